@@ -1,0 +1,102 @@
+"""What a format is: a name, a way to know a file of it, a reader and perhaps a writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.data.source import BadRow
+from adjudge.errors import BadData
+
+Kind = Literal["judgments", "gold", "labels", "run"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What a file holds, or what is to be written: any of judgments, gold, labels, a run.
+
+    ``labels`` is a consensus table (the columns of ``Consensus.labels``); ``run`` is a ranking
+    (topic, document, rank, score, tag); ``texts`` are the words of topics and documents (columns
+    topic, document, query, title, text, ... as the format has them).
+    """
+
+    judgments: Judgments | None = None
+    gold: Gold | None = None
+    labels: Any = None  # Arrow table
+    run: Any = None  # Arrow table
+    texts: Any = None  # Arrow table
+    scale: Scale | None = None
+    format: str = ""
+    bad: tuple[BadRow, ...] = ()
+
+    @property
+    def known_scale(self) -> Scale | None:
+        """The scale of the judgments, or the one that came with the labels."""
+        return self.judgments.scale if self.judgments is not None else self.scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a person may say about how to read a file."""
+
+    scale: Scale | None = None
+    encoding: str = "utf-8"
+    skip_bad: bool = False
+    question: str | None = None  # which answer, in formats that may hold several
+    wanted: Kind | None = None  # what the caller is after, where a file could be either
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The beginning of a file, for detection: its path, its first lines, its header cells."""
+
+    path: Path
+    text: str  # the first 64 KiB, decoded as well as may be; empty for a folder
+    first: str  # the first line
+    names: frozenset[str] = frozenset()  # names of the files in a folder
+
+    def cells(self, delimiter: str) -> list[str]:
+        """The cells of the first line, unquoted."""
+        return [cell.strip().strip('"') for cell in self.first.split(delimiter)]
+
+    @property
+    def delimiter(self) -> str:
+        """A tab if the first line has one, else a comma."""
+        return "\t" if "\t" in self.first else ","
+
+    @property
+    def columns(self) -> list[str]:
+        """The header cells under the delimiter that the first line suggests."""
+        return self.cells(self.delimiter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format. ``sniff`` says whether a file looks like it; formats are asked in order."""
+
+    name: str
+    title: str
+    reads: tuple[Kind, ...] = ()
+    writes: tuple[Kind, ...] = ()
+    extension: str = ".csv"
+    sniff: Callable[[Head], bool] = field(default=lambda head: False)
+    read: Callable[[Path, Options], Content] | None = None
+    write: Callable[[Content, IO[bytes]], None] | None = None
+    write_folder: Callable[[Content, Path], None] | None = None
+
+
+def need(content: Content, kind: Kind, format_name: str) -> Any:
+    """The part of the content that a writer wants, or an error that says what was wanted."""
+    part = getattr(content, kind)
+    if part is None:
+        held = [name for name in ("judgments", "gold", "labels", "run") if getattr(content, name) is not None]
+        raise BadData(
+            f"{format_name} holds {kind}, and there are none to write (only {', '.join(held) or 'nothing'})",
+            wanted=kind,
+        )
+    return part

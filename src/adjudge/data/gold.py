@@ -1,0 +1,164 @@
+"""Known truth for some items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.names import Codes, Names, as_names, encode, look_up
+from adjudge.data.scale import Scale, canonical
+from adjudge.errors import BadData, shown
+
+if TYPE_CHECKING:
+    from adjudge.data.judgments import Judgments
+    from adjudge.data.source import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Gold:
+    """Items whose truth is known, as text, so that it fits any scale that has those labels.
+
+    ``honeypot`` marks the items that were planted to test judges; ``reasons`` say why the truth
+    is what it is. Build one with ``Gold.of``, ``Gold.from_table`` or ``Gold.read``.
+    """
+
+    items: Names  # (gold,)
+    value: Codes  # (gold,) codes into values
+    values: tuple[str, ...]
+    topics: Names | None = None  # (gold,)
+    documents: Names | None = None  # (gold,)
+    reasons: Names | None = None  # (gold,)
+    honeypot: NDArray[np.bool_] | None = None  # (gold,)
+    source: str = "gold"
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @classmethod
+    def of(cls, truths: dict[str, object]) -> Gold:
+        """Gold from a plain mapping: ``Gold.of({"q1/d1": 2, "q1/d2": 0})``."""
+        texts = [canonical(value) for value in truths.values()]
+        codes, names = encode(pa.array(texts, pa.string()))
+        values = tuple(names.to_pylist())
+        return cls(items=as_names(pa.array(list(truths), pa.string())), value=codes, values=values)
+
+    @classmethod
+    def from_table(cls, table: Any, *, source: str | Source = "gold") -> Gold:
+        """Gold from any Arrow, pandas or Polars table with ``item`` and ``gold`` (or ``label``)."""
+        from adjudge.data.build import gold_from_table
+
+        return gold_from_table(table, source=source)
+
+    @classmethod
+    def read(cls, path: str | Path, **options: Any) -> Gold:
+        """Gold from a file of any format that carries it; see ``adjudge.data.formats``."""
+        from adjudge.data.formats import read
+
+        loaded = read(path, wanted="gold", **options)
+        if loaded.gold is None:
+            raise BadData("there is no gold in this file", source=str(path), wanted="gold")
+        return loaded.gold
+
+    def texts(self) -> list[str]:
+        """The truth of each gold item, as text."""
+        return [self.values[code] for code in self.value]
+
+    def codes(self, scale: Scale) -> NDArray[np.int16]:  # (gold,)
+        """The truth of each gold item on a scale; a value that is not on it is an error."""
+        table = np.array([scale.truth_code(value) for value in self.values] or [0], dtype=np.int16)
+        codes = table[self.value] if len(self) else np.empty(0, dtype=np.int16)
+        if (codes < 0).any():
+            first = int(np.argmax(codes < 0))
+            raise BadData(
+                f"gold {shown(self.values[self.value[first]])} of item "
+                f"{shown(self.items[first].as_py())} is not on the scale "
+                f"{' < '.join(scale.truths) if scale.ordinal else ', '.join(scale.truths)}",
+                source=self.source,
+                column="gold",
+                value=self.values[self.value[first]],
+                wanted=str(scale),
+            )
+        return codes
+
+    def align(self, judgments: Judgments) -> NDArray[np.int16]:  # (item,)
+        """The known truth of each item of ``judgments``, -1 where there is none."""
+        aligned = np.full(judgments.item_count, -1, dtype=np.int16)
+        where = look_up(self.items, judgments.items)
+        known = where >= 0
+        aligned[where[known]] = self.codes(judgments.scale)[known]
+        return aligned
+
+    def honeypots(self, judgments: Judgments) -> NDArray[np.bool_]:  # (item,)
+        """Which items of ``judgments`` are honeypots."""
+        marked = np.zeros(judgments.item_count, dtype=np.bool_)
+        if self.honeypot is not None:
+            where = look_up(self.items, judgments.items)
+            marked[where[(where >= 0) & self.honeypot]] = True
+        return marked
+
+    def without_judgments(self, judgments: Judgments) -> NDArray[np.bool_]:  # (gold,)
+        """Which gold items have no judgment at all."""
+        where = look_up(self.items, judgments.items)
+        counts = np.append(judgments.counts_per_item, 0)
+        return np.asarray(counts[where] == 0, dtype=np.bool_)
+
+    def select(self, mask: NDArray[np.bool_]) -> Gold:  # (gold,)
+        """The gold items under the mask."""
+        chosen = pa.array(mask)
+
+        def part(names: Names | None) -> Names | None:
+            return None if names is None else names.filter(chosen)
+
+        return Gold(
+            items=self.items.filter(chosen),
+            value=self.value[mask],
+            values=self.values,
+            topics=part(self.topics),
+            documents=part(self.documents),
+            reasons=part(self.reasons),
+            honeypot=None if self.honeypot is None else self.honeypot[mask],
+            source=self.source,
+        )
+
+    def relabel(self, mapping: dict[str, str]) -> Gold:
+        """The same items with each value replaced by its entry in ``mapping``, if it has one."""
+        texts = [mapping.get(value, value) for value in self.values]
+        values = tuple(dict.fromkeys(texts))
+        table = np.array([values.index(text) for text in texts] or [0], dtype=np.int32)
+        return Gold(
+            items=self.items,
+            value=table[self.value] if len(self) else self.value,
+            values=values,
+            topics=self.topics,
+            documents=self.documents,
+            reasons=self.reasons,
+            honeypot=self.honeypot,
+            source=self.source,
+        )
+
+    def collapse(self, scale: Scale) -> Gold:
+        """Gold on the binary scale 0 < 1 into which ``scale`` collapses."""
+        binary, codes = scale.collapsed()
+        return self.relabel(
+            {label: binary.labels[code] for label, code in zip(scale.labels, codes, strict=True)}
+        )
+
+    def to_table(self) -> Any:
+        """The gold as an Arrow table: item, topic and document if known, gold, reason, honeypot."""
+        columns: dict[str, Any] = {"item": self.items}
+        if self.topics is not None:
+            columns["topic"] = self.topics
+        if self.documents is not None:
+            columns["document"] = self.documents
+        columns["gold"] = pc.take(pa.array(self.values, pa.large_string()), pa.array(self.value))
+        if self.reasons is not None:
+            columns["reason"] = self.reasons
+        if self.honeypot is not None:
+            columns["honeypot"] = pa.array(self.honeypot)
+        return pa.table(columns)

@@ -1,0 +1,240 @@
+"""Judgments: who gave which item which label, stored once, grouped by item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.names import Codes, Names, as_names, look_up
+from adjudge.data.scale import Scale, canonical
+from adjudge.errors import BadData, shown
+
+if TYPE_CHECKING:
+    from adjudge.data.source import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Judgments:
+    """Every judgment as integers, grouped by item; names and topics beside them.
+
+    The judgments of item i are ``judge[offsets[i]:offsets[i + 1]]`` and ``label[...]``. A judge may
+    judge an item never, once or several times; an item may have no judgment at all. Everything
+    heavy in adjudge is a sweep over these three arrays.
+    """
+
+    scale: Scale
+    items: Names  # (item,) unique
+    judges: Names  # (judge,) unique
+    offsets: NDArray[np.int64]  # (item + 1,)
+    judge: Codes  # (judgment,)
+    label: NDArray[np.signedinteger]  # (judgment,) int8 or int16
+    topics: Names | None = None  # (topic,) unique
+    topic: Codes | None = None  # (item,)
+    documents: Names | None = None  # (item,)
+    time: NDArray[np.float64] | None = None  # (judgment,) seconds since 1970 UTC, NaN unknown
+    seconds: NDArray[np.float64] | None = None  # (judgment,) spent on it, NaN unknown
+    fields: Any = None  # Arrow table, one row an item: query, title, url, ... as read
+
+    @classmethod
+    def from_table(
+        cls, table: Any, *, scale: Scale | None = None, source: str | Source = "table"
+    ) -> Judgments:
+        """Judgments from any Arrow, pandas, Polars or DuckDB table with item, judge and label."""
+        from adjudge.data.build import load_table
+
+        return load_table(table, scale=scale, source=source)[0]
+
+    @classmethod
+    def read(cls, path: str | Path, **options: Any) -> Judgments:
+        """Judgments from a file of any known format; see ``adjudge.data.formats``."""
+        from adjudge.data.formats import read
+
+        loaded = read(path, wanted="judgments", **options)
+        if loaded.judgments is None:
+            raise BadData(
+                f"there are no judgments in this file: it is read as {loaded.format}",
+                source=str(path),
+                wanted="judgments",
+            )
+        return loaded.judgments
+
+    def __len__(self) -> int:
+        return len(self.judge)
+
+    def __repr__(self) -> str:
+        topics = f", {self.topic_count:,} topics" if self.topics is not None else ""
+        return (
+            f"Judgments({len(self):,} judgments, {self.item_count:,} items, "
+            f"{self.judge_count:,} judges{topics}, scale {self.scale})"
+        )
+
+    @property
+    def item_count(self) -> int:
+        """How many items there are, judged or not."""
+        return len(self.items)
+
+    @property
+    def judge_count(self) -> int:
+        """How many judges there are."""
+        return len(self.judges)
+
+    @property
+    def topic_count(self) -> int:
+        """How many topics there are; 0 where topics are not known."""
+        return 0 if self.topics is None else len(self.topics)
+
+    @property
+    def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
+        """How many judgments each item has."""
+        return np.diff(self.offsets)
+
+    @property
+    def counts_per_judge(self) -> NDArray[np.int64]:  # (judge,)
+        """How many judgments each judge gave."""
+        return np.bincount(self.judge, minlength=self.judge_count)
+
+    @property
+    def item(self) -> Codes:  # (judgment,)
+        """The item of each judgment, spelt out."""
+        return np.repeat(np.arange(self.item_count, dtype=np.int32), self.counts_per_item)
+
+    def select(
+        self,
+        *,
+        judgments: NDArray[np.bool_] | None = None,  # (judgment,)
+        items: NDArray[np.bool_] | None = None,  # (item,)
+        keep_empty: bool = False,
+    ) -> Judgments:
+        """The judgments under both masks; items and judges left with none are dropped.
+
+        With ``keep_empty`` the chosen items and every judge stay, with or without judgments.
+        """
+        kept = np.ones(len(self), dtype=np.bool_) if judgments is None else judgments
+        chosen = np.ones(self.item_count, dtype=np.bool_) if items is None else items
+        item = self.item
+        kept = kept & chosen[item]
+        counts = np.bincount(item[kept], minlength=self.item_count)
+        if not keep_empty:
+            chosen = chosen & (counts > 0)
+        judges, judge = self.judges, self.judge[kept]
+        if not keep_empty:
+            present = np.bincount(judge, minlength=self.judge_count) > 0
+            judge = (np.cumsum(present) - 1).astype(np.int32)[judge]
+            judges = judges.filter(pa.array(present))
+        topics, topic = self.topics, self.topic
+        if topics is not None and topic is not None:
+            topic = topic[chosen]
+            present = np.bincount(topic, minlength=len(topics)) > 0
+            topic = (np.cumsum(present) - 1).astype(np.int32)[topic]
+            topics = topics.filter(pa.array(present))
+        mask = pa.array(chosen)
+        return replace(
+            self,
+            items=self.items.filter(mask),
+            judges=judges,
+            offsets=np.concatenate([[0], np.cumsum(counts[chosen])]).astype(np.int64),
+            judge=judge,
+            label=self.label[kept],
+            topics=topics,
+            topic=topic,
+            documents=None if self.documents is None else self.documents.filter(mask),
+            time=None if self.time is None else self.time[kept],
+            seconds=None if self.seconds is None else self.seconds[kept],
+            fields=None if self.fields is None else self.fields.filter(mask),
+        )
+
+    def without_labels(self, *labels: object) -> Judgments:
+        """The judgments that did not give any of ``labels``, on the scale without them."""
+        dropped = {canonical(label) for label in labels}
+        strange = dropped - set(self.scale.labels)
+        if strange:
+            raise BadData(f"label {shown(min(strange))} is not on the scale {self.scale}")
+        gone = np.array([label in dropped for label in self.scale.labels])
+        left = self.select(judgments=~gone[self.label])
+        return left.with_scale(
+            Scale(
+                labels=tuple(name for name in self.scale.labels if name not in dropped),
+                ordinal=self.scale.ordinal,
+                relevant=tuple(name for name in self.scale.relevant if name not in dropped),
+            )
+        )
+
+    def with_scale(self, scale: Scale) -> Judgments:
+        """The same judgments on another scale that has every label they use."""
+        table = np.array([scale.label_code(label) for label in self.scale.labels])
+        used = np.bincount(self.label, minlength=len(table)) > 0
+        missing = np.flatnonzero(used & (table < 0))
+        if missing.size:
+            name = self.scale.labels[int(missing[0])]
+            raise BadData(f"label {shown(name)} is not on the scale {scale}", value=name)
+        return replace(self, scale=scale, label=table.astype(scale.label_dtype)[self.label])
+
+    def collapse(self) -> Judgments:
+        """The judgments on the binary scale 0 < 1, by the scale's binary collapse."""
+        binary, codes = self.scale.collapsed()
+        return replace(self, scale=binary, label=codes.astype(np.int8)[self.label])
+
+    def with_items(
+        self, items: Names, *, topics: Names | None = None, documents: Names | None = None
+    ) -> Judgments:
+        """The same judgments with more items, which have none yet; known items are left alone.
+
+        An added item whose topic or document is not given gets an empty one.
+        """
+        new = pa.array(look_up(items, self.items) < 0)
+        added = as_names(items).filter(new)
+        if not len(added):
+            return self
+
+        def more(given: Names | None) -> Names:
+            blank = pa.array([""] * len(added), pa.large_string())
+            return blank if given is None else pc.fill_null(as_names(given).filter(new), "")
+
+        all_topics, topic = self.topics, self.topic
+        if all_topics is not None and topic is not None:
+            given = more(topics)
+            all_topics = as_names(pc.unique(pa.concat_arrays([all_topics, given])))
+            topic = np.concatenate([topic, look_up(given, all_topics)])
+        all_documents, fields = self.documents, self.fields
+        if all_documents is not None:
+            all_documents = pa.concat_arrays([all_documents, more(documents)])
+        if fields is not None:
+            empty = {name: pa.nulls(len(added), fields[name].type) for name in fields.column_names}
+            fields = pa.concat_tables([fields, pa.table(empty)])
+        last = np.full(len(added), self.offsets[-1], dtype=np.int64)
+        return replace(
+            self,
+            items=pa.concat_arrays([self.items, added]),
+            offsets=np.concatenate([self.offsets, last]),
+            topics=all_topics,
+            topic=topic,
+            documents=all_documents,
+            fields=fields,
+        )
+
+    def to_table(self) -> Any:
+        """One row a judgment: item, topic and document if known, judge, label, time, seconds."""
+        item = pa.array(self.item)
+        columns: dict[str, Any] = {"item": self.items.take(item)}
+        if self.topics is not None and self.topic is not None:
+            columns["topic"] = self.topics.take(pa.array(self.topic[self.item]))
+        if self.documents is not None:
+            columns["document"] = self.documents.take(item)
+        columns["judge"] = self.judges.take(pa.array(self.judge))
+        labels = pa.array(self.scale.labels, pa.large_string())
+        columns["label"] = labels.take(pa.array(self.label))
+        if self.time is not None:
+            micro = np.where(np.isnan(self.time), 0, self.time * 1e6).astype(np.int64)
+            columns["time"] = pa.array(
+                micro, pa.timestamp("us", tz="UTC"), mask=np.isnan(self.time)
+            )
+        if self.seconds is not None:
+            columns["seconds"] = pa.array(self.seconds, mask=np.isnan(self.seconds))
+        return pa.table(columns)
+

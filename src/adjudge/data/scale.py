@@ -1,0 +1,214 @@
+"""The scale: which labels a judge can give, and which truths an item can have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.errors import BadData, BadSetting, shown
+
+# Pairs whose order is clear to a person although the alphabet says otherwise.
+_NEGATIVE_WORDS = frozenset(
+    "no n false f off negative irrelevant bad spam nonrelevant non-relevant".split()
+    + ["not relevant", "not matching"]
+)
+
+
+def canonical(value: object) -> str:
+    """A label as text: ``1``, ``1.0`` and ``"1.0"`` are the same label ``"1"``; text is stripped."""
+    text = str(value).strip()
+    number = as_number(text)
+    if number is None or not math.isfinite(number):
+        return text
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def as_number(text: str) -> float | None:
+    """The number that a label's text is, or None; digits grouped by underscores are text."""
+    if "_" in text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The labels that judges give and the truths that items have.
+
+    Normally both are the same. ``truths`` may be fewer: binary relevance from graded labels, or a
+    label such as "broken link" that is no grade at all. ``truth_of`` says which truth each label
+    votes for, -1 for none. ``relevant`` is the binary collapse: the labels that count as relevant.
+    """
+
+    labels: tuple[str, ...]
+    ordinal: bool = False
+    truths: tuple[str, ...] = ()
+    truth_of: tuple[int, ...] = ()
+    relevant: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.labels:
+            raise BadSetting("labels", self.labels, "at least one label")
+        if len(set(self.labels)) < len(self.labels):
+            raise BadSetting("labels", self.labels, "each label once")
+        if len(self.labels) > 32_000:
+            raise BadSetting("labels", f"{len(self.labels)} labels", "at most 32,000 labels")
+        if not self.truths:
+            if self.truth_of:
+                raise BadSetting("truth_of", self.truth_of, "truths beside it")
+            object.__setattr__(self, "truths", self.labels)
+            object.__setattr__(self, "truth_of", tuple(range(len(self.labels))))
+        if len(self.truth_of) != len(self.labels):
+            raise BadSetting("truth_of", self.truth_of, f"one truth for each of {self.labels}")
+        if not all(-1 <= truth < len(self.truths) for truth in self.truth_of):
+            raise BadSetting("truth_of", self.truth_of, "positions in truths, or -1 for none")
+        strange = [label for label in self.relevant if label not in self.labels]
+        if strange:
+            raise BadSetting("relevant", strange[0], f"labels of the scale {self}")
+
+    def __str__(self) -> str:
+        """``0 < 1 < 2`` for an ordinal scale, ``cat, dog`` for a nominal one."""
+        return (" < " if self.ordinal else ", ").join(self.labels)
+
+    @classmethod
+    def parse(cls, text: str, *, relevant: Sequence[str] = ()) -> Scale:
+        """A scale as people write it: ``0<1<2`` is ordinal, ``cat,dog`` is nominal."""
+        ordinal = "<" in text
+        labels = tuple(canonical(part) for part in text.split("<" if ordinal else ","))
+        if any(not label for label in labels):
+            raise BadSetting("labels", text, "labels such as '0<1<2' or 'cat,dog'")
+        if not relevant:
+            relevant = _relevant_by_custom(labels, ordinal)
+        return cls(labels=labels, ordinal=ordinal, relevant=tuple(canonical(r) for r in relevant))
+
+    @classmethod
+    def infer(cls, labels: Iterable[str]) -> Scale:
+        """The scale that a set of labels suggests: numbers are ordinal, text is nominal.
+
+        Numbers with 0 as the lowest grade collapse as TREC does: above 0 is relevant. Labels that
+        are half numbers, half text are refused, since no order of theirs can be guessed.
+        """
+        distinct = sorted({canonical(label) for label in labels})
+        numbers = [as_number(label) for label in distinct]
+        if distinct and all(number is not None for number in numbers):
+            ranked = tuple(sorted(distinct, key=float))
+            return cls(labels=ranked, ordinal=True, relevant=_relevant_by_custom(ranked, True))
+        if any(number is not None for number in numbers):
+            text = next(label for label in distinct if as_number(label) is None)
+            found = next(label for label in distinct if as_number(label) is not None)
+            raise BadData(
+                f"{shown(text)} is text, but other labels are numbers ({found}); wanted one kind, "
+                f"or the scale named, such as --labels '{found},{text}'",
+                value=text,
+                wanted="labels of one kind",
+            )
+        if len(distinct) == 2 and distinct[1].casefold() in _NEGATIVE_WORDS:
+            distinct.reverse()
+        chosen = tuple(distinct)
+        return cls(labels=chosen, relevant=_relevant_by_custom(chosen, False))
+
+    @property
+    def values(self) -> NDArray[np.float64]:  # (label,)
+        """The number that each label stands for: itself if it is one, else its place in order."""
+        numbers = [as_number(label) for label in self.labels]
+        if all(number is not None for number in numbers):
+            return np.array(numbers, dtype=np.float64)
+        return np.arange(len(self.labels), dtype=np.float64)
+
+    @property
+    def truth_values(self) -> NDArray[np.float64]:  # (truth,)
+        """The number that each truth stands for, by the same rule."""
+        numbers = [as_number(truth) for truth in self.truths]
+        if all(number is not None for number in numbers):
+            return np.array(numbers, dtype=np.float64)
+        return np.arange(len(self.truths), dtype=np.float64)
+
+    @property
+    def label_dtype(self) -> type[np.signedinteger]:
+        """The smallest integer that holds a label's code."""
+        return np.int8 if len(self.labels) <= 127 else np.int16
+
+    @property
+    def truth_relevant(self) -> NDArray[np.bool_] | None:  # (truth,)
+        """Which truths count as relevant, or None where the scale has no binary collapse."""
+        if not self.relevant:
+            return None
+        chosen = np.zeros(len(self.truths), dtype=np.bool_)
+        for label, truth in zip(self.labels, self.truth_of, strict=True):
+            if truth >= 0 and label in self.relevant:
+                chosen[truth] = True
+        return chosen
+
+    def label_code(self, label: object) -> int:
+        """The code of a label, or -1 if it is not on the scale."""
+        text = canonical(label)
+        return self.labels.index(text) if text in self.labels else -1
+
+    def truth_code(self, value: object) -> int:
+        """The code of a truth, given as a truth or as a label that stands for one; -1 if neither."""
+        text = canonical(value)
+        if text in self.truths:
+            return self.truths.index(text)
+        return self.truth_of[self.labels.index(text)] if text in self.labels else -1
+
+    def with_relevant(self, relevant: Iterable[object]) -> Scale:
+        """The same scale with another binary collapse."""
+        chosen = tuple(canonical(label) for label in relevant)
+        return Scale(
+            labels=self.labels,
+            ordinal=self.ordinal,
+            truths=self.truths,
+            truth_of=self.truth_of,
+            relevant=chosen,
+        )
+
+    def need_relevant(self) -> tuple[str, ...]:
+        """The relevant labels, or an error that says how to name them."""
+        if not self.relevant:
+            raise BadData(
+                f"which of the labels {self} count as relevant is not known; "
+                "name them, such as --relevant 1,2",
+                wanted="a binary collapse",
+            )
+        return self.relevant
+
+    def with_binary_truth(self) -> Scale:
+        """The same labels, with truth only relevant (1) or not (0): models.md calls it K < L.
+
+        A negative number is no grade (TREC's -2 is a broken link), so it votes for neither.
+        """
+        chosen = self.need_relevant()
+        stands = tuple(
+            int(label in chosen) if (as_number(label) or 0.0) >= 0 else -1 for label in self.labels
+        )
+        return Scale(
+            labels=self.labels,
+            ordinal=self.ordinal,
+            truths=("0", "1"),
+            truth_of=stands,
+            relevant=chosen,
+        )
+
+    def collapsed(self) -> tuple[Scale, NDArray[np.int64]]:
+        """The binary scale 0 < 1, and the code each label of this scale gets on it."""
+        chosen = self.need_relevant()
+        binary = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
+        return binary, np.array([int(label in chosen) for label in self.labels], dtype=np.int64)
+
+
+def _relevant_by_custom(labels: tuple[str, ...], ordinal: bool) -> tuple[str, ...]:
+    """The labels that count as relevant where custom says so: above 0, or the upper of two."""
+    numbers = [as_number(label) for label in labels]
+    if all(number is not None for number in numbers):
+        grades = {label: number for label, number in zip(labels, numbers, strict=True)}
+        if any(number == 0 for number in numbers) and max(n or 0.0 for n in numbers) > 0:
+            return tuple(label for label, number in grades.items() if (number or 0.0) > 0)
+    if len(labels) == 2 and (ordinal or labels[0].casefold() in _NEGATIVE_WORDS):
+        return labels[1:]
+    return ()
