@@ -1,0 +1,137 @@
+"""The consensus: a label with its probability for every item, and how good every judge is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adjudge.data.judges import judge_table
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Consensus:
+    """What a model makes of judgments: the truth of each item, with doubt, and each judge's rates.
+
+    ``labels`` and ``judges`` are the two tables people want; the arrays behind them are here too.
+    ``counts`` are expected: a judgment of an item that is 0.7 relevant counts 0.7 in one row of its
+    judge's table and 0.3 in the other. ``predict`` labels other judgments with what was learnt.
+    """
+
+    model: str
+    settings: dict[str, object]
+    judgments: Judgments
+    posterior: NDArray[np.float64]  # (item, truth)
+    choice: NDArray[np.int16]  # (item,)
+    prevalence: NDArray[np.float64]  # (topic, truth), or one row where topics share it
+    confusion: NDArray[np.float64]  # (judge, truth, label), or one matrix where judges share it
+    counts: NDArray[np.float64]  # (judge, truth, label)
+    known: NDArray[np.int16] | None = None  # (item,) gold, -1 where there is none
+    fallback: NDArray[np.bool_] | None = None  # (item,)
+    trace: tuple[float, ...] = ()  # log-likelihood after each iteration
+    converged: bool | None = None
+    draws: Any = None
+    notes: tuple[str, ...] = ()
+    predictor: Callable[[Judgments], Consensus] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Consensus({self.model} of {self.judgments!r})"
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the labels."""
+        return self.judgments.scale
+
+    @property
+    def probability(self) -> NDArray[np.float64]:  # (item,)
+        """The probability of the chosen label of each item."""
+        return self.posterior[np.arange(len(self.choice)), self.choice]
+
+    @property
+    def entropy(self) -> NDArray[np.float64]:  # (item,)
+        """The doubt that is left about each item, in bits."""
+        p = self.posterior
+        logs = np.zeros_like(p)
+        np.log2(p, out=logs, where=p > 0)
+        return np.asarray(np.abs(np.einsum("ik,ik->i", p, logs)))
+
+    @property
+    def score(self) -> NDArray[np.float64]:  # (item,)
+        """What items are ranked by: probability of relevance, else the expected grade."""
+        relevant = self.scale.truth_relevant
+        if relevant is not None and len(self.scale.truths) == 2:
+            return self.posterior @ relevant.astype(np.float64)
+        return self.posterior @ self.scale.truth_values
+
+    @property
+    def rank(self) -> NDArray[np.int64]:  # (item,)
+        """The place of each item in its topic, best first; items with one score share a place."""
+        topic = self.judgments.topic
+        group = np.zeros(len(self.choice), dtype=np.int32) if topic is None else topic
+        score = self.score
+        order = np.lexsort((-score, group))
+        place = np.arange(1, len(order) + 1)
+        starts = np.ones(len(order), dtype=np.bool_)
+        starts[1:] = group[order][1:] != group[order][:-1]
+        fresh = starts.copy()
+        fresh[1:] |= score[order][1:] != score[order][:-1]
+        begin = np.maximum.accumulate(np.where(starts, place, 0))
+        shared = np.maximum.accumulate(np.where(fresh, place, 0))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = shared - begin + 1
+        return rank
+
+    @property
+    def labels(self) -> Any:
+        """One row an item: label, probability of every truth, judgments, entropy, rank."""
+        judgments, truths = self.judgments, self.scale.truths
+        columns: dict[str, Any] = {"item": judgments.items}
+        if judgments.topics is not None and judgments.topic is not None:
+            columns["topic"] = judgments.topics.take(pa.array(judgments.topic))
+        if judgments.documents is not None:
+            columns["document"] = judgments.documents
+        columns["label"] = pa.array(truths, pa.large_string()).take(pa.array(self.choice))
+        columns["probability"] = pa.array(self.probability)
+        for code, truth in enumerate(truths):
+            columns[f"p_{truth}"] = pa.array(np.ascontiguousarray(self.posterior[:, code]))
+        columns["judgments"] = pa.array(judgments.counts_per_item)
+        columns["entropy"] = pa.array(self.entropy)
+        columns["rank"] = pa.array(self.rank)
+        fallback = self.fallback
+        if fallback is None:
+            fallback = np.zeros(len(self.choice), dtype=np.bool_)
+        columns["fallback"] = pa.array(fallback)
+        return pa.table(columns)
+
+    @property
+    def judges(self) -> Any:
+        """One row a judge: how many judgments, accuracy, bits a judgment, rates, with intervals."""
+        return judge_table(
+            names=self.judgments.judges,
+            scale=self.scale,
+            counts=self.counts,
+            prevalence=self.overall_prevalence,
+        )
+
+    @property
+    def overall_prevalence(self) -> NDArray[np.float64]:  # (truth,)
+        """The share of each truth among all items."""
+        if not len(self.posterior):
+            return np.asarray(self.prevalence.mean(axis=0))
+        return np.asarray(self.posterior.mean(axis=0))
+
+    def predict(self, judgments: Judgments) -> Consensus:
+        """Label other judgments with the prevalence and confusion learnt here, and nothing else.
+
+        A judge who was not in the fit gets the population's confusion, a topic that was not gets
+        the overall prevalence.
+        """
+        if self.predictor is None:
+            raise NotImplementedError(f"{self.model} keeps nothing to predict with")
+        return self.predictor(judgments)

@@ -1,0 +1,64 @@
+"""What an engine is: a place where a sweep over the judgments runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.judgments import Judgments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Parameters:
+    """What a sweep is given: how common each truth is, and how each judge confuses them."""
+
+    prevalence: NDArray[np.float64]  # (topic, truth), or one row where topics share it
+    confusion: NDArray[np.float64]  # (judge, truth, label), or one matrix where judges share it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counts:
+    """What a sweep gives back: expected counts under the parameters, and their likelihood."""
+
+    classes: NDArray[np.float64]  # (topic, truth), or one row
+    confusion: NDArray[np.float64]  # (judge, truth, label), or one matrix
+    log_likelihood: float
+
+
+class Sweeps(Protocol):
+    """Judgments loaded into an engine, ready to be swept."""
+
+    def votes(self) -> Counts:
+        """Counts with vote shares for posteriors: where every model starts."""
+        ...
+
+    def expect(self, parameters: Parameters) -> Counts:
+        """Expected counts under the parameters."""
+        ...
+
+    def posterior(
+        self, parameters: Parameters | None, *, own: bool
+    ) -> tuple[NDArray[np.float64], Counts]:  # (item, truth)
+        """The posterior of every item under the parameters (None: vote shares), with counts.
+
+        With ``own`` the counts are each judge's, even where judges share one confusion.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """A place where sweeps run: threads here, a cluster there. All give the same bits."""
+
+    def load(
+        self,
+        judgments: Judgments,
+        known: NDArray[np.int16] | None = None,
+        *,
+        by_topic: bool = False,
+        shared: bool = False,
+    ) -> Sweeps:
+        """Take judgments in. ``shared``: one confusion for all judges."""
+        ...

@@ -1,0 +1,1 @@
+"""One file a published model: its settings and fit()."""

@@ -1,0 +1,55 @@
+"""Dawid-Skene: every judge has a confusion matrix of her own, fitted by EM.
+
+    z_i ~ Categorical(pi);    y_ij ~ Categorical(theta_j[z_i, :])
+
+A. P. Dawid and A. M. Skene (1979), "Maximum likelihood estimation of observer error-rates using the
+EM algorithm", Applied Statistics 28(1), 20-28, doi:10.2307/2346806; as Algorithm 1 of C. Liu and
+Y.-M. Wang (2012), "TrueLabel + Confusion", ICML. Beyond them: gold fixes the truth of some items,
+each topic may have its own prevalence, and truths may be fewer than labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.engines.engine import Engine
+from adjudge.models.expectation import check_limits, fit_free
+from adjudge.models.model import Progress, Ties, check_ties
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DawidSkene:
+    """A confusion matrix for each judge, free, by maximum likelihood.
+
+    ``diagonal`` shapes only the start: vote counts plus this many pseudo-counts on the diagonal
+    and 1 elsewhere. ``by_topic`` gives each topic its own prevalence.
+    """
+
+    name: ClassVar[str] = "dawid-skene"
+    shared: ClassVar[bool] = False
+
+    iterations: int = 500
+    tolerance: float = 1e-6
+    diagonal: float = 3.0
+    by_topic: bool = False
+    ties: Ties = "random"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_limits(self.iterations, self.tolerance, self.diagonal)
+        check_ties(self.ties)
+
+    def fit(
+        self,
+        judgments: Judgments,
+        gold: Gold | None = None,
+        *,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> Consensus:
+        """The consensus of judgments, with gold where it is known."""
+        return fit_free(self, judgments, gold, engine, progress)

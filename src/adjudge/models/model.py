@@ -1,0 +1,163 @@
+"""What a model is, and what every model does before and after its own work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.engines.engine import Engine, Parameters, Sweeps
+from adjudge.engines.threads import ThreadsEngine
+from adjudge.errors import BadSetting, shown
+from adjudge.kernels import ties as kernels
+
+Ties = Literal["random", "lower", "higher"]
+_RULES = {"lower": kernels.LOWER, "higher": kernels.HIGHER, "random": kernels.RANDOM}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a fit has come: iteration ``done`` of at most ``total``, and a word on it."""
+
+    stage: str
+    done: int
+    total: int
+    note: str = ""
+
+
+Progress = Callable[[Step], None]
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Settings, checked when made, and one method that turns judgments into a consensus."""
+
+    name: ClassVar[str]
+
+    def fit(
+        self,
+        judgments: Judgments,
+        gold: Gold | None = None,
+        *,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> Consensus:
+        """The consensus of judgments, with gold where it is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """Judgments with their gold in place, loaded into an engine."""
+
+    judgments: Judgments
+    known: NDArray[np.int16] | None  # (item,)
+    engine: Engine
+    sweeps: Sweeps
+    notes: tuple[str, ...]
+
+
+def prepare(
+    judgments: Judgments,
+    gold: Gold | None,
+    engine: Engine | None,
+    *,
+    by_topic: bool = False,
+    shared: bool = False,
+) -> Prepared:
+    """Put gold beside judgments and load both into an engine.
+
+    Gold for an item that nobody judged is kept: the item joins the others, without judgments, and
+    counts in the prevalence.
+    """
+    notes: tuple[str, ...] = ()
+    known = None
+    if gold is not None and len(gold):
+        alone = gold.without_judgments(judgments)
+        if alone.any():
+            first = gold.items[int(np.argmax(alone))].as_py()
+            notes = (
+                f"{int(alone.sum()):,} of {len(gold):,} gold items have no judgments "
+                f"(first: {shown(first)}); kept, with their gold as label",
+            )
+            judgments = judgments.with_items(
+                gold.items, topics=gold.topics, documents=gold.documents
+            )
+        known = gold.align(judgments)
+    place = engine if engine is not None else ThreadsEngine()
+    sweeps = place.load(judgments, known, by_topic=by_topic, shared=shared)
+    return Prepared(judgments, known, place, sweeps, notes)
+
+
+def check_ties(ties: str) -> None:
+    """Complain of a rule for ties that does not exist."""
+    if ties not in _RULES:
+        raise BadSetting("ties", ties, "random, lower or higher")
+
+
+def pick(
+    posterior: NDArray[np.float64], judgments: Judgments, *, ties: Ties, seed: int
+) -> tuple[NDArray[np.int16], int]:  # (item,)
+    """The most probable truth of each item, ties by the rule, and how many ties there were."""
+    choice = np.zeros(len(posterior), dtype=np.int16)
+    if not len(posterior):
+        return choice, 0
+    _, starts, letters = judgments.items.buffers()
+    first = judgments.items.offset
+    begin = np.frombuffer(starts, dtype=np.int64)[first : first + len(posterior) + 1]
+    data = np.frombuffer(letters, dtype=np.uint8) if letters else np.zeros(1, dtype=np.uint8)
+    tied = kernels.choose(posterior, begin, data, seed, _RULES[ties], choice)
+    return choice, int(tied)
+
+
+def settings_of(model: Any) -> dict[str, object]:
+    """The settings of a model by name, as its consensus records them."""
+    return {entry.name: getattr(model, entry.name) for entry in fields(model)}
+
+
+def conclude(
+    model: Any,
+    prepared: Prepared,
+    parameters: Parameters,
+    *,
+    posterior: NDArray[np.float64] | None = None,  # (item, truth)
+    counts: NDArray[np.float64] | None = None,  # (judge, truth, label)
+    trace: tuple[float, ...] = (),
+    converged: bool | None = None,
+    population: NDArray[np.float64] | None = None,  # (truth, label)
+    notes: tuple[str, ...] = (),
+) -> Consensus:
+    """The consensus that parameters imply: posterior, labels, judges, and a way to predict."""
+    if posterior is None or counts is None:
+        posterior, last = prepared.sweeps.posterior(parameters, own=True)
+        counts = last.confusion
+    choice, tied = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
+    if tied:
+        how = f"at random, seed {model.seed}" if model.ties == "random" else f"to the {model.ties}"
+        notes = (*notes, f"{tied:,} of {len(choice):,} items are tied; broken {how}")
+    consensus = Consensus(
+        model=model.name,
+        settings=settings_of(model),
+        judgments=prepared.judgments,
+        posterior=posterior,
+        choice=choice,
+        prevalence=parameters.prevalence,
+        confusion=parameters.confusion,
+        counts=counts,
+        known=prepared.known,
+        trace=trace,
+        converged=converged,
+        notes=(*prepared.notes, *notes),
+    )
+    from dataclasses import replace
+
+    from adjudge.models.prediction import Memory
+
+    memory = Memory(model, consensus, prepared.engine, population)
+    return replace(consensus, predictor=memory)

@@ -1,0 +1,32 @@
+"""All models by their published names: read by the command line, the contract tests and the docs.
+
+To add a model: one file, one line here, one card in the docs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from adjudge.errors import BadSetting, UnknownName
+from adjudge.models.dawid_skene import DawidSkene
+from adjudge.models.majority_vote import MajorityVote
+from adjudge.models.model import Model
+from adjudge.models.single_confusion import SingleConfusion
+
+MODELS: dict[str, type[Any]] = {
+    entry.name: entry for entry in (MajorityVote, DawidSkene, SingleConfusion)
+}
+
+
+def model(name: str, **settings: object) -> Model:
+    """The model of that name with these settings; a misspelt name gets the nearest suggested."""
+    if name not in MODELS:
+        raise UnknownName("model", name, MODELS)
+    kind = MODELS[name]
+    known = [entry.name for entry in fields(kind)]
+    for setting in settings:
+        if setting not in known:
+            raise BadSetting(f"{name} {setting}", settings[setting], f"one of {', '.join(known)}")
+    made: Model = kind(**settings)
+    return made
