@@ -22,7 +22,7 @@ class AdjudgeError(Exception):
 class BadData(AdjudgeError):
     """Data that cannot be used, with the place where it stands.
 
-    ``str(error)`` reads ``judgments.csv, line 17, column label: '4' is not on the scale 0 < 1 < 2``.
+    As text: ``judgments.csv, line 17, column label: '4' is not on the scale 0 < 1 < 2``.
     """
 
     def __init__(
@@ -32,6 +32,7 @@ class BadData(AdjudgeError):
         source: str | None = None,
         line: int | None = None,
         row: int | None = None,
+        record: str | None = None,
         column: str | None = None,
         value: object = None,
         wanted: str | None = None,
@@ -40,6 +41,7 @@ class BadData(AdjudgeError):
         self.source = source
         self.line = line
         self.row = row
+        self.record = record  # where in a file that has no rows: "task 3, annotation 2"
         self.column = column
         self.value = value
         self.wanted = wanted
@@ -47,9 +49,11 @@ class BadData(AdjudgeError):
 
     @property
     def place(self) -> str:
-        """Where it stands: file, line (or row of a table) and column, as far as they are known."""
+        """Where it stands: file, line (or record, or row) and column, as far as they are known."""
         parts = [self.source] if self.source else []
-        if self.line is not None:
+        if self.record is not None:
+            parts.append(self.record)
+        elif self.line is not None:
             parts.append(f"line {self.line}")
         elif self.row is not None:
             parts.append(f"row {self.row}")

@@ -72,7 +72,7 @@ def information(
 def _right(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
     """1 where a label stands for a truth."""
     stands = np.array(scale.truth_of)
-    return (np.arange(len(scale.truths))[:, None] == stands[None, :]).astype(np.float64)
+    return np.asarray(np.arange(len(scale.truths))[:, None] == stands[None, :], dtype=np.float64)
 
 
 def _share(

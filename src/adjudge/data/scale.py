@@ -13,13 +13,26 @@ from adjudge.errors import BadData, BadSetting, shown
 
 # Pairs whose order is clear to a person although the alphabet says otherwise.
 _NEGATIVE_WORDS = frozenset(
-    "no n false f off negative irrelevant bad spam nonrelevant non-relevant".split()
-    + ["not relevant", "not matching"]
+    {
+        "no",
+        "n",
+        "false",
+        "f",
+        "off",
+        "negative",
+        "bad",
+        "spam",
+        "irrelevant",
+        "nonrelevant",
+        "non-relevant",
+        "not relevant",
+        "not matching",
+    }
 )
 
 
 def canonical(value: object) -> str:
-    """A label as text: ``1``, ``1.0`` and ``"1.0"`` are the same label ``"1"``; text is stripped."""
+    """A label as text: ``1``, ``1.0`` and ``"1.0"`` are one label, ``"1"``; text is stripped."""
     text = str(value).strip()
     number = as_number(text)
     if number is None or not math.isfinite(number):
@@ -151,7 +164,7 @@ class Scale:
         return self.labels.index(text) if text in self.labels else -1
 
     def truth_code(self, value: object) -> int:
-        """The code of a truth, given as a truth or as a label that stands for one; -1 if neither."""
+        """The code of a truth, given as one or as a label that stands for one; -1 if neither."""
         text = canonical(value)
         if text in self.truths:
             return self.truths.index(text)
@@ -206,7 +219,7 @@ def _relevant_by_custom(labels: tuple[str, ...], ordinal: bool) -> tuple[str, ..
     """The labels that count as relevant where custom says so: above 0, or the upper of two."""
     numbers = [as_number(label) for label in labels]
     if all(number is not None for number in numbers):
-        grades = {label: number for label, number in zip(labels, numbers, strict=True)}
+        grades = dict(zip(labels, numbers, strict=True))
         if any(number == 0 for number in numbers) and max(n or 0.0 for n in numbers) > 0:
             return tuple(label for label, number in grades.items() if (number or 0.0) > 0)
     if len(labels) == 2 and (ordinal or labels[0].casefold() in _NEGATIVE_WORDS):

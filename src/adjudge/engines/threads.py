@@ -124,8 +124,8 @@ class ThreadsSweeps:
         numbers = itertools.count()
 
         def work() -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-            counts = np.zeros((len(cells), self.truths - 1), dtype=np.int64)
-            classes = np.zeros((self.topics, self.truths - 1), dtype=np.int64)
+            counts = np.zeros(len(cells) * (self.truths - 1), dtype=np.int64)
+            classes = np.zeros(self.topics * (self.truths - 1), dtype=np.int64)
             likelihood = 0
             while (block := next(numbers)) < len(self.blocks) - 1:
                 start, stop = self.blocks[block], self.blocks[block + 1]
@@ -155,15 +155,17 @@ class ThreadsSweeps:
         if parameters is None:
 
             def run_votes(start: int, stop: int, *rest: Any) -> Any:
-                return kernels.share_votes(*given, start, stop, *where, self.truth_of, *rest)
+                return kernels.share_votes(
+                    *given, start, stop, *where, self.truth_of, self.truths, *rest
+                )
 
             return run_votes, math.nan
         logs = log_units(parameters.confusion)  # (judge, truth, label)
         ratio = np.ascontiguousarray((logs[:, 1:] - logs[:, :1]).transpose(0, 2, 1))
-        ratio = ratio.reshape(-1, self.truths - 1)
+        ratio = ratio.reshape(-1)
         prevalence = log_units(parameters.prevalence)  # (topic, truth)
-        prior = prevalence[:, 1:] - prevalence[:, :1]
-        kernel = kernels.expect_binary if self.truths == 2 else kernels.expect_many
+        prior = (prevalence[:, 1:] - prevalence[:, :1]).reshape(-1)
+        kernel = kernels.expectation(self.truths)
 
         def run(start: int, stop: int, *rest: Any) -> Any:
             return kernel(*given, start, stop, *where, prior, ratio, *rest)
@@ -182,6 +184,8 @@ class ThreadsSweeps:
     ) -> Counts:
         """Whole-number counts as numbers of judgments and items, truth 0 put back."""
         whole = int(SHARE)
+        counts = counts.reshape(len(cells), self.truths - 1)
+        classes = classes.reshape(self.topics, self.truths - 1)
         every = np.empty((len(cells), self.truths), dtype=np.float64)
         every[:, 1:] = counts / SHARE
         every[:, 0] = np.maximum(cells * whole - counts.sum(axis=1), 0) / SHARE

@@ -13,7 +13,7 @@ CLOSE = 1e-9  # probabilities this near are one
 
 
 @njit(cache=True, nogil=True)
-def mixed(value):  # type: ignore[no-untyped-def]
+def mixed(value):
     """A 64-bit number scrambled so that near inputs give far outputs (SplitMix64's finaliser)."""
     value = np.uint64(value)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -22,7 +22,7 @@ def mixed(value):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def choose(posterior, starts, letters, seed, rule, choice):  # type: ignore[no-untyped-def]
+def choose(posterior, starts, letters, seed, rule, choice):
     """The most probable truth of each item; how many had to be decided by the rule.
 
     ``letters[starts[i]:starts[i + 1]]`` are the bytes of item i's name.

@@ -69,7 +69,7 @@ def check_limits(iterations: int, tolerance: float, diagonal: float) -> None:
 
 
 def prior_counts(scale: Scale, diagonal: float) -> NDArray[np.float64]:  # (truth, label)
-    """Pseudo-counts for a confusion: ``diagonal`` where a label stands for the truth, 1 elsewhere."""
+    """Pseudo-counts: ``diagonal`` where a label stands for the truth, 1 elsewhere."""
     stands = np.array(scale.truth_of)
     right = np.arange(len(scale.truths))[:, None] == stands[None, :]
     return np.where(right, diagonal, 1.0)
@@ -85,9 +85,7 @@ def maximise(counts: Counts, gamma: NDArray[np.float64], smooth: bool) -> Parame
     )
 
 
-def shares(
-    counts: NDArray[np.float64], empty: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def shares(counts: NDArray[np.float64], empty: NDArray[np.float64]) -> NDArray[np.float64]:
     """Counts divided by their sum along the last axis; ``empty`` (normalised) where it is 0."""
     total = counts.sum(axis=-1, keepdims=True)
     rest = empty / empty.sum(axis=-1, keepdims=True)
@@ -124,8 +122,6 @@ def outcome(fitted: Fitted, iterations: int, tolerance: float) -> str:
             f"(log-likelihood {fitted.trace[-1]:,.1f}, relative gain below {tolerance:g})"
         )
     return f"stopped at the limit of {iterations} iterations, not converged"
-
-
 
 
 def fit_free(

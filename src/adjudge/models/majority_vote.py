@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
@@ -47,6 +46,4 @@ class MajorityVote:
         posterior, counts = prepared.sweeps.posterior(None, own=True)
         gamma = prior_counts(judgments.scale, 1.0)
         parameters = maximise(counts, gamma, smooth=False)
-        return conclude(
-            self, prepared, parameters, posterior=posterior, counts=counts.confusion
-        )
+        return conclude(self, prepared, parameters, posterior=posterior, counts=counts.confusion)

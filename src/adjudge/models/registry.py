@@ -25,8 +25,8 @@ def model(name: str, **settings: object) -> Model:
         raise UnknownName("model", name, MODELS)
     kind = MODELS[name]
     known = [entry.name for entry in fields(kind)]
-    for setting in settings:
+    for setting, value in settings.items():
         if setting not in known:
-            raise BadSetting(f"{name} {setting}", settings[setting], f"one of {', '.join(known)}")
+            raise BadSetting(f"{name} {setting}", value, f"one of {', '.join(known)}")
     made: Model = kind(**settings)
     return made

@@ -1,0 +1,160 @@
+"""The columns of a table: which plays which role, and how each kind becomes codes or numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.names import Codes, Names
+from adjudge.data.scale import as_number, canonical
+from adjudge.data.source import Source
+from adjudge.errors import shown
+
+# The columns a table may have, each with the names it goes by: letters only, "id" cut off.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "item": ("item", "task", "question", "unit", "example", "pair"),
+    "topic": ("topic", "query", "q"),
+    "document": ("document", "doc", "docno", "corpus"),
+    "judge": (
+        "judge",
+        "worker",
+        "annotator",
+        "coder",
+        "user",
+        "performer",
+        "assessor",
+        "rater",
+        "labeler",
+        "labeller",
+    ),
+    "label": ("label", "answer", "rating", "response", "judgment", "judgement", "grade"),
+    "gold": ("gold", "truth", "truelabel", "goldlabel", "expert"),
+    "reason": ("reason", "why"),
+    "honeypot": ("honeypot", "trap"),
+    "time": ("time", "timestamp", "createdat", "submittedat"),
+    "seconds": ("seconds", "duration", "leadtime", "worktimeinseconds"),
+}
+
+
+def roles_of(columns: list[str]) -> dict[str, str]:
+    """Which column plays which role, by name or synonym; the first fitting name wins."""
+    plain: dict[str, str] = {}
+    for column in columns:
+        letters = re.sub(r"[^a-z]", "", column.casefold())
+        for name in {letters, letters.removesuffix("id")}:
+            plain.setdefault(name, column)
+    found = {}
+    for role, names in SYNONYMS.items():
+        column_name = next((plain[name] for name in names if name in plain), None)
+        if column_name is not None:
+            found[role] = column_name
+    return found
+
+
+def as_text(column: Any) -> Any:
+    """A column as text: whole numbers without a point, so that 3.0 from a table with gaps is 3."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        value_type = kind.value_type
+        if pa.types.is_string(value_type) or pa.types.is_large_string(value_type):
+            return column
+        return as_text(column.cast(value_type))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return column
+    if pa.types.is_floating(kind):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+        if pc.all(pc.equal(pc.floor(column), column), min_count=0).as_py():
+            return column.cast(pa.int64()).cast(pa.string())
+        return column.cast(pa.string())
+    if pa.types.is_null(kind):
+        return column.cast(pa.string())
+    return column.cast(pa.string())
+
+
+def canonical_codes(codes: Codes, names: Names) -> tuple[tuple[str, ...], Codes]:
+    """Distinct canonical labels and the code of each row, from the codes of the raw texts."""
+    texts = [canonical(name) for name in names.to_pylist()]
+    values = tuple(dict.fromkeys(text for text in texts if text))
+    position = {text: code for code, text in enumerate(values)}
+    table = np.array([position.get(text, -1) for text in texts] + [-1], dtype=np.int32)
+    return values, table[codes]
+
+
+def one_each(
+    item: Codes,  # (row,)
+    value: Codes,  # (row,) -1 is none
+    values: Any,
+    column: str,
+    place: Source,
+    items: Names,
+) -> tuple[Codes, NDArray[np.int64]]:  # (item,), (item,)
+    """The one value each item has in a column, and the row that says it; two are an error."""
+    first = np.full(len(items), -1, dtype=np.int64)
+    known = np.flatnonzero(value >= 0)
+    first[item[known[::-1]]] = known[::-1]
+    chosen = np.where(first >= 0, np.append(value, -1)[first], -1).astype(np.int32)
+    wrong = known[value[known] != chosen[item[known]]]
+    if wrong.size:
+        row = int(wrong[0])
+        names = values if isinstance(values, tuple) else values.to_pylist()
+        before = place.error(int(first[item[row]]), "").place.split(f"{place.name}, ", 1)[-1]
+        raise place.error(
+            row,
+            f"item {shown(items[int(item[row])].as_py())} has {column} {shown(names[value[row]])} "
+            f"here but {shown(names[chosen[item[row]]])} at {before}; wanted one",
+            column=column,
+            value=names[value[row]],
+            wanted=names[chosen[item[row]]],
+        )
+    return chosen, first
+
+
+def times(column: Any, place: Source, name: str) -> NDArray[np.float64]:
+    """Times as seconds since 1970: timestamps, numbers, or ISO 8601 text."""
+    if pa.types.is_timestamp(column.type):
+        micro = column.cast(pa.timestamp("us", tz=column.type.tz)).cast(pa.int64())
+        return np.asarray(pc.fill_null(pc.divide(micro.cast(pa.float64()), 1e6), np.nan))
+    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+        return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
+    text = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC"), pa.float64()):
+        try:
+            return times(text.cast(kind), place, name)
+        except pa.ArrowInvalid:
+            continue
+    for row, value in enumerate(text.to_pylist()):
+        try:
+            pa.array([value]).cast(pa.timestamp("us"))
+        except pa.ArrowInvalid:
+            raise place.error(
+                row,
+                f"{shown(value)} is no time; wanted ISO 8601 (2026-05-31T12:00:00) or seconds",
+                column=name,
+                value=value,
+                wanted="a time",
+            ) from None
+    return np.full(len(text), np.nan)
+
+
+def numbers(column: Any, place: Source, name: str) -> NDArray[np.float64]:
+    """A column of numbers, NaN where there is none; text that is no number is an error."""
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        text = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+        try:
+            column = text.cast(pa.float64())
+        except pa.ArrowInvalid:
+            values = text.to_pylist()
+            row = next(r for r, v in enumerate(values) if v is not None and as_number(v) is None)
+            raise place.error(
+                row,
+                f"{shown(values[row])} is no number",
+                column=name,
+                value=values[row],
+                wanted="a number",
+            ) from None
+    return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))

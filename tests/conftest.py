@@ -1,0 +1,19 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real crowd judgments, beside the project or where ADJUDGE_DATA points."""
+    folder = Path(os.environ.get("ADJUDGE_DATA", HERE.parent.parent / "shared" / "data"))
+    if not (folder / "trec-rf10" / "judgments.tsv").is_file():
+        pytest.skip(f"no real crowd judgments at {folder}; set ADJUDGE_DATA to their folder")
+    return folder
