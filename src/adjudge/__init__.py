@@ -1,0 +1,74 @@
+"""adjudge turns noisy relevance judgments into labels that can be trusted.
+
+    from adjudge import DawidSkene, Judgments
+
+    judgments = Judgments.read("judgments.csv")
+    consensus = DawidSkene().fit(judgments)
+    consensus.labels  # Arrow table: item, label, probability, ...
+    consensus.judges  # Arrow table: judge, judgments, accuracy, bits, ...
+
+Names are imported when first used, so that ``import adjudge`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
+    from adjudge.data.gold import Gold
+    from adjudge.data.judgments import Judgments
+    from adjudge.data.scale import Scale
+    from adjudge.engines.threads import ThreadsEngine
+    from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
+    from adjudge.models.dawid_skene import DawidSkene
+    from adjudge.models.majority_vote import MajorityVote
+    from adjudge.models.registry import MODELS, model
+    from adjudge.models.single_confusion import SingleConfusion
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AdjudgeError": "errors",
+    "BadData": "errors",
+    "BadSetting": "errors",
+    "UnknownName": "errors",
+    "Consensus": "data.consensus",
+    "Gold": "data.gold",
+    "Judgments": "data.judgments",
+    "Scale": "data.scale",
+    "ThreadsEngine": "engines.threads",
+    "DawidSkene": "models.dawid_skene",
+    "MajorityVote": "models.majority_vote",
+    "SingleConfusion": "models.single_confusion",
+    "MODELS": "models.registry",
+    "model": "models.registry",
+}
+
+__all__ = [
+    "MODELS",
+    "AdjudgeError",
+    "BadData",
+    "BadSetting",
+    "Consensus",
+    "DawidSkene",
+    "Gold",
+    "Judgments",
+    "MajorityVote",
+    "Scale",
+    "SingleConfusion",
+    "ThreadsEngine",
+    "UnknownName",
+    "model",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
+    return getattr(import_module(f"adjudge.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

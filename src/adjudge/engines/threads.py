@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -208,3 +209,11 @@ def _blocks(offsets: NDArray[np.int64], count: int) -> list[int]:
     wanted = np.linspace(0, offsets[-1], count + 1)[1:-1]
     cuts = np.searchsorted(offsets, wanted)
     return [0, *np.unique(np.clip(cuts, 0, items)).tolist(), items]
+
+
+def compiled() -> bool:
+    """Whether the sweeps were compiled before: numba keeps them beside the code or in its cache."""
+    kernel: Any = kernels.share_votes
+    folder = Path(kernel.stats.cache_path)
+    made = [entry.stat().st_mtime for entry in folder.glob("confusion.share_votes*.nbi")]
+    return bool(made) and max(made) >= Path(kernels.__file__).stat().st_mtime

@@ -46,7 +46,7 @@ _LN2_LOW = 1.9082149292705877e-10  # a number without losing its last bits
 
 @njit(cache=True, nogil=True)
 def exponentials(x, bits, scale, out, count):
-    """The exponential of ``count`` numbers that are 0 or less, to 1 part in 10^14; below -700 as -700.
+    """The exponential of ``count`` numbers of 0 or less, to 1 part in 10^14; below -700 as -700.
 
     ``scale`` is ``bits`` seen as floats: the power of two is put together there. Written out, so
     that it runs as vector instructions and gives the same bits on every machine.
