@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
     from adjudge.models.dawid_skene import DawidSkene
     from adjudge.models.majority_vote import MajorityVote
+    from adjudge.models.model import Model
     from adjudge.models.registry import MODELS, model
     from adjudge.models.single_confusion import SingleConfusion
 
@@ -43,6 +44,7 @@ _HOMES = {
     "MajorityVote": "models.majority_vote",
     "SingleConfusion": "models.single_confusion",
     "MODELS": "models.registry",
+    "Model": "models.model",
     "model": "models.registry",
 }
 
@@ -56,6 +58,7 @@ __all__ = [
     "Gold",
     "Judgments",
     "MajorityVote",
+    "Model",
     "Scale",
     "SingleConfusion",
     "ThreadsEngine",

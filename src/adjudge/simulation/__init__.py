@@ -1,0 +1,50 @@
+"""Made judgments from stated populations of judges, with everything known that real ones hide.
+
+>>> from adjudge.data.scale import Scale
+>>> from adjudge.simulation import Crowd, Population
+>>> people = Population.parse("skilled(8,2):80,spammer:10,lazy:5,adversary:5", judges=40)
+>>> crowd = Crowd(items=1000, population=people, scale=Scale.parse("0<1<2"), topics=20, gold=0.1)
+>>> made = crowd.make(seed=7)
+>>> made.judgments
+Judgments(5,000 judgments, 1,000 items, 40 judges, 20 topics, scale 0 < 1 < 2)
+>>> made.kinds.count("spammer"), len(made.truth), len(made.gold)
+(4, 1000, 100)
+
+``judges`` has the kinds of judges, ``population`` their mixture, ``design`` who judges what,
+``crowd`` puts them together, and ``panels`` has ready-made ones.
+"""
+
+from adjudge.simulation.crowd import Crowd, Made
+from adjudge.simulation.judges import (
+    KINDS,
+    Adversary,
+    Biased,
+    Dirichlet,
+    Given,
+    Kind,
+    Lazy,
+    Skilled,
+    Spammer,
+    TwoCoin,
+)
+from adjudge.simulation.panels import demo, monitoring_panel, three_judges
+from adjudge.simulation.population import Population
+
+__all__ = [
+    "KINDS",
+    "Adversary",
+    "Biased",
+    "Crowd",
+    "Dirichlet",
+    "Given",
+    "Kind",
+    "Lazy",
+    "Made",
+    "Population",
+    "Skilled",
+    "Spammer",
+    "TwoCoin",
+    "demo",
+    "monitoring_panel",
+    "three_judges",
+]

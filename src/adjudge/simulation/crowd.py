@@ -1,0 +1,372 @@
+"""Crowds: made judgments whose truth, judges and prevalence are known."""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import Codes, Names
+from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting, UnknownName
+from adjudge.simulation.design import ACTIVITIES, activity_of, assign
+from adjudge.simulation.population import Population
+
+BINARY = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
+BLOCK = 1 << 19  # judgments made at a time: each block has its own seed, and fits in the caches
+START = 1_767_225_600.0  # the first judge comes after 2026-01-01 00:00 UTC
+WEEK = 7 * 86_400.0
+PARTS = (
+    *("judges", "prevalence", "truth", "activity", "counts"),
+    *("gold", "difficulty", "labels", "time"),
+)
+STEEPEST = 10  # beyond this the least active judges have no chance that a float can hold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Made:
+    """Made judgments, and everything about them that real judgments hide.
+
+    ``truth`` has every item, ``gold`` the items whose truth is revealed. ``confusion`` is what a
+    judge does with an item that is not difficult; ``kinds`` says what kind of judge each is.
+    """
+
+    judgments: Judgments
+    truth: Gold
+    gold: Gold
+    confusion: NDArray[np.float64]  # (judge, truth, label)
+    prevalence: NDArray[np.float64]  # (topic, truth), one row where there are no topics
+    kinds: tuple[str, ...]  # (judge,)
+    difficulty: NDArray[np.float64] | None = None  # (item,)
+
+    def __repr__(self) -> str:
+        return f"Made({self.judgments!r}, {len(self.gold):,} gold)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crowd:
+    """A stated crowd at work: items, topics, judges, and who judges what; ``make`` draws it.
+
+    - Topics get ``prevalence_t ~ Dirichlet(concentration * prevalence)``, all alike if the
+      concentration is infinite; items are dealt to topics in runs of nearly equal length.
+    - An item's truth is ``z_i ~ Cat(prevalence_t(i))``, its label by judge j
+      ``y ~ Cat(theta_j[z_i, :])``.
+    - ``per_item`` judgments an item: so many, or from low to high, each number as likely. The
+      judges come by their ``activity`` (see ``design``): even, or with a long tail, longer as
+      ``steepness`` is higher. ``repeats`` lets a judge judge an item again.
+    - With ``difficulty = (a, b)``, item i has ``d_i ~ Beta(a, b)``: with chance d_i a judge cannot
+      tell and judges as if the truth were drawn afresh, so that her matrix for the item is
+      ``(1 - d_i) theta_j[k, l] + d_i sum_m prevalence_t[m] theta_j[m, l]``. Honeypots are easy:
+      their difficulty is 0.
+    - ``gold`` is the share of items whose truth is revealed, ``honeypots`` the share of items
+      planted to test judges, all of them gold. Both are exact counts, rounded.
+    - ``timed`` adds the seconds each judgment took, lognormal about the judge's own pace, and the
+      time it was given: a judge arrives within a week and works through her items without a break.
+    """
+
+    items: int
+    population: Population
+    scale: Scale = BINARY
+    prevalence: tuple[float, ...] = ()  # (truth,), even if it is left out
+    topics: int = 0
+    concentration: float = math.inf
+    per_item: int | tuple[int, int] = 5
+    activity: str = "even"
+    steepness: float = 1.0
+    repeats: bool = False
+    difficulty: tuple[float, float] | None = None
+    gold: float = 0.0
+    honeypots: float = 0.0
+    timed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.items < 1:
+            raise BadSetting("items", self.items, "1 or more")
+        if not 0 <= self.topics <= self.items:
+            raise BadSetting("topics", self.topics, f"from 0 to the {self.items} items")
+        self._check_prevalence()
+        self._check_per_item()
+        if self.activity not in ACTIVITIES:
+            raise UnknownName("activity", self.activity, ACTIVITIES)
+        if not 0 < self.steepness <= STEEPEST:
+            raise BadSetting("steepness", self.steepness, f"a number above 0, up to {STEEPEST}")
+        if self.difficulty is not None and not all(0 < x < math.inf for x in self.difficulty):
+            raise BadSetting(
+                "difficulty", self.difficulty, "two numbers above 0: a and b of a Beta"
+            )
+        if not 0 <= self.gold <= 1:
+            raise BadSetting("gold", self.gold, "a share of the items, from 0 to 1")
+        if not 0 <= self.honeypots <= self.gold:
+            raise BadSetting(
+                "honeypots", self.honeypots, f"a share from 0 to the gold's {self.gold}"
+            )
+
+    def _check_prevalence(self) -> None:
+        truths = len(self.scale.truths)
+        given = self.prevalence
+        fits = len(given) in (0, truths) and all(share >= 0 for share in given)
+        if not fits or (given and abs(sum(given) - 1) > 1e-6):
+            raise BadSetting("prevalence", given, f"{truths} shares that sum to 1")
+        if not self.concentration > 0:
+            raise BadSetting("concentration", self.concentration, "a number above 0")
+        if not self.topics and not math.isinf(self.concentration):
+            raise BadSetting("concentration", self.concentration, "topics beside it")
+
+    def _check_per_item(self) -> None:
+        low, high = self._range
+        if isinstance(self.per_item, int) and low < 1:
+            raise BadSetting("per_item", self.per_item, "1 or more, or a range (low, high)")
+        if not 0 <= low <= high or high < 1:
+            raise BadSetting("per_item", self.per_item, "a range (low, high), 0 <= low <= high")
+        judges = len(self.population)
+        if high > judges and not self.repeats:
+            raise BadSetting(
+                "per_item", self.per_item, f"no more than the {judges} judges, or repeats"
+            )
+
+    @property
+    def _range(self) -> tuple[int, int]:
+        if isinstance(self.per_item, int):
+            return self.per_item, self.per_item
+        return self.per_item
+
+    def make(self, seed: int = 0) -> Made:
+        """The crowd's judgments: the same seed gives the same, to the bit.
+
+        Every part draws from its own stream of the seed, so that asking for gold or times, say,
+        leaves the judgments as they were.
+        """
+        streams = dict(zip(PARTS, streams_of(seed, len(PARTS)), strict=True))
+        rng = {part: rng_of(stream) for part, stream in streams.items()}
+        truths = len(self.scale.truths)
+        overall = np.array(self.prevalence or (1 / truths,) * truths)
+        confusion = self.population.draw(self.scale, overall / overall.sum(), rng["judges"])
+        topic = self._topic()
+        prevalence = self._prevalences(overall / overall.sum(), rng["prevalence"])
+        truth = pick(rng["truth"].random(self.items), prevalence, topic).astype(np.int32)
+        offsets = self._offsets(rng["counts"])
+        marks = self._marks(rng["gold"])
+        difficulty = self._difficulties(marks, rng["difficulty"])
+        judge, label = self._judge(
+            streams["labels"],
+            offsets=offsets,
+            activity=activity_of(self.activity, self.steepness, len(confusion), rng["activity"]),
+            confusion=confusion,
+            prevalence=prevalence,
+            truth=truth,
+            topic=topic,
+            difficulty=difficulty,
+        )
+        time, seconds = None, None
+        if self.timed:
+            time, seconds = work(judge, self.population.paces, rng["time"])
+        judgments = Judgments(
+            scale=self.scale,
+            items=numbered("item", self.items, 7),
+            judges=numbered("judge", len(confusion), 4),
+            offsets=offsets,
+            judge=judge,
+            label=label,
+            topics=numbered("topic", self.topics, 3) if self.topics else None,
+            topic=topic,
+            time=time,
+            seconds=seconds,
+        )
+        known = truth_of(judgments, truth, marks == 2 if self.honeypots else None)
+        return Made(
+            judgments=judgments,
+            truth=known,
+            gold=replace(known.select(marks > 0), source="gold"),
+            confusion=confusion,
+            prevalence=prevalence,
+            kinds=self.population.kinds,
+            difficulty=difficulty,
+        )
+
+    def _topic(self) -> Codes | None:  # (item,)
+        """The topic of each item: runs that differ by one item at most."""
+        if not self.topics:
+            return None
+        return (np.arange(self.items) * self.topics // self.items).astype(np.int32)
+
+    def _prevalences(
+        self, overall: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:  # (topic, truth)
+        """The prevalence of each topic, or one row for all items."""
+        if math.isinf(self.concentration):
+            return np.tile(overall, (max(self.topics, 1), 1))
+        return rng.dirichlet(self.concentration * overall, self.topics)
+
+    def _offsets(self, rng: np.random.Generator) -> NDArray[np.int64]:  # (item + 1,)
+        """Where the judgments of each item begin and end."""
+        low, high = self._range
+        offsets = np.zeros(self.items + 1, dtype=np.int64)
+        np.cumsum(rng.integers(low, high, size=self.items, endpoint=True), out=offsets[1:])
+        return offsets
+
+    def _marks(self, rng: np.random.Generator) -> NDArray[np.int8]:  # (item,)
+        """Which items are gold (1) and which of them honeypots (2)."""
+        marks = np.zeros(self.items, dtype=np.int8)
+        known = round(self.gold * self.items)
+        if known:
+            chosen = rng.permutation(self.items)[:known]
+            marks[chosen] = 1
+            marks[chosen[: round(self.honeypots * self.items)]] = 2
+        return marks
+
+    def _difficulties(
+        self, marks: NDArray[np.int8], rng: np.random.Generator
+    ) -> NDArray[np.float64] | None:  # (item,)
+        """How difficult each item is, if items differ."""
+        if self.difficulty is None:
+            return None
+        difficulty = rng.beta(*self.difficulty, self.items)
+        difficulty[marks == 2] = 0.0
+        return difficulty
+
+    def _judge(
+        self,
+        stream: np.random.SeedSequence,
+        *,
+        offsets: NDArray[np.int64],
+        activity: NDArray[np.float64],
+        confusion: NDArray[np.float64],
+        prevalence: NDArray[np.float64],
+        truth: Codes,
+        topic: Codes | None,
+        difficulty: NDArray[np.float64] | None,
+    ) -> tuple[Codes, NDArray[np.signedinteger[Any]]]:
+        """Who judges each item and the labels given, made in blocks of items, in threads.
+
+        The blocks depend on the settings only, and each has its own seed: the result does not
+        depend on how many threads there are.
+        """
+        judge = np.empty(offsets[-1], dtype=np.int32)
+        label = np.empty(offsets[-1], dtype=self.scale.label_dtype)
+        step = max(1, BLOCK // self._range[1])
+        starts = range(0, self.items, step)
+
+        def fill(start: int, seed: np.random.SeedSequence) -> None:
+            rng = rng_of(seed)
+            stop = min(start + step, self.items)
+            counts = np.diff(offsets[start : stop + 1])
+            part = slice(offsets[start], offsets[stop])
+            judge[part] = assign(counts, activity, rng, repeats=self.repeats)
+            item = np.repeat(np.arange(start, stop), counts)
+            seen = truth[item]
+            if difficulty is not None:
+                row = None if topic is None else topic[item]
+                seen = as_seen(seen, difficulty[item], prevalence, row, rng)
+            label[part] = labels_of(confusion, judge[part], seen, rng)
+
+        with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
+            list(pool.map(fill, starts, stream.spawn(len(starts))))
+        return judge, label
+
+
+def streams_of(seed: int, count: int) -> list[np.random.SeedSequence]:
+    """Independent streams of one seed."""
+    if seed < 0:
+        raise BadSetting("seed", seed, "a whole number, 0 or more")
+    return np.random.SeedSequence(seed).spawn(count)
+
+
+def rng_of(stream: np.random.SeedSequence) -> np.random.Generator:
+    """The generator of one stream."""
+    return np.random.Generator(np.random.PCG64(stream))
+
+
+def as_seen(
+    truth: Codes,  # (judgment,)
+    difficulty: NDArray[np.float64],  # (judgment,)
+    prevalence: NDArray[np.float64],  # (topic, truth)
+    topic: Codes | None,  # (judgment,)
+    rng: np.random.Generator,
+) -> Codes:  # (judgment,)
+    """The truth as a judge sees it: drawn afresh with a chance of the item's difficulty."""
+    lost = np.flatnonzero(rng.random(len(truth)) < difficulty)
+    seen = truth.copy()
+    seen[lost] = pick(rng.random(len(lost)), prevalence, None if topic is None else topic[lost])
+    return seen
+
+
+def labels_of(
+    confusion: NDArray[np.float64],  # (judge, truth, label)
+    judge: Codes,  # (judgment,)
+    truth: Codes,  # (judgment,)
+    rng: np.random.Generator,
+) -> NDArray[np.int16]:  # (judgment,)
+    """The label of each judgment: ``y ~ Cat(theta_judge[truth, :])``."""
+    judges, truths, labels = confusion.shape
+    rows = confusion.reshape(judges * truths, labels)
+    return pick(rng.random(len(judge)), rows, judge * np.int32(truths) + truth)
+
+
+def pick(
+    uniform: NDArray[np.float64],  # (draw,)
+    shares: NDArray[np.float64],  # (row, category)
+    row: Codes | None,  # (draw,), the first row for all if None
+) -> NDArray[np.int16]:  # (draw,)
+    """The category that each uniform number falls into, by the shares of its row."""
+    edges = np.cumsum(shares, axis=1)
+    edges /= edges[:, -1:]  # the last is 1 exactly, so that a share of 0 is never picked
+    chosen = np.zeros(len(uniform), dtype=np.int16)
+    for edge in np.ascontiguousarray(edges[:, :-1].T):
+        chosen += uniform >= (edge[0] if row is None else edge[row])
+    return chosen
+
+
+def work(
+    judge: Codes,  # (judgment,)
+    paces: NDArray[np.float64],  # (judge,)
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # (judgment,)
+    """When each judgment was given and the seconds it took, judge after judge without a break."""
+    arrival = START + WEEK * rng.random(len(paces))
+    pace = paces * np.exp(0.3 * rng.standard_normal(len(paces)))
+    seconds = pace[judge] * np.exp(0.5 * rng.standard_normal(len(judge)))
+    seconds = np.maximum(np.round(seconds, 1), 0.1)
+    order = np.argsort(judge, kind="stable")
+    running = np.cumsum(seconds[order])
+    counts = np.bincount(judge, minlength=len(paces))
+    before = np.append(0.0, running)[np.cumsum(counts) - counts]  # (judge,)
+    time = np.empty(len(judge), dtype=np.float64)
+    time[order] = running + np.repeat(arrival - before, counts)
+    return np.round(time, 3), seconds
+
+
+def numbered(word: str, count: int, digits: int) -> Names:
+    """The names ``word-0001``, ``word-0002``, ..., as wide as the last one needs."""
+    digits = max(digits, len(str(count)))
+    numbers = pa.array(np.arange(1, count + 1)).cast(pa.large_string())
+    padded = pc.utf8_lpad(numbers, width=digits, padding="0")
+    before = pa.scalar(f"{word}-", pa.large_string())
+    return pc.binary_join_element_wise(before, padded, pa.scalar("", pa.large_string()))
+
+
+def truth_of(
+    judgments: Judgments,
+    truth: Codes,  # (item,)
+    honeypot: NDArray[np.bool_] | None = None,  # (item,)
+) -> Gold:
+    """The truth of every item, as gold."""
+    topics = None
+    if judgments.topics is not None and judgments.topic is not None:
+        topics = judgments.topics.take(pa.array(judgments.topic))
+    return Gold(
+        items=judgments.items,
+        value=truth,
+        values=judgments.scale.truths,
+        topics=topics,
+        honeypot=honeypot,
+        source="truth",
+    )

@@ -1,0 +1,350 @@
+"""Kinds of judges: each yields a confusion matrix (truth, label) for every judge of its kind.
+
+Throughout, ``right[k, l]`` shares a truth's mass evenly among the labels that stand for it (one
+label, where truths and labels are the same), and ``wrong[k, l]`` shares it among the others:
+``wrong[k, l] ∝ decay ** (|k - l| - 1)``. With decay 1 every error is as likely as another; below 1
+near labels are likelier than far ones. Left open, decay is 0.4 on an ordinal scale and 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.scale import Scale, canonical
+from adjudge.errors import BadSetting, UnknownName
+
+Confusion = NDArray[np.float64]  # (judge, truth, label)
+Matrix = tuple[tuple[float, ...], ...]  # (truth, label)
+
+ORDINAL_DECAY = 0.4
+SPAM = ("uniform", "prevalence")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """What a kind of judge may look at when its judges are drawn."""
+
+    scale: Scale
+    prevalence: NDArray[np.float64]  # (truth,)
+    rng: np.random.Generator
+
+    def right(self) -> NDArray[np.float64]:  # (truth, label)
+        """The matrix of a judge who never errs."""
+        stands = _stands(self.scale)
+        if not stands.any(axis=1).all():
+            lost = self.scale.truths[int(np.argmin(stands.any(axis=1)))]
+            raise BadSetting("truth", lost, f"a label of the scale {self.scale} that stands for it")
+        return np.asarray(stands / stands.sum(axis=1, keepdims=True))
+
+    def wrong(self, decay: float | None) -> NDArray[np.float64]:  # (truth, label)
+        """The matrix of a judge who always errs; where no label is wrong, of one who never does."""
+        if decay is None:
+            decay = ORDINAL_DECAY if self.scale.ordinal else 1.0
+        stands = _stands(self.scale)
+        near = np.where(stands, 0.0, decay ** (np.maximum(_distance(self.scale), 1.0) - 1.0))
+        total = near.sum(axis=1, keepdims=True)
+        return np.where(total > 0, near / np.where(total > 0, total, 1.0), self.right())
+
+    def mixed(self, accuracy: NDArray[np.float64], decay: float | None) -> Confusion:
+        """Right with each judge's (or each judge's and truth's) accuracy, and wrong otherwise."""
+        share = (accuracy if accuracy.ndim == 2 else accuracy[:, None])[:, :, None]
+        return np.asarray(share * self.right() + (1.0 - share) * self.wrong(decay))
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(ABC):
+    """A kind of judge: its name, its settings, and how the judges of it are drawn."""
+
+    name: ClassVar[str] = ""
+    pace: ClassVar[float] = 20.0  # seconds a judgment, at the median
+
+    @abstractmethod
+    def draw(self, count: int, world: World) -> Confusion:
+        """The confusion matrices of ``count`` judges of this kind."""
+
+    def __str__(self) -> str:
+        """As ``Population.parse`` reads it: ``skilled``, or ``skilled(9,1)`` if it is changed."""
+        values = [(getattr(self, field.name), field.default) for field in fields(self)]
+        if any(isinstance(value, tuple) for value, _ in values):
+            return self.name
+        while values and values[-1][0] == values[-1][1]:
+            values.pop()
+        listed = ",".join(canonical(value) for value, _ in values)
+        return f"{self.name}({listed})" if listed else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Given(Kind):
+    """Judges who all have one stated confusion matrix (truth, label)."""
+
+    confusion: Matrix
+    name: ClassVar[str] = "given"
+
+    def __post_init__(self) -> None:
+        _check_rows("given confusion", self.confusion)
+
+    def draw(self, count: int, world: World) -> Confusion:
+        """The stated matrix, ``count`` times."""
+        matrix = _fitting("given confusion", self.confusion, world.scale)
+        return np.repeat(matrix[None], count, axis=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Skilled(Kind):
+    """One-coin judges: ``accuracy ~ Beta(a, b)``, the same whatever the truth.
+
+    ``theta[k, l] = accuracy right[k, l] + (1 - accuracy) wrong[k, l]``.
+    """
+
+    a: float = 8.0
+    b: float = 2.0
+    decay: float | None = None
+    name: ClassVar[str] = "skilled"
+
+    def __post_init__(self) -> None:
+        _check_above_zero(self.name, a=self.a, b=self.b)
+        _check_decay(self.name, self.decay)
+
+    def draw(self, count: int, world: World) -> Confusion:
+        """One accuracy a judge."""
+        return world.mixed(world.rng.beta(self.a, self.b, count), self.decay)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoCoin(Kind):
+    """Judges of a binary truth: ``sensitivity ~ Beta(a1, b1)``, ``specificity ~ Beta(a0, b0)``.
+
+    Row 1 of the matrix is right with the sensitivity, row 0 with the specificity, as in the
+    hierarchical model of relevance.
+    """
+
+    a1: float = 8.0
+    b1: float = 2.0
+    a0: float = 8.0
+    b0: float = 2.0
+    name: ClassVar[str] = "two-coin"
+
+    def __post_init__(self) -> None:
+        _check_above_zero(self.name, a1=self.a1, b1=self.b1, a0=self.a0, b0=self.b0)
+
+    def draw(self, count: int, world: World) -> Confusion:
+        """One sensitivity and one specificity a judge."""
+        if len(world.scale.truths) != 2:
+            raise BadSetting("truths", world.scale.truths, "two of them for two-coin judges")
+        specificity = world.rng.beta(self.a0, self.b0, count)
+        sensitivity = world.rng.beta(self.a1, self.b1, count)
+        return world.mixed(np.stack([specificity, sensitivity], axis=1), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Dirichlet(Kind):
+    """Judges of the hierarchical confusion model: ``theta_j[k, :] ~ Dirichlet(kappa_k phi_k)``.
+
+    ``phi`` is the mean matrix of the kind and ``kappa`` how alike its judges are: one number, or
+    one a truth. Without ``phi`` the mean is that of a judge right with ``accuracy``, with the
+    errors shared by ``decay``.
+    """
+
+    kappa: float | tuple[float, ...] = 10.0
+    accuracy: float = 0.75
+    decay: float | None = None
+    phi: Matrix | None = None
+    name: ClassVar[str] = "dirichlet"
+
+    def __post_init__(self) -> None:
+        for kappa in self.kappa if isinstance(self.kappa, tuple) else (self.kappa,):
+            _check_above_zero(self.name, kappa=kappa)
+        if not _is_number(self.accuracy) or not 0 <= self.accuracy <= 1:
+            raise BadSetting(f"{self.name} accuracy", self.accuracy, "a share from 0 to 1")
+        _check_decay(self.name, self.decay)
+        if self.phi is not None:
+            _check_rows(f"{self.name} phi", self.phi)
+
+    def draw(self, count: int, world: World) -> Confusion:
+        """Every row of every judge on its own."""
+        if self.phi is not None:
+            mean = _fitting(f"{self.name} phi", self.phi, world.scale)
+        else:
+            mean = world.mixed(np.array([self.accuracy]), self.decay)[0]
+        kappa = self.kappa if isinstance(self.kappa, tuple) else (self.kappa,) * len(mean)
+        if len(kappa) != len(mean):
+            wanted = f"one number, or one for each of {len(mean)} truths"
+            raise BadSetting(f"{self.name} kappa", kappa, wanted)
+        rows = [
+            world.rng.dirichlet(strength * row, count)
+            for strength, row in zip(kappa, mean, strict=True)
+        ]
+        return np.stack(rows, axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Spammer(Kind):
+    """Judges who do not look: every row is the same, so their labels tell nothing.
+
+    ``uniform`` gives every label alike; ``prevalence`` gives each label as often as it is true,
+    ``p[l] = sum_k prevalence[k] right[k, l]``, which looks like the other judges' mix of labels.
+    """
+
+    by: str = "uniform"
+    name: ClassVar[str] = "spammer"
+    pace: ClassVar[float] = 4.0
+
+    def __post_init__(self) -> None:
+        if self.by not in SPAM:
+            raise UnknownName("way of spamming", str(self.by), SPAM)
+
+    def draw(self, count: int, world: World) -> Confusion:
+        """The same rows for every judge."""
+        truths, labels = len(world.scale.truths), len(world.scale.labels)
+        row = np.full(labels, 1.0 / labels)
+        if self.by == "prevalence":
+            row = world.prevalence @ world.right()
+        return np.tile(row, (count, truths, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy(Kind):
+    """Judges who always give one label: the stated one, or one that each of them picks."""
+
+    label: str | None = None
+    name: ClassVar[str] = "lazy"
+    pace: ClassVar[float] = 3.0
+
+    def __post_init__(self) -> None:
+        if self.label is not None:
+            object.__setattr__(self, "label", canonical(self.label))
+
+    def draw(self, count: int, world: World) -> Confusion:
+        """A column of ones a judge."""
+        truths, labels = len(world.scale.truths), len(world.scale.labels)
+        if self.label is None:
+            chosen = world.rng.integers(labels, size=count)
+        else:
+            code = world.scale.label_code(self.label)
+            if code < 0:
+                raise BadSetting("lazy label", self.label, f"a label of the scale {world.scale}")
+            chosen = np.full(count, code)
+        return np.repeat(np.eye(labels)[chosen][:, None, :], truths, axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary(Kind):
+    """Judges who know and give a wrong label with chance ``~ Beta(a, b)``; of two, the other.
+
+    With more than two labels every wrong one is as likely as another, far or near.
+    """
+
+    a: float = 8.0
+    b: float = 2.0
+    name: ClassVar[str] = "adversary"
+    pace: ClassVar[float] = 12.0
+
+    def __post_init__(self) -> None:
+        _check_above_zero(self.name, a=self.a, b=self.b)
+
+    def draw(self, count: int, world: World) -> Confusion:
+        """One chance of a wrong label a judge."""
+        return world.mixed(1.0 - world.rng.beta(self.a, self.b, count), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Biased(Kind):
+    """Skilled judges of an ordinal scale who with chance ``share`` give a label ``shift`` higher.
+
+    ``theta = (1 - share) S + share S M``, where S is a skilled judge's matrix and M moves each
+    label by ``shift`` grades, held at the ends of the scale. A negative shift is down. Labels that
+    stand for no truth are no grades and are not moved.
+    """
+
+    shift: int = 1
+    share: float = 0.5
+    a: float = 8.0
+    b: float = 2.0
+    name: ClassVar[str] = "biased"
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.shift) or self.shift != int(self.shift) or not self.shift:
+            raise BadSetting(f"{self.name} shift", self.shift, "a whole number of grades, not 0")
+        if not _is_number(self.share) or not 0 <= self.share <= 1:
+            raise BadSetting(f"{self.name} share", self.share, "a share from 0 to 1")
+        _check_above_zero(self.name, a=self.a, b=self.b)
+
+    def draw(self, count: int, world: World) -> Confusion:
+        """One accuracy a judge, and the shift on top of it."""
+        scale = world.scale
+        if not scale.ordinal:
+            raise BadSetting("scale", str(scale), "an ordinal scale for biased judges")
+        skilled = world.mixed(world.rng.beta(self.a, self.b, count), None)
+        grades = np.flatnonzero(np.array(scale.truth_of) >= 0)
+        moved = np.arange(len(scale.labels))
+        place = np.arange(len(grades)) + int(self.shift)
+        moved[grades] = grades[np.clip(place, 0, len(grades) - 1)]
+        move = np.eye(len(scale.labels))[moved]  # (label, label)
+        return np.asarray((1.0 - self.share) * skilled + self.share * (skilled @ move))
+
+
+def _stands(scale: Scale) -> NDArray[np.bool_]:  # (truth, label)
+    """Which labels stand for which truth."""
+    truths = np.arange(len(scale.truths))
+    return np.asarray(truths[:, None] == np.array(scale.truth_of)[None, :])
+
+
+def _distance(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
+    """Grades from a label to the nearest one that stands for the truth.
+
+    A label that stands for no truth is no grade: it is one further than any grade can be.
+    """
+    stands = _stands(scale)
+    graded = np.array(scale.truth_of) >= 0  # (label,)
+    grade = np.cumsum(graded) - 1  # (label,)
+    apart = np.abs(grade[:, None] - grade[None, :]).astype(np.float64)  # (label, label)
+    nearest = np.where(stands[:, :, None], apart[None], np.inf).min(axis=1)
+    return np.asarray(np.where(graded, nearest, grade.max() + 1.0))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _check_above_zero(kind: str, **values: float) -> None:
+    """Each of the numbers of a kind is finite and above 0."""
+    for name, value in values.items():
+        if not _is_number(value) or value <= 0:
+            raise BadSetting(f"{kind} {name}", value, "a number above 0")
+
+
+def _check_decay(kind: str, decay: float | None) -> None:
+    if decay is not None and (not _is_number(decay) or not 0 <= decay <= 1):
+        raise BadSetting(f"{kind} decay", decay, "a number from 0 to 1")
+
+
+def _check_rows(name: str, matrix: Matrix) -> None:
+    """Rows of one length, without negative cells, that sum to 1."""
+    if not matrix or any(len(row) != len(matrix[0]) for row in matrix):
+        raise BadSetting(name, matrix, "rows of one length, one a truth")
+    for row in matrix:
+        if not all(_is_number(cell) and cell >= 0 for cell in row) or abs(sum(row) - 1) > 1e-6:
+            raise BadSetting(name, row, "rows of shares that sum to 1")
+
+
+def _fitting(name: str, matrix: Matrix, scale: Scale) -> NDArray[np.float64]:  # (truth, label)
+    """A stated matrix as an array, if the scale has as many truths and labels."""
+    array = np.array(matrix, dtype=np.float64)
+    if array.shape != (len(scale.truths), len(scale.labels)):
+        raise BadSetting(
+            name,
+            f"{array.shape[0]} x {array.shape[1]}",
+            f"{len(scale.truths)} truths x {len(scale.labels)} labels, for the scale {scale}",
+        )
+    return np.asarray(array / array.sum(axis=1, keepdims=True))
+
+
+KINDS: dict[str, type[Kind]] = {
+    kind.name: kind for kind in (Skilled, TwoCoin, Dirichlet, Spammer, Lazy, Adversary, Biased)
+}

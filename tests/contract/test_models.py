@@ -1,0 +1,212 @@
+"""What every model must keep, whatever it does: run on all of the registry."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import gold_for, judgments, shuffled
+
+from adjudge import MODELS, BadSetting, Gold, Judgments, Model, ThreadsEngine, UnknownName, model
+from adjudge.simulation import demo
+
+names = pytest.mark.parametrize("name", sorted(MODELS))
+few = settings(max_examples=60, deadline=None)
+
+
+@names
+def test_a_model_is_a_frozen_keyword_only_dataclass_with_defaults(name: str) -> None:
+    made = model(name)
+    assert isinstance(made, Model)
+    assert made.name == name
+    assert dataclasses.is_dataclass(made)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.seed = 3  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        MODELS[name](1)
+    assert not hasattr(made, "__dict__")
+    assert made == model(name)
+
+
+@names
+def test_a_setting_that_does_not_exist_or_cannot_be_is_refused(name: str) -> None:
+    with pytest.raises(BadSetting, match="wanted one of"):
+        model(name, sed=3)
+    with pytest.raises(BadSetting, match="ties = 'sideways': wanted random, lower or higher"):
+        model(name, ties="sideways")
+
+
+def test_a_misspelt_model_gets_the_nearest_suggested() -> None:
+    with pytest.raises(UnknownName) as caught:
+        model("dawid-sken")
+    assert str(caught.value) == (
+        "there is no model 'dawid-sken'; did you mean 'dawid-skene'? Known: " + ", ".join(MODELS)
+    )
+
+
+@names
+@few
+@given(data=st.data())
+def test_posteriors_are_probabilities_and_gold_is_kept(name: str, data: st.DataObject) -> None:
+    table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
+    gold = data.draw(gold_for(table))
+    by_topic = table.topics is not None and data.draw(st.booleans())
+    consensus = model(name, by_topic=by_topic).fit(table, gold)
+    truths = len(table.scale.truths)
+    assert consensus.posterior.shape == (table.item_count, truths)
+    assert np.all(consensus.posterior >= 0)
+    assert consensus.posterior.sum(axis=1) == pytest.approx(1)
+    assert consensus.prevalence.sum(axis=-1) == pytest.approx(1)
+    assert consensus.confusion.sum(axis=-1) == pytest.approx(1)
+    assert consensus.counts.sum() == pytest.approx(len(table))
+    assert consensus.counts.sum(axis=(1, 2)) == pytest.approx(table.counts_per_judge)
+    if gold is not None:
+        known = gold.align(table)
+        fixed = known >= 0
+        assert np.array_equal(consensus.choice[fixed], known[fixed])
+        assert np.all(consensus.probability[fixed] == 1)
+    top = consensus.posterior.max(axis=1)
+    assert np.all(consensus.probability >= top - 1e-8)
+
+
+@names
+@few
+@given(data=st.data())
+def test_order_of_items_judges_and_rows_changes_not_one_bit(name: str, data: st.DataObject) -> None:
+    table = data.draw(judgments())
+    gold = data.draw(gold_for(table))
+    moved, where = shuffled(table, data.draw(st.integers(0, 999)))
+    one = model(name, seed=3).fit(table, gold)
+    other = model(name, seed=3).fit(moved, gold)
+    assert np.array_equal(one.posterior, other.posterior[where])
+    assert np.array_equal(one.choice, other.choice[where])
+    assert one.trace == other.trace
+
+
+@names
+@few
+@given(data=st.data())
+def test_renaming_changes_nothing_but_how_ties_fall(name: str, data: st.DataObject) -> None:
+    table = data.draw(judgments())
+    renamed = dataclasses.replace(
+        table,
+        items=pa.array([f"other {i}" for i in range(table.item_count)], pa.large_string()),
+        judges=pa.array([f"x{j}" for j in range(table.judge_count)], pa.large_string()),
+    )
+    one = model(name, ties="lower").fit(table)
+    other = model(name, ties="lower").fit(renamed)
+    assert np.array_equal(one.posterior, other.posterior)
+    assert np.array_equal(one.choice, other.choice)
+
+
+@names
+def test_threads_change_no_bit(name: str) -> None:
+    rng = np.random.default_rng(5)
+    items, each, judges, labels = 30_000, 5, 200, 3
+    table = Judgments.from_table(
+        {
+            "item": np.repeat(np.arange(items), each),
+            "judge": rng.integers(0, judges, items * each),
+            "label": rng.integers(0, labels, items * each),
+        }
+    )
+    fits = [model(name).fit(table, engine=ThreadsEngine(threads=n)) for n in (1, 2, 3, 8)]
+    for other in fits[1:]:
+        assert np.array_equal(fits[0].posterior, other.posterior)
+        assert np.array_equal(fits[0].confusion, other.confusion)
+        assert np.array_equal(fits[0].choice, other.choice)
+        assert fits[0].trace == other.trace
+
+
+@names
+def test_ties_are_broken_by_the_rule(name: str) -> None:
+    rows = [(f"i{n}", judge, label) for n in range(200) for judge, label in (("a", 0), ("b", 1))]
+    table = Judgments.from_table(
+        pa.table(dict(zip(("item", "judge", "label"), zip(*rows, strict=True), strict=True)))
+    )
+    if not np.allclose(model(name).fit(table).posterior, 0.5):
+        pytest.fail("two judges who always disagree leave every item open")
+    assert set(model(name, ties="lower").fit(table).choice) == {0}
+    assert set(model(name, ties="higher").fit(table).choice) == {1}
+    random = model(name, seed=1).fit(table).choice
+    assert 60 < random.sum() < 140
+    assert np.array_equal(random, model(name, seed=1).fit(table).choice)
+    assert not np.array_equal(random, model(name, seed=2).fit(table).choice)
+
+
+@names
+def test_gold_without_judgments_is_kept_and_reported(name: str) -> None:
+    table = Judgments.from_table({"item": ["a", "b"], "judge": ["x", "x"], "label": [0, 1]})
+    consensus = model(name).fit(table, Gold.of({"b": 0, "c": 1}))
+    assert consensus.notes[0] == (
+        "1 of 2 gold items have no judgments (first: 'c'); kept, with their gold as label"
+    )
+    assert consensus.labels["item"].to_pylist() == ["a", "b", "c"]
+    assert consensus.labels["label"].to_pylist()[1:] == ["0", "1"]
+    assert consensus.labels["judgments"].to_pylist() == [1, 1, 0]
+
+
+@names
+def test_memory_labels_new_items_with_what_was_learnt(name: str) -> None:
+    made = demo(seed=3)
+    half = np.arange(made.judgments.item_count) % 2 == 0
+    train = made.judgments.select(items=half, keep_empty=True)
+    test = made.judgments.select(items=~half)
+    fitted = model(name).fit(train)
+    predicted = fitted.predict(test)
+    assert predicted.posterior.shape == (test.item_count, 3)
+    known = made.truth.align(test)
+    assert (predicted.choice == known).mean() > 0.7
+    again = fitted.predict(train)
+    if name != "majority-vote":  # its shares are not what its confusion implies
+        assert again.posterior == pytest.approx(fitted.posterior, abs=1e-6)
+
+
+@names
+def test_memory_gives_a_new_judge_the_population_and_a_new_topic_the_whole(name: str) -> None:
+    made = demo(seed=3)
+    fitted = model(name, by_topic=True).fit(made.judgments)
+    table = Judgments.from_table(
+        {"topic": ["never seen"], "document": ["d"], "judge": ["stranger"], "label": [2]},
+        scale=made.judgments.scale,
+    )
+    predicted = fitted.predict(table)
+    assert predicted.posterior.sum() == pytest.approx(1)
+    assert predicted.choice[0] == 2
+    if name != "single-confusion":
+        assert "1 of 1 judges are new: the population's confusion" in predicted.notes
+    silent = dataclasses.replace(table, offsets=np.array([0, 0]), judge=table.judge[:0],
+                                 label=table.label[:0])  # fmt: skip
+    assert fitted.predict(silent).posterior[0] == pytest.approx(fitted.overall_prevalence)
+
+
+@names
+def test_one_item_one_judge_one_label(name: str) -> None:
+    table = Judgments.from_table({"item": ["a"], "judge": ["x"], "label": ["good"]})
+    consensus = model(name).fit(table)
+    assert consensus.labels["label"].to_pylist() == ["good"]
+    assert consensus.labels["probability"].to_pylist() == [1.0]
+    assert consensus.judges["judge"].to_pylist() == ["x"]
+    assert consensus.judges["bits"].to_pylist() == [0.0]
+
+
+@names
+def test_topics_of_gold_alone_and_empty_items_get_the_prevalence(name: str) -> None:
+    table = Judgments.from_table(
+        {
+            "topic": ["t", "t", "u", "u"],
+            "document": ["a", "b", "c", "d"],
+            "judge": ["x", "x", "y", "y"],
+            "label": [1, 0, 1, 1],
+        }
+    )
+    table = table.with_items(pa.array(["u/e"]), topics=pa.array(["u"]), documents=pa.array(["e"]))
+    consensus = model(name, by_topic=True).fit(table)
+    assert consensus.prevalence.shape == (2, 2)
+    assert consensus.labels["document"].to_pylist()[-1] == "e"
+    if name != "majority-vote":
+        assert consensus.posterior[-1] == pytest.approx(consensus.prevalence[1], abs=1e-3)

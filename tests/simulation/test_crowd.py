@@ -1,0 +1,432 @@
+"""Crowds: what is made is what was stated, and the same seed makes the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import math
+import os
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare, kstest
+
+import adjudge.simulation
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting, UnknownName
+from adjudge.simulation import Crowd, Given, Made, Population
+from adjudge.simulation.crowd import numbered, pick
+
+THREE = Scale.parse("0<1<2")
+MIX = Population.parse("skilled:80,spammer:10,lazy:5,adversary:5", judges=40)
+SHARP = ((0.7, 0.3, 0.0), (0.1, 0.8, 0.1), (0.05, 0.1, 0.85))
+FLAT = ((0.4, 0.3, 0.3), (0.3, 0.4, 0.3), (0.2, 0.3, 0.5))
+TWO = Population(((Given(SHARP), 3), (Given(FLAT), 5)))
+
+
+def same(one: Made, other: Made) -> bool:
+    """Whether two makes are the same to the bit."""
+    for field in dataclasses.fields(Judgments):
+        a, b = getattr(one.judgments, field.name), getattr(other.judgments, field.name)
+        if isinstance(a, np.ndarray) and (a.dtype != b.dtype or a.tobytes() != b.tobytes()):
+            return False
+        if isinstance(a, pa.Array) and not a.equals(b):
+            return False
+    return (
+        one.truth.to_table().equals(other.truth.to_table())
+        and one.gold.to_table().equals(other.gold.to_table())
+        and one.confusion.tobytes() == other.confusion.tobytes()
+        and one.prevalence.tobytes() == other.prevalence.tobytes()
+        and one.kinds == other.kinds
+    )
+
+
+def everything(**changes: Any) -> Crowd:
+    settings: dict[str, Any] = {
+        "items": 300,
+        "population": MIX,
+        "scale": THREE,
+        "topics": 7,
+        "concentration": 4.0,
+        "per_item": (2, 6),
+        "activity": "zipf",
+        "difficulty": (1.0, 4.0),
+        "gold": 0.2,
+        "honeypots": 0.05,
+        "timed": True,
+    }
+    return Crowd(**(settings | changes))
+
+
+def test_the_same_seed_makes_the_same_and_another_seed_does_not() -> None:
+    assert same(everything().make(3), everything().make(3))
+    assert not same(everything().make(3), everything().make(4))
+    assert (
+        everything().make(3).judgments.judge[:50] != everything().make(4).judgments.judge[:50]
+    ).any()
+
+
+def test_the_number_of_threads_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = Crowd(items=150_000, population=MIX, scale=THREE, per_item=8, activity="lognormal")
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    alone = crowd.make(1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    assert same(alone, crowd.make(1))
+
+
+def test_gold_and_times_leave_the_judgments_as_they_were() -> None:
+    plain = everything(gold=0.0, honeypots=0.0, timed=False).make(3)
+    dressed = everything(gold=0.5, honeypots=0.0, timed=True).make(3)
+    assert plain.judgments.judge.tobytes() == dressed.judgments.judge.tobytes()
+    assert plain.judgments.label.tobytes() == dressed.judgments.label.tobytes()
+    assert plain.truth.value.tobytes() == dressed.truth.value.tobytes()
+
+
+def test_sizes_and_names_are_exact() -> None:
+    made = everything().make(3)
+    judgments = made.judgments
+    assert (judgments.item_count, judgments.judge_count, judgments.topic_count) == (300, 40, 7)
+    assert judgments.judge.dtype == np.int32
+    assert judgments.label.dtype == np.int8
+    assert judgments.items[0].as_py() == "item-0000001"
+    assert judgments.items[299].as_py() == "item-0000300"
+    assert judgments.judges[39].as_py() == "judge-0040"
+    assert judgments.topics[6].as_py() == "topic-007"
+    assert judgments.items.type == judgments.judges.type == pa.large_string()
+    assert judgments.topic is not None
+    sizes = np.bincount(judgments.topic)
+    assert sizes.max() - sizes.min() == 1
+    assert len(made.truth) == 300
+    assert len(made.gold) == 60
+    assert made.gold.honeypot is not None
+    assert made.gold.honeypot.sum() == 15
+    assert made.confusion.shape == (40, 3, 3)
+    assert made.prevalence.shape == (7, 3)
+    assert len(made.kinds) == 40
+    assert made.kinds.count("skilled") == 32
+    assert repr(made) == f"Made({judgments!r}, 60 gold)"
+
+
+def test_gold_is_a_part_of_the_truth() -> None:
+    made = everything().make(3)
+    known = made.gold.align(made.judgments)
+    truth = made.truth.align(made.judgments)
+    assert (truth >= 0).all()
+    np.testing.assert_array_equal(known[known >= 0], truth[known >= 0])
+    assert made.gold.honeypots(made.judgments).sum() == 15
+    assert made.gold.topics[0].as_py() == "topic-001"
+    assert len(Crowd(items=5, population=MIX).make(1).gold) == 0
+    assert len(Crowd(items=5, population=MIX, gold=1.0).make(1).gold) == 5
+
+
+def test_names_grow_as_wide_as_the_last_one() -> None:
+    assert numbered("judge", 3, 4).to_pylist() == ["judge-0001", "judge-0002", "judge-0003"]
+    wide = numbered("topic", 1000, 3)
+    assert (wide[0].as_py(), wide[999].as_py()) == ("topic-0001", "topic-1000")
+
+
+def test_labels_come_by_the_confusion_of_their_judge() -> None:
+    crowd = Crowd(items=20_000, population=TWO, scale=THREE, prevalence=(0.2, 0.3, 0.5), per_item=4)
+    made = crowd.make(11)
+    judgments = made.judgments
+    truth = made.truth.value[judgments.item]
+    counts = np.zeros((8, 3, 3))
+    np.add.at(counts, (judgments.judge, truth, judgments.label), 1)
+    assert (counts[:3, 0, 2] == 0).all()  # a cell of 0 stays empty
+    for judge in range(8):
+        for row, share in zip(counts[judge], (SHARP, FLAT)[judge >= 3], strict=True):
+            possible = np.array(share) > 0
+            expected = np.array(share)[possible] * row.sum()
+            assert chisquare(row[possible], expected).pvalue > 1e-5
+    assert (
+        chisquare(np.bincount(made.truth.value), 20_000 * np.array([0.2, 0.3, 0.5])).pvalue > 1e-3
+    )
+    assert chisquare(counts.sum(axis=(1, 2))).pvalue > 1e-3  # even activity
+
+
+def test_labels_of_one_item_are_independent_given_the_truth() -> None:
+    crowd = Crowd(items=40_000, population=TWO, scale=THREE, per_item=2, prevalence=(0, 1, 0))
+    judgments = crowd.make(2).judgments
+    right = (judgments.label == 1).reshape(-1, 2).astype(float)
+    # Judges differ, but the pair's correlation given the two judges is nought: compare the share
+    # of pairs both right with that of the matrices, over the pairs of judges drawn.
+    accuracy = np.array([0.8] * 3 + [0.4] * 5)[judgments.judge].reshape(-1, 2)
+    both = accuracy.prod(axis=1)
+    assert right.prod(axis=1).mean() == pytest.approx(both.mean(), abs=0.01)
+
+
+def test_topics_have_dirichlet_prevalence() -> None:
+    crowd = Crowd(
+        items=4000,
+        population=MIX,
+        scale=THREE,
+        topics=4000,
+        prevalence=(0.6, 0.3, 0.1),
+        concentration=5.0,
+    )
+    made = crowd.make(1)
+    phi = np.array([0.6, 0.3, 0.1])
+    np.testing.assert_allclose(made.prevalence.mean(axis=0), phi, atol=0.015)
+    np.testing.assert_allclose(made.prevalence.var(axis=0), phi * (1 - phi) / 6, rtol=0.1)
+    assert kstest(made.prevalence[:, 0], "beta", args=(3, 2)).pvalue > 1e-3
+    # Truth follows the prevalence of its own topic.
+    own = made.prevalence[np.arange(4000), made.truth.value].mean()
+    assert own == pytest.approx((made.prevalence**2).sum(axis=1).mean(), abs=0.02)
+
+
+def test_without_concentration_topics_are_alike() -> None:
+    made = Crowd(items=10, population=MIX, topics=5, prevalence=(0.9, 0.1)).make(1)
+    np.testing.assert_allclose(made.prevalence, np.tile([0.9, 0.1], (5, 1)))
+    assert Crowd(items=10, population=MIX).make(1).prevalence.shape == (1, 2)
+
+
+def test_numbers_of_judgments_are_even_over_the_range() -> None:
+    fixed = Crowd(items=500, population=MIX, per_item=7).make(1).judgments
+    assert (fixed.counts_per_item == 7).all()
+    ranged = Crowd(items=8000, population=MIX, per_item=(0, 3)).make(1).judgments
+    assert chisquare(np.bincount(ranged.counts_per_item)).pvalue > 1e-3
+
+
+def test_activity_has_a_long_tail() -> None:
+    crowd = {"items": 20_000, "population": Population.parse("skilled:500"), "per_item": 5}
+    even = np.sort(Crowd(**crowd).make(1).judgments.counts_per_judge)[::-1]
+    zipf = np.sort(Crowd(**crowd, activity="zipf").make(1).judgments.counts_per_judge)[::-1]
+    assert even[0] < 2 * even[-1]
+    assert even.sum() == zipf.sum() == 100_000
+    # Zipf: counts against rank fall with slope about -1 away from the head, where "not twice on
+    # an item" holds the most active back: the first judges on nearly every other item.
+    rank = np.arange(1, 501)
+    slope = np.polyfit(np.log(rank[20:400]), np.log(zipf[20:400]), 1)[0]
+    assert slope == pytest.approx(-1, abs=0.1)
+    assert zipf[:50].sum() > 0.55 * zipf.sum()
+    assert zipf[0] <= 20_000
+
+
+def test_no_judge_judges_an_item_twice_unless_asked() -> None:
+    crowd = {"items": 3000, "population": MIX, "per_item": 10, "activity": "zipf"}
+    once = Crowd(**crowd).make(1).judgments
+    pairs = once.item.astype(np.int64) * 40 + once.judge
+    assert len(np.unique(pairs)) == len(once)
+    again = Crowd(**crowd, repeats=True).make(1).judgments
+    assert len(np.unique(again.item.astype(np.int64) * 40 + again.judge)) < len(again)
+    more = Crowd(items=10, population=TWO, scale=THREE, per_item=20, repeats=True).make(1)
+    assert len(more.judgments) == 200
+
+
+def test_difficulty_mixes_the_rows_and_spares_honeypots() -> None:
+    crowd = Crowd(
+        items=60_000,
+        population=Population(((Given(SHARP), 4),)),
+        scale=THREE,
+        prevalence=(0.2, 0.3, 0.5),
+        per_item=2,
+        difficulty=(2.0, 3.0),
+        gold=0.5,
+        honeypots=0.25,
+    )
+    made = crowd.make(9)
+    assert made.difficulty is not None
+    easy = made.truth.honeypot
+    assert easy is not None
+    assert (made.difficulty[easy] == 0).all()
+    assert kstest(made.difficulty[~easy], "beta", args=(2, 3)).pvalue > 1e-3
+    judgments = made.judgments
+    truth, label, item = made.truth.value[judgments.item], judgments.label, judgments.item
+    theta = np.array(SHARP)
+    for chosen, lost in ((easy[item], 0.0), (~easy[item], 0.4)):
+        mixed = (1 - lost) * theta + lost * np.array([0.2, 0.3, 0.5]) @ theta
+        counts = np.zeros((3, 3))
+        np.add.at(counts, (truth[chosen], label[chosen]), 1)
+        observed = counts / counts.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(observed, mixed, atol=0.015)
+    # Hard items are harder.
+    hard = made.difficulty[item] > 0.6
+    right = label == truth
+    assert right[hard].mean() < right[~hard & ~easy[item]].mean() - 0.15
+
+
+def test_who_cannot_tell_goes_by_the_topic() -> None:
+    crowd = Crowd(
+        items=9000,
+        population=Population(((Given(tuple(map(tuple, np.eye(3)))), 4),)),
+        scale=THREE,
+        topics=3,
+        concentration=1.0,
+        difficulty=(5000.0, 1.0),
+        per_item=4,
+    )
+    made = crowd.make(2)
+    assert made.judgments.topic is not None
+    topic = made.judgments.topic[made.judgments.item]
+    for code, prevalence in enumerate(made.prevalence):
+        shares = (
+            np.bincount(made.judgments.label[topic == code], minlength=3) / (topic == code).sum()
+        )
+        np.testing.assert_allclose(shares, prevalence, atol=0.015)
+    # And not by the truth: these judges, who never err, agree with it by chance only.
+    right = made.judgments.label == made.truth.value[made.judgments.item]
+    assert right.mean() == pytest.approx((made.prevalence**2).sum(axis=1).mean(), abs=0.02)
+
+
+def test_fewer_truths_than_labels() -> None:
+    scale = Scale.parse("-2<0<1<2", relevant=("1", "2")).with_binary_truth()
+    population = Population.parse("skilled(9,1):20,spammer:5")
+    crowd = Crowd(items=2000, population=population, scale=scale, prevalence=(0.7, 0.3), gold=0.1)
+    made = crowd.make(1)
+    assert made.confusion.shape == (25, 2, 4)
+    assert made.truth.values == ("0", "1")
+    assert set(np.unique(made.judgments.label)) == {0, 1, 2, 3}
+    assert made.truth.codes(scale).mean() == pytest.approx(0.3, abs=0.04)
+    relevant = np.isin(made.judgments.label, [2, 3])
+    truth = made.truth.value[made.judgments.item]
+    assert relevant[truth == 1].mean() > 0.75
+    assert relevant[truth == 0].mean() < 0.25
+
+
+def test_many_labels_take_two_bytes() -> None:
+    scale = Scale(labels=tuple(f"l{code}" for code in range(200)))
+    made = Crowd(items=50, population=Population.parse("skilled:9"), scale=scale).make(1)
+    assert made.judgments.label.dtype == np.int16
+    right = made.judgments.label == made.truth.value[made.judgments.item]
+    assert right.mean() == pytest.approx(0.8, abs=0.12)
+
+
+def test_times_run_on_and_spammers_are_quick() -> None:
+    population = Population.parse("skilled:20,spammer:20")
+    made = Crowd(items=2000, population=population, per_item=4, timed=True).make(5)
+    judgments = made.judgments
+    assert judgments.time is not None
+    assert judgments.seconds is not None
+    assert judgments.seconds.min() >= 0.1
+    medians = [np.median(judgments.seconds[judgments.judge == judge]) for judge in range(40)]
+    assert np.median(medians[:20]) == pytest.approx(20, rel=0.25)
+    assert np.median(medians[20:]) == pytest.approx(4, rel=0.25)
+    start = 1_767_225_600
+    for judge in range(40):
+        mine = judgments.judge == judge
+        time, seconds = judgments.time[mine], judgments.seconds[mine]
+        # Her items come in order, each judgment ends its seconds after the one before.
+        np.testing.assert_allclose(np.diff(time), seconds[1:], atol=2e-3)
+        assert start < time[0] - seconds[0] < start + 7 * 86_400
+
+
+def test_what_is_made_reads_back_from_its_table() -> None:
+    made = everything(per_item=(1, 6)).make(3)
+    table = made.judgments.to_table()
+    again = Judgments.from_table(table, scale=THREE)
+    assert (
+        again.to_table()
+        .select(["item", "judge", "label"])
+        .equals(table.select(["item", "judge", "label"]))
+    )
+
+
+def test_pick_never_takes_a_share_of_nought() -> None:
+    # A tenth ten times sums to less than 1 in floats; the share of 0 after it must stay untaken.
+    assert np.cumsum([0.1] * 10)[-1] < 1
+    shares = np.array([[0.1] * 10 + [0.0], [0.0, 0.9, 0.1] + [0.0] * 8])
+    almost = np.nextafter(1.0, 0.0)
+    uniform = np.array([0.0, almost, 0.0, almost])
+    chosen = pick(uniform, shares, np.array([0, 0, 1, 1], dtype=np.int32))
+    assert chosen.tolist() == [0, 9, 1, 2]
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_small_crowds_hold_together(data: st.DataObject) -> None:
+    scale = data.draw(
+        st.sampled_from([Scale.parse("0<1"), THREE, Scale.parse("a,b,c,d"), Scale(labels=("x",))])
+    )
+    judges = data.draw(st.integers(1, 12))
+    items = data.draw(st.integers(1, 30))
+    topics = data.draw(st.integers(0, items))
+    low = data.draw(st.integers(0, judges))
+    high = data.draw(st.integers(max(low, 1), judges))
+    gold = data.draw(st.floats(0, 1))
+    crowd = Crowd(
+        items=items,
+        population=Population.parse("skilled:3,spammer:1,lazy:1,dirichlet:1", judges=judges),
+        scale=scale,
+        topics=topics,
+        concentration=data.draw(st.floats(0.5, 50)) if topics else math.inf,
+        per_item=(low, high),
+        activity=data.draw(st.sampled_from(["even", "zipf", "lognormal"])),
+        difficulty=data.draw(st.sampled_from([None, (1.0, 3.0)])),
+        gold=gold,
+        honeypots=gold * data.draw(st.floats(0, 1)),
+        timed=data.draw(st.booleans()),
+    )
+    made = crowd.make(data.draw(st.integers(0, 1 << 60)))
+    judgments = made.judgments
+    assert judgments.item_count == len(made.truth) == items
+    assert judgments.judge_count == len(made.kinds) == judges
+    counts = judgments.counts_per_item
+    assert ((counts >= low) & (counts <= high)).all()
+    assert len(judgments.judge) == len(judgments.label) == counts.sum()
+    assert ((judgments.label >= 0) & (judgments.label < len(scale.labels))).all()
+    assert len(np.unique(judgments.item * judges + judgments.judge)) == len(judgments)
+    assert len(made.gold) == round(gold * items)
+    np.testing.assert_allclose(made.prevalence.sum(axis=1), 1)
+    np.testing.assert_allclose(made.confusion.sum(axis=2), 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"items": 0}, "items = 0: wanted 1 or more"),
+        ({"topics": 301}, "topics = 301: wanted from 0 to the 300 items"),
+        ({"prevalence": (0.5, 0.5)}, "prevalence = (0.5, 0.5): wanted 3 shares that sum to 1"),
+        (
+            {"prevalence": (0.5, 0.6, -0.1)},
+            "prevalence = (0.5, 0.6, -0.1): wanted 3 shares that sum to 1",
+        ),
+        (
+            {"prevalence": (0.5, 0.4, 0.2)},
+            "prevalence = (0.5, 0.4, 0.2): wanted 3 shares that sum to 1",
+        ),
+        ({"concentration": 0}, "concentration = 0: wanted a number above 0"),
+        ({"topics": 0}, "concentration = 4.0: wanted topics beside it"),
+        ({"per_item": 0}, "per_item = 0: wanted 1 or more, or a range (low, high)"),
+        ({"per_item": (3, 2)}, "per_item = (3, 2): wanted a range (low, high), 0 <= low <= high"),
+        ({"per_item": (0, 0)}, "per_item = (0, 0): wanted a range (low, high), 0 <= low <= high"),
+        ({"per_item": 41}, "per_item = 41: wanted no more than the 40 judges, or repeats"),
+        (
+            {"per_item": (2, 50)},
+            "per_item = (2, 50): wanted no more than the 40 judges, or repeats",
+        ),
+        ({"steepness": 0}, "steepness = 0: wanted a number above 0, up to 10"),
+        ({"steepness": 11}, "steepness = 11: wanted a number above 0, up to 10"),
+        (
+            {"difficulty": (1.0, 0.0)},
+            "difficulty = (1.0, 0.0): wanted two numbers above 0: a and b of a Beta",
+        ),
+        ({"gold": 1.2}, "gold = 1.2: wanted a share of the items, from 0 to 1"),
+        ({"honeypots": 0.3}, "honeypots = 0.3: wanted a share from 0 to the gold's 0.2"),
+    ],
+)
+def test_bad_settings_say_what_is_wrong(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting) as caught:
+        everything(**changes)
+    assert str(caught.value) == message
+
+
+def test_bad_seed_and_activity() -> None:
+    with pytest.raises(BadSetting) as caught:
+        everything().make(-1)
+    assert str(caught.value) == "seed = -1: wanted a whole number, 0 or more"
+    with pytest.raises(UnknownName) as unknown:
+        everything(activity="zipff")
+    assert str(unknown.value) == (
+        "there is no activity 'zipff'; did you mean 'zipf'? Known: even, zipf, lognormal"
+    )
+
+
+def test_the_example_of_the_package_runs() -> None:
+    result = doctest.testmod(adjudge.simulation)
+    assert result.attempted >= 5
+    assert result.failed == 0

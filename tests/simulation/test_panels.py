@@ -1,0 +1,126 @@
+"""Panels have the published counts, and the facts that their documentation states."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from adjudge.simulation import demo, monitoring_panel, three_judges
+from adjudge.simulation.panels import GRADES, MODEL, MODEL_NAME, PREVALENCE, THREE
+
+
+def test_the_three_matrices_are_what_the_documentation_says() -> None:
+    prevalence, theta = np.array(PREVALENCE), np.array(THREE)
+    found, vote, best = np.zeros(3), 0.0, 0.0
+    for labels in itertools.product(range(3), repeat=3):
+        joint = prevalence * np.prod([theta[j, :, y] for j, y in enumerate(labels)], axis=0)
+        counts = np.bincount(labels, minlength=3)
+        modes = (counts == counts.max()) / (counts == counts.max()).sum()
+        found += joint.sum() * modes
+        vote += (joint * modes).sum()
+        best += joint.max()
+    np.testing.assert_allclose(found, [0.092, 0.156, 0.752], atol=5e-4)
+    assert vote == pytest.approx(0.898, abs=5e-4)
+    assert best == pytest.approx(0.930, abs=5e-4)
+    assert theta[0, 0, 2] == 0
+    assert np.count_nonzero(theta == 0) == 1
+
+
+@pytest.mark.parametrize("items", [5, 3000])
+def test_three_judges_judge_every_item(items: int) -> None:
+    made = three_judges(items, seed=4)
+    judgments = made.judgments
+    assert len(judgments) == 3 * items
+    assert judgments.scale.labels == ("1", "2", "3")
+    np.testing.assert_array_equal(
+        np.sort(judgments.judge.reshape(-1, 3), axis=1), [[0, 1, 2]] * items
+    )
+    np.testing.assert_allclose(made.confusion, THREE)
+    np.testing.assert_allclose(made.prevalence, [PREVALENCE])
+
+
+def test_three_judges_use_their_own_matrices() -> None:
+    made = three_judges(30_000, seed=1)
+    judgments = made.judgments
+    truth = made.truth.value[judgments.item]
+    counts = np.zeros((3, 3, 3))
+    np.add.at(counts, (judgments.judge, truth, judgments.label), 1)
+    np.testing.assert_allclose(counts / counts.sum(axis=2, keepdims=True), THREE, atol=0.04)
+    np.testing.assert_allclose(np.bincount(made.truth.value) / 30_000, PREVALENCE, atol=0.01)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_monitoring_panel_has_the_published_counts(seed: int) -> None:
+    made = monitoring_panel(seed)
+    judgments = made.judgments
+    assert (len(judgments), judgments.item_count, judgments.judge_count) == (6008, 48, 148)
+    assert judgments.scale.labels == GRADES
+    assert len(made.gold) == 48
+    load = judgments.counts_per_judge
+    assert (load[:118] == 48).all()
+    assert load[118:].min() == 1
+    assert load[118:].max() == 22
+    assert len(np.unique(judgments.item * 148 + judgments.judge)) == 6008
+    assert (np.diff(judgments.item) >= 0).all()
+    right = judgments.label == made.truth.value[judgments.item]
+    assert right[judgments.judge < 118].mean() == pytest.approx(0.65, abs=0.04)
+    mean = made.confusion.mean(axis=0)
+    assert (np.diag(mean) == mean.max(axis=1)).all()
+    assert (np.diff(mean[0]) < 0).all()  # falls off from the diagonal
+
+
+def test_new_judges_items_are_spread_over_all_items() -> None:
+    made = monitoring_panel(3)
+    new = made.judgments.judge >= 118
+    assert np.bincount(made.judgments.item[new], minlength=48).min() >= 1
+
+
+def test_the_demonstration_has_something_of_everything() -> None:
+    made = demo()
+    judgments = made.judgments
+    assert (judgments.item_count, judgments.judge_count, judgments.topic_count) == (400, 40, 20)
+    assert judgments.scale.labels == ("0", "1", "2")
+    assert judgments.scale.relevant == ("1", "2")
+    assert len(made.gold) == 80
+    assert made.gold.honeypot is not None
+    assert made.gold.honeypot.sum() == 20
+    assert sum(kind.startswith("spammer") for kind in made.kinds) == 6
+    assert made.kinds.count("lazy(0)") == made.kinds.count("adversary") == 1
+    assert made.kinds[-1] == "model"
+    assert judgments.judges[39].as_py() == MODEL_NAME
+    assert judgments.counts_per_judge.min() >= 15  # nobody is idle
+    assert judgments.time is not None
+    assert judgments.seconds is not None
+    assert len(judgments.time) == len(judgments.seconds) == len(judgments)
+
+
+def test_the_model_of_the_demonstration_judges_every_item_once() -> None:
+    made = demo()
+    judgments = made.judgments
+    mine = judgments.judge == 39
+    np.testing.assert_array_equal(judgments.item[mine], np.arange(400))
+    np.testing.assert_allclose(made.confusion[39], MODEL)
+    assert judgments.seconds is not None
+    assert np.median(judgments.seconds[mine]) < 2.5
+    assert len(np.unique(judgments.item * 40 + judgments.judge)) == len(judgments)
+    counts = judgments.counts_per_item
+    assert set(np.unique(counts)) == {5, 6, 7}
+
+
+def test_the_judges_of_the_demonstration_act_their_part() -> None:
+    made = demo()
+    judgments = made.judgments
+    right = judgments.label == made.truth.value[judgments.item]
+    accuracy = np.bincount(judgments.judge, right) / judgments.counts_per_judge
+    skilled = [code for code, kind in enumerate(made.kinds) if kind == "skilled"]
+    assert accuracy[skilled].mean() > 0.65
+    assert accuracy[made.kinds.index("adversary")] < 0.3
+    lazy = judgments.judge == made.kinds.index("lazy(0)")
+    assert (judgments.label[lazy] == 0).all()
+
+
+def test_the_demonstration_is_the_same_every_time() -> None:
+    assert demo().judgments.to_table().equals(demo().judgments.to_table())
+    assert not demo(1).judgments.to_table().equals(demo(2).judgments.to_table())

@@ -1,0 +1,151 @@
+"""Populations parse, count and draw as they are written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting, UnknownName
+from adjudge.simulation.judges import Adversary, Biased, Given, Lazy, Skilled, Spammer
+from adjudge.simulation.population import Population
+
+MIX = "skilled:80,spammer:10,lazy:5,adversary:5"
+
+
+def test_parse_reads_kinds_settings_and_weights() -> None:
+    found = Population.parse(
+        " skilled( 9, 1.5 ) : 80, spammer(prevalence):10,lazy(not relevant):5 ,"
+        "lazy(1.0):2,biased(-1)"
+    )
+    assert found.groups == (
+        (Skilled(9, 1.5), 80),
+        (Spammer("prevalence"), 10),
+        (Lazy("not relevant"), 5),
+        (Lazy("1"), 2),
+        (Biased(-1), 1),
+    )
+    assert len(found) == 98
+    assert found.sizes == (80, 10, 5, 2, 1)
+    assert (
+        str(found) == "skilled(9,1.5):80,spammer(prevalence):10,lazy(not relevant):5,lazy(1):2,"
+        "biased(-1):1"
+    )
+
+
+def test_shares_of_a_stated_number_of_judges_are_exact() -> None:
+    assert Population.parse(MIX, judges=20).sizes == (16, 2, 1, 1)
+    # 33 judges: shares 26.4, 3.3, 1.65, 1.65; the two largest remainders are rounded up.
+    assert Population.parse(MIX, judges=33).sizes == (26, 3, 2, 2)
+    # Three equal shares of 4 judges: the group named first gets the odd one.
+    assert Population.parse("lazy,spammer,skilled", judges=4).sizes == (2, 1, 1)
+    assert Population.parse("skilled:0.75,spammer:0.25", judges=8).sizes == (6, 2)
+
+
+def test_draw_stands_in_the_order_of_the_groups() -> None:
+    population = Population.parse("lazy(1):2,spammer:3")
+    drawn = population.draw(Scale.parse("0<1"), np.array([0.5, 0.5]), np.random.default_rng(1))
+    np.testing.assert_array_equal(drawn[:2], np.tile([0, 1], (2, 2, 1)))
+    np.testing.assert_array_equal(drawn[2:], np.full((3, 2, 2), 0.5))
+    assert population.kinds == ("lazy(1)", "lazy(1)", "spammer", "spammer", "spammer")
+    np.testing.assert_array_equal(population.paces, [3, 3, 4, 4, 4])
+
+
+def test_a_kind_with_a_matrix_goes_by_its_name() -> None:
+    assert Population(((Given(((1.0,),)), 2),)).kinds == ("given", "given")
+
+
+NUMBERS = st.floats(0.1, 50).map(lambda x: round(x, 3))
+KIND = st.one_of(
+    st.builds(Skilled, NUMBERS, NUMBERS, st.one_of(st.none(), st.floats(0, 1))),
+    st.builds(Adversary, NUMBERS, NUMBERS),
+    st.builds(Spammer, st.sampled_from(["uniform", "prevalence"])),
+    st.builds(Lazy, st.sampled_from([None, "0", "cat"])),
+    st.builds(Biased, st.sampled_from([-2, -1, 1, 2]), st.floats(0, 1), NUMBERS),
+)
+
+
+@settings(deadline=None)
+@given(groups=st.lists(st.tuples(KIND, st.integers(1, 1000)), min_size=1, max_size=5))
+def test_what_is_written_reads_back(groups: list[tuple[Skilled, int]]) -> None:
+    population = Population(tuple(groups))
+    assert Population.parse(str(population)) == population
+
+
+@settings(deadline=None)
+@given(
+    weights=st.lists(st.floats(0, 100), min_size=1, max_size=6).filter(lambda w: sum(w) > 0.01),
+    judges=st.integers(1, 5000),
+)
+def test_sizes_sum_and_stray_by_less_than_one(weights: list[float], judges: int) -> None:
+    population = Population(tuple((Spammer(), weight) for weight in weights), judges)
+    share = np.array(weights) / sum(weights) * judges
+    assert sum(population.sizes) == judges == len(population)
+    assert np.abs(np.array(population.sizes) - share).max() < 1 + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (" ", "population = ' ': wanted kinds of judges, such as 'skilled(8,2):80,spammer:10'"),
+        (
+            "skilled:80,,lazy:1",
+            "population = '': wanted a kind and how many, such as 'skilled(8,2):80,spammer:10'",
+        ),
+        (
+            "skilled(8,2:80",
+            "population = 'skilled(8': wanted a kind and how many, "
+            "such as 'skilled(8,2):80,spammer:10'",
+        ),
+        ("skilled:many", "weight of skilled = 'many': wanted a number, 0 or more"),
+        ("skilled:", "weight of skilled = '': wanted a number, 0 or more"),
+        ("skilled:-1", "weight of skilled = -1.0: wanted a number, 0 or more"),
+        ("skilled:nan", "weight of skilled = 'nan': wanted a number, 0 or more"),
+        (
+            "skilled:0.5",
+            "weight of skilled = 0.5: wanted a whole number of judges, or judges beside it",
+        ),
+        ("skilled:0,lazy:0", "population = 'skilled:0,lazy:0': wanted at least one judge"),
+        (
+            "skilled(1,2,.5,4):1",
+            "settings of skilled = '1,2,.5,4': wanted a, b, decay, in this order",
+        ),
+        ("skilled(8,):1", "settings of skilled = '8,': wanted a, b, decay, in this order"),
+        (
+            "dirichlet(1,.5,.5,7):1",
+            "settings of dirichlet = '1,.5,.5,7': wanted kappa, accuracy, decay, in this order",
+        ),
+        ("skilled(-8,2):1", "skilled a = -8: wanted a number above 0"),
+        ("skilled(inf,2):1", "skilled a = 'inf': wanted a number above 0"),
+    ],
+)
+def test_bad_text_says_what_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(BadSetting) as caught:
+        Population.parse(text)
+    assert str(caught.value) == message
+
+
+def test_an_unknown_kind_names_the_nearest() -> None:
+    with pytest.raises(UnknownName) as caught:
+        Population.parse("skilled:9,spamer:1")
+    assert str(caught.value) == (
+        "there is no kind of judge 'spamer'; did you mean 'spammer'? Known: "
+        "skilled, two-coin, dirichlet, spammer, lazy, adversary, biased"
+    )
+    assert caught.value.nearest == ("spammer",)
+
+
+def test_bad_numbers_of_judges() -> None:
+    with pytest.raises(BadSetting) as caught:
+        Population.parse(MIX, judges=0)
+    assert str(caught.value) == "judges = 0: wanted 1 or more"
+    with pytest.raises(BadSetting) as caught:
+        Population(((Skilled(), float("nan")),), 5)
+    assert str(caught.value) == "weight of skilled = nan: wanted a number, 0 or more"
+    with pytest.raises(BadSetting) as caught:
+        Population(())
+    assert str(caught.value) == (
+        "population = (): wanted kinds of judges, such as 'skilled(8,2):80,spammer:10'"
+    )
