@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import gold_for, judgments, shuffled
 
 from adjudge import MODELS, BadSetting, Gold, Judgments, Model, ThreadsEngine, UnknownName, model
 from adjudge.simulation import demo
+from strategies import gold_for, judgments, shuffled
 
 names = pytest.mark.parametrize("name", sorted(MODELS))
 few = settings(max_examples=60, deadline=None)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import gold_for, judgments
 
 from adjudge import Judgments, ThreadsEngine
 from adjudge.engines.engine import Counts, Parameters
 from adjudge.kernels import confusion as kernels
+from strategies import gold_for, judgments
 
 
 def twin(table: Judgments, known: np.ndarray, parameters: Parameters, by_topic: bool):

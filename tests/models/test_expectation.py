@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import gold_for, judgments
 
 from adjudge import BadSetting, DawidSkene, Judgments, SingleConfusion
 from adjudge.simulation import Crowd, Population
+from strategies import gold_for, judgments
 
 
 @settings(max_examples=1500, deadline=None)

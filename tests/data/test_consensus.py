@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from adjudge import DawidSkene, Judgments, MajorityVote, Scale
+from adjudge.data.judges import information, judge_table
+
+
+@pytest.fixture
+def table() -> Judgments:
+    return Judgments.from_table(
+        {
+            "topic": ["q", "q", "q", "q", "r", "r"],
+            "document": ["a", "a", "b", "b", "a", "c"],
+            "judge": ["x", "y", "x", "y", "x", "y"],
+            "label": [1, 1, 0, 1, 1, 0],
+        }
+    )
+
+
+def test_labels_have_the_columns_of_a_consensus_table(table: Judgments) -> None:
+    labels = MajorityVote(ties="higher").fit(table).labels
+    assert labels.column_names == [
+        *("item", "topic", "document", "label", "probability", "p_0", "p_1"),
+        *("judgments", "entropy", "rank", "fallback"),
+    ]
+    assert labels.to_pylist()[1] == {
+        "item": "q/b",
+        "topic": "q",
+        "document": "b",
+        "label": "1",
+        "probability": 0.5,
+        "p_0": 0.5,
+        "p_1": 0.5,
+        "judgments": 2,
+        "entropy": 1.0,
+        "rank": 2,
+        "fallback": False,
+    }
+    assert labels["rank"].to_pylist() == [1, 2, 1, 2]
+
+
+def test_ranks_are_shared_by_equal_scores_and_start_anew_in_each_topic() -> None:
+    rows = {
+        "topic": ["t"] * 5 + ["u"] * 2,
+        "document": list("abcdefg"),
+        "judge": ["x"] * 7,
+        "label": [1, 0, 1, 0, 1, 0, 0],
+    }
+    assert MajorityVote().fit(Judgments.from_table(rows)).rank.tolist() == [1, 4, 1, 4, 1, 1, 1]
+
+
+def test_graded_items_are_ranked_by_their_expected_grade() -> None:
+    rows = {"item": ["a", "a", "b", "c"], "judge": ["x", "y", "x", "x"], "label": [0, 4, 1, 3]}
+    consensus = MajorityVote().fit(Judgments.from_table(rows))
+    assert consensus.score.tolist() == [2.0, 1.0, 3.0]
+    assert consensus.rank.tolist() == [2, 3, 1]
+
+
+def test_judges_by_hand(table: Judgments) -> None:
+    # votes: q/a 1; q/b 1/2 each; r/a 1; r/c 0. x: (q/a,1) (q/b,0) (r/a,1): 2.5 of 3 right.
+    row = MajorityVote().fit(table).judges.to_pylist()[0]
+    assert row["judge"] == "x"
+    assert row["judgments"] == 3
+    assert row["accuracy"] == pytest.approx(2.5 / 3)
+    assert row["sensitivity"] == pytest.approx(2 / 2.5)
+    assert row["specificity"] == pytest.approx(1.0)
+    assert row["accuracy_low"] < row["accuracy"] < row["accuracy_high"]
+
+
+def test_bits_are_those_of_mutual_information() -> None:
+    # A judge who is always right about two even truths tells 1 bit; one who ignores truth tells 0.
+    sure = np.array([[[1e6, 0.0], [0.0, 1e6]]])
+    blind = np.array([[[7e5, 3e5], [7e5, 3e5]]])
+    even = np.array([0.5, 0.5])
+    assert information(sure, even)[0] == pytest.approx(1, abs=1e-3)
+    assert information(blind, even)[0] == pytest.approx(0, abs=1e-9)
+    # 90% right on both sides: 1 - H(0.9) = 0.531 bits.
+    good = np.array([[[9e6, 1e6], [1e6, 9e6]]])
+    assert information(good, even)[0] == pytest.approx(0.531, abs=1e-3)
+    # An always-wrong judge tells as much as an always-right one.
+    assert information(sure[:, ::-1], even)[0] == pytest.approx(1, abs=1e-3)
+
+
+def test_bias_of_a_kind_judge_is_positive() -> None:
+    scale = Scale.parse("0<1<2")
+    counts = np.zeros((1, 3, 3))
+    counts[0, 0, 1] = counts[0, 1, 2] = 5
+    counts[0, 2, 2] = 10
+    names = pa.array(["kind"], pa.large_string())
+    row = judge_table(names=names, scale=scale, counts=counts, prevalence=np.ones(3) / 3)
+    assert row["bias"].to_pylist() == [0.5]
+
+
+def test_a_judge_without_judgments_has_no_rates(table: Judgments) -> None:
+    silent = table.select(judgments=table.judge == 0, keep_empty=True)
+    row = DawidSkene().fit(silent).judges.to_pylist()[1]
+    assert row["judgments"] == 0
+    assert row["accuracy"] is None
+    assert row["sensitivity_low"] is None
+
+
+def test_a_consensus_says_what_it_is(table: Judgments) -> None:
+    consensus = DawidSkene(seed=4).fit(table)
+    assert repr(consensus).startswith("Consensus(dawid-skene of Judgments(6 judgments")
+    assert consensus.settings["seed"] == 4
+    assert consensus.draws is None
