@@ -1,0 +1,257 @@
+"""A consensus against gold: every score, how many items it rests on, and what is undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.gold import Gold
+from adjudge.data.names import Names, look_up
+from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting, UnknownName
+from adjudge.evaluation import scores
+from adjudge.evaluation.labelled import Labelled, labelled
+from adjudge.evaluation.measures import MEASURES, Measure, Sample
+from adjudge.evaluation.resampling import (
+    centred_interval,
+    check_resampling,
+    item_weights,
+    percentile_interval,
+)
+from adjudge.evaluation.score import Score, score_table, wilson
+from adjudge.evaluation.scores import Calibration, ConfusionMatrix
+
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evaluation:
+    """How labels fare against gold.
+
+    Scores rest on the ``scored`` items: gold items that have a label. The items are kept, in order
+    of their names, so that two methods can be compared item by item.
+    """
+
+    scale: Scale
+    scores: Mapping[str, Score]
+    gold: int  # gold items
+    scored: int  # of these, how many have a label
+    unjudged: int | None  # scored, but nobody judged them; None where it is not known
+    told: int | None  # scored, but the model had been given their truth
+    fallback: int | None  # scored, but no judge was left by the filter
+    confusion: ConfusionMatrix
+    fractional_confusion: ConfusionMatrix | None  # None without probabilities
+    calibration: Calibration | None  # of the probability of the label
+    relevance_calibration: Calibration | None  # of the probability of relevance
+    clip: float  # of the log loss
+    clipped: int | None  # items whose truth was given less than that
+    level: float  # of the intervals
+    resamples: int  # of the bootstrap, 0 for none
+    seed: int
+    items: Names  # (scored,)
+    truth: NDArray[np.int16]  # (scored,)
+    choice: NDArray[np.int16]  # (scored,)
+    posterior: NDArray[np.float64] | None  # (scored, truth)
+
+    def __getitem__(self, name: str) -> Score:
+        if name not in self.scores:
+            raise UnknownName("score", name, self.scores)
+        return self.scores[name]
+
+    @property
+    def unlabelled(self) -> int:
+        """How many gold items have no label."""
+        return self.gold - self.scored
+
+    @property
+    def coverage(self) -> float:
+        """The share of gold items that have a label; NaN without gold."""
+        return self.scored / self.gold if self.gold else float("nan")
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:  # (scored,)
+        """Which of the scored items have their truth as label."""
+        return np.asarray(self.truth == self.choice)
+
+    @property
+    def undefined(self) -> dict[str, str]:
+        """The scores that have no value, and why."""
+        return {name: score.reason or "" for name, score in self.scores.items() if score.reason}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the scores should know about the items under them."""
+        found = [f"{self.scored:,} of {self.gold:,} gold items have a label and are scored"]
+        if self.told:
+            found.append(f"the model had been given the truth of {self.told:,} of them")
+        if self.unjudged:
+            found.append(f"nobody judged {self.unjudged:,} of them")
+        if self.fallback:
+            found.append(f"no judge was left for {self.fallback:,} of them: the plain vote counts")
+        if self.clipped:
+            found.append(
+                f"{self.clipped:,} of them have a truth given less than {self.clip:g}; "
+                "the log loss takes it as that"
+            )
+        return tuple(found)
+
+    def to_table(self) -> Any:
+        """One row a score: score, value, low, high, reason."""
+        return score_table(self.scores.values())
+
+    def to_item_table(self) -> Any:
+        """One row a scored item: item, gold, label, correct, and p_<label> if known."""
+        names = pa.array(self.scale.truths, pa.large_string())
+        columns: dict[str, Any] = {
+            "item": self.items,
+            "gold": names.take(pa.array(self.truth)),
+            "label": names.take(pa.array(self.choice)),
+            "correct": pa.array(self.correct),
+        }
+        if self.posterior is not None:
+            for code, truth in enumerate(self.scale.truths):
+                columns[f"p_{truth}"] = pa.array(np.ascontiguousarray(self.posterior[:, code]))
+        return pa.table(columns)
+
+
+def evaluate(
+    labels: Consensus | Any,
+    gold: Gold,
+    scale: Scale | None = None,
+    *,
+    resamples: int = 0,
+    level: float = 0.95,
+    seed: int = 0,
+    clip: float = scores.CLIP,
+    bins: int = 10,
+    source: str = "labels",
+) -> Evaluation:
+    """Every score of a consensus, or of a table of one, against gold.
+
+    A table has ``item`` and ``label``, and ``p_<label>`` columns if probabilities are known; pandas
+    and Polars tables will do. Shares of items have a Wilson interval; with ``resamples`` the other
+    scores have a bootstrap interval over items. Nothing depends on the order of rows.
+    """
+    return evaluate_labelled(
+        labelled(labels, scale, gold, source=source),
+        gold,
+        resamples=resamples,
+        level=level,
+        seed=seed,
+        clip=clip,
+        bins=bins,
+    )
+
+
+def evaluate_labelled(
+    labels: Labelled,
+    gold: Gold,
+    *,
+    resamples: int = 0,
+    level: float = 0.95,
+    seed: int = 0,
+    clip: float = scores.CLIP,
+    bins: int = 10,
+) -> Evaluation:
+    """The same for labels that are on their scale already."""
+    check_resampling(resamples, level)
+    if not 0 < clip < 0.5:
+        raise BadSetting("clip", clip, "a number above 0 and below 0.5, such as 1e-6")
+    if bins < 1:
+        raise BadSetting("bins", bins, "at least one bin")
+    scale = labels.scale
+    kept, where = _aligned(labels, gold)
+    posterior = None if labels.posterior is None else labels.posterior[where]
+    truth, choice = gold.codes(scale)[kept], labels.choice[where]
+    sample = Sample.of(scale, truth, choice, posterior, clip=clip, bins=bins)
+
+    def count(flags: NDArray[np.bool_] | None) -> int | None:
+        return None if flags is None else int(flags[where].sum())
+
+    return Evaluation(
+        scale=scale,
+        scores=_scores(sample, resamples, level, seed),
+        gold=len(gold),
+        scored=len(sample),
+        unjudged=count(None if labels.judged is None else ~labels.judged),
+        told=count(labels.told),
+        fallback=count(labels.fallback),
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        items=gold.items.take(pa.array(kept)),
+        truth=truth,
+        choice=choice,
+        posterior=posterior,
+        clip=clip,
+        **_pictures(sample),
+    )
+
+
+def _aligned(
+    labels: Labelled, gold: Gold
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # (scored,), (scored,)
+    """Which gold items have a label, in order of their names, and where their label stands.
+
+    The order makes a resample the same whatever the order of rows.
+    """
+    place = look_up(gold.items, labels.items)
+    order = np.asarray(pc.sort_indices(gold.items), dtype=np.int64)
+    kept = order[np.append(labels.choice, -1)[place[order]] >= 0]
+    return kept, place[kept]
+
+
+def _pictures(sample: Sample) -> dict[str, Any]:
+    """What is drawn rather than said in a number: confusion and calibration."""
+    truth, choice, truths = sample.truth, sample.choice, sample.scale.truths
+    found: dict[str, Any] = dict.fromkeys(
+        ("fractional_confusion", "calibration", "relevance_calibration", "clipped")
+    )
+    found["confusion"] = scores.confusion(truth, choice, truths)
+    if sample.posterior is not None and sample.confidence is not None:
+        found["fractional_confusion"] = scores.fractional_confusion(truth, sample.posterior, truths)
+        found["calibration"] = scores.calibration(sample.confidence, truth == choice, sample.bins)
+        found["clipped"] = scores.clipped(truth, sample.posterior, clip=sample.clip)
+    if sample.chance is not None and sample.relevant is not None:
+        found["relevance_calibration"] = scores.calibration(
+            sample.chance, sample.relevant, sample.bins
+        )
+    return found
+
+
+def _scores(sample: Sample, resamples: int, level: float, seed: int) -> dict[str, Score]:
+    """Every score with its interval, or the reason why it has no value."""
+    found: dict[str, Score] = {}
+    wanting: list[Measure] = []
+    for measure in MEASURES:
+        reason = measure.lacks(sample)
+        value = float("nan") if reason is not None else float(measure.of(sample, None))
+        if np.isnan(value):
+            found[measure.name] = Score.undefined(measure.name, reason or measure.empty)
+        elif measure.share:
+            low, high = wilson(value * len(sample), len(sample), level)
+            found[measure.name] = Score(name=measure.name, value=value, low=low, high=high)
+        else:
+            found[measure.name] = Score(name=measure.name, value=value)
+            wanting.append(measure)
+    ranked = sample.by_chance() if resamples else sample
+    drawn: dict[str, list[Any]] = {measure.name: [] for measure in wanting}
+    for weight in item_weights(len(sample), resamples if wanting else 0, seed):
+        for measure in wanting:
+            drawn[measure.name].append(measure.of(ranked, weight))
+    for measure in wanting if resamples else ():
+        value, values = found[measure.name].value, np.concatenate(drawn[measure.name])
+        bounds = (
+            centred_interval(value, values, level, least=0.0)
+            if measure.biased
+            else percentile_interval(values, level)
+        )
+        found[measure.name] = Score(name=measure.name, value=value, low=bounds[0], high=bounds[1])
+    return found

@@ -1,0 +1,230 @@
+"""Cross-validation over gold items: a model is told some of the gold and scored on the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import Names, look_up
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData, BadSetting
+from adjudge.evaluation.against_gold import Evaluation, evaluate_labelled
+from adjudge.evaluation.labelled import Labelled, labelled
+from adjudge.evaluation.resampling import check_resampling
+from adjudge.evaluation.scores import CLIP
+
+if TYPE_CHECKING:
+    from adjudge.engines.engine import Engine
+    from adjudge.models.model import Model, Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CrossValidation:
+    """How a model fares on gold it was not told: by fold, and over all folds together.
+
+    ``pooled`` scores every gold item by the fit that was not told its truth. Items are in order of
+    their names.
+    """
+
+    model: str
+    scale: Scale
+    pooled: Evaluation
+    folds: tuple[Evaluation, ...]
+    seed: int
+    items: Names  # (gold,)
+    truth: NDArray[np.int16]  # (gold,)
+    fold: NDArray[np.int32]  # (gold,)
+    choice: NDArray[np.int16]  # (gold,) -1 where the item got no label
+    posterior: NDArray[np.float64]  # (gold, truth) NaN where the item got no label
+
+    def values(self, name: str) -> NDArray[np.float64]:  # (fold,)
+        """One score on each fold; NaN where it is undefined."""
+        return np.array([float(fold[name]) for fold in self.folds])
+
+    def mean(self, name: str) -> float:
+        """The mean of a score over the folds on which it is defined; NaN if there is none."""
+        known = self._known(name)
+        return float(known.mean()) if known.size else float("nan")
+
+    def sd(self, name: str) -> float:
+        """The standard deviation of a score over the folds; NaN of fewer than two."""
+        known = self._known(name)
+        return float(known.std(ddof=1)) if known.size > 1 else float("nan")
+
+    def _known(self, name: str) -> NDArray[np.float64]:
+        values = self.values(name)
+        return np.asarray(values[~np.isnan(values)])
+
+    def to_table(self) -> Any:
+        """One row a score: pooled value with its interval, mean and sd over folds, reason."""
+        table = self.pooled.to_table()
+        for column, of in (("mean", self.mean), ("sd", self.sd)):
+            values = np.array([of(name) for name in self.pooled.scores])
+            table = table.append_column(column, pa.array(values, mask=np.isnan(values)))
+        return table.select(["score", "value", "low", "high", "mean", "sd", "reason"])
+
+    def to_item_table(self) -> Any:
+        """One row a gold item: item, gold, fold (from 1), and label and p_<label> of its fit."""
+        names = pa.array(self.scale.truths, pa.large_string())
+        none = self.choice < 0
+        columns: dict[str, Any] = {
+            "item": self.items,
+            "gold": names.take(pa.array(self.truth)),
+            "fold": pa.array(self.fold + 1),
+            "label": names.take(pa.array(self.choice, mask=none)),
+        }
+        for code, truth in enumerate(self.scale.truths):
+            values = np.ascontiguousarray(self.posterior[:, code])
+            columns[f"p_{truth}"] = pa.array(values, mask=none)
+        return pa.table(columns)
+
+
+def folds_of(
+    items: Names, truth: NDArray[np.int16], folds: int, seed: int
+) -> NDArray[np.int32]:  # (gold,)
+    """The fold of each gold item, by its name, its truth and the seed; not by the order of rows.
+
+    Items are shuffled, put in order of truth, and dealt out in turn: folds differ by at most one
+    item, and by at most one item of each truth.
+    """
+    by_name = np.asarray(pc.sort_indices(items), dtype=np.int64)
+    shuffled = by_name[np.random.default_rng(seed).permutation(len(by_name))]
+    order = shuffled[np.argsort(truth[shuffled], kind="stable")]
+    fold = np.empty(len(order), dtype=np.int32)
+    fold[order] = np.arange(len(order)) % folds
+    return fold
+
+
+def cross_validate(
+    model: Model,
+    judgments: Judgments,
+    gold: Gold,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    resamples: int = 0,
+    level: float = 0.95,
+    clip: float = CLIP,
+    bins: int = 10,
+) -> CrossValidation:
+    """A model fitted once a fold, to all judgments and the gold of the other folds.
+
+    Folds are stratified by truth. The last four settings are those of ``evaluate``; bootstrap
+    intervals are of the pooled scores.
+    """
+    check_resampling(resamples, level)
+    if not len(gold):
+        raise BadData("there is no gold to cross-validate on", source=gold.source)
+    if not 2 <= folds <= len(gold):
+        raise BadSetting("folds", folds, f"from 2 to the number of gold items, {len(gold):,}")
+    order = np.asarray(pc.sort_indices(gold.items), dtype=np.int64)
+    gold = _in_order(gold, order)
+    truth = gold.codes(judgments.scale)
+    fold = folds_of(gold.items, truth, folds, seed)
+    held = _HeldOut.of(gold, judgments.scale)
+    scoring: dict[str, Any] = {"level": level, "clip": clip, "bins": bins}
+    found = []
+    for number in range(folds):
+        test = fold == number
+        if progress is not None:
+            _tell(progress, number, folds)
+        consensus = model.fit(judgments, gold.select(~test), engine=engine)
+        labels = labelled(consensus, judgments.scale, gold)
+        held.take(labels, test)
+        found.append(evaluate_labelled(labels, gold.select(test), **scoring))
+    if progress is not None:
+        _tell(progress, folds, folds)
+    pooled = held.labelled(judgments)
+    return CrossValidation(
+        model=model.name,
+        scale=judgments.scale,
+        pooled=evaluate_labelled(pooled, gold, resamples=resamples, seed=seed, **scoring),
+        folds=tuple(found),
+        seed=seed,
+        items=gold.items,
+        truth=truth,
+        fold=fold,
+        choice=held.choice,
+        posterior=held.posterior,
+    )
+
+
+def _in_order(gold: Gold, order: NDArray[np.int64]) -> Gold:
+    """The gold in another order of rows."""
+    from dataclasses import replace
+
+    rows = pa.array(order)
+
+    def part(names: Names | None) -> Names | None:
+        return None if names is None else names.take(rows)
+
+    return replace(
+        gold,
+        items=part(gold.items),
+        value=gold.value[order],
+        topics=part(gold.topics),
+        documents=part(gold.documents),
+        reasons=part(gold.reasons),
+        honeypot=None if gold.honeypot is None else gold.honeypot[order],
+    )
+
+
+def _tell(progress: Progress, done: int, total: int) -> None:
+    from adjudge.models.model import Step
+
+    progress(Step("fold", done, total))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _HeldOut:
+    """The labels of gold items, each from the fit that was not told its truth; filled by fold."""
+
+    scale: Scale
+    items: Names  # (gold,)
+    choice: NDArray[np.int16]  # (gold,)
+    posterior: NDArray[np.float64]  # (gold, truth)
+    fallback: NDArray[np.bool_]  # (gold,)
+
+    @classmethod
+    def of(cls, gold: Gold, scale: Scale) -> _HeldOut:
+        """Nothing labelled yet."""
+        return cls(
+            scale,
+            gold.items,
+            np.full(len(gold), -1, dtype=np.int16),
+            np.full((len(gold), len(scale.truths)), np.nan),
+            np.zeros(len(gold), dtype=np.bool_),
+        )
+
+    def take(self, labels: Labelled, test: NDArray[np.bool_]) -> None:
+        """Keep the labels of the items under the mask."""
+        rows = np.flatnonzero(test)
+        place = look_up(self.items.take(pa.array(rows)), labels.items)
+        rows, place = rows[place >= 0], place[place >= 0]
+        self.choice[rows] = labels.choice[place]
+        if labels.posterior is not None:
+            self.posterior[rows] = labels.posterior[place]
+        if labels.fallback is not None:
+            self.fallback[rows] = labels.fallback[place]
+
+    def labelled(self, judgments: Judgments) -> Labelled:
+        """What was kept, as labels to be scored."""
+        counts = np.append(judgments.counts_per_item, 0)
+        return Labelled(
+            scale=self.scale,
+            items=self.items,
+            choice=self.choice,
+            posterior=self.posterior,
+            judged=counts[look_up(self.items, judgments.items)] > 0,
+            told=np.zeros(len(self.choice), dtype=np.bool_),
+            fallback=self.fallback,
+        )

@@ -1,0 +1,78 @@
+"""A score: a number with its interval, or the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from scipy.special import ndtri
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One number that was measured; NaN, with the reason, where it cannot be.
+
+    ``low`` and ``high`` bound its interval and are None where no interval was asked for.
+    """
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+    @classmethod
+    def undefined(cls, name: str, reason: str) -> Score:
+        """The score that has no value, and why."""
+        return cls(name=name, value=math.nan, reason=reason)
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        if not self.defined:
+            return f"{self.name} undefined: {self.reason}"
+        if self.low is None or self.high is None:
+            return f"{self.name} {self.value:.3f}"
+        return f"{self.name} {self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+def score_table(scores: Iterable[Score]) -> Any:
+    """Scores as an Arrow table: score, value, low, high, reason; what is undefined is null."""
+    rows = list(scores)
+    return pa.table(
+        {
+            "score": pa.array([score.name for score in rows], pa.large_string()),
+            "value": pa.array([score.value if score.defined else None for score in rows], _NUMBER),
+            "low": pa.array([score.low for score in rows], _NUMBER),
+            "high": pa.array([score.high for score in rows], _NUMBER),
+            "reason": pa.array([score.reason for score in rows], pa.large_string()),
+        }
+    )
+
+
+_NUMBER = pa.float64()
+
+
+def wilson(hits: float, count: float, level: float = 0.95) -> tuple[float, float]:
+    """The Wilson interval of a share: ``hits`` of ``count``, at a level of confidence.
+
+    (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). It stays within 0 and 1 and is honest
+    for shares near them, where p ± z sd is not. Nothing counted: anything from 0 to 1.
+    """
+    if count <= 0:
+        return 0.0, 1.0
+    z = float(ndtri(0.5 + level / 2))
+    share = hits / count
+    middle = share + z * z / (2 * count)
+    reach = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)

@@ -1,0 +1,382 @@
+from __future__ import annotations
+
+import itertools
+import math
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting, UnknownName
+from adjudge.evaluation.agreement import (
+    Agreement,
+    Patterns,
+    fleiss_kappa,
+    krippendorff_alpha,
+    measure_agreement,
+    percent_agreement,
+)
+
+FIVE = Scale.parse("1<2<3<4<5")
+Triple = tuple[str, str, str]  # item, judge, label
+
+
+def judged(triples: list[Triple], scale: Scale = FIVE) -> Judgments:
+    columns = list(zip(*triples, strict=True)) if triples else [(), (), ()]
+    names = ("item", "judge", "label")
+    table = pa.table(
+        {name: pa.array(column, pa.string()) for name, column in zip(names, columns, strict=True)}
+    )
+    return Judgments.from_table(table, scale=scale)
+
+
+def of_counts(rows: list[list[int]]) -> Judgments:
+    """Judgments with these label counts, an item a row; judges are numbered within each item."""
+    triples = []
+    for item, row in enumerate(rows):
+        labels = [label + 1 for label, count in enumerate(row) for _ in range(count)]
+        triples += [(f"i{item}", f"j{place}", str(label)) for place, label in enumerate(labels)]
+    return judged(triples)
+
+
+# Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: four observers,
+# twelve units, some values missing.
+KRIPPENDORFF = """
+1 2 3 3 2 1 4 1 2 . . .
+1 2 3 3 2 2 4 1 2 5 . 3
+. 3 3 3 2 3 4 2 2 5 1 .
+1 2 3 3 2 4 4 1 2 5 1 .
+"""
+
+# Fleiss (1971), table 1: thirty patients, six psychiatrists, five diagnoses.
+FLEISS = """
+00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050 11040 03300 10050 02031
+00501 30012 51000 02040 10203 00006 01050 02013 20040 10041 05010 40002 02040 10500 00006
+"""
+
+
+def krippendorff() -> Judgments:
+    lines = [line.split() for line in KRIPPENDORFF.strip().splitlines()]
+    return judged(
+        [
+            (f"u{unit}", f"o{observer}", value)
+            for observer, line in enumerate(lines)
+            for unit, value in enumerate(line)
+            if value != "."
+        ]
+    )
+
+
+def test_krippendorffs_example() -> None:
+    found = measure_agreement(krippendorff())
+    assert round(found["alpha_nominal"].value, 3) == 0.743
+    assert round(found["alpha_ordinal"].value, 3) == 0.815
+    assert round(found["alpha_interval"].value, 3) == 0.849
+    # Unit 12 has one value; the others have 40.
+    assert (found.items, found.left_out, found.judgments) == (11, 1, 40)
+
+
+def test_fleiss_example() -> None:
+    rows = [[int(digit) for digit in row] for row in FLEISS.split()]
+    judgments = of_counts(rows)
+    totals = Patterns.of(judgments)
+    assert (totals.weight @ totals.counts).tolist() == [[26, 26, 30, 55, 43]]  # as printed there
+    assert round(measure_agreement(judgments)["fleiss_kappa"].value, 3) == 0.430
+
+
+def test_fleiss_example_of_ten_items_and_fourteen_judges() -> None:
+    rows = [
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
+    ]
+    found = measure_agreement(of_counts(rows))
+    assert round(found["fleiss_kappa"].value, 3) == 0.210
+    assert round(found["percent_agreement"].value, 3) == 0.378  # equal numbers: P-bar
+    assert found.pairs == 10 * 14 * 13 // 2
+
+
+def test_percent_and_fleiss_by_hand_with_unequal_numbers() -> None:
+    found = measure_agreement(of_counts([[2, 0], [1, 2], [1, 0]]))
+    # Pairs: 1 of 1, and 1 of 3; the third item has none.
+    assert found["percent_agreement"].value == pytest.approx(2 / 4)
+    # Observed (1 + 1/3) / 2; shares 3/5 and 2/5.
+    chance = 0.6**2 + 0.4**2
+    assert found["fleiss_kappa"].value == pytest.approx((2 / 3 - chance) / (1 - chance))
+    assert (found.items, found.left_out, found.judgments, found.pairs) == (2, 1, 5, 4)
+
+
+# --- a plain twin that looks at every pair ---
+
+
+def naive(judgments: Judgments, metric: str) -> float:
+    """Krippendorff's alpha by its definition, from the coincidences of every pair of judgments."""
+    size = len(judgments.scale.labels)
+    together = np.zeros((size, size))
+    for item in range(judgments.item_count):
+        labels = judgments.label[judgments.offsets[item] : judgments.offsets[item + 1]]
+        for a, b in itertools.permutations(range(len(labels)), 2):
+            together[labels[a], labels[b]] += 1 / (len(labels) - 1)
+    used = together.sum(axis=0)
+    distance = np.zeros((size, size))
+    for a, b in itertools.product(range(size), repeat=2):
+        if metric == "nominal":
+            distance[a, b] = a != b
+        elif metric == "interval":
+            distance[a, b] = (judgments.scale.values[a] - judgments.scale.values[b]) ** 2
+        else:
+            low, high = min(a, b), max(a, b)
+            between = used[low : high + 1].sum() - (used[a] + used[b]) / 2
+            distance[a, b] = 0 if a == b else between**2
+    expected = (np.outer(used, used) * distance).sum() / max(used.sum() - 1, 1)
+    if expected == 0:
+        return math.nan
+    return float(1 - (together * distance).sum() / expected)
+
+
+def naive_percent(judgments: Judgments) -> float:
+    alike = pairs = 0
+    for item in range(judgments.item_count):
+        labels = judgments.label[judgments.offsets[item] : judgments.offsets[item + 1]]
+        for a, b in itertools.combinations(labels, 2):
+            alike, pairs = alike + int(a == b), pairs + 1
+    return alike / pairs if pairs else math.nan
+
+
+def naive_fleiss(judgments: Judgments) -> float:
+    shares, used = [], np.zeros(len(judgments.scale.labels))
+    for item in range(judgments.item_count):
+        labels = judgments.label[judgments.offsets[item] : judgments.offsets[item + 1]]
+        if len(labels) >= 2:
+            pairs = list(itertools.combinations(labels, 2))
+            shares.append(np.mean([a == b for a, b in pairs]))
+            used += np.bincount(labels, minlength=len(used))
+    if (used > 0).sum() < 2:
+        return math.nan
+    chance = ((used / used.sum()) ** 2).sum()
+    return float((np.mean(shares) - chance) / (1 - chance))
+
+
+triples = st.lists(
+    st.tuples(
+        st.sampled_from([f"i{n}" for n in range(8)]),
+        st.sampled_from([f"j{n}" for n in range(5)]),
+        st.sampled_from(FIVE.labels),
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+@given(triples)
+@settings(deadline=None, max_examples=150)
+def test_the_twin_agrees(rows: list[Triple]) -> None:
+    judgments = judged(rows)
+    found = measure_agreement(judgments)
+    wanted = {
+        "percent_agreement": naive_percent(judgments),
+        "fleiss_kappa": naive_fleiss(judgments),
+        **{f"alpha_{m}": naive(judgments, m) for m in ("nominal", "ordinal", "interval")},
+    }
+    for name, value in wanted.items():
+        assert found[name].value == pytest.approx(value, nan_ok=True, abs=1e-9), name
+        assert found[name].defined == (found[name].reason is None)
+
+
+@given(triples, st.permutations(range(5)))
+@settings(deadline=None, max_examples=50)
+def test_other_names_of_judges_change_nothing(rows: list[Triple], order: list[int]) -> None:
+    other = [(item, f"k{order[int(judge[1:])]}", label) for item, judge, label in rows]
+    first, again = measure_agreement(judged(rows)), measure_agreement(judged(other))
+    for name, score in first.scores.items():
+        assert again[name].value == pytest.approx(score.value, nan_ok=True)
+
+
+@given(st.lists(st.sampled_from(FIVE.labels), min_size=2, max_size=10), st.integers(2, 6))
+@settings(deadline=None, max_examples=50)
+def test_perfect_agreement_is_one(labels: list[str], judges: int) -> None:
+    rows = [
+        (f"i{item}", f"j{judge}", label)
+        for item, label in enumerate(labels)
+        for judge in range(judges)
+    ]
+    found = measure_agreement(judged(rows), least_common=1)
+    assert found["percent_agreement"].value == 1.0
+    for name, score in found.scores.items():
+        if name == "percent_agreement":
+            continue
+        if len(set(labels)) == 1:
+            assert not score.defined
+        else:
+            assert score.value == pytest.approx(1.0)
+
+
+@given(triples)
+@settings(deadline=None, max_examples=50)
+def test_no_measure_is_above_one(rows: list[Triple]) -> None:
+    for score in measure_agreement(judged(rows)).scores.values():
+        assert not score.defined or score.value <= 1 + 1e-9
+
+
+# --- undefined ---
+
+
+def test_no_item_with_two_judgments() -> None:
+    found = measure_agreement(judged([("a", "j", "1"), ("b", "k", "2")]), resamples=10)
+    reasons = {name: score.reason for name, score in found.scores.items()}
+    assert reasons.pop("cohen_kappa") == "no two judges have 5 items in common"
+    assert set(reasons.values()) == {"no item has two judgments"}
+    assert (found.items, found.left_out, found.pairs) == (0, 2, 0)
+
+
+def test_one_label_only() -> None:
+    found = measure_agreement(judged([("a", "j", "3"), ("a", "k", "3")]))
+    assert found["percent_agreement"].value == 1.0
+    assert found["alpha_ordinal"].reason == (
+        "every judgment gives one label: they agree by chance as well"
+    )
+
+
+def test_a_nominal_scale_has_no_ordinal_alpha() -> None:
+    scale = Scale.parse("cat,dog")
+    found = measure_agreement(
+        judged([("a", "j", "cat"), ("a", "k", "dog"), ("b", "j", "dog")], scale)
+    )
+    assert found["alpha_nominal"].value == pytest.approx(0.0)
+    for name in ("alpha_ordinal", "alpha_interval"):
+        assert found[name].reason == "the scale is nominal: its labels are no grades"
+
+
+def test_no_judgments_at_all() -> None:
+    nobody = judged([("a", "j", "1")]).select(judgments=np.array([False]), keep_empty=True)
+    found = measure_agreement(nobody)
+    assert (found.items, found.left_out, found.judgments) == (0, 1, 0)
+    empty = judged([("a", "j", "1")]).select(judgments=np.array([False]))
+    assert measure_agreement(empty).left_out == 0
+
+
+# --- repeats, intervals, size ---
+
+
+def test_repeats_count_or_do_not() -> None:
+    rows = [("a", "j", "1"), ("a", "j", "2"), ("a", "k", "1"), ("b", "j", "2"), ("b", "j", "2")]
+    counted = measure_agreement(judged(rows))
+    assert counted.repeats == 2
+    assert counted["percent_agreement"].value == pytest.approx(2 / 4)
+    first = measure_agreement(judged(rows), repeats="first")
+    assert first["percent_agreement"].value == 1.0  # only j and k on a are left, both 1
+    assert (first.items, first.left_out, first.repeats) == (1, 1, 2)
+
+
+def test_judgments_are_left_as_they_were() -> None:
+    judgments = krippendorff()
+    offsets, label = judgments.offsets.copy(), judgments.label.copy()
+    measure_agreement(judgments, resamples=5)
+    assert np.array_equal(judgments.offsets, offsets)
+    assert np.array_equal(judgments.label, label)
+
+
+def crowd(items: int, judges: int, each: int, seed: int, labels: int = 5) -> Judgments:
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, labels, items)
+    item = np.repeat(np.arange(items), each)
+    guess = random.integers(0, labels, item.size)
+    label = np.where(random.random(item.size) < 0.6, truth[item], guess) + 1
+    table = pa.table(
+        {
+            "item": pa.array(item).cast(pa.string()),
+            "judge": pa.array(random.integers(0, judges, item.size)).cast(pa.string()),
+            "label": label,
+        }
+    )
+    return Judgments.from_table(table)
+
+
+@pytest.mark.parametrize("labels", [3, 70])  # 70: too many to group items by their counts
+def test_a_weight_is_so_many_copies_of_the_pattern(labels: int) -> None:
+    judgments = crowd(30, 6, 4, seed=1, labels=labels)
+    patterns = Patterns.of(judgments)
+    assert patterns.times.sum() == 30
+    rows = np.random.default_rng(0).integers(0, len(patterns.times), size=(3, 25))
+    weight = np.array([np.bincount(row, minlength=len(patterns.times)) for row in rows])
+    dense = patterns.counts.toarray().astype(int)
+    values = judgments.scale.values
+    for row, drawn in zip(rows, weight.astype(np.float64), strict=True):
+        copied = _of_rows(dense[row], judgments.scale)
+        one = drawn[None, :]
+        assert percent_agreement(patterns, one) == pytest.approx(naive_percent(copied))
+        assert fleiss_kappa(patterns, one) == pytest.approx(naive_fleiss(copied))
+        for metric in ("nominal", "ordinal", "interval"):
+            found = krippendorff_alpha(patterns, one, metric=metric, values=values)
+            assert found == pytest.approx(naive(copied, metric))
+
+
+def _of_rows(counts: NDArray[np.int64], scale: Scale) -> Judgments:
+    rows = []
+    for item, row in enumerate(counts):
+        labels = [label for label, count in enumerate(row) for _ in range(count)]
+        rows += [(f"i{item}", f"j{at}", scale.labels[code]) for at, code in enumerate(labels)]
+    return judged(rows, scale)
+
+
+def test_intervals_are_seeded_and_shrink_with_more_items() -> None:
+    def alpha(items: int, seed: int) -> Agreement:
+        return measure_agreement(crowd(items, 10, 5, seed=2), resamples=200, seed=seed)
+
+    few, again, other, many = alpha(100, 1), alpha(100, 1), alpha(100, 2), alpha(1600, 1)
+    assert few.to_table().equals(again.to_table())
+    assert not few.to_table().equals(other.to_table())
+    for name in few.scores:
+        wide, narrow = few[name], many[name]
+        assert wide.low is not None
+        assert wide.high is not None
+        assert narrow.low is not None
+        assert narrow.high is not None
+        assert wide.low < wide.value < wide.high
+        # Sixteen times the items, a quarter of the width; Cohen's pairs change as well.
+        if name != "cohen_kappa":
+            ratio = (wide.high - wide.low) / (narrow.high - narrow.low)
+            assert ratio == pytest.approx(4, rel=0.3)
+
+
+def test_percent_interval_has_the_width_that_theory_says() -> None:
+    judgments = crowd(2000, 10, 2, seed=6)
+    found = measure_agreement(judgments, resamples=2000)["percent_agreement"]
+    reach = 1.96 * math.sqrt(found.value * (1 - found.value) / 2000)  # one pair an item
+    assert found.low == pytest.approx(found.value - reach, abs=0.1 * reach)
+    assert found.high == pytest.approx(found.value + reach, abs=0.1 * reach)
+
+
+def test_a_million_judgments_take_seconds() -> None:
+    judgments = crowd(200_000, 2000, 5, seed=3)
+    start = time.perf_counter()
+    found = measure_agreement(judgments, resamples=200)
+    assert time.perf_counter() - start < 20  # measured: about 1
+    # Two judges both right .6 of the time agree .36 of the time beyond chance.
+    assert found["alpha_nominal"].value == pytest.approx(0.36, abs=0.01)
+
+
+def test_bad_settings() -> None:
+    judgments = krippendorff()
+    with pytest.raises(BadSetting, match=r"^repeats = 'last': wanted count or first$"):
+        measure_agreement(judgments, repeats="last")  # type: ignore[arg-type]
+    with pytest.raises(BadSetting, match=r"^least_common = 0: wanted at least 1 item in common$"):
+        measure_agreement(judgments, least_common=0)
+    with pytest.raises(BadSetting, match=r"^metric = 'odd': wanted nominal, ordinal or interval$"):
+        krippendorff_alpha(Patterns.of(judgments), metric="odd")  # type: ignore[arg-type]
+    with pytest.raises(UnknownName) as error:
+        measure_agreement(judgments)["fleis"]
+    assert error.value.nearest == ("fleiss_kappa",)

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import as_names
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData, BadSetting
+from adjudge.evaluation.crossvalidation import cross_validate, folds_of
+from adjudge.models.dawid_skene import DawidSkene
+from adjudge.models.majority_vote import MajorityVote
+from adjudge.models.model import Step
+
+GRADES = Scale.parse("0<1<2")
+
+
+def crowd(items: int = 90, seed: int = 0) -> tuple[Judgments, Gold]:
+    random = np.random.default_rng(seed)
+    truth = random.choice(3, items, p=[0.5, 0.3, 0.2])
+    item = np.repeat(np.arange(items), 5)
+    guess = random.integers(0, 3, item.size)
+    label = np.where(random.random(item.size) < 0.5, truth[item], guess)
+    table = pa.table(
+        {
+            "item": [f"i{number}" for number in item],
+            "judge": [f"j{number}" for number in random.integers(0, 8, item.size)],
+            "label": label,
+        }
+    )
+    gold = Gold.of({f"i{number}": int(truth[number]) for number in range(0, items, 2)})
+    return Judgments.from_table(table, scale=GRADES), gold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parrot:
+    """A model that says what it was told, and the commonest gold of all else."""
+
+    name: ClassVar[str] = "parrot"
+
+    def fit(
+        self,
+        judgments: Judgments,
+        gold: Gold | None = None,
+        *,
+        engine: Any = None,
+        progress: Any = None,
+    ) -> Consensus:
+        assert gold is not None
+        known = gold.align(judgments)
+        commonest = np.bincount(gold.codes(judgments.scale)).argmax()
+        choice = np.where(known >= 0, known, commonest).astype(np.int16)
+        return Consensus(
+            model=self.name,
+            settings={},
+            judgments=judgments,
+            posterior=np.eye(len(judgments.scale.truths))[choice],
+            choice=choice,
+            prevalence=np.full((1, 3), 1 / 3),
+            confusion=np.zeros((judgments.judge_count, 3, 3)),
+            counts=np.zeros((judgments.judge_count, 3, 3)),
+            known=known,
+            fallback=known < 0,
+        )
+
+
+def test_held_out_items_are_never_told() -> None:
+    judgments, gold = crowd()
+    found = cross_validate(Parrot(), judgments, gold, folds=5)
+    # A parrot that had been told would always be right.
+    truth = np.array([int(text) for text in gold.texts()])
+    assert found.pooled["accuracy"].value == pytest.approx(np.bincount(truth).max() / len(truth))
+    assert [fold.told for fold in found.folds] == [0] * 5
+    assert found.pooled.told == 0
+    assert found.pooled.fallback == len(gold)
+    assert found.model == "parrot"
+
+
+def test_pooled_and_folds_rest_on_the_same_labels() -> None:
+    judgments, gold = crowd()
+    found = cross_validate(DawidSkene(), judgments, gold, folds=4, seed=3, resamples=20)
+    rows = found.to_item_table().to_pylist()
+    assert [row["item"] for row in rows] == sorted(gold.items.to_pylist())
+    right = {row["item"]: row["gold"] == row["label"] for row in rows}
+    for number, fold in enumerate(found.folds):
+        own = [right[row["item"]] for row in rows if row["fold"] == number + 1]
+        assert fold.scored == len(own)
+        assert fold["accuracy"].value == pytest.approx(np.mean(own))
+    assert found.pooled["accuracy"].value == pytest.approx(
+        accuracy_score([row["gold"] for row in rows], [row["label"] for row in rows])
+    )
+    assert found.pooled["f1"].low is not None
+    assert found.folds[0]["f1"].low is None
+
+
+def test_a_fold_is_a_fit_with_the_gold_of_the_others() -> None:
+    judgments, gold = crowd()
+    found = cross_validate(DawidSkene(), judgments, gold, folds=3, seed=1)
+    by_name = dict(zip(found.items.to_pylist(), found.fold.tolist(), strict=True))
+    others = np.array([by_name[name] != 2 for name in gold.items.to_pylist()])
+    consensus = DawidSkene().fit(judgments, gold.select(others))
+    place = {name: row for row, name in enumerate(judgments.items.to_pylist())}
+    rows = np.flatnonzero(found.fold == 2)
+    wanted = consensus.posterior[[place[found.items[int(row)].as_py()] for row in rows]]
+    assert found.posterior[rows] == pytest.approx(wanted)
+
+
+def test_a_model_that_ignores_gold_has_the_same_labels_as_one_fit() -> None:
+    judgments, gold = crowd()
+    found = cross_validate(MajorityVote(), judgments, gold)
+    consensus = MajorityVote().fit(judgments)
+    by_name = dict(zip(judgments.items.to_pylist(), consensus.choice.tolist(), strict=True))
+    assert found.choice.tolist() == [by_name[name] for name in found.items.to_pylist()]
+
+
+def test_means_and_deviations_over_folds() -> None:
+    judgments, gold = crowd()
+    found = cross_validate(MajorityVote(), judgments, gold, folds=5)
+    values = np.array([fold["accuracy"].value for fold in found.folds])
+    assert found.values("accuracy").tolist() == values.tolist()
+    assert found.mean("accuracy") == pytest.approx(values.mean())
+    assert found.sd("accuracy") == pytest.approx(values.std(ddof=1))
+    row = found.to_table().to_pylist()[0]
+    assert list(row) == ["score", "value", "low", "high", "mean", "sd", "reason"]
+    assert row["mean"] == pytest.approx(values.mean())
+    assert row["sd"] == pytest.approx(values.std(ddof=1))
+
+
+def test_same_seed_same_result_whatever_the_order_of_rows() -> None:
+    judgments, gold = crowd()
+    random = np.random.default_rng(9)
+    moved = Gold.from_table(gold.to_table().take(random.permutation(len(gold))))
+    rows = judgments.to_table()
+    other = Judgments.from_table(rows.take(random.permutation(rows.num_rows)), scale=GRADES)
+    first = cross_validate(DawidSkene(), judgments, gold, seed=4, resamples=10)
+    again = cross_validate(DawidSkene(), other, moved, seed=4, resamples=10)
+    assert np.array_equal(first.fold, again.fold)
+    assert first.posterior == pytest.approx(again.posterior)
+    assert first.pooled["accuracy"] == again.pooled["accuracy"]
+    third = cross_validate(DawidSkene(), judgments, gold, seed=5)
+    assert not np.array_equal(first.fold, third.fold)
+
+
+def test_progress_is_told_fold_by_fold() -> None:
+    judgments, gold = crowd()
+    steps: list[Step] = []
+    cross_validate(MajorityVote(), judgments, gold, folds=3, progress=steps.append)
+    assert [(step.stage, step.done, step.total) for step in steps] == [
+        ("fold", 0, 3),
+        ("fold", 1, 3),
+        ("fold", 2, 3),
+        ("fold", 3, 3),
+    ]
+
+
+def test_gold_that_nobody_judged_is_counted_as_not_labelled() -> None:
+    judgments, gold = crowd()
+    truths = dict(zip(gold.items.to_pylist(), gold.texts(), strict=True))
+    found = cross_validate(MajorityVote(), judgments, Gold.of({**truths, "unseen": 1}))
+    assert (found.pooled.gold, found.pooled.scored) == (len(gold) + 1, len(gold))
+    row = next(row for row in found.to_item_table().to_pylist() if row["item"] == "unseen")
+    assert (row["gold"], row["label"], row["p_0"]) == ("1", None, None)
+
+
+def test_one_class_in_a_fold_is_no_accident() -> None:
+    judgments, gold = crowd()
+    few = gold.select(np.arange(len(gold)) < 4)
+    found = cross_validate(MajorityVote(), judgments, few, folds=4)
+    assert all(fold["auc"].reason == "gold has one class only" for fold in found.folds)
+    assert np.isnan(found.mean("auc"))
+    assert np.isnan(found.sd("auc"))
+
+
+def test_what_cannot_be_cross_validated() -> None:
+    judgments, gold = crowd()
+    with pytest.raises(BadData) as nothing:
+        cross_validate(MajorityVote(), judgments, Gold.of({}))
+    assert str(nothing.value) == "gold: there is no gold to cross-validate on"
+    for folds in (1, 46):
+        with pytest.raises(BadSetting) as error:
+            cross_validate(MajorityVote(), judgments, gold, folds=folds)
+        assert str(error.value) == (
+            f"folds = {folds}: wanted from 2 to the number of gold items, 45"
+        )
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=60), st.integers(2, 6), st.integers(0, 9))
+@settings(deadline=None, max_examples=60)
+def test_folds_are_even_and_stratified(truths: list[int], folds: int, seed: int) -> None:
+    items = as_names([f"n{number}" for number in range(len(truths))])
+    truth = np.array(truths, np.int16)
+    fold = folds_of(items, truth, folds, seed)
+    sizes = np.bincount(fold, minlength=folds)
+    assert np.ptp(sizes) <= 1
+    for code in set(truths):
+        assert np.ptp(np.bincount(fold[truth == code], minlength=folds)) <= 1
+    order = np.random.default_rng(seed).permutation(len(truths))
+    moved = folds_of(items.take(pa.array(order)), truth[order], folds, seed)
+    assert np.array_equal(moved, fold[order])
+
+
+@pytest.mark.data
+def test_five_folds_of_the_real_crowd(shared_data: Path) -> None:
+    content = pa.csv.read_csv(
+        shared_data / "trec-rf10" / "judgments.tsv",
+        parse_options=pa.csv.ParseOptions(delimiter="\t"),
+    )
+    keep = (content["label"].to_numpy() >= 0) & (content["gold"].to_numpy() != -2)
+    rows = content.filter(pa.array(keep)).rename_columns(
+        ["topic", "judge", "document", "gold", "label"]
+    )
+    judgments = Judgments.from_table(rows.drop_columns(["gold"]))
+    known = rows.filter(pa.array(rows["gold"].to_numpy() >= 0)).drop_columns(["judge", "label"])
+    gold = Gold.from_table(
+        known.group_by(["topic", "document"])
+        .aggregate([("gold", "min")])
+        .rename_columns(["topic", "document", "gold"])
+    )
+    assert (len(judgments), judgments.item_count, len(gold)) == (89_624, 19_033, 3_275)
+    found = cross_validate(MajorityVote(), judgments, gold, folds=5)
+    assert found.pooled.scored == 3_275
+    # The simple majority of zscore-weighted-voting: graded about .46, binary about .64.
+    assert found.pooled["graded_accuracy"].value == pytest.approx(0.46, abs=0.02)
+    assert found.pooled["binary_accuracy"].value == pytest.approx(0.64, abs=0.02)

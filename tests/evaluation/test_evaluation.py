@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import adjudge.evaluation as room
+
+
+def test_every_public_name_is_there_and_in_its_docstring_or_type() -> None:
+    assert set(room.__all__) <= set(dir(room))
+    for name in room.__all__:
+        assert getattr(room, name) is not None
+        assert getattr(getattr(room, name), "__doc__", None)
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'adjudge.evaluation' has no attribute 'x'$"):
+        room.x  # noqa: B018
+
+
+def test_importing_the_room_imports_nothing_heavy() -> None:
+    script = (
+        "import sys, adjudge.evaluation; "
+        "print([m for m in ('numpy', 'scipy', 'pyarrow', 'numba') if m in sys.modules])"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.strip() == "[]"
