@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from adjudge.data.checks import Coded, bad_rows, need_columns, need_gold_columns, scale_of
-from adjudge.data.columns import as_text, canonical_codes, numbers, one_each, roles_of, times
+from adjudge.data.columns import (
+    as_text,
+    canonical_codes,
+    numbers,
+    one_each,
+    roles_of,
+    taken_in,
+    text_of,
+    times,
+)
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes, Names, as_names, encode, pair_names
@@ -59,12 +68,12 @@ def load_table(
     are columns that describe the item and are carried along.
     """
     place = source if isinstance(source, Source) else Source(source)
-    rows = pa.table(table)
+    rows = taken_in(table, place)
     where = roles_of(rows.column_names) if roles is None else dict(roles)
     need_columns(where, rows.column_names, place)
     if len(rows) == 0:
         raise place.error(None, "there are no judgments: the table has a header and no rows")
-    coded = _encode(rows, where)
+    coded = _encode(rows, where, place)
     scale = scale if scale is not None else scale_of(coded, where, place)
     bad = bad_rows(coded, where, scale, place)
     if bad is not None:
@@ -73,7 +82,7 @@ def load_table(
             raise place.error(None, f"every one of the {bad.size:,} rows is bad")
         coded = {role: _compact(codes[good], names) for role, (codes, names) in coded.items()}
         rows = rows.take(pa.array(good))
-        place.row_of = good
+        place.keep(good)
     items = _items_of(coded, where, place)
     judgments = _group(rows, coded, where, scale, place, items)
     if fields:
@@ -83,24 +92,32 @@ def load_table(
 
 
 def gold_from_table(
-    table: Any, *, source: str | Source = "gold", roles: dict[str, str] | None = None
+    table: Any,
+    *,
+    source: str | Source = "gold",
+    roles: dict[str, str] | None = None,
+    scale: Scale | None = None,
 ) -> Gold:
-    """Gold from a table with ``item`` (or ``topic`` and ``document``) and ``gold`` or ``label``."""
+    """Gold from a table with ``item`` (or ``topic`` and ``document``) and ``gold`` or ``label``.
+
+    Gold fits any scale that has its values; with ``scale``, a row that is off it is a bad row.
+    """
     place = source if isinstance(source, Source) else Source(source)
-    rows = pa.table(table)
+    rows = taken_in(table, place)
     where = roles_of(rows.column_names) if roles is None else dict(roles)
     need_gold_columns(where, rows.column_names, place)
-    text = pc.utf8_trim_whitespace(as_text(rows[where["gold"]]))
+    text = pc.utf8_trim_whitespace(text_of(rows, where["gold"], place))
     kept = np.flatnonzero(np.asarray(pc.fill_null(pc.not_equal(text, ""), False)))
     rows = rows.take(pa.array(kept))
-    place.row_of = kept
-    coded = _encode(rows, {role: name for role, name in where.items() if role not in _NOT_GOLD})
-    bad = bad_rows(coded, where, None, place)
+    place.keep(kept)
+    wanted = {role: name for role, name in where.items() if role not in _NOT_GOLD}
+    coded = _encode(rows, wanted, place)
+    bad = bad_rows(coded, where, scale, place)
     if bad is not None:
         good = np.flatnonzero(~bad)
         coded = {role: _compact(codes[good], names) for role, (codes, names) in coded.items()}
         rows = rows.take(pa.array(good))
-        place.row_of = kept[good]
+        place.keep(good)
     items = _items_of(coded, where, place)
     values, value = canonical_codes(*coded["gold"])
     chosen, first = one_each(items.by_row, value, values, where["gold"], place, items.names)
@@ -127,9 +144,9 @@ def gold_from_table(
 _NOT_GOLD = ("judge", "label")
 
 
-def _encode(rows: Any, where: dict[str, str]) -> Coded:
+def _encode(rows: Any, where: dict[str, str], place: Source) -> Coded:
     """The coded columns, each in a thread of its own."""
-    texts = {role: as_text(rows[where[role]]) for role in _CODED if role in where}
+    texts = {role: text_of(rows, where[role], place) for role in _CODED if role in where}
     with ThreadPoolExecutor(max_workers=len(_CODED)) as pool:
         return dict(zip(texts, pool.map(encode, texts.values()), strict=True))
 

@@ -72,29 +72,30 @@ def scale_of(coded: Coded, where: dict[str, str], place: Source) -> Scale:
 
 def _mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn:
     """Name the first row whose label is of the other kind than the labels before it."""
-    codes, names = coded["label"]
-    texts = [canonical(name) for name in names.to_pylist()]
-    numeric = np.array([as_number(text) is not None for text in texts])
-    column = where["label"]
-    if numeric.all() or not numeric.any():
-        codes, names = coded["gold"]
-        column = where["gold"]
-        kind = bool(numeric.any())
-        texts_gold = [canonical(name) for name in names.to_pylist()]
-        other = np.array([(as_number(text) is not None) != kind for text in texts_gold])
-    else:
-        kind = bool(numeric[codes[0]])
-        texts_gold = texts
-        other = numeric != kind
-    row = int(np.argmax(np.append(other, False)[codes]))
-    value = texts_gold[codes[row]]
-    seen = [text for text in texts if (as_number(text) is not None) == kind][:3]
+    kind = None
+    seen: list[str] = []
+    for role in ("label", "gold"):
+        codes, names = coded[role]
+        texts = [canonical(name) for name in names.to_pylist()]
+        kinds = [-1 if not text else int(as_number(text) is not None) for text in texts]
+        by_row = np.array([*kinds, -1])[codes]
+        known = np.flatnonzero(by_row >= 0)
+        if kind is None and known.size:
+            kind = by_row[known[0]]
+            seen = [text for text, other in zip(texts, kinds, strict=True) if other == kind]
+        rows = known[by_row[known] != kind]
+        if rows.size:
+            break
+    row, numeric = int(rows[0]), bool(kind)
+    value = texts[codes[row]]
+    if role == "label":  # names are in order of first appearance
+        seen = [text for text in seen if texts.index(text) < codes[row]]
     raise place.error(
         row,
-        f"{shown(value)} is {'text' if kind else 'a number'}, but the labels before it are "
-        f"{'numbers' if kind else 'text'} ({', '.join(seen)}); wanted labels of one kind, or the "
-        "scale named with --labels",
-        column=column,
+        f"{shown(value)} is {'text' if numeric else 'a number'}, but the labels before it are "
+        f"{'numbers' if numeric else 'text'} ({', '.join(seen[:3])}); wanted labels of one kind, "
+        "or the scale named with --labels",
+        column=where[role],
         value=value,
         wanted="labels of one kind",
     )
@@ -123,6 +124,9 @@ def bad_rows(
             look(role, _flags(pc.match_substring(names, "\0")), False, "a NUL byte in an id")
             blank = pc.equal(pc.utf8_trim_whitespace(names), "")
             look(role, _flags(blank), True, f"the {role} id is empty")
+    if "label" in coded:
+        nul = pc.match_substring(coded["label"][1], "\0")
+        look("label", _flags(nul), False, "a NUL byte in a label")
     for role in ("label", "gold"):
         if scale is not None and role in coded:
             texts = coded[role][1].to_pylist()

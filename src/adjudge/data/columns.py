@@ -56,6 +56,54 @@ def roles_of(columns: list[str]) -> dict[str, str]:
     return found
 
 
+def taken_in(table: Any, place: Source) -> Any:
+    """A table of any library as an Arrow table."""
+    try:
+        rows = pa.table(table)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as fault:
+        reason = "; ".join(str(part) for part in fault.args)
+        raise place.error(
+            None,
+            f"Arrow cannot take in this {type(table).__name__} ({reason}); "
+            "wanted a table with values of one type in each column",
+            wanted="a table",
+        ) from None
+    for at, kind in enumerate(rows.schema.types):
+        if _is_view(kind):  # Polars' text, for which Arrow lacks many functions
+            rows = rows.set_column(at, rows.column_names[at], _without_view(rows.column(at)))
+    return rows
+
+
+def _is_view(kind: Any) -> bool:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string_view(value))
+
+
+def _without_view(column: Any) -> Any:
+    """A text column whose strings lie one after the other."""
+    if not pa.types.is_dictionary(column.type):
+        return column.cast(pa.large_string())
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.large_string()))
+        for chunk in column.chunks
+    ]
+    kind = pa.dictionary(column.type.index_type, pa.large_string())
+    return pa.chunked_array(chunks, kind)
+
+
+def text_of(rows: Any, name: str, place: Source) -> Any:
+    """A column of a table as text, or an error where its kind cannot be."""
+    try:
+        return as_text(rows[name])
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise place.error(
+            None,
+            f"holds {rows[name].type}; wanted text or numbers",
+            column=name,
+            wanted="text or numbers",
+        ) from None
+
+
 def as_text(column: Any) -> Any:
     """A column as text: whole numbers without a point, so that 3.0 from a table with gaps is 3."""
     kind = column.type
@@ -68,10 +116,9 @@ def as_text(column: Any) -> Any:
         return column
     if pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
-        if pc.all(pc.equal(pc.floor(column), column), min_count=0).as_py():
+        whole = pc.and_(pc.equal(pc.floor(column), column), pc.less(pc.abs(column), 2.0**63))
+        if pc.all(whole, min_count=0).as_py():
             return column.cast(pa.int64()).cast(pa.string())
-        return column.cast(pa.string())
-    if pa.types.is_null(kind):
         return column.cast(pa.string())
     return column.cast(pa.string())
 
@@ -122,23 +169,34 @@ def times(column: Any, place: Source, name: str) -> NDArray[np.float64]:
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
         return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
     text = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
-    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC"), pa.float64()):
+    for kind in _TIMES:
         try:
             return times(text.cast(kind), place, name)
         except pa.ArrowInvalid:
             continue
+    seconds = np.full(len(text), np.nan)  # some with a zone and some without, or a fault
     for row, value in enumerate(text.to_pylist()):
+        if value is not None:
+            seconds[row] = _one_time(value, row, place, name)
+    return seconds
+
+
+_TIMES = (pa.timestamp("us"), pa.timestamp("us", tz="UTC"), pa.float64())
+
+
+def _one_time(value: str, row: int, place: Source, name: str) -> float:
+    for kind in _TIMES:
         try:
-            pa.array([value]).cast(pa.timestamp("us"))
+            return float(times(pa.array([value]).cast(kind), place, name)[0])
         except pa.ArrowInvalid:
-            raise place.error(
-                row,
-                f"{shown(value)} is no time; wanted ISO 8601 (2026-05-31T12:00:00) or seconds",
-                column=name,
-                value=value,
-                wanted="a time",
-            ) from None
-    return np.full(len(text), np.nan)
+            continue
+    raise place.error(
+        row,
+        f"{shown(value)} is no time; wanted ISO 8601 (2026-05-31T12:00:00) or seconds",
+        column=name,
+        value=value,
+        wanted="a time",
+    )
 
 
 def numbers(column: Any, place: Source, name: str) -> NDArray[np.float64]:

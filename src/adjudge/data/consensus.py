@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.judges import judge_table
+from adjudge.data.draws import Draws
+from adjudge.data.judges import judge_table, judge_table_from_draws
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 
@@ -36,7 +37,7 @@ class Consensus:
     fallback: NDArray[np.bool_] | None = None  # (item,)
     trace: tuple[float, ...] = ()  # log-likelihood after each iteration
     converged: bool | None = None
-    draws: Any = None
+    draws: Draws | None = None  # of a sampled model
     notes: tuple[str, ...] = ()
     predictor: Callable[[Judgments], Consensus] | None = field(default=None, repr=False)
 
@@ -74,18 +75,7 @@ class Consensus:
         """The place of each item in its topic, best first; items with one score share a place."""
         topic = self.judgments.topic
         group = np.zeros(len(self.choice), dtype=np.int32) if topic is None else topic
-        score = self.score
-        order = np.lexsort((-score, group))
-        place = np.arange(1, len(order) + 1)
-        starts = np.ones(len(order), dtype=np.bool_)
-        starts[1:] = group[order][1:] != group[order][:-1]
-        fresh = starts.copy()
-        fresh[1:] |= score[order][1:] != score[order][:-1]
-        begin = np.maximum.accumulate(np.where(starts, place, 0))
-        shared = np.maximum.accumulate(np.where(fresh, place, 0))
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = shared - begin + 1
-        return rank
+        return places(self.score, group)
 
     @property
     def labels(self) -> Any:
@@ -112,6 +102,15 @@ class Consensus:
     @property
     def judges(self) -> Any:
         """One row a judge: how many judgments, accuracy, bits a judgment, rates, with intervals."""
+        if self.draws is not None:
+            confusion = self.draws.confusion
+            return judge_table_from_draws(
+                names=self.judgments.judges,
+                scale=self.scale,
+                counts=self.counts,
+                prevalence=self.overall_prevalence,
+                confusion=confusion.reshape(-1, *confusion.shape[2:]),
+            )
         return judge_table(
             names=self.judgments.judges,
             scale=self.scale,
@@ -135,3 +134,18 @@ class Consensus:
         if self.predictor is None:
             raise NotImplementedError(f"{self.model} keeps nothing to predict with")
         return self.predictor(judgments)
+
+
+def places(score: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The place of each score in its group, highest first; equal scores share a place."""
+    order = np.lexsort((-score, group))
+    place = np.arange(1, len(order) + 1)
+    starts = np.ones(len(order), dtype=np.bool_)
+    starts[1:] = group[order][1:] != group[order][:-1]
+    fresh = starts.copy()
+    fresh[1:] |= score[order][1:] != score[order][:-1]
+    begin = np.maximum.accumulate(np.where(starts, place, 0))
+    shared = np.maximum.accumulate(np.where(fresh, place, 0))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = shared - begin + 1
+    return rank

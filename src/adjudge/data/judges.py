@@ -13,6 +13,7 @@ from adjudge.data.names import Names
 from adjudge.data.scale import Scale
 
 LEVEL = 0.9  # of every interval in the table
+_FOR_BITS = 400  # draws behind the bits: enough for an interval, and logs are dear
 
 
 def judge_table(
@@ -47,6 +48,51 @@ def judge_table(
         shift = np.einsum("jkl,kl->j", counts, place[None, :] - place[:, None])
         columns["bias"] = _or_null(shift / np.maximum(total, 1e-300), total > 0)
     return pa.table(columns)
+
+
+def judge_table_from_draws(
+    *,
+    names: Names,
+    scale: Scale,
+    counts: NDArray[np.float64],  # (judge, truth, label)
+    prevalence: NDArray[np.float64],  # (truth,)
+    confusion: NDArray[np.float32],  # (draw, judge, truth, label)
+) -> Any:
+    """The same table from draws of every judge's confusion: posterior means and 90% intervals.
+
+    ``p_chance`` is the probability that a judge is no better than chance: that the diagonal of her
+    confusion sums to 1 or less (for two truths: sensitivity + specificity <= 1).
+    """
+    right = _right(scale)
+    hits = np.einsum("sjkl,kl->sjk", confusion, right)  # (draw, judge, truth)
+    columns: dict[str, Any] = {
+        "judge": names,
+        "judgments": pa.array(np.rint(counts.sum(axis=(1, 2))).astype(np.int64)),
+    }
+    _drawn(columns, "accuracy", hits @ prevalence)
+    few = confusion[:: max(1, len(confusion) // _FOR_BITS)].astype(np.float64)
+    mixed = np.einsum("k,sjkl->sjl", prevalence, few)[:, :, None, :]
+    tiny = np.finfo(np.float32).tiny
+    logs = np.log2(np.maximum(few, tiny) / np.maximum(mixed, tiny))
+    _drawn(columns, "bits", np.maximum(np.einsum("k,sjkl->sj", prevalence, few * logs), 0.0))
+    columns["p_chance"] = pa.array((hits.sum(axis=2) <= 1.0).mean(axis=0))
+    if len(scale.truths) == 2:
+        _drawn(columns, "sensitivity", hits[:, :, 1])
+        _drawn(columns, "specificity", hits[:, :, 0])
+    elif scale.ordinal and scale.truths == scale.labels:
+        place = np.arange(len(scale.labels), dtype=np.float64)
+        shift = place[None, :] - place[:, None]
+        _drawn(columns, "bias", np.einsum("k,sjkl,kl->sj", prevalence, confusion, shift))
+    return pa.table(columns)
+
+
+def _drawn(columns: dict[str, Any], name: str, values: NDArray[Any]) -> None:  # (draw, judge)
+    """A posterior mean and its interval as three columns."""
+    tail = (1.0 - LEVEL) / 2
+    low, high = np.quantile(values, [tail, 1.0 - tail], axis=0)
+    columns[name] = pa.array(values.mean(axis=0).astype(np.float64))
+    columns[f"{name}_low"] = pa.array(low.astype(np.float64))
+    columns[f"{name}_high"] = pa.array(high.astype(np.float64))
 
 
 def information(

@@ -230,11 +230,10 @@ class Judgments:
         labels = pa.array(self.scale.labels, pa.large_string())
         columns["label"] = labels.take(pa.array(self.label))
         if self.time is not None:
-            micro = np.where(np.isnan(self.time), 0, self.time * 1e6).astype(np.int64)
+            micro = np.rint(np.where(np.isnan(self.time), 0, self.time * 1e6)).astype(np.int64)
             columns["time"] = pa.array(
                 micro, pa.timestamp("us", tz="UTC"), mask=np.isnan(self.time)
             )
         if self.seconds is not None:
             columns["seconds"] = pa.array(self.seconds, mask=np.isnan(self.seconds))
         return pa.table(columns)
-

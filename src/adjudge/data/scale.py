@@ -35,19 +35,20 @@ def canonical(value: object) -> str:
     """A label as text: ``1``, ``1.0`` and ``"1.0"`` are one label, ``"1"``; text is stripped."""
     text = str(value).strip()
     number = as_number(text)
-    if number is None or not math.isfinite(number):
+    if number is None:
         return text
     return str(int(number)) if number == int(number) else repr(number)
 
 
 def as_number(text: str) -> float | None:
-    """The number that a label's text is, or None; digits grouped by underscores are text."""
+    """The finite number that a label's text is, or None; grouping by underscores makes text."""
     if "_" in text:
         return None
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ class Source:
     ``line_of`` turns a row number (from 0, header not counted) into a line of the file; without it
     errors speak of rows, counted from 1. With ``skip_bad`` a bad row is noted and left out.
     ``row_of`` maps the rows of the table back to the rows of the file where a reader left some out.
+    ``place_of`` names the record of a file that has no rows, such as "task 3, annotation 2".
     """
 
     name: str
@@ -36,6 +37,7 @@ class Source:
     skip_bad: bool = False
     bad: list[BadRow] = field(default_factory=list)
     row_of: Any = None  # (row,) or None
+    place_of: Callable[[int], str] | None = None
 
     def error(
         self,
@@ -47,21 +49,34 @@ class Source:
         wanted: str | None = None,
     ) -> BadData:
         """The error for a row, with its line if the file can tell."""
-        line = None
+        line = record = None
         if row is not None:
             if self.row_of is not None:
                 row = int(self.row_of[row])
             line = self.line_of(row) if self.line_of is not None else None
+            record = self.place_of(row) if self.place_of is not None else None
         return BadData(
             problem,
             source=self.name,
             line=line,
             row=None if row is None else row + 1,
+            record=record,
             column=column,
             value=value,
             wanted=wanted,
         )
 
     def note(self, row: int, error: BadData) -> None:
-        """Keep a bad row's story for the list of what was skipped."""
+        """Keep the story of a bad row of the table for the list of what was skipped."""
+        if self.row_of is not None:
+            row = int(self.row_of[row])
         self.bad.append(BadRow(row=row, place=error.place, problem=error.problem))
+
+    def keep(self, rows: Any) -> None:
+        """Remember that the table has only these of its rows left."""
+        self.row_of = rows if self.row_of is None else self.row_of[rows]
+
+    @property
+    def skipped(self) -> tuple[BadRow, ...]:
+        """What was left out, in the order of the file."""
+        return tuple(sorted(self.bad, key=lambda bad: bad.row))

@@ -1,25 +1,50 @@
 """Every format adjudge reads or writes: one file each, found by the header of the file.
 
-``read`` detects the format and returns a ``Content``; ``write`` turns a ``Content`` into a file that
-appears whole or not at all. To add a format, write its file and name it in ``_MODULES``, the more
-particular before the more general, since formats are asked in that order.
+``read`` detects the format and returns a ``Content``; ``write`` turns a ``Content`` into a file
+that appears whole or not at all. To add a format, write its file and name it in ``_MODULES``, the
+more particular before the more general, since formats are asked in that order.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from adjudge.data.formats.files import check_readable, opened, written_whole
+from adjudge.data.formats.files import (
+    check_readable,
+    encoding_name,
+    opened,
+    reading,
+    written_whole,
+)
 from adjudge.data.formats.format import Content, Format, Head, Kind, Options
 from adjudge.data.source import BadRow
 from adjudge.errors import BadData, UnknownName, shown
 
 __all__ = ["BadRow", "Content", "Format", "Options", "detect", "formats", "named", "read", "write"]
 
-_MODULES = ("plain",)
+_MODULES = (
+    "mturk",
+    "appen",
+    "toloka",
+    "label_studio",
+    "argilla",
+    "quepid",
+    "opensearch",
+    "kaggle",
+    "trec_rf10",
+    "qrels",
+    "run",
+    "trec_2011",
+    "beir",
+    "crowdkit",
+    "consensus_table",
+    "plain",
+)
 _HEAD = 65_536
 
 
@@ -47,28 +72,43 @@ def detect(path: str | Path, *, encoding: str = "utf-8") -> Format:
     for entry in formats().values():
         if entry.read is not None and entry.sniff(head):
             return entry
-    what = "this folder" if place.is_dir() else f"a file that begins {shown(head.first.strip())}"
-    raise BadData(
-        f"no known format fits {what}; wanted a header such as 'item,judge,label' "
-        "(or topic and document), or the format named with --format",
-        source=place.name,
-        line=None if place.is_dir() else 1,
+    raise _unknown(place, head)
+
+
+def _unknown(path: Path, head: Head) -> BadData:
+    """The error for a file or folder that no format fits."""
+    name = path.name or str(path)
+    if path.is_dir():
+        known = "a file, or a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl)"
+        return BadData(f"is a folder that no known format fits; wanted {known}", source=name)
+    if not head.text.strip():
+        return BadData("there is nothing in the file", source=name)
+    if head.text.startswith("PK\x03\x04"):
+        return BadData("is a spreadsheet or a zip archive; wanted text (save as CSV)", source=name)
+    if "\0" in head.text:
+        hint = "wanted text, perhaps in another --encoding (utf-16?)"
+        return BadData(f"there are NUL bytes in the file; {hint}", source=name)
+    return BadData(
+        f"no known format fits a file that begins {shown(head.first.strip())}; wanted a header "
+        "such as 'item,judge,label' (or topic and document), or the format named with --format",
+        source=name,
+        line=1,
         wanted="a known format",
     )
 
 
 def _head(path: Path, encoding: str) -> Head:
+    """The beginning of a file, or the names in a folder and in the folders right below it."""
     if path.is_dir():
-        names = frozenset(str(file.relative_to(path)) for file in path.rglob("*"))
+        files = chain(path.glob("*"), path.glob("*/*"))
+        names = frozenset(file.relative_to(path).as_posix() for file in files)
         return Head(path=path, text="", first="", names=names)
     check_readable(path)
-    with opened(path) as file:
+    name = encoding_name(encoding)
+    with reading(path), opened(path) as file:
         start = file.read(_HEAD)
-    try:
-        text = start.decode(encoding, errors="replace").removeprefix("\ufeff")
-    except LookupError:
-        raise UnknownName("encoding", encoding, ("utf-8", "latin-1", "utf-16", "cp1252")) from None
-    return Head(path=path, text=text, first=text.split("\n", 1)[0].rstrip("\r"))
+    text = start.decode(name, errors="replace").removeprefix("\ufeff").lstrip("\r\n")
+    return Head(path=path, text=text, first=re.split(r"[\r\n]", text, maxsplit=1)[0])
 
 
 def read(

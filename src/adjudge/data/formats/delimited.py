@@ -1,27 +1,32 @@
 """Delimited text (CSV, TSV) as an Arrow table of text columns, fast, with every fault located.
 
 Arrow reads the file in parallel. Only when something is wrong is the file walked again, slowly and
-line by line, to say where: rows with too few cells, bytes that are not UTF-8, NUL bytes.
+line by line, to say where: rows with too few cells, bytes that are not in the encoding, a quote
+that is never closed.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import mmap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from adjudge.data.formats.files import check_readable, opened
+from adjudge.data.formats.files import check_readable, encoding_name, not_text, opened, reading
 from adjudge.data.formats.format import Options
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
+
+_BLOCK = 1 << 20
+_BLOCK_SIZES = (None, 1 << 26, 1 << 30)  # Arrow's own, then larger ones for very long rows
 
 
 @dataclass(frozen=True)
@@ -34,40 +39,67 @@ class Delimited:
     encoding: str = "utf-8"
     names: tuple[str, ...] | None = None  # column names of a file without a header
 
+    def _walk(self) -> Iterator[tuple[int, int, list[str]]]:
+        """Every record that is not blank, with its first and last line; the slow way."""
+        plain = encoding_name(self.encoding) == "utf-8"
+        with reading(self.path), opened(self.path) as raw:
+            encoding = "utf-8-sig" if plain else self.encoding  # takes a byte-order mark off
+            text = io.TextIOWrapper(raw, encoding=encoding, errors="replace", newline="")
+            csv.field_size_limit(2**31 - 1)
+            reader = csv.reader(text, delimiter=self.delimiter, quoting=self._quoting)
+            line = 1
+            for cells in reader:
+                if cells:
+                    yield line, reader.line_num, cells
+                line = reader.line_num + 1
+
+    @property
+    def _quoting(self) -> Any:
+        return csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
+
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Every record with the line it starts on, header not included; the slow way."""
-        with opened(self.path) as raw:
-            text = io.TextIOWrapper(raw, encoding=self.encoding, errors="replace", newline="")
-            style = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
-            csv.field_size_limit(2**31 - 1)
-            reader = csv.reader(text, delimiter=self.delimiter, quoting=style)
-            line = 1
-            header = self.names is None
-            for cells in reader:
-                if cells and not (header and line == 1):
-                    yield line, cells
-                line = reader.line_num + 1
+        for line, _, cells in islice(self._walk(), 1 if self.names is None else 0, None):
+            yield line, cells
 
     @cached_property
     def lines(self) -> list[int]:
-        """The line on which each well-formed record starts."""
-        width = len(self.header)
-        return [line for line, cells in self.records() if len(cells) == width]
+        """The line on which each record starts."""
+        return [line for line, _ in self.records()]
+
+    @cached_property
+    def _head(self) -> tuple[int, int, list[str]]:
+        """The first record that is not blank, with its first and last line."""
+        return next(self._walk(), (1, 1, []))
 
     @cached_property
     def header(self) -> list[str]:
-        """The names of the columns."""
+        """The names of the columns; a column without one is called by its place."""
         if self.names is not None:
             return list(self.names)
-        with opened(self.path) as raw:
-            text = io.TextIOWrapper(raw, encoding=self.encoding, errors="replace", newline="")
-            style = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
-            cells = next(csv.reader(text, delimiter=self.delimiter, quoting=style), [])
-        return [cell.removeprefix("\ufeff").strip() for cell in cells]
+        cells = [cell.strip() for cell in self._head[2]]
+        return [cell or f"column {place}" for place, cell in enumerate(cells, start=1)]
+
+    @property
+    def header_line(self) -> int:
+        """The line on which the header starts."""
+        return self._head[0]
+
+    @property
+    def header_lines(self) -> int:
+        """How many lines go before the first row: the header's, and blank ones before it."""
+        return 0 if self.names is not None else self._head[1]
 
     def line_of(self, row: int) -> int:
         """The line of a row, counted from 0 without header."""
-        return self.lines[row] if row < len(self.lines) else len(self.lines) + 1
+        return self.lines[row]
+
+
+def delimiter_of(path: Path, options: Options) -> str:
+    """A tab if the header has one and not more commas, else a comma."""
+    check_readable(path)
+    widths = {mark: len(Delimited(path, mark, encoding=options.encoding).header) for mark in "\t,"}
+    return "\t" if widths["\t"] > 1 and widths["\t"] >= widths[","] else ","
 
 
 def read_delimited(
@@ -88,113 +120,145 @@ def read_delimited(
     _check_header(shape)
     source = Source(path.name, line_of=shape.line_of, skip_bad=options.skip_bad)
     chosen = shape.header if columns is None else columns(shape.header)
-    ragged: list[Any] = []
-
-    def on_ragged(row: Any) -> str:
-        ragged.append(row)
-        return "skip" if options.skip_bad else "error"
-
-    try:
-        table = pa.csv.read_csv(
-            str(path),
-            read_options=pa.csv.ReadOptions(
-                column_names=shape.header,
-                skip_rows=0 if names is not None else _header_lines(shape),
-                encoding="utf8" if options.encoding == "utf-8" else options.encoding,
-            ),
-            parse_options=pa.csv.ParseOptions(
-                delimiter=delimiter,
-                quote_char='"' if quoted else False,
-                newlines_in_values=quoted and _has_quotes(path),
-                invalid_row_handler=on_ragged,
-            ),
-            convert_options=pa.csv.ConvertOptions(
-                include_columns=chosen,
-                column_types={name: pa.string() for name in chosen},
-                strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        raise _located(shape, error) from None
-    except (UnicodeDecodeError, LookupError) as error:
-        raise BadData(f"cannot be decoded: {error}", source=path.name) from None
+    if next(shape.records(), None) is None:
+        return pa.table({name: pa.array([], pa.string()) for name in chosen}), source
+    with reading(path):
+        quotes = _count_quotes(path) if quoted else 0
+        if quotes % 2:
+            _check_closed(shape)
+        table, ragged = _read_arrow(shape, options, chosen, newlines=quotes > 0)
     if ragged:
         _note_ragged(shape, source)
     return table, source
 
 
+def _read_arrow(
+    shape: Delimited, options: Options, chosen: list[str], *, newlines: bool
+) -> tuple[Any, bool]:
+    """The table as Arrow reads it, and whether it had to leave rows out."""
+    ragged: list[Any] = []
+
+    def on_ragged(row: Any) -> str:
+        ragged.append(row.actual_columns)
+        return "skip" if options.skip_bad else "error"
+
+    plain = encoding_name(options.encoding) == "utf-8"
+    for size in _BLOCK_SIZES:
+        try:
+            table = pa.csv.read_csv(
+                str(shape.path),
+                read_options=pa.csv.ReadOptions(
+                    column_names=shape.header,
+                    skip_rows=shape.header_lines,
+                    encoding="utf8" if plain else options.encoding,
+                    block_size=size,
+                ),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=shape.delimiter,
+                    quote_char='"' if shape.quoted else False,
+                    newlines_in_values=newlines,
+                    invalid_row_handler=on_ragged,
+                ),
+                convert_options=pa.csv.ConvertOptions(
+                    include_columns=chosen,
+                    column_types={name: pa.string() for name in chosen},
+                    strings_can_be_null=False,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            if "straddling" in str(error) and size != _BLOCK_SIZES[-1]:
+                ragged.clear()
+                continue
+            raise _located(shape, error) from None
+        except UnicodeDecodeError:
+            raise not_text(shape.path, options.encoding) from None
+        break
+    return table, bool(ragged)
+
+
 def _check_header(shape: Delimited) -> None:
-    """Complain of a header that names a column twice or holds a NUL byte."""
+    """Complain of a header that is not there, names a column twice or holds a NUL byte."""
+    if not shape.header:
+        raise BadData("there is nothing in the file", source=shape.path.name)
     seen = set()
     for name in shape.header:
         if "\0" in name:
             raise BadData(
                 "a NUL byte in the header; wanted text, perhaps in another --encoding (utf-16?)",
                 source=shape.path.name,
-                line=1,
+                line=shape.header_line,
             )
         if name in seen:
             raise BadData(
                 f"the header names the column {shown(name)} twice",
                 source=shape.path.name,
-                line=1,
+                line=shape.header_line,
                 column=name,
             )
         seen.add(name)
 
 
-def _header_lines(shape: Delimited) -> int:
-    """How many lines the header takes: one, but for names with newlines in them."""
-    return 1 + sum(name.count("\n") for name in shape.header)
+def _count_quotes(path: Path) -> int:
+    """How many double quotes there are in the file: none is common, and lets Arrow go faster."""
+    total = 0
+    with opened(path) as file:
+        while block := file.read(_BLOCK):
+            total += block.count(b'"')
+    return total
 
 
-def _has_quotes(path: Path) -> bool:
-    """Whether there is a double quote in the file; compressed files are taken to have some."""
-    if path.suffix in {".gz", ".bz2", ".zst"}:
-        return True
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return data.find(b'"') >= 0
+def _check_closed(shape: Delimited) -> None:
+    """Complain of a quote that is never closed and so swallows the rest of the file."""
+    last = None
+    for last in shape.records():  # noqa: B007
+        pass
+    if last is None:
+        return
+    with opened(shape.path) as raw:
+        text = io.TextIOWrapper(raw, encoding=shape.encoding, errors="replace", newline="")
+        rest = islice(text, last[0] - 1, None)
+        try:
+            list(csv.reader(rest, delimiter=shape.delimiter, strict=True))
+        except csv.Error as fault:
+            if "unexpected end of data" in str(fault):
+                raise BadData(
+                    "a quote opened in this row is never closed",
+                    source=shape.path.name,
+                    line=last[0],
+                    wanted="a closing quote",
+                ) from None
 
 
 def _located(shape: Delimited, error: Exception) -> BadData:
     """Arrow's complaint, with the line it is about."""
-    width = len(shape.header)
     if "UTF8" in str(error) or "UTF-8" in str(error):
-        return _not_text(shape)
+        return not_text(shape.path, shape.encoding)
+    width = len(shape.header)
     for line, cells in shape.records():
         if len(cells) != width:
-            return BadData(
-                f"{len(cells)} cells where the header has {width}",
-                source=shape.path.name,
-                line=line,
-                value=cells,
-                wanted=f"{width} cells",
-            )
+            return _ragged(shape, line, cells)
     return BadData(f"cannot be read: {error}", source=shape.path.name)
 
 
-def _not_text(shape: Delimited) -> BadData:
-    """The first line whose bytes are not in the encoding."""
-    with opened(shape.path) as raw:
-        for number, line in enumerate(raw, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as fault:
-                return BadData(
-                    f"byte 0x{line[fault.start]:02x} is not UTF-8; "
-                    "wanted UTF-8, or the encoding named, such as --encoding latin-1",
-                    source=shape.path.name,
-                    line=number,
-                    value=line[fault.start],
-                    wanted="UTF-8",
-                )
-    return BadData("is not UTF-8", source=shape.path.name)
+def _ragged(shape: Delimited, line: int, cells: list[str]) -> BadData:
+    """The error for a row whose number of cells is not the header's."""
+    width = len(shape.header)
+    return BadData(
+        f"{len(cells)} {'cell' if len(cells) == 1 else 'cells'} where the header has {width}",
+        source=shape.path.name,
+        line=line,
+        value=cells,
+        wanted=f"{width} cells",
+    )
 
 
 def _note_ragged(shape: Delimited, source: Source) -> None:
     """List the rows that were skipped because their number of cells is not the header's."""
     width = len(shape.header)
+    good = []
     for row, (line, cells) in enumerate(shape.records()):
-        if len(cells) != width:
-            problem = f"{len(cells)} cells where the header has {width}"
-            source.note(row, BadData(problem, source=shape.path.name, line=line))
+        if len(cells) == width:
+            good.append(row)
+        else:
+            source.note(row, _ragged(shape, line, cells))
+    source.keep(np.array(good, dtype=np.int64))

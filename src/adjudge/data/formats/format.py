@@ -22,7 +22,8 @@ class Content:
 
     ``labels`` is a consensus table (the columns of ``Consensus.labels``); ``run`` is a ranking
     (topic, document, rank, score, tag); ``texts`` are the words of topics and documents (columns
-    topic, document, query, title, text, ... as the format has them).
+    topic, document, query, title, text, ... as the format has them). ``bad`` are the faulty rows
+    that were skipped; ``notes`` say what was left out because it is no judgment, and how much.
     """
 
     judgments: Judgments | None = None
@@ -33,6 +34,7 @@ class Content:
     scale: Scale | None = None
     format: str = ""
     bad: tuple[BadRow, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def known_scale(self) -> Scale | None:
@@ -49,6 +51,7 @@ class Options:
     skip_bad: bool = False
     question: str | None = None  # which answer, in formats that may hold several
     wanted: Kind | None = None  # what the caller is after, where a file could be either
+    truths: Scale | None = None  # the scale that gold in a file of its own has to be on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +69,9 @@ class Head:
 
     @property
     def delimiter(self) -> str:
-        """A tab if the first line has one, else a comma."""
-        return "\t" if "\t" in self.first else ","
+        """A tab if the first line has one and not more commas, else a comma."""
+        tabs = self.first.count("\t")
+        return "\t" if tabs and tabs >= self.first.count(",") else ","
 
     @property
     def columns(self) -> list[str]:
@@ -84,7 +88,7 @@ class Format:
     reads: tuple[Kind, ...] = ()
     writes: tuple[Kind, ...] = ()
     extension: str = ".csv"
-    sniff: Callable[[Head], bool] = field(default=lambda head: False)
+    sniff: Callable[[Head], bool] = field(default=lambda _: False)
     read: Callable[[Path, Options], Content] | None = None
     write: Callable[[Content, IO[bytes]], None] | None = None
     write_folder: Callable[[Content, Path], None] | None = None
@@ -94,9 +98,14 @@ def need(content: Content, kind: Kind, format_name: str) -> Any:
     """The part of the content that a writer wants, or an error that says what was wanted."""
     part = getattr(content, kind)
     if part is None:
-        held = [name for name in ("judgments", "gold", "labels", "run") if getattr(content, name) is not None]
+        held = [
+            name
+            for name in ("judgments", "gold", "labels", "run")
+            if getattr(content, name) is not None
+        ]
         raise BadData(
-            f"{format_name} holds {kind}, and there are none to write (only {', '.join(held) or 'nothing'})",
+            f"{format_name} holds {kind}, and there are none to write "
+            f"(only {', '.join(held) or 'nothing'})",
             wanted=kind,
         )
     return part

@@ -5,137 +5,102 @@ Optional columns are gold, time and seconds; common synonyms of every name are a
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.json
 import pyarrow.parquet
 
-from adjudge.data.build import gold_from_table, load_table, roles_of
-from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.files import check_readable, opened
+from adjudge.data.build import gold_from_table, load_table
+from adjudge.data.columns import roles_of
+from adjudge.data.formats.delimited import delimiter_of, read_delimited
+from adjudge.data.formats.files import check_readable, opened, reading
 from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.jsonl import Columns, json_keys, read_jsonl, worth_reading
 from adjudge.data.formats.tables import write_csv, write_jsonl, write_parquet
+from adjudge.data.names import pair_names
 from adjudge.data.source import Source
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData
 
 
 def sniff(head: Head) -> bool:
-    """A header, or a first JSON record, with an item, a judge and a label; or item and gold."""
+    """A header, or a first JSON record, with two of item, judge and label; or item and gold."""
     if head.path.suffix == ".parquet" or head.text.startswith("PAR1"):
         return True
-    columns = _json_keys(head.first) if head.first.lstrip().startswith("{") else head.columns
+    columns = json_keys(head.text) if head.first.lstrip().startswith("{") else head.columns
     roles = roles_of(columns)
-    placed = "item" in roles or "document" in roles
-    return placed and ("label" in roles or "gold" in roles)
-
-
-def _json_keys(line: str) -> list[str]:
-    try:
-        return list(json.loads(line))
-    except (ValueError, TypeError):
-        return []
+    parts = ("item" in roles or "document" in roles, "judge" in roles, "label" in roles)
+    return sum(parts) >= 2 or (parts[0] and "gold" in roles)  # with one missing, say which
 
 
 def read(path: Path, options: Options) -> Content:
-    """Judgments with gold if a column holds it; gold alone where there is no judge."""
+    """Judgments with gold if a column holds it; gold or labels alone where there is no judge."""
     table, source = read_rows(path, options)
     roles = roles_of(table.column_names)
-    alone = "judge" not in roles and ("gold" in roles or options.wanted == "gold")
-    if alone and ("item" in roles or "document" in roles):
-        return Content(gold=gold_from_table(table, source=source), bad=tuple(source.bad))
+    alone = "judge" not in roles and ("item" in roles or "document" in roles)
+    labels = None
+    if alone and options.wanted == "labels" and "label" in roles and len(table):
+        if "gold" not in roles:
+            labels = labels_of(table, source, roles)
+            return Content(labels=labels, scale=options.scale, bad=source.skipped)
+        labels = labels_of(table, replace(source, bad=[]), roles)  # else a row is listed twice
+    if alone and ("gold" in roles or options.wanted == "gold"):
+        if not len(table):
+            raise source.error(None, "there is no gold: the table has a header and no rows")
+        truth = gold_from_table(table, source=source, scale=options.truths)
+        return Content(labels=labels, gold=truth, scale=options.scale, bad=source.skipped)
     judgments, gold = load_table(table, scale=options.scale, source=source)
-    return Content(judgments=judgments, gold=gold, bad=tuple(source.bad))
+    return Content(judgments=judgments, gold=gold, bad=source.skipped)
 
 
-def read_rows(path: Path, options: Options) -> tuple[Any, Source]:
-    """The columns of a plain file that play a role, as a table, whatever its encoding."""
+def labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:
+    """Labels of items that came without probabilities: one an item, as a consensus table."""
+    as_gold = {role: name for role, name in roles.items() if role in _PLACES}
+    labels = gold_from_table(table, source=source, roles={**as_gold, "gold": roles["label"]})
+    columns = labels.to_table()
+    return columns.rename_columns(["label" if n == "gold" else n for n in columns.column_names])
+
+
+_PLACES = ("item", "topic", "document")
+
+
+def read_rows(path: Path, options: Options, columns: Columns = worth_reading) -> tuple[Any, Source]:
+    """The columns of a plain file that play a role, or those chosen, whatever its kind."""
+    kind = kind_of(path)
+    if kind == "parquet":
+        return read_parquet(path, options, columns)
+    if kind == "jsonl":
+        return read_jsonl(path, options, columns)
+    delimiter = delimiter_of(path, options)
+    return read_delimited(path, options, delimiter=delimiter, columns=columns)
+
+
+def kind_of(path: Path) -> Literal["parquet", "jsonl", "delimited"]:
+    """Whether a file is Parquet, JSONL or delimited text, by its first bytes."""
     check_readable(path)
-    with opened(path) as file:
+    with reading(path), opened(path) as file:
         start = file.read(4096)
     if start.startswith(b"PAR1"):
-        return read_parquet(path, options)
-    if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        return read_jsonl(path, options)
-    first = start.split(b"\n", 1)[0]
-    return read_delimited(
-        path,
-        options,
-        delimiter="\t" if b"\t" in first else ",",
-        columns=lambda header: list(dict.fromkeys(roles_of(header).values())) or header,
-    )
+        return "parquet"
+    return "jsonl" if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "delimited"
 
 
-def read_parquet(path: Path, options: Options) -> tuple[Any, Source]:
-    """The columns of a Parquet file that play a role."""
+def read_parquet(
+    path: Path, options: Options, columns: Columns = worth_reading
+) -> tuple[Any, Source]:
+    """The chosen columns of a Parquet file."""
     try:
         file = pa.parquet.ParquetFile(path)
-        names = list(dict.fromkeys(roles_of(file.schema_arrow.names).values()))
-        table = file.read(columns=names or None)
+        table = file.read(columns=columns(file.schema_arrow.names))
     except (pa.ArrowInvalid, OSError) as error:
         raise BadData(
-            f"is cut short, or no Parquet file: {str(error).splitlines()[0]}",
+            f"is cut short, or no Parquet file ({str(error).splitlines()[0]})",
             source=path.name,
             wanted="a whole Parquet file",
         ) from None
     return table, Source(path.name, skip_bad=options.skip_bad)
-
-
-def read_jsonl(path: Path, options: Options) -> tuple[Any, Source]:
-    """A table from one JSON object a line; the slow way only where Arrow cannot."""
-    source = Source(path.name, line_of=lambda row: _json_line(path, row), skip_bad=options.skip_bad)
-    try:
-        return pa.json.read_json(str(path)), source
-    except pa.ArrowInvalid:
-        return _read_jsonl_slowly(path, options, source)
-
-
-def _json_line(path: Path, row: int) -> int:
-    """The line of a record: blank lines are no records."""
-    with opened(path) as file:
-        seen = -1
-        for number, line in enumerate(file, start=1):
-            seen += bool(line.strip())
-            if seen == row:
-                return number
-    return row + 1
-
-
-def _read_jsonl_slowly(path: Path, options: Options, source: Source) -> tuple[Any, Source]:
-    """Records whose values change type from line to line, or a fault with its line."""
-    rows: list[dict[str, Any]] = []
-    with opened(path) as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line.decode(options.encoding).removeprefix("\ufeff"))
-                if not isinstance(record, dict):
-                    raise ValueError("no object")
-            except ValueError as fault:
-                text = shown(line.decode("utf-8", "replace").strip())
-                error = BadData(
-                    f"{text} is no JSON object ({fault})",
-                    source=path.name,
-                    line=number,
-                    wanted="one JSON object a line",
-                )
-                if not options.skip_bad:
-                    raise error from None
-                source.note(len(rows), error)
-                continue
-            rows.append(record)
-    names = dict.fromkeys(name for record in rows for name in record)
-    columns = {
-        name: pa.array(
-            [None if (v := record.get(name)) is None else str(v) for record in rows], pa.string()
-        )
-        for name in names
-    }
-    return pa.table(columns), source
 
 
 def table_of(content: Content) -> Any:
@@ -149,8 +114,10 @@ def table_of(content: Content) -> Any:
         gold = content.gold.to_table()
         found = pc.index_in(table["item"], value_set=gold["item"].combine_chunks())
         table = table.append_column("gold", gold["gold"].combine_chunks().take(found))
-    if "document" in table.column_names and "topic" in table.column_names:
-        table = table.drop_columns(["item"])
+    if {"topic", "document"} <= set(table.column_names):
+        pairs = pair_names(table["topic"], table["document"])
+        if pa.chunked_array([pairs]).equals(table["item"]):
+            table = table.drop_columns(["item"])  # the pair says it, and is what people know
     return table
 
 
@@ -170,11 +137,11 @@ def _write(name: str) -> Any:
 FORMATS = tuple(
     Format(
         name=name,
-        title=f"plain judgments, {text}: item (or topic, document), judge, label, gold, time, seconds",
+        title=f"plain judgments, {text}: item (or topic, document), judge, label, gold, time",
         reads=("judgments", "gold"),
         writes=("judgments", "gold"),
         extension=extension,
-        sniff=sniff if name == "csv" else (lambda head: False),
+        sniff=sniff if name == "csv" else (lambda _: False),
         read=read,
         write=_write(name),
     )

@@ -1,0 +1,222 @@
+"""The examples of a page: files, shell commands and Python sessions, run as a reader would.
+
+A fenced block ``console`` holds commands after ``$ `` and what they print; ``pycon`` holds a Python
+session; a block with ``title="name"`` is a file that stands in the folder before the next block
+runs. A page runs from top to bottom in a folder of its own. ``[...]`` alone on a line stands for
+lines that the page leaves out.
+
+Commands of adjudge run in this process, as at a terminal ``WIDTH`` columns wide, or as into a pipe
+where ``| head -n N`` follows. ``cat`` and ``head`` show files; no other command is known.
+"""
+
+from __future__ import annotations
+
+import doctest
+import io
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+WIDTH = 90
+GAP = "[...]"
+_FENCE = re.compile(
+    r"^```(?P<kind>\w+)(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+_TITLE = re.compile(r'title="([^"]+)"')
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_RULE = re.compile(r"[\s─━═╭╮╰╯│┌┐└┘╞╡┆]+")
+_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(slots=True)
+class Page:
+    """What a page says and what a run of it says: ``faults`` tell where they differ."""
+
+    text: str  # as it should be
+    faults: list[str] = field(default_factory=list)
+
+
+def run_page(text: str, folder: Path) -> Page:
+    """Run the examples of a page in an empty folder."""
+    page = Page(text="")
+    names: dict[str, Any] = {}
+    done = 0
+    with _at_terminal(folder):
+        for block in _FENCE.finditer(text):
+            kind, info, body = block["kind"], block["info"], block["body"]
+            title = _TITLE.search(info)
+            fresh = body
+            if title is not None:
+                path = folder / title[1]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(body, encoding="utf-8")
+            elif kind == "console":
+                fresh = _run_shell(body, page)
+            elif kind == "pycon":
+                fresh = _run_python(body, names, page)
+            page.text += text[done : block.start("body")] + fresh
+            done = block.end("body")
+    page.text += text[done:]
+    return page
+
+
+class _Screen(io.TextIOWrapper):
+    """A terminal, or a pipe, that keeps what was written to it."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", write_through=True)
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def read_all(self) -> str:
+        self.flush()
+        raw: Any = self.buffer
+        return _ESCAPE.sub("", raw.getvalue().decode())
+
+
+@contextmanager
+def _at_terminal(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    settings = {"COLUMNS": str(WIDTH), "LINES": "50", "TERM": "xterm"}
+    os.chdir(folder)
+    try:
+        with patch.dict(os.environ, settings):
+            yield
+    finally:
+        os.chdir(before)
+
+
+def _run_shell(body: str, page: Page) -> str:
+    """The block with what its commands print now; shown output that still holds is kept."""
+    fresh = ""
+    for part in re.split(r"^(?=\$ )", body, flags=re.MULTILINE):
+        if not part.startswith("$ "):
+            fresh += part
+            continue
+        found = re.match(r"\$ ((?:.*\\\n)*.*)\n?", part)
+        command = found[1] if found else ""
+        shown = part[found.end() :] if found else ""
+        printed = _printed(command.replace("\\\n", " "))
+        if not alike(shown, printed):
+            page.faults.append(f"$ {command}\nshown:\n{shown}\nprinted:\n{printed}")
+            shown = _cut_like(shown, printed)
+        fresh += f"$ {command}\n{shown}"
+    return fresh
+
+
+def _printed(command: str) -> str:
+    """What a command prints, as lines without trailing spaces."""
+    line, _, pipe = command.partition("|")
+    words = shlex.split(line)
+    screen = _Screen(terminal=not pipe)
+    if words[0] in ("cat", "head"):
+        text = Path(words[-1]).read_text(encoding="utf-8")
+        pipe = pipe or (line if words[0] == "head" else "")
+    else:
+        with redirect_stdout(screen), redirect_stderr(_Screen(False) if pipe else screen):
+            _adjudge(words)
+        text = screen.read_all()
+    lines = [entry.rstrip() for entry in text.splitlines()]
+    lines = [entry for entry in lines if not entry.startswith("First run here:")]
+    if pipe:
+        count = re.search(r"head -n (\d+)", pipe)
+        if count is None:
+            raise ValueError(f"no example can run {command!r}")
+        lines = lines[: int(count[1])]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return "".join(f"{entry}\n" for entry in lines)
+
+
+def _adjudge(words: list[str]) -> None:
+    from adjudge.cli import call
+
+    if words[0] == "./scripts/demo":
+        words = ["adjudge", "demo", *words[1:]]
+    if words[0] != "adjudge":
+        raise ValueError(f"no example can run {words[0]!r}")
+    call(words[1:])
+
+
+def alike(shown: str, printed: str) -> bool:
+    """Whether two outputs say the same: spaces and rules of tables are form, gaps fit any lines."""
+    parts = [re.escape(_plain(part)) for part in shown.split(f"{GAP}\n")]
+    return re.fullmatch(r"(?:.*\n)?".join(parts), _plain(printed), re.DOTALL) is not None
+
+
+def _plain(text: str) -> str:
+    lines = (" ".join(line.split()) for line in text.splitlines() if not _RULE.fullmatch(line))
+    return "".join(f"{line}\n" for line in lines if line)
+
+
+def _cut_like(shown: str, printed: str) -> str:
+    """The new output with lines left out where the old one had gaps.
+
+    What stood before the first gap and after the last keeps its number of lines; what stood
+    between two gaps begins at the line with which it began. Where that is gone, nothing is cut.
+    """
+    parts = [part.splitlines() for part in shown.split(f"{GAP}\n")]
+    lines = printed.splitlines()
+    kept = [lines[: len(parts[0])]]
+    for part in parts[1:-1]:
+        begin = next((at for at, line in enumerate(lines) if line.split() == part[0].split()), None)
+        if begin is None:
+            return printed
+        kept.append(lines[begin : begin + len(part)])
+    if len(parts) == 1 or sum(map(len, parts)) >= len(lines):
+        return printed
+    kept.append(lines[len(lines) - len(parts[-1]) :])
+    return f"{GAP}\n".join("".join(f"{line}\n" for line in part) for part in kept)
+
+
+class _Session(doctest.DocTestRunner):
+    """A Python session that keeps what each line printed."""
+
+    def __init__(self) -> None:
+        super().__init__(verbose=False, optionflags=_FLAGS)
+        self.got: dict[int, str] = {}
+        self.faults: list[str] = []
+
+    def report_start(self, out: Any, test: Any, example: Any) -> None:
+        """Say nothing."""
+
+    def report_success(self, out: Any, test: Any, example: Any, got: str) -> None:  # noqa: ARG002
+        """Keep the shown output, which may have gaps of its own."""
+        self.got[example.lineno] = example.want
+
+    def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:  # noqa: ARG002
+        """Keep what was printed instead."""
+        self.got[example.lineno] = "\n".join(line or "<BLANKLINE>" for line in got.splitlines())
+        self.faults.append(f">>> {example.source}shown:\n{example.want}\nprinted:\n{got}")
+
+    def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
+        """Keep the error."""
+        self.report_failure(out, test, example, f"{exc_info[0].__name__}: {exc_info[1]}")
+
+
+def _run_python(body: str, names: dict[str, Any], page: Page) -> str:
+    """The session with what it prints now; names live on to the next block of the page."""
+    test = doctest.DocTestParser().get_doctest(body, names, "page", None, 0)
+    session = _Session()
+    session.run(test, out=lambda _: None, clear_globs=False)
+    names.update(test.globs)
+    page.faults.extend(session.faults)
+    if not session.faults:
+        return body
+    fresh = ""
+    for example in test.examples:
+        first, *more = example.source.rstrip("\n").split("\n")
+        fresh += "\n".join([f">>> {first}", *(f"... {line}" for line in more)]) + "\n"
+        got = session.got.get(example.lineno, "").rstrip("\n")
+        fresh += f"{got}\n" if got else ""
+    return fresh

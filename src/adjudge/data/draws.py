@@ -1,0 +1,158 @@
+"""Draws from a posterior: chains of hyper-parameters, prevalence and confusion."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.names import Names
+from adjudge.data.scale import Scale
+
+HIGHEST = 1.01  # R-hat above this is worth a warning
+_TAILS = (0.05, 0.95)  # quantiles behind the tail effective sample size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Draws:
+    """What a sampler kept, chain by chain.
+
+    ``hyper`` has every draw of every hyper-parameter. Prevalence and confusion are large: of them
+    every ``stride``-th draw is kept, so that memory stays bounded.
+    """
+
+    hyper: dict[str, NDArray[np.float64]]  # (chain, draw) or (chain, draw, ...)
+    prevalence: NDArray[np.float32]  # (chain, draw, topic, truth)
+    confusion: NDArray[np.float32]  # (chain, draw, judge, truth, label)
+    scale: Scale
+    judges: Names  # (judge,)
+    topics: Names | None  # (topic,), None where topics share one prevalence
+    warmup: int
+    thin: int
+    stride: int
+    relabelled: int = 0  # draws whose truths had been exchanged, and were put back
+
+    @property
+    def chains(self) -> int:
+        """How many chains there are."""
+        return len(self.prevalence)
+
+    @property
+    def draws(self) -> int:
+        """How many draws each chain kept."""
+        kept: NDArray[Any] = next(iter(self.hyper.values()), self.prevalence)
+        return int(kept.shape[1])
+
+    def diagnostics(self, *, rates: bool = False) -> list[dict[str, Any]]:
+        """R-hat and effective draws of each hyper-parameter; with ``rates`` the worst of those too.
+
+        Rank-normalised split R-hat, bulk and tail effective sample sizes, as ArviZ computes them.
+        A model without hyper-parameters answers for its prevalence.
+        """
+        rows = []
+        for name, values in self.hyper.items():
+            flat = _flat(values)
+            for entry in range(flat.shape[2]):
+                place = np.unravel_index(entry, values.shape[2:]) if values.ndim > 2 else ()
+                label = name if not place else f"{name}[{', '.join(str(int(p)) for p in place)}]"
+                rows.append(_diagnosed(label, flat[:, :, entry : entry + 1]))
+        if rates or not rows:
+            rows.append(_diagnosed("prevalence", _flat(self.prevalence)))
+        if rates:
+            rows.append(_diagnosed("confusion", _flat(self.confusion)))
+        return rows
+
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence that names the hyper-parameters on which the chains do not agree, if any."""
+        rows = [row for row in self.diagnostics() if row["r_hat"] is not None]
+        high = sorted((r for r in rows if r["r_hat"] > HIGHEST), key=lambda r: -r["r_hat"])
+        if not high:
+            return ()
+        named = ", ".join(f"{row['name']} {row['r_hat']:.3f}" for row in high[:4])
+        more = f" and {len(high) - 4} more" if len(high) > 4 else ""
+        return (
+            f"R-hat above {HIGHEST} for {named}{more}: the chains do not agree yet; "
+            "draw more, or let them warm up longer",
+        )
+
+    def to_dataset(self) -> Any:
+        """The draws as an xarray data set with chain and draw as its first dimensions."""
+        import xarray
+
+        truths, labels = list(self.scale.truths), list(self.scale.labels)
+        variables: dict[str, Any] = {}
+        for name, values in self.hyper.items():
+            extra = ("truth", "label")[-(values.ndim - 2) :] if values.ndim > 2 else ()
+            if values.ndim == 3 and values.shape[2] == len(truths):
+                extra = ("truth",)
+            variables[name] = (("chain", "draw", *extra), values)
+        variables["prevalence"] = (("chain", "kept", "topic", "truth"), self.prevalence)
+        variables["confusion"] = (("chain", "kept", "judge", "truth", "label"), self.confusion)
+        topics = ["all"] if self.topics is None else self.topics.to_pylist()
+        return xarray.Dataset(
+            variables,
+            coords={
+                "chain": np.arange(self.chains),
+                "draw": np.arange(self.draws),
+                "kept": np.arange(0, self.prevalence.shape[1]) * self.stride,
+                "topic": topics,
+                "truth": truths,
+                "label": labels,
+                "judge": self.judges.to_pylist(),
+            },
+            attrs={"warmup": self.warmup, "thin": self.thin, "stride": self.stride},
+        )
+
+    def to_arviz(self) -> Any:
+        """The draws as ArviZ takes them: inference data with the group posterior."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import arviz
+        data = self.to_dataset()
+        if hasattr(arviz, "InferenceData"):
+            return arviz.InferenceData(posterior=data)
+        import xarray
+
+        return xarray.DataTree.from_dict({"posterior": data})
+
+    def save(self, path: str | Path) -> None:
+        """The draws as a NetCDF file that ArviZ opens, whole or not at all."""
+        place = Path(path)
+        part = place.with_name(f".{place.name}.part")
+        try:
+            self.to_dataset().to_netcdf(part, group="posterior", engine="h5netcdf")
+            part.replace(place)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _flat(values: NDArray[Any]) -> NDArray[Any]:  # (chain, draw, entry)
+    return values.reshape(*values.shape[:2], -1)
+
+
+def _diagnosed(name: str, values: NDArray[Any]) -> dict[str, Any]:
+    """The worst R-hat and the fewest effective draws over the last axis; None where undefined."""
+    stats: Any = import_module("arviz_stats.base").array_stats
+    chains, draws, _ = values.shape
+    row: dict[str, Any] = {
+        "name": name,
+        "mean": float(values.mean()),
+        "sd": float(values.std(axis=(0, 1)).mean()),
+        "r_hat": None,
+        "ess_bulk": None,
+        "ess_tail": None,
+    }
+    moving = values[:, :, values.std(axis=(0, 1)) > 1e-12].astype(np.float64)
+    if chains * draws < 8 or draws < 4 or moving.shape[2] == 0:
+        return row
+    with np.errstate(all="ignore"):
+        row["r_hat"] = float(np.nanmax(stats.rhat(moving, chain_axis=0, draw_axis=1)))
+        bulk = stats.ess(moving, method="bulk", chain_axis=0, draw_axis=1)
+        tail = stats.ess(moving, method="tail", prob=_TAILS, chain_axis=0, draw_axis=1)
+        row["ess_bulk"], row["ess_tail"] = float(np.nanmin(bulk)), float(np.nanmin(tail))
+    return row

@@ -1,0 +1,251 @@
+"""The consensus table, one row an item, in CSV, JSONL or Parquet.
+
+``item,topic,document,label,probability,p_<label>...,judgments,entropy,rank,fallback``; topic and
+document only where they are known. CSV is for people too, so what a spreadsheet would run as a
+formula is disarmed there, and armed again on reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from adjudge.data.build import gold_from_table
+from adjudge.data.columns import text_of
+from adjudge.data.formats.format import Content, Format, Head, Options, need
+from adjudge.data.formats.jsonl import json_keys
+from adjudge.data.formats.plain import kind_of, read_rows
+from adjudge.data.formats.spaced import Fault, good_rows, numbers_of
+from adjudge.data.formats.tables import unguarded, write_csv, write_jsonl, write_parquet
+from adjudge.data.names import as_names, encode
+from adjudge.data.scale import Scale
+from adjudge.data.source import Source
+from adjudge.errors import BadData, shown
+
+_TEXTS = ("item", "topic", "document", "label")
+_WHOLE = ("judgments", "rank")
+_ENDS = ("judgments", "entropy", "rank", "fallback")
+
+
+def sniff(head: Head) -> bool:
+    """Columns item, label and probability, and no judge."""
+    columns = _columns(head)
+    return {"item", "label", "probability"} <= columns and "judge" not in columns
+
+
+def _columns(head: Head) -> set[str]:
+    if head.text.startswith("PAR1"):
+        try:
+            return set(pa.parquet.read_schema(head.path).names)
+        except (pa.ArrowInvalid, OSError):
+            return set()
+    return set(json_keys(head.text) if head.first.lstrip().startswith("{") else head.columns)
+
+
+def read(path: Path, options: Options) -> Content:
+    """The labels, typed, and the scale of their truths; the labels as gold where it is wanted."""
+    table, source = read_rows(path, options, columns=list)
+    for name in ("item", "label"):
+        if name not in table.column_names:
+            raise source.error(
+                None,
+                f"no column {name!r}; the columns are {', '.join(table.column_names)}",
+                column=name,
+                wanted=name,
+            )
+    if kind_of(path) == "delimited":
+        table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
+    labels = _typed(table, source)
+    gold = None
+    if options.wanted == "gold":
+        roles = {name: name for name in _TEXTS[:3] if name in labels.column_names}
+        roles["gold"] = "label"
+        gold = gold_from_table(labels, source=source, roles=roles, scale=options.truths)
+    scale = options.scale or scale_of_labels(labels)
+    return Content(labels=labels, gold=gold, scale=scale, bad=source.skipped)
+
+
+def _typed(table: Any, source: Source) -> Any:
+    """The table with ids and label as text, numbers as numbers, fallback as true or false.
+
+    Columns of other names stay as they are.
+    """
+    columns: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for name in table.column_names:
+        column = table[name]
+        if name in _TEXTS:
+            columns[name] = as_names(text_of(table, name, source))
+        elif name in _WHOLE or name == "entropy" or _is_share(name):
+            columns[name], wrong = _numbers(_scalars(table, name, source), name)
+            faults.append((wrong, name, _no_number(name)))
+        elif name == "fallback":
+            columns[name], wrong = _flags(text_of(table, name, source))
+            faults.append((wrong, name, lambda _, value: f"{shown(value)} is no true or false"))
+        else:
+            columns[name] = column
+    typed = pa.table(columns)
+    if not len(typed):
+        raise source.error(None, "there are no labels: the table has a header and no rows")
+    good = good_rows(table, source, [*_item_faults(typed["item"], source), *faults])
+    return typed if good is None else typed.take(pa.array(good))
+
+
+def _is_share(name: str) -> bool:
+    return name == "probability" or name.startswith("p_")
+
+
+def _scalars(table: Any, name: str, source: Source) -> Any:
+    """A column as numbers if it has them, else as text."""
+    kind = table[name].type
+    numeric = pa.types.is_floating(kind) or pa.types.is_integer(kind)
+    return table[name] if numeric else text_of(table, name, source)
+
+
+def _numbers(column: Any, name: str) -> tuple[Any, NDArray[np.bool_]]:
+    """A column as numbers, null where it is empty, and which cells do not fit."""
+    whole = name in _WHOLE
+    if not _is_text(column.type):
+        values = column.cast(pa.float64())
+        wrong = np.asarray(pc.fill_null(pc.invert(pc.is_finite(values)), False), dtype=np.bool_)
+        if whole:
+            wrong |= np.asarray(pc.fill_null(pc.not_equal(values, pc.round(values)), False))
+            values = pc.if_else(pa.array(wrong), 0.0, values).cast(pa.int64())
+    else:
+        text = pc.fill_null(column, "")
+        absent = pc.equal(pc.utf8_trim_whitespace(text), "")
+        values, wrong = numbers_of(text, whole=whole)
+        values = pc.if_else(absent, pa.scalar(None, values.type), values)
+        wrong &= ~np.asarray(absent, dtype=np.bool_)
+    if not whole and _is_share(name):
+        off = pc.or_(pc.less(values, 0.0), pc.greater(values, 1.0 + 1e-9))
+        wrong |= np.asarray(pc.fill_null(off, False), dtype=np.bool_)
+    return values, wrong
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _no_number(name: str) -> Callable[[int, Any], str]:
+    kind = "a whole number" if name in _WHOLE else "a number"
+    if _is_share(name):
+        kind = "a number from 0 to 1"
+    return lambda _, value: f"{shown(value)} is not {kind}"
+
+
+def _flags(column: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """A column as true and false, null where it is empty, and which cells are neither."""
+    text = pc.utf8_lower(pc.utf8_trim_whitespace(pc.fill_null(column, "")))
+    yes = pc.is_in(text, pa.array(["true", "1"], text.type))
+    no = pc.is_in(text, pa.array(["false", "0"], text.type))
+    absent = pc.equal(text, "")
+    values = pc.if_else(absent, pa.scalar(None, pa.bool_()), yes)
+    return values, ~np.asarray(pc.or_(pc.or_(yes, no), absent), dtype=np.bool_)
+
+
+def _item_faults(items: Any, source: Source) -> list[Fault]:
+    """Items without an id, and items that are there twice."""
+    codes, names = encode(items)
+    blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(names), ""), dtype=np.bool_)
+    first = np.zeros(len(names) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    again = first[codes] != np.arange(len(codes))
+
+    def twice(row: int, item: str) -> str:
+        before = source.error(int(first[codes[row]]), "").place.removeprefix(f"{source.name}, ")
+        return f"item {shown(item)} is there already, at {before}"
+
+    return [
+        (np.append(blank, True)[codes], "item", lambda _row, _item: "the item id is empty"),
+        (again, "item", twice),
+    ]
+
+
+def scale_of_labels(labels: Any) -> Scale | None:
+    """The scale that a consensus table speaks of: the truths of its ``p_`` columns, in their order.
+
+    Without such columns, the labels that are there; None if there is none.
+    """
+    truths = tuple(name[2:] for name in labels.column_names if name.startswith("p_"))
+    named = bool(truths)
+    if not named:
+        truths = tuple(pc.unique(labels["label"].drop_null()).to_pylist())
+        if not truths:
+            return None
+    try:
+        inferred = Scale.infer(truths)
+    except BadData:  # numbers and text, of which a table made elsewhere may well consist
+        return Scale(labels=truths)
+    if inferred.ordinal or not named:
+        return inferred
+    return Scale(labels=truths, relevant=inferred.relevant)
+
+
+def relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (item,)
+    """The probability that each item is relevant, NaN where it is not known.
+
+    The sum over the relevant truths; 1 or 0 where the table has a label and no probabilities.
+    """
+    known = scale if scale is not None else scale_of_labels(labels)
+    if known is None:
+        return np.full(len(labels), np.nan)
+    known.need_relevant()
+    relevant = known.truth_relevant
+    marks = np.zeros(len(known.truths), dtype=np.bool_) if relevant is None else relevant
+    names = [f"p_{truth}" for truth in known.truths]
+    if set(names) <= set(labels.column_names):
+        shares = [labels[name].to_numpy() for name, mark in zip(names, marks, strict=True) if mark]
+        return np.asarray(np.clip(np.sum(shares, axis=0), 0.0, 1.0))
+    codes, texts = encode(labels["label"])
+    wanted = [known.truth_code(text) for text in texts.to_pylist()]
+    table = [np.nan if code < 0 else float(marks[code]) for code in wanted]
+    return np.array([*table, np.nan])[codes]
+
+
+def table_of(content: Content) -> Any:
+    """The labels with their columns in the order of the format, any others behind."""
+    labels = need(content, "labels", "consensus")
+    shares = [name for name in labels.column_names if name.startswith("p_")]
+    known = [*_TEXTS, "probability", *shares, *_ENDS]
+    names = [name for name in known if name in labels.column_names]
+    others = [name for name in labels.column_names if name not in known]
+    return labels.select(names + others)
+
+
+def _write_csv(content: Content, file: IO[bytes]) -> None:
+    write_csv(table_of(content), file, guard=True)
+
+
+def _write_jsonl(content: Content, file: IO[bytes]) -> None:
+    write_jsonl(table_of(content), file)
+
+
+def _write_parquet(content: Content, file: IO[bytes]) -> None:
+    write_parquet(table_of(content), file)
+
+
+FORMATS = tuple(
+    Format(
+        name=name,
+        title=f"consensus table, {text}: item, label, probability, p_<label>, rank, ...",
+        reads=("labels", "gold"),
+        writes=("labels",),
+        extension=extension,
+        sniff=sniff if name == "consensus" else (lambda _: False),
+        read=read,
+        write=writer,
+    )
+    for name, text, extension, writer in (
+        ("consensus", "comma separated", ".csv", _write_csv),
+        ("consensus-jsonl", "one JSON object a line", ".jsonl", _write_jsonl),
+        ("consensus-parquet", "Apache Parquet", ".parquet", _write_parquet),
+    )
+)

@@ -1,0 +1,155 @@
+"""Times as crowd platforms write them, turned into instants of UTC.
+
+Three ways are known: ``Tue Mar 05 18:08:31 PST 2013`` (Mechanical Turk), ``3/5/2013 18:08:31``
+(Appen, month first) and ISO 8601. A time without a zone is taken to be UTC. The names of zones are
+those of the United States, which is what the platforms mean by them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.source import Source
+from adjudge.errors import shown
+
+KIND = pa.timestamp("us", tz="UTC")
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_ZONES = {  # hours to add to UTC
+    "UTC": 0,
+    "GMT": 0,
+    "EDT": -4,
+    "EST": -5,
+    "CDT": -5,
+    "CST": -6,
+    "MDT": -6,
+    "MST": -7,
+    "PDT": -7,
+    "PST": -8,
+    "AKDT": -8,
+    "AKST": -9,
+    "HST": -10,
+}
+_CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})"
+_WORDS = (
+    r"^(?:[A-Za-z]{3},? +)?(?P<month>[A-Za-z]{3}) +(?P<day>\d{1,2}) +"
+    + _CLOCK
+    + r":(?P<second>\d{2}) +(?P<zone>[A-Za-z]+) +(?P<year>\d{4})$"
+)
+_SLASHES = (
+    r"^(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})"
+    r"(?: +" + _CLOCK + r"(?::(?P<second>\d{2}))?(?: +(?P<zone>[A-Za-z]+))?)?$"
+)
+
+
+def instants(column: Any, source: Source, name: str) -> tuple[Any, NDArray[np.bool_]]:
+    """A column of text as timestamps, null where it is blank, and the rows that can be kept.
+
+    A text that is no time is an error, or with ``skip_bad`` noted and not to be kept.
+    """
+    text = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+    text = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
+    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.large_string()), text)
+    times = _iso(text)
+    if times is None:
+        times = pc.coalesce(_parts(text, _WORDS), _parts(text, _SLASHES))
+        times = _leftovers(text, times)
+    wrong = np.asarray(pc.and_(pc.is_valid(text), pc.is_null(times)), dtype=np.bool_)
+    for row in np.flatnonzero(wrong):
+        value = text[int(row)].as_py()
+        error = source.error(
+            int(row),
+            f"{shown(value)} is no time; wanted such as 'Tue Mar 05 18:08:31 PST 2013', "
+            "3/5/2013 18:08:31 or 2013-03-05T18:08:31Z",
+            column=name,
+            value=value,
+            wanted="a time",
+        )
+        if not source.skip_bad:
+            raise error
+        source.note(int(row), error)
+    return times, ~wrong
+
+
+def seconds_between(start: Any, end: Any) -> Any:
+    """How many seconds lie between two columns of times, null where they are not known."""
+    micro = pc.subtract(end.cast(pa.int64()), start.cast(pa.int64())).cast(pa.float64())
+    return pc.if_else(pc.less(micro, 0.0), pa.scalar(None, pa.float64()), pc.divide(micro, 1e6))
+
+
+def american(times: Any) -> Any:
+    """A column of times as ``3/5/2013 18:08:31``, month first, in UTC."""
+    whole = times.cast(pa.timestamp("s", tz="UTC"), safe=False)
+    day = [pc.cast(part(whole), pa.string()) for part in (pc.month, pc.day, pc.year)]
+    clock = pc.strftime(whole, format="%H:%M:%S")
+    return pc.binary_join_element_wise(pc.binary_join_element_wise(*day, "/"), clock, " ")
+
+
+def _iso(text: Any) -> Any:
+    """The column read as ISO 8601, or None if not all of it is."""
+    for kind in (pa.timestamp("us"), KIND):
+        try:
+            return text.cast(kind).cast(KIND)
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def _parts(text: Any, pattern: str) -> Any:
+    """The times of the cells that fit a pattern, null for the others."""
+    found = pc.extract_regex(text, pattern)
+    fits = np.asarray(pc.is_valid(found), dtype=np.bool_)
+    names = [field.name for field in found.type]
+    cells = {name: pc.fill_null(pc.struct_field(found, name), "") for name in names}
+    month = pc.index_in(
+        pc.utf8_lower(cells["month"]), value_set=pa.array(_MONTHS, pa.large_string())
+    )
+    number = {name: _whole(cells[name]) for name in ("day", "year", "hour", "minute", "second")}
+    word = np.asarray(pc.fill_null(month, -1), dtype=np.int64) + 1
+    number["month"] = np.where(word > 0, word, _whole(cells["month"]))
+    zones = pa.array([*_ZONES, ""], pa.large_string())
+    zone = np.asarray(
+        pc.fill_null(pc.index_in(pc.utf8_upper(cells["zone"]), value_set=zones), -1), dtype=np.int64
+    )
+    offset = np.array([*_ZONES.values(), 0, 0], dtype=np.int64)[zone]
+    micro, good = _utc(number, offset)
+    return pa.array(micro, pa.int64(), mask=~(fits & good & (zone >= 0))).cast(KIND)
+
+
+def _whole(cells: Any) -> NDArray[np.int64]:
+    """Digits as numbers; 0 where there are none."""
+    digits = pc.if_else(pc.match_substring_regex(cells, r"^\d+$"), cells, "0")
+    return np.asarray(digits.cast(pa.int64()))
+
+
+def _utc(
+    number: dict[str, NDArray[np.int64]], offset: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Microseconds since 1970 in UTC, and which of the dates there are (no 30 February)."""
+    month = ((number["year"] - 1970) * 12 + number["month"] - 1).astype("datetime64[M]")
+    day = month.astype("datetime64[D]") + (number["day"] - 1)
+    good = (number["month"] >= 1) & (number["month"] <= 12) & (day.astype("datetime64[M]") == month)
+    good &= (number["hour"] < 24) & (number["minute"] < 60) & (number["second"] < 61)
+    second = (number["hour"] - offset) * 3600 + number["minute"] * 60 + number["second"]
+    return (day.astype(np.int64) * 86_400 + second) * 1_000_000, good
+
+
+def _leftovers(text: Any, times: Any) -> Any:
+    """The times with those filled in that only Python's own reader of ISO 8601 takes."""
+    left = np.flatnonzero(np.asarray(pc.and_(pc.is_valid(text), pc.is_null(times))))
+    if not left.size:
+        return times
+    filled: list[Any] = [None] * len(text)
+    for row in left:
+        try:
+            time = datetime.fromisoformat(text[int(row)].as_py())
+        except ValueError:
+            continue
+        filled[row] = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+    return pc.coalesce(times, pa.array(filled, KIND))

@@ -1,0 +1,165 @@
+"""JSON exports: records with the place where each stands, and the table made of them.
+
+Such exports are made for people and tools, not for millions of rows, so they are walked in Python.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from adjudge.data.formats.files import check_readable, not_text, opened, reading
+from adjudge.data.formats.format import Options
+from adjudge.data.scale import canonical
+from adjudge.data.source import Source
+from adjudge.errors import BadData, shown
+
+
+def read_json(path: Path, options: Options) -> Any:
+    """What a JSON file holds; a fault is named with its line."""
+    check_readable(path)
+    return _parsed(_text(path, options), path)
+
+
+def read_records(path: Path, options: Options, what: str) -> list[tuple[str, Any]]:
+    """The records of a JSON array, or of a file with one JSON object a line, with their places.
+
+    A place reads ``task 3`` where ``what`` is a task.
+    """
+    check_readable(path)
+    text = _text(path, options)
+    whole = text.lstrip()
+    if whole.startswith("{"):
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) > 1 and _is_json(lines[0]):
+            return list(_by_line(text, path, what))
+    found = _parsed(text, path)
+    records = found if isinstance(found, list) else [found]
+    return [(f"{what} {number}", record) for number, record in enumerate(records, start=1)]
+
+
+def _text(path: Path, options: Options) -> str:
+    with reading(path), opened(path) as file:
+        data = file.read()
+    try:
+        return data.decode(options.encoding).removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        raise not_text(path, options.encoding) from None
+
+
+def _parsed(text: str, path: Path, first: int = 1) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as fault:
+        raise BadData(
+            f"is no JSON: {fault.msg} at character {fault.colno}",
+            source=path.name,
+            line=fault.lineno + first - 1,
+            wanted="JSON",
+        ) from None
+    except RecursionError:
+        raise BadData("is no JSON that can be read: nested too deep", source=path.name) from None
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _by_line(text: str, path: Path, what: str) -> Iterator[tuple[str, Any]]:
+    count = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            count += 1
+            yield f"{what} {count}", _parsed(line, path, number)
+
+
+class Rows:
+    """Rows gathered from records: a table of text columns, and the source that knows their places.
+
+    A fault in a record is raised, or with ``skip_bad`` noted, by ``fault``.
+    """
+
+    def __init__(self, path: Path, options: Options) -> None:
+        self._rows: list[dict[str, Any]] = []
+        self._places: list[str] = []
+        self.source = Source(path.name, skip_bad=options.skip_bad, place_of=self._place_of)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _place_of(self, row: int) -> str:
+        return self._places[row]
+
+    def add(self, place: str, row: dict[str, Any]) -> None:
+        """Keep a row, and the place of the record that it came from."""
+        self._rows.append(row)
+        self._places.append(place)
+
+    def fault(self, place: str, problem: str, *, value: object = None, wanted: str = "") -> None:
+        """Complain of a record at a place, or note it where bad rows are skipped."""
+        error = BadData(
+            problem, source=self.source.name, record=place, value=value, wanted=wanted or None
+        )
+        if not self.source.skip_bad:
+            raise error
+        self.source.note(len(self._rows), error)
+
+    def values(self, name: str) -> list[str]:
+        """The texts of one column, those that are missing left out."""
+        return [text for row in self._rows if (text := as_text(row.get(name))) is not None]
+
+    def table(self, *names: str) -> Any:
+        """The rows as a table: the columns named, then whatever else the rows hold."""
+        every = dict.fromkeys([*names, *(name for row in self._rows for name in row)])
+        return pa.table(
+            {
+                name: pa.array([as_text(row.get(name)) for row in self._rows], pa.large_string())
+                for name in every
+            }
+        )
+
+
+def as_text(value: object) -> str | None:
+    """A JSON value as the text of a cell: null is missing, 3.0 is 3, true is true."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        # A lone half of a surrogate pair is legal in JSON and not in any text.
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return canonical(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def scalars(record: object) -> dict[str, Any]:
+    """The entries of an object that fit into a cell: text, numbers, truth values."""
+    if not isinstance(record, dict):
+        return {}
+    return {str(k): v for k, v in record.items() if isinstance(v, str | int | float | bool)}
+
+
+def single(value: object) -> tuple[str | None, str]:
+    """The one label that an answer holds, and otherwise what is wrong with it.
+
+    A list of one counts as its entry; an empty answer is no label and no fault.
+    """
+    if isinstance(value, list):
+        if len(value) > 1:
+            return None, f"{len(value)} labels ({shown(value)}) where one is wanted"
+        value = value[0] if value else None
+    if isinstance(value, dict | list):
+        return None, f"{shown(value)} is no label; wanted a text or a number"
+    text = as_text(value)
+    return (text if text is not None and text.strip() else None), ""

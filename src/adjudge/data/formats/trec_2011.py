@@ -1,0 +1,254 @@
+"""Task 2 of the TREC 2011 crowdsourcing track: its judgments, and what its teams handed in.
+
+Judgments are tab separated, ``TOPIC HIT_ID WORKER_ID DOC_ID TRUTH LABEL``, with truth and label 0
+or 1 and a truth of -1 where it is not known. A submission has no header: ``topic document rank
+class``, with a rank from 1 and the class as the probability of relevance, either of them ``na``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.build import load_table
+from adjudge.data.consensus import places
+from adjudge.data.formats.consensus_table import relevance
+from adjudge.data.formats.delimited import read_delimited
+from adjudge.data.formats.format import Content, Format, Head, Options, need
+from adjudge.data.formats.ratings import need_pairs
+from adjudge.data.formats.spaced import (
+    check_cells,
+    check_rows,
+    is_number,
+    is_whole,
+    most_rows,
+    nul_fault,
+    numbers_of,
+    read_spaced,
+    repeated,
+    repeated_fault,
+)
+from adjudge.data.formats.tables import write_rows
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import encode, look_up, pair_names
+from adjudge.data.scale import Scale, as_number
+from adjudge.errors import BadData, shown
+
+HEADER = ("TOPIC", "HIT_ID", "WORKER_ID", "DOC_ID", "TRUTH", "LABEL")
+SCALE = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
+_SUBMISSION = ("topic", "document", "rank", "class")
+
+
+def sniff(head: Head) -> bool:
+    """Exactly this header."""
+    return tuple(head.cells("\t")) == HEADER
+
+
+def read(path: Path, options: Options) -> Content:
+    """Binary judgments, and gold where the truth is known; the HIT of a judgment is not kept."""
+    chosen = [name for name in HEADER if name != "HIT_ID"]
+    table, source = read_delimited(
+        path, options, delimiter="\t", quoted=False, columns=lambda _: chosen
+    )
+    unknown = pc.equal(pc.utf8_trim_whitespace(table["TRUTH"]), "-1")
+    known = pc.if_else(unknown, pa.scalar("", pa.string()), table["TRUTH"])
+    table = table.set_column(chosen.index("TRUTH"), "TRUTH", known)
+    roles = {
+        "topic": "TOPIC",
+        "document": "DOC_ID",
+        "judge": "WORKER_ID",
+        "label": "LABEL",
+        "gold": "TRUTH",
+    }
+    judgments, gold = load_table(table, scale=options.scale or SCALE, source=source, roles=roles)
+    return Content(judgments=judgments, gold=gold, bad=source.skipped)
+
+
+def write(content: Content, file: IO[bytes]) -> None:
+    """The judgments, made binary, with their gold; the HIT is ``na``."""
+    judgments: Judgments = need(content, "judgments", "trec-2011")
+    binary = _binary(judgments)
+    table = binary.to_table()
+    need_pairs(table.column_names, "trec-2011")
+    truth = np.full(judgments.item_count, -1, dtype=np.int64)
+    if content.gold is not None:
+        codes = content.gold.align(judgments)
+        relevant = judgments.scale.truth_relevant
+        collapsed = np.zeros(1) if relevant is None else relevant.astype(np.int64)
+        truth = np.where(codes >= 0, collapsed[codes], -1)
+    columns = {
+        "TOPIC": table["topic"],
+        "HIT_ID": pa.array(["na"] * len(table)),
+        "WORKER_ID": table["judge"],
+        "DOC_ID": table["document"],
+        "TRUTH": pa.array(truth[judgments.item]),
+        "LABEL": table["label"],
+    }
+    made = pa.table(columns)
+    check_cells(made, ("TOPIC", "WORKER_ID", "DOC_ID"), "trec-2011", r"\t\n\r")
+    file.write(("\t".join(HEADER) + "\n").encode())
+    write_rows(made, file)
+
+
+def _binary(judgments: Judgments) -> Judgments:
+    """The judgments on 0 < 1; a label that is no grade has no place there."""
+    used = np.bincount(judgments.label, minlength=len(judgments.scale.labels)) > 0
+    for label in np.array(judgments.scale.labels)[used].tolist():
+        number = as_number(label)
+        if number is not None and number < 0:
+            raise BadData(
+                f"label {shown(label)} is neither relevant nor not relevant; "
+                "wanted judgments without it",
+                column="label",
+                value=label,
+                wanted="0 or 1",
+            )
+    return judgments.collapse()
+
+
+def sniff_submission(head: Head) -> bool:
+    """Lines of four fields: the third a rank or ``na``, the fourth from 0 to 1 or ``na``."""
+
+    def fits(cells: list[str]) -> bool:
+        if len(cells) != 4:
+            return False
+        placed = cells[2] == "na" or is_whole(cells[2])
+        return placed and (cells[3] == "na" or is_number(cells[3]))
+
+    return most_rows(head, fits)
+
+
+def read_submission(path: Path, options: Options) -> Content:
+    """Labels: the class is the probability of relevance, from .5 on the label is 1."""
+    table, source = read_spaced(path, options, _SUBMISSION)
+    rank, no_rank = _or_na(table["rank"], whole=True)
+    share, no_class = _or_na(table["class"])
+    low = np.asarray(pc.fill_null(pc.less(rank, 1), False), dtype=np.bool_)
+    off = np.asarray(pc.fill_null(pc.or_(pc.less(share, 0), pc.greater(share, 1)), False))
+    table = check_rows(
+        table,
+        source,
+        [
+            nul_fault(table, "topic"),
+            nul_fault(table, "document"),
+            (
+                no_rank | low,
+                "rank",
+                lambda _, value: f"{shown(value)} is no rank; wanted a whole number from 1, or na",
+            ),
+            (
+                no_class | off,
+                "class",
+                lambda _, value: f"{shown(value)} is no class; wanted a number from 0 to 1, or na",
+            ),
+        ],
+    )
+    table = check_rows(table, source, [repeated_fault(table, source)])
+    return Content(labels=_labels(table), scale=SCALE, bad=source.skipped)
+
+
+def _or_na(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.bool_]]:
+    """A column as numbers, null where it says ``na``, and which cells are neither."""
+    absent = pc.equal(column, "na")
+    values, wrong = numbers_of(column, whole=whole)
+    values = pc.if_else(absent, pa.scalar(None, values.type), values)
+    return values, wrong & ~np.asarray(absent, dtype=np.bool_)
+
+
+def _labels(table: Any) -> Any:
+    """A consensus table from the rows of a submission."""
+    rank, _ = _or_na(table["rank"], whole=True)
+    share, _ = _or_na(table["class"])
+    relevant = pc.greater_equal(share, 0.5)
+    other = pc.subtract(1.0, share)
+    return pa.table(
+        {
+            "item": pair_names(table["topic"], table["document"]),
+            "topic": table["topic"],
+            "document": table["document"],
+            "label": pc.if_else(relevant, "1", "0").cast(pa.large_string()),
+            "probability": pc.if_else(relevant, share, other),
+            "p_0": other,
+            "p_1": share,
+            "rank": rank,
+        }
+    )
+
+
+def write_submission(content: Content, file: IO[bytes], *, quantised: bool = False) -> None:
+    """The labels as a submission; with ``quantised`` the class is 0 or 1 and nothing between.
+
+    Where there are judgments beside the labels, each of their items must have its line.
+    """
+    labels = need(content, "labels", "trec-2011-submission")
+    need_pairs(labels.column_names, "trec-2011-submission")
+    check_cells(labels, ("topic", "document"), "trec-2011-submission", r"\t\n\v\f\r ")
+    _check_pairs(labels, content.judgments)
+    share = relevance(labels, content.known_scale)
+    if quantised:
+        share = np.where(np.isnan(share), np.nan, (share >= 0.5).astype(np.float64))
+    rank = labels["rank"] if "rank" in labels.column_names else _ranked(labels, share)
+    columns = {
+        "topic": labels["topic"],
+        "document": labels["document"],
+        "rank": pc.fill_null(rank.cast(pa.string()), "na"),
+        "class": pc.fill_null(pa.array(share, mask=np.isnan(share)).cast(pa.string()), "na"),
+    }
+    write_rows(pa.table(columns), file)
+
+
+def _check_pairs(labels: Any, judgments: Judgments | None) -> None:
+    """Complain of a pair that is there twice, or of an item of the judgments that is not there."""
+    marked, _ = repeated(labels, ("topic", "document"))
+    if marked.any():
+        row = int(np.argmax(marked))
+        topic, document = labels["topic"][row].as_py(), labels["document"][row].as_py()
+        raise BadData(
+            f"document {shown(document)} of topic {shown(topic)} is there twice; wanted each once",
+            row=row + 1,
+        )
+    if judgments is not None:
+        missing = look_up(judgments.items, labels["item"].combine_chunks()) < 0
+        if missing.any():
+            first = judgments.items[int(np.argmax(missing))].as_py()
+            raise BadData(
+                f"there is no label for {int(missing.sum()):,} of the items, the first of them "
+                f"{shown(first)}; trec-2011-submission wants every item once",
+                wanted="every item once",
+            )
+
+
+def _ranked(labels: Any, share: NDArray[np.float64]) -> Any:
+    """The place of each item in its topic by class, null where the class is not known."""
+    topic, _ = encode(labels["topic"])
+    unknown = np.isnan(share)
+    return pa.array(places(np.where(unknown, -1.0, share), topic), mask=unknown)
+
+
+FORMATS = (
+    Format(
+        name="trec-2011",
+        title="TREC 2011 crowdsourcing task 2: TOPIC HIT_ID WORKER_ID DOC_ID TRUTH LABEL",
+        reads=("judgments", "gold"),
+        writes=("judgments",),
+        extension=".tsv",
+        sniff=sniff,
+        read=read,
+        write=write,
+    ),
+    Format(
+        name="trec-2011-submission",
+        title="TREC 2011 crowdsourcing submission: topic document rank class",
+        reads=("labels",),
+        writes=("labels",),
+        extension=".txt",
+        sniff=sniff_submission,
+        read=read_submission,
+        write=write_submission,
+    ),
+)

@@ -1,0 +1,102 @@
+"""The crowd judgments of the TREC 2010 relevance feedback track, and two subsets of them.
+
+Tab separated, ``topicID workerID docID gold label``. Labels are 2 (highly relevant), 1 (relevant),
+0 (not relevant) and -2 (the page does not open). A gold of -1 is unknown; one of -2 is a honeypot,
+a page planted so that it does not open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from adjudge.data.build import load_table
+from adjudge.data.formats.delimited import read_delimited
+from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+HEADER = ("topicID", "workerID", "docID", "gold", "label")
+BROKEN = "-2"
+SCALE = Scale(labels=(BROKEN, "0", "1", "2"), ordinal=True, relevant=("1", "2"))
+
+
+def sniff(head: Head) -> bool:
+    """Exactly this header."""
+    return tuple(head.cells("\t")) == HEADER
+
+
+def read(path: Path, options: Options) -> Content:
+    """Judgments on -2 < 0 < 1 < 2 unless another scale is named, and gold with its honeypots."""
+    table, source = read_delimited(path, options, delimiter="\t", quoted=False)
+    unknown = pc.equal(pc.utf8_trim_whitespace(table["gold"]), "-1")
+    known = pc.if_else(unknown, pa.scalar("", pa.string()), table["gold"])
+    table = table.set_column(HEADER.index("gold"), "gold", known)
+    roles = {
+        "topic": "topicID",
+        "document": "docID",
+        "judge": "workerID",
+        "label": "label",
+        "gold": "gold",
+    }
+    judgments, gold = load_table(table, scale=options.scale or SCALE, source=source, roles=roles)
+    if gold is not None:
+        broken = np.array([value == BROKEN for value in gold.values])
+        gold = replace(gold, honeypot=broken[gold.value])
+    return Content(judgments=judgments, gold=gold, bad=source.skipped)
+
+
+def trec_2011_subset(content: Content) -> Content:
+    """The binary judgments that task 2 of the TREC 2011 crowdsourcing track gave its teams.
+
+    Without the honeypots and the labels -2, and with 1 and 2 as one: relevant.
+    """
+    judgments, gold = _parts(content)
+    left = judgments.select(items=~gold.honeypots(judgments)).without_labels(BROKEN)
+    kept = gold.select(~gold.without_judgments(left)).collapse(left.scale)
+    return Content(judgments=left.collapse(), gold=kept, format=content.format)
+
+
+def gold_subset(content: Content) -> Content:
+    """The graded judgments of items whose grade is known: 0, 1 or 2, and labels of the same."""
+    judgments, gold = _parts(content)
+    graded = gold.select(~_honeypot(gold))
+    known = graded.align(judgments) >= 0
+    left = judgments.select(items=known).without_labels(BROKEN)
+    kept = graded.select(~graded.without_judgments(left))
+    return Content(judgments=left, gold=kept, format=content.format)
+
+
+def honeypot_subset(content: Content) -> Content:
+    """The judgments of honeypots, on all four labels, and the honeypots as gold."""
+    judgments, gold = _parts(content)
+    left = judgments.select(items=gold.honeypots(judgments))
+    return Content(judgments=left, gold=gold.select(_honeypot(gold)), format=content.format)
+
+
+def _parts(content: Content) -> tuple[Judgments, Gold]:
+    if content.judgments is None or content.gold is None:
+        raise BadData("the subset wants judgments and gold", wanted="judgments and gold")
+    return content.judgments, content.gold
+
+
+def _honeypot(gold: Gold) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.zeros(len(gold), dtype=np.bool_) if gold.honeypot is None else gold.honeypot
+
+
+FORMATS = (
+    Format(
+        name="trec-rf10",
+        title="TREC 2010 relevance feedback: topicID workerID docID gold label, tab separated",
+        reads=("judgments", "gold"),
+        extension=".tsv",
+        sniff=sniff,
+        read=read,
+    ),
+)

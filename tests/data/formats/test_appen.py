@@ -1,0 +1,284 @@
+"""Appen full and aggregated reports."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.data.formats import Content, read, write
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.errors import BadData
+
+HEADER = (
+    "_unit_id,_created_at,_golden,_id,_missed,_started_at,_tainted,_channel,_trust,_worker_id,"
+    "_country,_region,_city,_ip,relevance,relevance_gold,relevance_gold_reason,query,title"
+)
+
+
+def report(folder: Path, *lines: str, header: str = HEADER) -> Path:
+    path = folder / "f1.csv"
+    path.write_text("\n".join([header, *lines]) + "\n", newline="")
+    return path
+
+
+def line(
+    unit: str,
+    judge: str,
+    label: str,
+    *,
+    golden: str = "false",
+    tainted: str = "false",
+    gold: str = "",
+    reason: str = "",
+    start: str = "1/28/2016 19:02:00",
+    end: str = "1/28/2016 19:02:18",
+) -> str:
+    first = f"{unit},{end},{golden},1,,{start},{tainted},neodev,0.9,{judge},USA,CA,Oakland,1.2.3.4"
+    return f'{first},{label},{gold},{reason},red dress,"A dress, red"'
+
+
+def judged(content: Content) -> set[tuple[Any, ...]]:
+    assert content.judgments is not None
+    rows = content.judgments.to_table().to_pylist()
+    return {(row["item"], row["judge"], row["label"]) for row in rows}
+
+
+def test_full_report(tmp_path: Path) -> None:
+    path = report(
+        tmp_path,
+        line("u1", "j1", "2", golden="true", gold="2", reason="It fits"),
+        line("u1", "j2", "1", golden="true", gold="2", reason="It fits"),
+        line("u2", "j1", "0"),
+    )
+    content = read(path)
+    assert content.format == "appen"
+    assert judged(content) == {("u1", "j1", "2"), ("u1", "j2", "1"), ("u2", "j1", "0")}
+    judgments = content.judgments
+    assert judgments is not None
+    assert judgments.topics.to_pylist() == ["red dress"]
+    assert judgments.time[0] == 1454007738.0
+    assert judgments.seconds.tolist() == [18.0] * 3
+    assert judgments.fields.to_pylist() == [{"query": "red dress", "title": "A dress, red"}] * 2
+    assert content.gold is not None
+    assert content.gold.to_table().to_pylist() == [
+        {"item": "u1", "topic": "red dress", "gold": "2", "reason": "It fits", "honeypot": True}
+    ]
+    assert content.notes == ()
+
+
+def test_tainted_and_unanswered_are_left_out(tmp_path: Path) -> None:
+    path = report(
+        tmp_path,
+        line("u1", "j1", "2"),
+        line("u1", "j2", "1", tainted="true"),
+        line("u1", "j3", ""),
+    )
+    content = read(path)
+    assert judged(content) == {("u1", "j1", "2")}
+    assert content.notes == (
+        "1 row left out: tainted, of a judge who lost trust",
+        "1 row left out: no answer",
+    )
+
+
+def test_several_accepted_answers_are_no_gold(tmp_path: Path) -> None:
+    path = report(
+        tmp_path,
+        line("u1", "j1", "2", golden="true", gold='"1\n2"'),
+        line("u1", "j2", "1", golden="true", gold='"1\n2"'),
+        line("u2", "j1", "0", golden="true", gold="0"),
+    )
+    content = read(path)
+    assert content.gold is not None
+    assert content.gold.items.to_pylist() == ["u2"]
+    assert content.notes == ("1 test question without gold: several answers accepted",)
+
+
+def test_question_is_the_column_with_gold_or_the_one_named(tmp_path: Path) -> None:
+    header = "_unit_id,_worker_id,_tainted,sentiment,airline,reason,sentiment_gold,reason_gold"
+    path = report(tmp_path, "u1,j1,false,good,Delta,late,,", header=header)
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "f1.csv: there are 2 questions (sentiment, reason); wanted one, named with --question"
+    )
+    content = read(path, question="reason")
+    assert judged(content) == {("u1", "j1", "late")}
+    assert content.judgments is not None
+    assert content.judgments.fields.to_pylist() == [{"airline": "Delta"}]
+    assert judged(read(path, question="airline")) == {("u1", "j1", "Delta")}
+    with pytest.raises(BadData) as caught:
+        read(path, question="mood")
+    assert str(caught.value) == ("f1.csv: there is no question 'mood'; there is sentiment, reason")
+
+
+def test_no_gold_column_at_all(tmp_path: Path) -> None:
+    path = report(tmp_path, "u1,j1,yes", header="_unit_id,_worker_id,answer")
+    content = read(path)
+    assert judged(content) == {("u1", "j1", "yes")}
+    assert content.gold is None
+
+
+def test_faults_have_their_lines(tmp_path: Path) -> None:
+    path = report(
+        tmp_path,
+        line("u1", "j1", "2", tainted="true"),
+        line("u1", "j2", '"2\n"'),  # a cell of two lines
+        line("u1", "j3", "2", end="28/1/2016 19:02:18"),
+    )
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value).startswith("f1.csv, line 5, column _created_at: '28/1/2016 19:02:18'")
+    content = read(path, skip_bad=True)
+    assert judged(content) == {("u1", "j2", "2")}
+    assert [bad.place for bad in content.bad] == ["f1.csv, line 5, column _created_at"]
+
+
+names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+ids = names.filter(lambda text: text.strip() != "")
+risky = st.sampled_from(["=1+1", "'=1", "@a", "-b", "+c", "\tx", "-1", "''-", 'a"b', "a,b", "a\nb"])
+cells = st.lists(
+    st.tuples(ids | risky, ids | risky, st.sampled_from(["0", "1", "2"])), min_size=1, max_size=12
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(cells, st.dictionaries(st.integers(0, 11), st.sampled_from(["0", "1", "2"])), st.booleans())
+def test_full_report_round_trip(
+    rows: list[tuple[str, str, str]], truths: dict[int, str], timed: bool
+) -> None:
+    items, judges, labels = (pa.array(part, pa.string()) for part in zip(*rows, strict=True))
+    judgments = Judgments.from_table(pa.table({"item": items, "judge": judges, "label": labels}))
+    if timed:
+        count = len(judgments)
+        judgments = replace(
+            judgments,
+            time=np.where(np.arange(count) % 3, 1.6e9 + np.arange(count), np.nan),
+            seconds=np.where(np.arange(count) % 2, 5.0, np.nan),
+        )
+    known = judgments.items.to_pylist()
+    given_gold = {known[n]: truth for n, truth in truths.items() if n < len(known)}
+    gold = Gold.of(given_gold) if given_gold else None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.csv"
+        write(Content(judgments=judgments, gold=gold), path, format="appen")
+        content = read(path)
+    assert content.format == "appen"
+    back = content.judgments
+    assert back is not None
+    columns = ["item", "judge", "label", *(["time"] if timed else [])]
+    assert sorted(map(str, back.to_table().select(columns).to_pylist())) == sorted(
+        map(str, judgments.to_table().select(columns).to_pylist())
+    )
+    found = (
+        {}
+        if content.gold is None
+        else dict(zip(content.gold.items.to_pylist(), content.gold.texts(), strict=True))
+    )
+    assert found == given_gold
+    assert content.notes == ()
+    assert content.bad == ()
+
+
+def test_written_report_carries_topics_fields_and_gold(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "topic": ["q1", "q1", "q2"],
+            "document": ["d1", "d1", "d2"],
+            "judge": ["a", "b", "a"],
+            "label": ["1", "0", "1"],
+            "time": ["2016-01-28T19:02:18Z"] * 3,
+            "seconds": ["18", "", "2.5"],
+        }
+    )
+    judgments = Judgments.from_table(table)
+    judgments = replace(judgments, fields=pa.table({"title": ["T1", "=T2"], "label": ["x", "y"]}))
+    gold = replace(
+        Gold.of({"q1/d1": "1"}),
+        reasons=pa.array(["because"], pa.large_string()),
+        honeypot=np.array([True]),
+    )
+    path = tmp_path / "report.csv"
+    write(Content(judgments=judgments, gold=gold), path, format="appen")
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert ",".join(rows[0]) == (
+        "_unit_id,_created_at,_golden,_id,_missed,_started_at,_tainted,_channel,_trust,_worker_id,"
+        "_country,_region,_city,_ip,label,topic,document,title,label_gold,label_gold_reason"
+    )
+    picked = ["_unit_id", "_created_at", "_started_at", "_golden", "_missed", "label", "title"]
+    assert [[row[name] for name in picked] for row in rows] == [
+        ["q1/d1", "1/28/2016 19:02:18", "1/28/2016 19:02:00", "true", "false", "1", "T1"],
+        ["q1/d1", "1/28/2016 19:02:18", "", "true", "true", "0", "T1"],
+        ["q2/d2", "1/28/2016 19:02:18", "1/28/2016 19:02:15", "false", "", "1", "'=T2"],
+    ]
+    content = read(path)
+    back = content.judgments
+    assert back is not None
+    assert (
+        back.to_table()
+        .drop_columns(["seconds"])
+        .equals(judgments.to_table().drop_columns(["seconds"]))
+    )
+    assert back.fields["title"].to_pylist() == ["T1", "=T2"]
+    assert content.gold is not None
+    assert content.gold.to_table().to_pylist() == [
+        {
+            "item": "q1/d1",
+            "topic": "q1",
+            "document": "d1",
+            "gold": "1",
+            "reason": "because",
+            "honeypot": True,
+        }
+    ]
+
+
+def test_aggregated_report(tmp_path: Path) -> None:
+    judgments = Judgments.from_table(
+        pa.table(
+            {
+                "item": ["i1", "i1", "i2"],
+                "judge": ["a", "b", "a"],
+                "label": ["1", "0", "1"],
+                "time": ["2016-01-28T19:02:18Z", "2016-01-29T00:00:00Z", None],
+            }
+        )
+    )
+    judgments = replace(judgments, fields=pa.table({"title": ["T1", "T2"]}))
+    labels = pa.table(
+        {
+            "item": ["i1", "i2", "@i3"],
+            "label": ["1", "0", "1"],
+            "probability": [0.75, 1.0, 0.5],
+            "judgments": [2, 1, 0],
+        }
+    )
+    path = tmp_path / "a1.csv"
+    content = Content(labels=labels, judgments=judgments, gold=Gold.of({"i2": "1"}))
+    write(content, path, format="appen-aggregated")
+    assert path.read_text().splitlines() == [
+        "_unit_id,_golden,_unit_state,_trusted_judgments,_last_judgment_at,label,label:confidence,"
+        "title,label_gold,label_gold_reason",
+        "i1,false,finalized,2,1/29/2016 00:00:00,1,0.75,T1,,",
+        "i2,true,golden,1,,0,1,T2,1,",
+        "'@i3,false,finalized,0,,1,0.5,,,",
+    ]
+    write(Content(labels=labels.select(["item", "label"])), path, format="appen-aggregated")
+    assert path.read_text().splitlines()[1] == "i1,false,finalized,,,1,,,"
+
+
+def test_reports_want_what_they_hold(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as caught:
+        write(Content(gold=Gold.of({"a": 1})), tmp_path / "x.csv", format="appen")
+    assert str(caught.value) == "appen holds judgments, and there are none to write (only gold)"

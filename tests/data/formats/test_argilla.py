@@ -1,0 +1,150 @@
+"""Argilla records, flattened."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.data.formats import Content, read
+from adjudge.errors import BadData
+
+
+def record(
+    number: object, answers: list[tuple[str, object, str]], **more: object
+) -> dict[str, Any]:
+    return {
+        "id": number,
+        "status": "completed",
+        "_server_id": f"uuid-{number}",
+        "query": "red dress",
+        "text": f"text {number}",
+        "score": 0.5,
+        "relevance.responses": [value for _, value, _ in answers] or None,
+        "relevance.responses.users": [user for user, _, _ in answers] or None,
+        "relevance.responses.status": [status for _, _, status in answers] or None,
+        "relevance.suggestion": None,
+        "relevance.suggestion.agent": None,
+        "relevance.suggestion.score": None,
+    } | more
+
+
+def records(folder: Path, *entries: object, lines: bool = False) -> Path:
+    path = folder / ("records.jsonl" if lines else "records.json")
+    text = "\n".join(json.dumps(e) for e in entries) if lines else json.dumps(entries, indent=1)
+    path.write_text(text + "\n")
+    return path
+
+
+def judged(content: Content) -> set[tuple[Any, ...]]:
+    assert content.judgments is not None
+    rows = content.judgments.to_table().to_pylist()
+    return {(row["item"], row["judge"], row["label"]) for row in rows}
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_submitted_responses_are_judgments(tmp_path: Path, lines: bool) -> None:
+    path = records(
+        tmp_path,
+        record(
+            "r1",
+            [
+                ("u1", "yes", "submitted"),
+                ("u2", "no", "submitted"),
+                ("u3", "no", "draft"),
+                ("u4", "no", "discarded"),
+                ("u5", None, "submitted"),
+            ],
+        ),
+        record("r2", [("u1", ["no"], "submitted")]),
+        record("r3", []),
+        lines=lines,
+    )
+    content = read(path)
+    assert content.format == "argilla"
+    assert judged(content) == {("r1", "u1", "yes"), ("r1", "u2", "no"), ("r2", "u1", "no")}
+    judgments = content.judgments
+    assert judgments is not None
+    assert judgments.topics.to_pylist() == ["red dress"]
+    assert judgments.fields.to_pylist() == [
+        {"query": "red dress", "text": "text r1", "score": "0.5"},
+        {"query": "red dress", "text": "text r2", "score": "0.5"},
+    ]
+    assert set(content.notes) == {
+        "1 response left out: draft, not submitted",
+        "1 response left out: discarded, not submitted",
+        "1 response left out: no answer",
+    }
+
+
+def test_suggestions_of_an_agent_are_judgments(tmp_path: Path) -> None:
+    named = {"relevance.suggestion": 3, "relevance.suggestion.agent": "gpt"}
+    path = records(
+        tmp_path,
+        record(1, [("u1", 2, "submitted")], **named),
+        record(2, [("u1", 2, "submitted")], **{"relevance.suggestion": 1}),
+    )
+    content = read(path)
+    assert judged(content) == {("1", "u1", "2"), ("1", "gpt", "3"), ("2", "u1", "2")}
+    assert content.notes == ("1 suggestion left out: no agent is named",)
+
+
+def test_several_questions_want_one_named(tmp_path: Path) -> None:
+    other = {"mood.responses": ["good"], "mood.responses.users": ["u1"]}
+    path = records(tmp_path, record(1, [("u1", 2, "submitted")], **other))
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "records.json: there are 2 questions (relevance, mood); wanted one, named with --question"
+    )
+    assert judged(read(path, question="mood")) == {("1", "u1", "good")}
+
+
+def test_faults_name_their_record(tmp_path: Path) -> None:
+    path = records(
+        tmp_path,
+        record(1, [("u1", ["a", "b"], "submitted"), ("u2", "a", "submitted")]),
+        record(2, [("u1", {"a": 1}, "submitted")]),
+        record(3, [("u1", "a", "submitted")], **{"relevance.responses.users": []}),
+        record(None, [("u1", "a", "submitted")]),
+        record(5, [("u1", "a", "submitted")], **{"relevance.responses": "a"}),
+        7,
+    )
+    messages = [
+        "records.json, record 1, response 1: 2 labels (['a', 'b']) where one is wanted",
+        "records.json, record 2, response 1: {'a': 1} is no label; wanted a text or a number",
+        "records.json, record 3: 1 in relevance.responses, 0 in relevance.responses.users and 1 in "
+        "relevance.responses.status; wanted as many of each",
+        "records.json, record 4: there is no id",
+        "records.json, record 5: relevance.responses holds no list",
+        "records.json, record 6: 7 is no record; wanted an object",
+    ]
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == messages[0]
+    content = read(path, skip_bad=True)
+    assert judged(content) == {("1", "u2", "a")}
+    assert [f"{bad.place}: {bad.problem}" for bad in content.bad] == messages
+
+
+def test_nothing_submitted_is_an_error(tmp_path: Path) -> None:
+    path = records(tmp_path, record(1, [("u1", "a", "draft")]))
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "records.json: there is no judgment: 1 response left out: draft, not submitted"
+    )
+
+
+def test_a_broken_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    good = json.dumps(record(1, [("u1", "a", "submitted")]))
+    path.write_text(f"{good}\n\n{{broken\n")
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "records.jsonl, line 3: is no JSON: Expecting property name enclosed in double quotes "
+        "at character 2"
+    )

@@ -1,0 +1,256 @@
+"""The consensus table: typed on reading, round trips in all three kinds, safe in a spreadsheet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.data.formats import Content, read, write
+from adjudge.data.formats.consensus_table import relevance, scale_of_labels
+from adjudge.data.gold import Gold
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+_KINDS = {"consensus": ".csv", "consensus-jsonl": ".jsonl", "consensus-parquet": ".parquet"}
+_TEXT = (
+    "item,topic,document,label,probability,p_0,p_1,judgments,entropy,rank,fallback\n"
+    "7/a,7,a,1,0.75,0.25,0.75,3,0.8112781244591328,1,false\n"
+    "7/b,7,b,0,1,1,0,2,0,2,true\n"
+)
+
+
+def _file(folder: Path, text: str, name: str = "labels.csv") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def _complaint(path: Path, **options: Any) -> str:
+    with pytest.raises(BadData) as raised:
+        read(path, **options)
+    return str(raised.value)
+
+
+def test_columns_have_their_types(tmp_path: Path) -> None:
+    content = read(_file(tmp_path, _TEXT))
+    assert content.format == "consensus"
+    assert content.gold is None
+    assert content.scale == Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
+    labels = content.labels
+    kinds = dict(zip(labels.column_names, labels.schema.types, strict=True))
+    large, number, whole = pa.large_string(), pa.float64(), pa.int64()
+    assert kinds == {
+        "item": large,
+        "topic": large,
+        "document": large,
+        "label": large,
+        "probability": number,
+        "p_0": number,
+        "p_1": number,
+        "judgments": whole,
+        "entropy": number,
+        "rank": whole,
+        "fallback": pa.bool_(),
+    }
+    assert labels.to_pylist()[0] == {
+        "item": "7/a",
+        "topic": "7",
+        "document": "a",
+        "label": "1",
+        "probability": 0.75,
+        "p_0": 0.25,
+        "p_1": 0.75,
+        "judgments": 3,
+        "entropy": 0.8112781244591328,
+        "rank": 1,
+        "fallback": False,
+    }
+
+
+def test_labels_as_gold(tmp_path: Path) -> None:
+    gold = Gold.read(_file(tmp_path, _TEXT))
+    assert gold.to_table().to_pydict() == {
+        "item": ["7/a", "7/b"],
+        "topic": ["7", "7"],
+        "document": ["a", "b"],
+        "gold": ["1", "0"],
+    }
+
+
+def test_what_is_missing_is_null(tmp_path: Path) -> None:
+    labels = read(_file(tmp_path, "item,label,probability,rank,fallback\na,1,,,\n")).labels
+    assert labels.to_pylist() == [
+        {"item": "a", "label": "1", "probability": None, "rank": None, "fallback": None}
+    ]
+
+
+def test_other_columns_stay_as_they_are(tmp_path: Path) -> None:
+    labels = read(_file(tmp_path, "item,label,probability,note\na,1,1,007\n")).labels
+    assert labels["note"].to_pylist() == ["007"]
+
+
+@pytest.mark.parametrize("name", sorted(_KINDS))
+def test_gold_beside_the_labels_hides_no_column(tmp_path: Path, name: str) -> None:
+    labels = pa.table({"item": ["a"], "label": ["1"], "probability": [0.5], "gold": ["0"]})
+    path = tmp_path / f"labels{_KINDS[name]}"
+    write(Content(labels=labels), path, format=name)
+    assert read(path).labels.to_pylist() == labels.to_pylist()
+
+
+def test_a_list_where_a_number_should_be(tmp_path: Path) -> None:
+    labels = pa.table({"item": ["a"], "label": ["1"], "probability": [[0.5]]})
+    path = tmp_path / "labels.parquet"
+    write(Content(labels=labels), path, format="consensus-parquet")
+    assert _complaint(path) == (
+        "labels.parquet, column probability: holds list<element: double>; wanted text or numbers"
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("c,1,high,0,1,3,1,no", "line 3, column probability: 'high' is not a number from 0 to 1"),
+        ("c,1,1.5,0,1,3,1,no", "line 3, column probability: '1.5' is not a number from 0 to 1"),
+        ("c,1,1,0,-1,3,1,no", "line 3, column p_1: '-1' is not a number from 0 to 1"),
+        ("c,1,1,0,1,2.5,1,no", "line 3, column judgments: '2.5' is not a whole number"),
+        ("c,1,1,0,1,3,first,no", "line 3, column rank: 'first' is not a whole number"),
+        ("c,1,1,0,1,3,1,perhaps", "line 3, column fallback: 'perhaps' is no true or false"),
+        (" ,1,1,0,1,3,1,0", "line 3, column item: the item id is empty"),
+        ("a,1,1,0,1,3,1,0", "line 3, column item: item 'a' is there already, at line 2"),
+        ("c,1,1,0,1,3,1", "line 3: 7 cells where the header has 8"),
+    ],
+)
+def test_a_bad_row(tmp_path: Path, row: str, message: str) -> None:
+    header = "item,label,probability,p_0,p_1,judgments,rank,fallback\n"
+    path = _file(tmp_path, f"{header}a,1,1,0,1,3,1,false\n{row}\n")
+    assert _complaint(path) == f"labels.csv, {message}"
+
+
+def test_a_table_without_labels(tmp_path: Path) -> None:
+    assert _complaint(_file(tmp_path, "item,label,probability\n")) == (
+        "labels.csv: there are no labels: the table has a header and no rows"
+    )
+    assert _complaint(_file(tmp_path, "item,probability\na,1\n"), format="consensus") == (
+        "labels.csv, column label: no column 'label'; the columns are item, probability"
+    )
+
+
+def test_bad_rows_are_skipped_and_listed(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,label,probability\na,1,1\nb,1,x\nc,1\na,0,1\nd,0,0.5\n")
+    content = read(path, skip_bad=True, wanted="gold")
+    assert content.labels["item"].to_pylist() == ["a", "d"]
+    assert content.gold is not None
+    assert content.gold.texts() == ["1", "0"]
+    assert [bad.place for bad in content.bad] == [
+        "labels.csv, line 3, column probability",
+        "labels.csv, line 4",
+        "labels.csv, line 5, column item",
+    ]
+
+
+def test_what_is_written(tmp_path: Path) -> None:
+    content = read(_file(tmp_path, _TEXT))
+    write(content, tmp_path / "out.csv", format="consensus")
+    assert (tmp_path / "out.csv").read_text() == _TEXT
+
+
+def test_columns_are_put_in_order(tmp_path: Path) -> None:
+    labels = pa.table({"note": ["x"], "rank": [1], "label": ["1"], "p_1": [1.0], "item": ["a"]})
+    write(Content(labels=labels), tmp_path / "out.csv", format="consensus")
+    assert (tmp_path / "out.csv").read_text() == "item,label,p_1,rank,note\na,1,1,1,x\n"
+
+
+def test_a_formula_for_an_item_is_disarmed_in_csv_alone(tmp_path: Path) -> None:
+    labels = pa.table({"item": ["=cmd", "'=x"], "label": ["-2", "@"], "probability": [1.0, 1.0]})
+    for name, extension in _KINDS.items():
+        path = tmp_path / f"out{extension}"
+        write(Content(labels=labels), path, format=name)
+        again = read(path)
+        assert again.labels["item"].to_pylist() == ["=cmd", "'=x"]
+        assert again.labels["label"].to_pylist() == ["-2", "@"]
+    assert (tmp_path / "out.csv").read_text() == "item,label,probability\n'=cmd,-2,1\n''=x,'@,1\n"
+
+
+def test_nothing_to_write(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as raised:
+        write(Content(gold=Gold.of({"a": 1})), tmp_path / "out.csv", format="consensus")
+    assert str(raised.value) == "consensus holds labels, and there are none to write (only gold)"
+
+
+def test_the_scale_of_a_table() -> None:
+    table = pa.table({"item": ["a"], "label": ["good"], "p_poor": [0.1], "p_good": [0.9]})
+    assert scale_of_labels(table) == Scale(labels=("poor", "good"))
+    mixed = pa.table({"item": ["a"], "label": ["x"], "p_1": [0.1], "p_x": [0.9]})
+    assert scale_of_labels(mixed) == Scale(labels=("1", "x"))
+    alone = pa.table({"item": ["a", "b"], "label": ["2", "0"]})
+    assert scale_of_labels(alone) == Scale(labels=("0", "2"), ordinal=True, relevant=("2",))
+    none = pa.table({"item": ["a"], "label": pa.array([None], pa.string())})
+    assert scale_of_labels(none) is None
+    assert np.isnan(relevance(none, None)).all()
+
+
+def test_relevance_without_a_binary_collapse() -> None:
+    table = pa.table({"item": ["a"], "label": ["cat"], "p_cat": [0.5], "p_dog": [0.5]})
+    with pytest.raises(BadData) as raised:
+        relevance(table, None)
+    assert str(raised.value) == (
+        "which of the labels cat, dog count as relevant is not known; "
+        "name them, such as --relevant 1,2"
+    )
+
+
+_PIECE = st.text(
+    st.one_of(
+        st.sampled_from("\"',\t\n\r =+-@'"),
+        st.characters(exclude_characters="\0", exclude_categories=["Cs"]),
+    ),
+    max_size=4,
+)
+_ID = st.builds(lambda before, after: f"{before}x{after}", _PIECE, _PIECE)
+_LABEL = _ID.map(lambda text: text.replace("\t", " ").strip())
+_SHARE = st.floats(0, 1)
+
+
+@pytest.mark.parametrize("name", sorted(_KINDS))
+@settings(deadline=None, max_examples=40)
+@given(
+    items=st.lists(_ID, min_size=1, max_size=6, unique=True),
+    truths=st.lists(_LABEL, min_size=1, max_size=3, unique=True),
+    with_topics=st.booleans(),
+    data=st.data(),
+)
+def test_the_table_comes_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory,
+    name: str,
+    items: list[str],
+    truths: list[str],
+    with_topics: bool,
+    data: st.DataObject,
+) -> None:
+    def column(values: st.SearchStrategy[Any], kind: Any) -> Any:
+        count = len(items)
+        return pa.array(data.draw(st.lists(values, min_size=count, max_size=count)), kind)
+
+    columns: dict[str, Any] = {"item": pa.array(items, pa.large_string())}
+    if with_topics:
+        columns["topic"] = column(_ID, pa.large_string())
+        columns["document"] = column(_ID, pa.large_string())
+    columns["label"] = column(st.sampled_from(truths), pa.large_string())
+    columns["probability"] = column(_SHARE, pa.float64())
+    for truth in truths:
+        columns[f"p_{truth}"] = column(_SHARE, pa.float64())
+    columns["judgments"] = column(st.integers(0, 10**9), pa.int64())
+    columns["entropy"] = column(st.floats(0, 10), pa.float64())
+    columns["rank"] = column(st.integers(1, 10**9), pa.int64())
+    columns["fallback"] = column(st.booleans(), pa.bool_())
+    table = pa.table(columns)
+    path = tmp_path_factory.mktemp("consensus") / f"labels{_KINDS[name]}"
+    write(Content(labels=table), path, format=name)
+    again = read(path).labels
+    assert again.equals(table)

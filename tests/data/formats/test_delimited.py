@@ -1,0 +1,230 @@
+"""Delimited text: what Arrow reads, and the line of whatever it cannot."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
+from adjudge.data.formats.format import Options
+from adjudge.errors import BadData
+
+
+def _file(folder: Path, text: str | bytes, name: str = "judgments.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def _rows(path: Path, options: Options | None = None, **shape: object) -> list[list[str]]:
+    table, _ = read_delimited(path, options or Options(), **shape)  # type: ignore[arg-type]
+    return [list(row.values()) for row in table.to_pylist()]
+
+
+def _complaint(path: Path, options: Options | None = None, **shape: object) -> str:
+    with pytest.raises(BadData) as raised:
+        _rows(path, options, **shape)
+    return str(raised.value)
+
+
+def test_cells_are_text_whatever_they_look_like(tmp_path: Path) -> None:
+    path = _file(tmp_path, "a,b,c\n007,1.0,NA\nnull,,true\n")
+    assert _rows(path) == [["007", "1.0", "NA"], ["null", "", "true"]]
+
+
+def test_only_the_columns_asked_for_are_read(tmp_path: Path) -> None:
+    path = _file(tmp_path, "a,b,c\n1,2,3\n")
+    assert _rows(path, columns=lambda header: [header[2], header[0]]) == [["3", "1"]]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_kind_of_line_end(tmp_path: Path, end: str) -> None:
+    path = _file(tmp_path, end.join(["a,b", "1,2", "3,4", ""]))
+    assert _rows(path) == [["1", "2"], ["3", "4"]]
+    assert Delimited(path).lines == [2, 3]
+
+
+@pytest.mark.parametrize("header", ["a,b", '"a","b"'])
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, header: str) -> None:
+    path = _file(tmp_path, f"\ufeff{header}\n1,2\n")
+    table, _ = read_delimited(path, Options())
+    assert table.to_pydict() == {"a": ["1"], "b": ["2"]}
+
+
+def test_a_byte_order_mark_before_a_file_without_header(tmp_path: Path) -> None:
+    path = _file(tmp_path, "\ufeff1,2\n3,4\n")
+    assert _rows(path, names=("a", "b")) == [["1", "2"], ["3", "4"]]
+
+
+def test_blank_lines_are_no_rows_but_count_as_lines(tmp_path: Path) -> None:
+    path = _file(tmp_path, "\n\na,b\n\n1,2\n\n\n3,4\n\n")
+    table, source = read_delimited(path, Options())
+    assert table.to_pydict() == {"a": ["1", "3"], "b": ["2", "4"]}
+    assert str(source.error(1, "so")) == "judgments.csv, line 8: so"
+
+
+def test_newlines_in_quotes_belong_to_the_cell_and_count_as_lines(tmp_path: Path) -> None:
+    path = _file(tmp_path, 'a,b\n"one\ntwo\r\nthree",2\n3,4\n')
+    table, source = read_delimited(path, Options())
+    assert table["a"].to_pylist() == ["one\ntwo\r\nthree", "3"]
+    assert str(source.error(1, "so")) == "judgments.csv, line 5: so"
+
+
+def test_a_header_with_a_newline_in_it(tmp_path: Path) -> None:
+    path = _file(tmp_path, '"a\nb",c\n1,2\n3,4\n')
+    table, source = read_delimited(path, Options())
+    assert table.to_pydict() == {"a\nb": ["1", "3"], "c": ["2", "4"]}
+    assert str(source.error(0, "so")) == "judgments.csv, line 3: so"
+
+
+@pytest.mark.parametrize("text", ["a,b\n", "a,b", "a,b\n\n\n"])
+def test_a_header_and_nothing_else_is_an_empty_table(tmp_path: Path, text: str) -> None:
+    table, _ = read_delimited(_file(tmp_path, text), Options())
+    assert table.to_pydict() == {"a": [], "b": []}
+
+
+@pytest.mark.parametrize("text", ["\n\n", "\ufeff", "\r\n"])
+def test_blank_lines_alone(tmp_path: Path, text: str) -> None:
+    assert _complaint(_file(tmp_path, text)) == "judgments.csv: there is nothing in the file"
+
+
+def test_columns_without_a_name_are_called_by_their_place(tmp_path: Path) -> None:
+    table, _ = read_delimited(_file(tmp_path, "a,,\n1,2,3\n"), Options())
+    assert table.to_pydict() == {"a": ["1"], "column 2": ["2"], "column 3": ["3"]}
+
+
+def test_a_name_twice_in_the_header(tmp_path: Path) -> None:
+    assert _complaint(_file(tmp_path, "\na,b, a\n1,2,3\n")) == (
+        "judgments.csv, line 2, column a: the header names the column 'a' twice"
+    )
+
+
+def test_a_nul_byte_in_the_header(tmp_path: Path) -> None:
+    assert _complaint(_file(tmp_path, "a,b\n1,2\n".encode("utf-16-le"))) == (
+        "judgments.csv, line 1: a NUL byte in the header; "
+        "wanted text, perhaps in another --encoding (utf-16?)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"), [("3", "1 cell"), ("3,4,5", "3 cells"), ("  ", "1 cell")]
+)
+def test_a_ragged_row(tmp_path: Path, row: str, cells: str) -> None:
+    path = _file(tmp_path, f'a,b\n1,"2\n"\n\n{row}\n6,7\n')
+    assert _complaint(path) == f"judgments.csv, line 5: {cells} where the header has 2"
+
+
+def test_ragged_rows_are_skipped_and_listed(tmp_path: Path) -> None:
+    path = _file(tmp_path, "a,b\n1,2\n3\n4,5\n\n6,7,8\n9,0\n")
+    table, source = read_delimited(path, Options(skip_bad=True))
+    assert table.to_pydict() == {"a": ["1", "4", "9"], "b": ["2", "5", "0"]}
+    assert [(bad.row, bad.place, bad.problem) for bad in source.skipped] == [
+        (1, "judgments.csv, line 3", "1 cell where the header has 2"),
+        (3, "judgments.csv, line 6", "3 cells where the header has 2"),
+    ]
+    assert str(source.error(2, "so")) == "judgments.csv, line 7: so"
+
+
+def test_a_quote_never_closed_does_not_swallow_the_rest(tmp_path: Path) -> None:
+    rest = "".join(f"{i},{i}\n" for i in range(100_000))
+    path = _file(tmp_path, f'a,b\n1,2\n"3,4\n{rest}')
+    assert _complaint(path) == "judgments.csv, line 3: a quote opened in this row is never closed"
+
+
+def test_an_odd_quote_within_a_cell_is_only_a_quote(tmp_path: Path) -> None:
+    assert _rows(_file(tmp_path, 'a,b\n5" disk,2\n')) == [['5" disk', "2"]]
+
+
+def test_quotes_are_cells_where_the_format_has_none(tmp_path: Path) -> None:
+    path = _file(tmp_path, 'a\tb\n"1\t2\n')
+    assert _rows(path, delimiter="\t", quoted=False) == [['"1', "2"]]
+
+
+def test_latin_1_read_as_utf_8(tmp_path: Path) -> None:
+    path = _file(tmp_path, "a,b\n1,2\ncafé,3\n".encode("latin-1"))
+    assert _complaint(path) == (
+        "judgments.csv, line 3: byte 0xe9 is not UTF-8; "
+        "wanted UTF-8, or the encoding named, such as --encoding latin-1"
+    )
+
+
+def test_utf_8_read_as_ascii(tmp_path: Path) -> None:
+    path = _file(tmp_path, "a,b\n1,2\ncafé,3\n")
+    assert _complaint(path, Options(encoding="ascii")) == (
+        "judgments.csv, line 3: byte 0xc3 is not ascii; wanted ascii, or another --encoding"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "utf-8"])
+def test_named_encodings(tmp_path: Path, encoding: str) -> None:
+    path = _file(tmp_path, 'a,b\ncafé,"x\ny"\n'.encode(encoding))
+    assert _rows(path, Options(encoding=encoding)) == [["café", "x\ny"]]
+
+
+def test_very_long_rows(tmp_path: Path) -> None:
+    long = "x" * 40_000_000
+    path = _file(tmp_path, f'a,b\n1,2\n"{long}",3\n4,5\n')
+    table, source = read_delimited(path, Options())
+    assert [len(cell) for cell in table["a"].to_pylist()] == [1, 40_000_000, 1]
+    assert str(source.error(2, "so")) == "judgments.csv, line 4: so"
+
+
+def test_compressed_files(tmp_path: Path) -> None:
+    text = b'a,b\n1,"2\n"\n3,4\n'
+    path = _file(tmp_path, gzip.compress(text), "judgments.csv.gz")
+    table, source = read_delimited(path, Options())
+    assert table.to_pydict() == {"a": ["1", "3"], "b": ["2\n", "4"]}
+    assert str(source.error(1, "so")) == "judgments.csv.gz, line 4: so"
+
+
+def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
+    text = "a,b\n" + "".join(f"{i},{i * 7919 % 10007}\n" for i in range(100_000))
+    path = _file(tmp_path, gzip.compress(text.encode())[:-100_000], "judgments.csv.gz")
+    assert _complaint(path) == (
+        "judgments.csv.gz: is cut short, or no gz file "
+        "(Compressed file ended before the end-of-stream marker was reached)"
+    )
+
+
+def test_the_delimiter_is_a_tab_if_the_header_has_as_many_as_commas(tmp_path: Path) -> None:
+    assert delimiter_of(_file(tmp_path, "\na,b\tc\n"), Options()) == "\t"
+    assert delimiter_of(_file(tmp_path, "a,b,c\td\n"), Options()) == ","
+    assert delimiter_of(_file(tmp_path, "a,b\n1,\t\n"), Options()) == ","
+
+
+_CELL = st.text(
+    st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=6
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    rows=st.lists(st.tuples(_CELL, _CELL), min_size=1, max_size=6),
+    end=st.sampled_from(["\n", "\r\n"]),
+    delimiter=st.sampled_from([",", "\t"]),
+)
+def test_what_pythons_own_writer_wrote_is_read_with_its_lines(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str]],
+    end: str,
+    delimiter: str,
+) -> None:
+    text = io.StringIO(newline="")
+    # The writer leaves a lone return unquoted where lines end otherwise: then quote everything.
+    quoting = csv.QUOTE_MINIMAL if end == "\r\n" else csv.QUOTE_ALL
+    writer = csv.writer(text, lineterminator=end, delimiter=delimiter, quoting=quoting)
+    writer.writerow(["a", "b"])
+    lines = []
+    for row in rows:
+        before = text.getvalue()
+        lines.append(len(before.replace("\r\n", "\n").replace("\r", "\n").split("\n")))
+        writer.writerow(row)
+    path = _file(tmp_path_factory.mktemp("rows"), text.getvalue())
+    assert _rows(path, delimiter=delimiter) == [list(row) for row in rows]
+    assert Delimited(path, delimiter).lines == lines

@@ -1,0 +1,155 @@
+"""Which format a file is taken for, and what is said of one that fits none."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from adjudge.data.formats import Content, detect, formats, named, read, write
+from adjudge.errors import AdjudgeError, BadData, UnknownName
+
+
+def _parquet(**columns: list[object]) -> bytes:
+    file = io.BytesIO()
+    pa.parquet.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("csv", "item,judge,label\na,w,1\n"),
+        ("csv", "item\tjudge\tlabel\na\tw\t1\n"),
+        ("csv", "item\tjudge\tseconds\tlabel\na\tw\t1\t1\nb\tw\t2\t1\n"),
+        ("csv", '{"item": "a", "judge": "w", "label": 1}\n'),
+        ("csv", _parquet(item=["a"], judge=["w"], label=[1])),
+        ("csv", "task,worker,label,gold\na,w,1,1\n"),
+        ("csv", "item,gold\na,1\n"),
+        ("csv", gzip.compress(b"item,judge,label\na,w,1\n")),
+        ("crowd-kit", "task,worker,label\na,w,1\n"),
+        ("crowd-kit", "worker,task,label\nw,a,1\n"),
+        ("crowd-kit", "task,true_label\na,1\n"),
+        ("crowd-kit", "task\tlabel\na\t1\n"),
+        ("trec-rf10", "topicID\tworkerID\tdocID\tgold\tlabel\n7\tw\td\t-1\t0\n"),
+        ("trec-2011", "TOPIC\tHIT_ID\tWORKER_ID\tDOC_ID\tTRUTH\tLABEL\n7\th\tw\td\t-1\t0\n"),
+        ("trec-2011-submission", "7\td1\t1\t0.9\n7\td2\t2\t0.1\n"),
+        ("trec-2011-submission", "7 d1 1 1\n7 d2 na 0\n"),
+        ("trec-2011-submission", "7 d1 na na\n"),
+        ("qrels", "7 0 d1 2\n7 0 d2 0\n"),
+        ("qrels", "7\tQ0\td1\t-2\r\n"),
+        ("qrels", "7 1 clueweb09-en 2\n"),
+        ("qrels", "1185869\t0\t0\t1\n1185868\t0\t16\t1\n"),
+        ("run", "7 Q0 d1 1 12.5 bm25\n7 Q0 d2 2 -3e-2 bm25\n"),
+        ("run", "\n7\tQ0\td1\t0\t1\tbm25\nbroken line\n7\tQ0\td2\t1\t1\tbm25\n"),
+        ("beir", "query-id\tcorpus-id\tscore\nq\td\t1\n"),
+        ("consensus", "item,label,probability,p_0,p_1\na,1,0.9,0.1,0.9\n"),
+        ("consensus", '{"item": "a", "label": "1", "probability": 0.9}\n'),
+        ("consensus", _parquet(item=["a"], label=["1"], probability=[0.9])),
+    ],
+)
+def test_a_file_is_known_by_its_first_lines(tmp_path: Path, name: str, text: str | bytes) -> None:
+    packed = isinstance(text, bytes) and text.startswith(b"\x1f\x8b")
+    path = tmp_path / ("data.gz" if packed else "data")
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert detect(path).name == name
+
+
+def test_a_folder_of_beir(tmp_path: Path) -> None:
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").touch()
+    assert detect(tmp_path).name == "beir"
+
+
+def test_names_are_unique_and_plain_comes_last() -> None:
+    assert list(formats())[-4:] == ["csv", "tsv", "jsonl", "parquet"]
+    for entry in formats().values():
+        assert named(entry.name) is entry
+        assert entry.read is not None or entry.write is not None
+        assert bool(entry.reads) == (entry.read is not None)
+        assert bool(entry.writes) == (entry.write is not None or entry.write_folder is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "a,b\n1,2\n",
+            "data, line 1: no known format fits a file that begins 'a,b'; wanted a header such as "
+            "'item,judge,label' (or topic and document), or the format named with --format",
+        ),
+        ("\n \n", "data: there is nothing in the file"),
+        ("", "data: the file is empty (0 bytes)"),
+        (
+            "PK\x03\x04\x00\x00",
+            "data: is a spreadsheet or a zip archive; wanted text (save as CSV)",
+        ),
+        (
+            "\x01\x00\x02",
+            "data: there are NUL bytes in the file; "
+            "wanted text, perhaps in another --encoding (utf-16?)",
+        ),
+    ],
+)
+def test_a_file_that_fits_none(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "data").write_bytes(text.encode())
+    with pytest.raises(BadData) as raised:
+        detect(tmp_path / "data")
+    assert str(raised.value) == message
+
+
+def test_a_folder_that_fits_none(tmp_path: Path) -> None:
+    folder = tmp_path / "judgments"
+    folder.mkdir()
+    with pytest.raises(BadData) as raised:
+        detect(folder)
+    assert str(raised.value) == (
+        "judgments: is a folder that no known format fits; "
+        "wanted a file, or a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl)"
+    )
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as raised:
+        read(tmp_path / "none")
+    assert str(raised.value) == f"{tmp_path}/none: there is no such file"
+
+
+def test_an_encoding_that_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("item,judge,label\na,w,1\n")
+    with pytest.raises(UnknownName) as raised:
+        read(tmp_path / "data", encoding="klingon")
+    assert str(raised.value) == (
+        "there is no encoding 'klingon'. Known: utf-8, latin-1, utf-16, cp1252"
+    )
+
+
+def test_a_format_that_is_not_known() -> None:
+    with pytest.raises(UnknownName) as raised:
+        named("crowdkit")
+    assert raised.value.nearest == ("crowd-kit",)
+    assert str(raised.value).startswith("there is no format 'crowdkit'; did you mean 'crowd-kit'?")
+
+
+def test_the_named_format_wins(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("task,worker,label\na,w,1\n")
+    assert read(tmp_path / "data").format == "crowd-kit"
+    assert read(tmp_path / "data", format="csv").format == "csv"
+
+
+def test_a_format_that_is_only_read_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as raised:
+        write(Content(), tmp_path / "out", format="trec-rf10")
+    assert str(raised.value) == "trec-rf10 is read, not written"
+
+
+def test_every_format_refuses_to_write_nothing(tmp_path: Path) -> None:
+    for entry in formats().values():
+        if entry.writes:
+            with pytest.raises(AdjudgeError):
+                write(Content(), tmp_path / f"out{entry.extension}", format=entry.name)
+    assert not list(tmp_path.iterdir())

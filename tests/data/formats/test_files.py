@@ -1,0 +1,217 @@
+"""Files are checked before reading, and appear whole or not at all."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from adjudge.data.formats.files import (
+    check_readable,
+    encoding_name,
+    not_text,
+    opened,
+    reading,
+    written_folder,
+    written_whole,
+)
+from adjudge.errors import BadData, UnknownName
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as raised:
+        check_readable(tmp_path / "none.csv")
+    assert str(raised.value) == f"{tmp_path}/none.csv: there is no such file"
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as raised:
+        check_readable(tmp_path)
+    assert str(raised.value) == f"{tmp_path}: is a folder; wanted a file"
+
+
+def test_a_file_without_a_byte(tmp_path: Path) -> None:
+    (tmp_path / "judgments.csv").touch()
+    with pytest.raises(BadData) as raised:
+        check_readable(tmp_path / "judgments.csv")
+    assert str(raised.value) == "judgments.csv: the file is empty (0 bytes)"
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"), [("a.gz", gzip.compress), ("a.bz2", bz2.compress), ("a.csv", bytes)]
+)
+def test_compressed_files_are_opened_as_what_they_hold(
+    tmp_path: Path, name: str, pack: object
+) -> None:
+    (tmp_path / name).write_bytes(pack(b"item,judge\n"))  # type: ignore[operator]
+    with opened(tmp_path / name) as file:
+        assert file.read() == b"item,judge\n"
+
+
+def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"item,judge\n" * 100)[:-12])
+    with pytest.raises(BadData) as raised, reading(path), opened(path) as file:
+        file.read()
+    assert str(raised.value) == (
+        "a.gz: is cut short, or no gz file "
+        "(Compressed file ended before the end-of-stream marker was reached)"
+    )
+
+
+def test_a_file_that_may_not_be_read_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as raised, reading(tmp_path / "a.csv"):
+        raise PermissionError(13, "Permission denied")
+    assert str(raised.value) == "a.csv: cannot be read (Permission denied)"
+
+
+def test_an_encoding_nobody_knows() -> None:
+    with pytest.raises(UnknownName) as raised:
+        encoding_name("latin-one")
+    assert encoding_name("UTF8") == "utf-8"
+    assert str(raised.value) == (
+        "there is no encoding 'latin-one'; did you mean 'latin-1'? "
+        "Known: utf-8, latin-1, utf-16, cp1252"
+    )
+
+
+def test_bytes_in_another_encoding_are_named_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("one\ntwo\ncafé\n".encode("latin-1"))
+    error = not_text(path, "utf-8")
+    assert (error.line, error.value) == (3, 0xE9)
+    assert str(error) == (
+        "a.csv, line 3: byte 0xe9 is not UTF-8; "
+        "wanted UTF-8, or the encoding named, such as --encoding latin-1"
+    )
+    assert str(not_text(path, "ascii")) == (
+        "a.csv, line 3: byte 0xe9 is not ascii; wanted ascii, or another --encoding"
+    )
+    assert str(not_text(path, "utf-16")) == "a.csv: is not utf-16; wanted another --encoding"
+
+
+def test_a_written_file_takes_its_name_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("before")
+    with written_whole(path) as file:
+        file.write(b"after")
+        assert path.read_text() == "before"
+    assert path.read_text() == "after"
+    assert os.listdir(tmp_path) == ["labels.csv"]
+
+
+def test_a_crash_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("before")
+
+    def crash() -> None:
+        with written_whole(path) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        crash()
+    assert path.read_text() == "before"
+    assert os.listdir(tmp_path) == ["labels.csv"]
+
+
+def test_a_new_file_has_the_permissions_of_any_other(tmp_path: Path) -> None:
+    (tmp_path / "by_hand").touch()
+    with written_whole(tmp_path / "by_us"):
+        pass
+    assert (tmp_path / "by_us").stat().st_mode == (tmp_path / "by_hand").stat().st_mode
+
+
+def test_a_file_is_not_written_into_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as raised, written_whole(tmp_path / "no" / "a.csv"):
+        pass
+    assert str(raised.value) == f"{tmp_path}/no: there is no such folder to write into"
+
+
+def test_a_file_is_not_written_over_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as raised, written_whole(tmp_path):
+        pass
+    assert str(raised.value) == f"{tmp_path}: is a folder; wanted a file to write"
+
+
+def test_a_device_is_written_in_place(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with written_whole(pipe) as file:
+            file.write(b"through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    with written_whole(Path("-")) as file:
+        file.write(b"to the screen")
+    assert capfdbinary.readouterr().out == b"to the screen"
+
+
+def test_a_folder_appears_whole(tmp_path: Path) -> None:
+    path = tmp_path / "beir"
+    with written_folder(path) as folder:
+        (folder / "a").write_text("1")
+        assert not path.exists()
+    assert (path / "a").read_text() == "1"
+    assert os.listdir(tmp_path) == ["beir"]
+
+
+def _crash_in_folder(path: Path, replaces: frozenset[str]) -> None:
+    with written_folder(path, replaces=replaces) as folder:
+        (folder / "new").write_text("1")
+        raise KeyboardInterrupt
+
+
+def test_a_crash_leaves_no_folder_where_none_was(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        _crash_in_folder(tmp_path / "beir", frozenset())
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_of_an_earlier_run_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "beir"
+    path.mkdir()
+    (path / "old").write_text("0")
+    with written_folder(path, replaces=frozenset({"old", "new"})) as folder:
+        (folder / "new").write_text("1")
+    assert os.listdir(path) == ["new"]
+    assert os.listdir(tmp_path) == ["beir"]
+
+
+def test_a_crash_leaves_the_folder_of_an_earlier_run(tmp_path: Path) -> None:
+    path = tmp_path / "beir"
+    path.mkdir()
+    (path / "old").write_text("0")
+    with pytest.raises(KeyboardInterrupt):
+        _crash_in_folder(path, frozenset({"old"}))
+    assert os.listdir(path) == ["old"]
+    assert os.listdir(tmp_path) == ["beir"]
+
+
+def test_a_folder_with_anything_else_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with (
+        pytest.raises(BadData) as raised,
+        written_folder(tmp_path, replaces=frozenset({"old"})),
+    ):
+        pass
+    assert str(raised.value) == (
+        f"{tmp_path}: there is 'thesis.tex' in this folder; wanted a new or an empty one"
+    )
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_folder_is_not_written_over_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    with pytest.raises(BadData) as raised, written_folder(tmp_path / "a"):
+        pass
+    assert str(raised.value) == f"{tmp_path}/a: is a file; wanted a folder to write"

@@ -1,0 +1,151 @@
+"""JSONL: ids that Arrow would change stay as they are, and every fault has its line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.data.formats import read
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+
+def _file(folder: Path, text: str | bytes, name: str = "judgments.jsonl") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def _items(path: Path, **options: Any) -> list[str]:
+    items: list[str] = Judgments.read(path, **options).items.to_pylist()
+    return items
+
+
+def _complaint(path: Path, **options: Any) -> str:
+    with pytest.raises(BadData) as raised:
+        read(path, **options)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ('"2009-01-01"', '"2009-01-01 00:00:00"'),
+        ('"2009-01-01T00:00:00Z"', '"2009-01-01"'),
+        ("123456789012345678901", "123456789012345678902"),
+        ("9007199254740993", "1.5"),
+        ('"1"', "2"),
+        ('"x"', "true"),
+    ],
+)
+def test_ids_are_the_text_that_stands_there(tmp_path: Path, first: str, second: str) -> None:
+    row = '{{"item": {}, "judge": "w", "label": 1}}\n'
+    path = _file(tmp_path, row.format(first) + row.format(second))
+    assert _items(path) == [first.strip('"'), second.strip('"')]
+
+
+def test_dates_as_labels_are_text(tmp_path: Path) -> None:
+    path = _file(tmp_path, '{"item": "a", "judge": "w", "label": "2009-01-01"}\n')
+    assert Judgments.read(path).scale.labels == ("2009-01-01",)
+
+
+def test_times_are_times(tmp_path: Path) -> None:
+    line = '{"item": "a", "judge": "w", "label": 1, "time": "1970-01-01T00:00:09"}\n'
+    judgments = Judgments.read(_file(tmp_path, line))
+    assert judgments.time is not None
+    assert judgments.time.tolist() == [9.0]
+
+
+def test_labels_that_are_true_or_false(tmp_path: Path) -> None:
+    row = '{{"item": "a", "judge": "{}", "label": {}}}\n'
+    path = _file(tmp_path, row.format("w", "true") + row.format("v", "false"))
+    assert Judgments.read(path).scale == Scale(labels=("false", "true"), relevant=("true",))
+
+
+def test_other_keys_may_hold_anything(tmp_path: Path) -> None:
+    line = '{"item": "a", "judge": "w", "label": 1, "history": [{"x": [1]}, "y"]}\n'
+    assert _items(_file(tmp_path, line)) == ["a"]
+
+
+def test_objects_over_several_lines(tmp_path: Path) -> None:
+    text = '{\n"item": "a",\n"judge": "w", "label": 1}\n{"item": "b", "judge": "w", "label": 5}'
+    assert _complaint(_file(tmp_path, text), scale=Scale.parse("0<1")) == (
+        "judgments.jsonl, line 4, column label: '5' is not on the scale 0 < 1"
+    )
+
+
+def test_a_broken_line(tmp_path: Path) -> None:
+    good = '{"item": "a", "judge": "w", "label": 1}\n'
+    path = _file(tmp_path, good + "\n" + good + '{"item": "b", "judge": "w", "label"\n')
+    assert _complaint(path) == (
+        'judgments.jsonl, line 4: \'{"item": "b", "judge": "w", "label"\' is no JSON object '
+        "(Expecting ':' delimiter at character 36)"
+    )
+
+
+def test_a_line_that_is_no_object(tmp_path: Path) -> None:
+    path = _file(tmp_path, '{"item": "a", "judge": "w", "label": 1}\n[1, 2]\n')
+    assert _complaint(path) == "judgments.jsonl, line 2: '[1, 2]' is no JSON object"
+
+
+def test_a_list_where_a_label_should_be(tmp_path: Path) -> None:
+    row = '{{"item": "a", "judge": "w", "label": {}}}\n'
+    path = _file(tmp_path, row.format(1) + row.format([1, 2]))
+    assert _complaint(path) == (
+        "judgments.jsonl, line 2, column label: [1, 2] is no single value; wanted text or a number"
+    )
+
+
+def test_a_key_that_is_missing_from_a_line(tmp_path: Path) -> None:
+    path = _file(tmp_path, '{"item": "a", "judge": "w", "label": 1}\n{"item": "b", "label": 1}\n')
+    assert _complaint(path) == "judgments.jsonl, line 2, column judge: the judge id is empty"
+
+
+def test_a_key_that_is_missing_from_every_line(tmp_path: Path) -> None:
+    path = _file(tmp_path, '{"item": "a", "label": 1, "note": 0}\n')
+    assert _complaint(path) == (
+        "judgments.jsonl, column judge: no column 'judge'; the columns are item, label, note; "
+        "also accepted: worker, annotator, coder, user, performer, assessor, rater, labeler, "
+        "labeller"
+    )
+
+
+def test_bad_lines_are_skipped_and_listed_with_those_after_them(tmp_path: Path) -> None:
+    row = '{{"item": "{}", "judge": "w", "label": {}}}\n'
+    text = row.format("a", 1) + "nonsense\n\n" + row.format("b", 7) + row.format("c", [0]) + "{}\n"
+    content = read(_file(tmp_path, text), scale=Scale.parse("0<1"), skip_bad=True)
+    assert content.judgments is not None
+    assert content.judgments.items.to_pylist() == ["a"]
+    assert [(bad.row, bad.place, bad.problem) for bad in content.bad] == [
+        (
+            1,
+            "judgments.jsonl, line 2",
+            "'nonsense' is no JSON object (Expecting value at character 1)",
+        ),
+        (2, "judgments.jsonl, line 4, column label", "'7' is not on the scale 0 < 1"),
+        (
+            3,
+            "judgments.jsonl, line 5, column label",
+            "[0] is no single value; wanted text or a number",
+        ),
+        (4, "judgments.jsonl, line 6, column item", "the item id is empty"),
+    ]
+
+
+def test_latin_1(tmp_path: Path) -> None:
+    text = '\n{"item": "café", "judge": "w", "label": 1}\n'.encode("latin-1")
+    path = _file(tmp_path, text)
+    assert _items(path, encoding="latin-1") == ["café"]
+    assert _complaint(path) == (
+        "judgments.jsonl, line 2: byte 0xe9 is not UTF-8; "
+        "wanted UTF-8, or the encoding named, such as --encoding latin-1"
+    )
+
+
+def test_gz(tmp_path: Path) -> None:
+    text = b'{"item": "a", "judge": "w", "label": 1}\n'
+    assert _items(_file(tmp_path, gzip.compress(text), "judgments.jsonl.gz")) == ["a"]

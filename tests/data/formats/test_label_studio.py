@@ -1,0 +1,324 @@
+"""Label Studio JSON exports."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.data.formats import Content, read, write
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+
+def answer(value: object, name: str = "relevance", kind: str = "choices") -> dict[str, Any]:
+    return {"from_name": name, "to_name": "text", "type": kind, "value": {kind: value}}
+
+
+def annotation(*results: dict[str, Any], by: object = 10, **more: object) -> dict[str, Any]:
+    return {
+        "id": 1001,
+        "result": list(results),
+        "was_cancelled": False,
+        "ground_truth": False,
+        "created_at": "2021-03-09T22:16:08.500000Z",
+        "lead_time": 4.288,
+        "completed_by": by,
+    } | more
+
+
+def task(number: object, *annotations: dict[str, Any], **more: object) -> dict[str, Any]:
+    data = {"query": "red dress", "docid": f"d{number}", "tags": ["x"], "price": 3}
+    return {"id": number, "data": data, "annotations": list(annotations), "project": 83} | more
+
+
+def export(folder: Path, *tasks: object) -> Path:
+    path = folder / "project-1.json"
+    path.write_text(json.dumps(list(tasks)))
+    return path
+
+
+def judged(content: Content) -> set[tuple[Any, ...]]:
+    assert content.judgments is not None
+    rows = content.judgments.to_table().to_pylist()
+    return {(row["item"], row["judge"], row["label"]) for row in rows}
+
+
+def test_annotations_are_judgments(tmp_path: Path) -> None:
+    path = export(
+        tmp_path,
+        task(
+            1,
+            annotation(answer(["yes"])),
+            annotation(answer(["no"]), by={"id": 11, "email": "b@x.org"}),
+            annotation(answer(["no"]), by={"id": 12}),
+        ),
+        task(2, annotation(answer("yes"))),
+    )
+    content = read(path)
+    assert content.format == "label-studio"
+    assert judged(content) == {
+        ("1", "10", "yes"),
+        ("1", "b@x.org", "no"),
+        ("1", "12", "no"),
+        ("2", "10", "yes"),
+    }
+    judgments = content.judgments
+    assert judgments is not None
+    assert judgments.topics.to_pylist() == ["red dress"]
+    assert judgments.documents.to_pylist() == ["d1", "d2"]
+    assert judgments.fields.to_pylist()[0] == {"query": "red dress", "docid": "d1", "price": "3"}
+    assert judgments.seconds.tolist() == [4.288] * 4
+    assert judgments.time[0] == 1615328168.5
+    assert content.gold is None
+    assert content.notes == ()
+
+
+@pytest.mark.parametrize(("kind", "value"), [("rating", 3), ("number", 3.0), ("choices", ["3"])])
+def test_ratings_and_numbers(tmp_path: Path, kind: str, value: object) -> None:
+    path = export(tmp_path, task(1, annotation(answer(value, kind=kind))))
+    assert judged(read(path)) == {("1", "10", "3")}
+
+
+def test_ground_truth_is_gold_and_no_judgment(tmp_path: Path) -> None:
+    path = export(
+        tmp_path,
+        task(
+            1,
+            annotation(answer(2, kind="rating"), by=1, ground_truth=True),
+            annotation(answer(1, kind="rating")),
+        ),
+        task(2, annotation(answer(0, kind="rating"), by=1, ground_truth=True)),
+    )
+    content = read(path)
+    assert judged(content) == {("1", "10", "1")}
+    assert content.judgments is not None
+    assert content.judgments.scale.labels == ("0", "1", "2")
+    assert content.gold is not None
+    assert content.gold.to_table().to_pylist() == [
+        {"item": "1", "topic": "red dress", "document": "d1", "gold": "2"},
+        {"item": "2", "topic": "red dress", "document": "d2", "gold": "0"},
+    ]
+
+
+def test_gold_alone(tmp_path: Path) -> None:
+    path = export(tmp_path, task(1, annotation(answer(["a"]), ground_truth=True)))
+    content = read(path)
+    assert content.judgments is None
+    assert content.gold is not None
+    assert content.gold.texts() == ["a"]
+
+
+def test_two_golds_of_one_task(tmp_path: Path) -> None:
+    path = export(
+        tmp_path,
+        task(1, annotation(answer(["a"]))),
+        task(
+            2,
+            annotation(answer(["a"]), ground_truth=True),
+            annotation(answer(["b"]), ground_truth=True),
+        ),
+    )
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "project-1.json, task 2, annotation 2, column relevance: "
+        "item '2' has relevance 'b' here but 'a' at task 2, annotation 1; wanted one"
+    )
+
+
+def test_predictions_are_judgments_of_models(tmp_path: Path) -> None:
+    path = export(
+        tmp_path,
+        task(
+            1,
+            annotation(answer(["a"])),
+            predictions=[
+                {"model_version": "bert 2", "result": [answer(["b"])], "score": 0.7},
+                {"model_version": "", "result": [answer(["b"])]},
+            ],
+        ),
+    )
+    content = read(path)
+    assert judged(content) == {("1", "10", "a"), ("1", "bert 2", "b")}
+    assert content.notes == ("1 prediction left out: the model has no name",)
+
+
+def test_cancelled_and_unanswered_are_left_out(tmp_path: Path) -> None:
+    path = export(
+        tmp_path,
+        task(
+            1,
+            annotation(answer(["a"])),
+            annotation(answer(["b"]), by=2, was_cancelled=True),
+            annotation(by=3),
+            annotation(answer([]), by=4),
+        ),
+    )
+    content = read(path)
+    assert judged(content) == {("1", "10", "a")}
+    assert content.notes == (
+        "1 annotation left out: cancelled",
+        "2 annotations left out: no answer",
+    )
+
+
+def test_nothing_left_is_an_error(tmp_path: Path) -> None:
+    path = export(tmp_path, task(1, annotation(answer(["b"]), was_cancelled=True)))
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "project-1.json: there is no judgment: 1 annotation left out: cancelled"
+    )
+
+
+def test_several_questions_want_one_named(tmp_path: Path) -> None:
+    both = annotation(answer(["a"]), answer(4, "quality", "rating"))
+    text = {"from_name": "why", "type": "textarea", "value": {"text": ["so"]}}
+    path = export(tmp_path, task(1, both | {"result": [*both["result"], text]}))
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "project-1.json: there are 2 questions "
+        "(relevance, quality); wanted one, named with --question"
+    )
+    assert judged(read(path, question="quality")) == {("1", "10", "4")}
+
+
+def test_faults_name_task_and_annotation(tmp_path: Path) -> None:
+    path = export(
+        tmp_path,
+        task(1, annotation(answer(["a"])), annotation(answer(["a", "b"]), by=2)),
+        task(2, annotation(answer(["a"]), answer(["b"]))),
+        "no task",
+        task(None, annotation(answer(["a"]))),
+        task(5, annotation(answer(["b"]), by=None)),
+        task(6, annotation(answer(["b"]), created_at="noon")),
+    )
+    messages = [
+        "project-1.json, task 1, annotation 2: 2 labels (['a', 'b']) where one is wanted",
+        "project-1.json, task 2, annotation 1: 2 answers to 'relevance' where one is wanted",
+        "project-1.json, task 3: 'no task' is no task; wanted an object",
+        "project-1.json, task 4: there is no id",
+        "project-1.json, task 5, annotation 1, column completed_by: the judge id is empty",
+        "project-1.json, task 6, annotation 1, column created_at: 'noon' is no time; wanted such "
+        "as 'Tue Mar 05 18:08:31 PST 2013', 3/5/2013 18:08:31 or 2013-03-05T18:08:31Z",
+    ]
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == messages[0]
+    content = read(path, skip_bad=True)
+    assert judged(content) == {("1", "10", "a")}
+    assert sorted(f"{bad.place}: {bad.problem}" for bad in content.bad) == messages
+
+
+def test_gold_off_the_scale_names_its_annotation(tmp_path: Path) -> None:
+    path = export(
+        tmp_path,
+        task(1, annotation(answer(["1"])), annotation(answer(["7"]), ground_truth=True)),
+    )
+    with pytest.raises(BadData) as caught:
+        read(path, scale=Scale.parse("0<1"))
+    assert str(caught.value) == (
+        "project-1.json, task 1, annotation 2: gold '7' is not on the scale 0 < 1"
+    )
+    content = read(path, scale=Scale.parse("0<1"), skip_bad=True)
+    assert content.gold is None
+    assert len(content.bad) == 1
+
+
+def test_broken_json_names_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "project-1.json"
+    path.write_text('[\n{"id": 1, "annotations": [], "data": }\n]')
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "project-1.json, line 2: is no JSON: Expecting value at character 38"
+    )
+
+
+letters = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+ids = letters.filter(lambda text: text.strip() != "") | st.integers(0, 10**18).map(str)
+cells = st.lists(
+    st.tuples(ids, ids, st.sampled_from(["yes", "no", "a, b"])), min_size=1, max_size=12
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(cells, st.dictionaries(ids, st.sampled_from(["yes", "no", "a, b"]), max_size=4))
+def test_round_trip(rows: list[tuple[str, str, str]], truths: dict[str, str]) -> None:
+    items, judges, labels = (pa.array(part, pa.string()) for part in zip(*rows, strict=True))
+    judgments = Judgments.from_table(pa.table({"item": items, "judge": judges, "label": labels}))
+    truths = truths | {judgments.items[0].as_py(): "yes"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "export.json"
+        write(Content(judgments=judgments, gold=Gold.of(truths)), path, format="label-studio")
+        content = read(path)
+    assert content.format == "label-studio"
+    back = content.judgments
+    assert back is not None
+    columns = ["item", "judge", "label"]
+    assert sorted(map(str, back.to_table().select(columns).to_pylist())) == sorted(
+        map(str, judgments.to_table().to_pylist())
+    )
+    assert content.gold is not None
+    assert dict(zip(content.gold.items.to_pylist(), content.gold.texts(), strict=True)) == truths
+
+
+def test_round_trip_of_topics_times_and_fields(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "topic": ["q1", "q1", "q2"],
+            "document": ["d1", "d1", "d2"],
+            "judge": ["7", "b@x.org", "7"],
+            "label": ["1", "0", "1"],
+            "time": ["2016-01-28T19:02:18.25Z", None, "2016-01-28T19:02:18Z"],
+            "seconds": [18.5, None, 2.0],
+        }
+    )
+    judgments = Judgments.from_table(table)
+    judgments = replace(judgments, fields=pa.table({"title": ["T1", None]}))
+    path = tmp_path / "export.json"
+    write(Content(judgments=judgments), path, format="label-studio")
+    tasks = json.loads(path.read_text())
+    assert tasks[0]["data"] == {"title": "T1", "topic": "q1", "document": "d1"}
+    assert [entry["completed_by"] for entry in tasks[0]["annotations"]] == [7, {"email": "b@x.org"}]
+    back = read(path).judgments
+    assert back is not None
+    assert back.to_table().to_pylist() == judgments.to_table().to_pylist()
+    assert back.fields["title"].to_pylist() == ["T1", None]
+    assert np.isnan(back.seconds[1])
+
+
+def test_labels_and_gold_of_two_kinds(tmp_path: Path) -> None:
+    path = export(tmp_path, task(1, annotation(answer(["1"]))), task(2, annotation(answer(["no"]))))
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value).startswith(
+        "project-1.json, task 2, annotation 1, column relevance: 'no' is text, but "
+    )
+    truth = annotation(answer(["no"]), ground_truth=True)
+    path = export(tmp_path, task(1, annotation(answer(["1"]))), task(2, truth))
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "project-1.json, column gold: gold 'no' of item '2' is not on the scale 1"
+    )
+
+
+def test_there_must_be_something_to_write(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as caught:
+        write(Content(), tmp_path / "x.json", format="label-studio")
+    assert str(caught.value) == (
+        "label-studio holds judgments, and there are none to write (only nothing)"
+    )

@@ -1,0 +1,273 @@
+"""Mechanical Turk batch results."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.data.formats import Content, read
+from adjudge.errors import BadData
+
+HEADER = """
+HITId HITTypeId Title Description Keywords Reward CreationTime MaxAssignments RequesterAnnotation
+AssignmentDurationInSeconds AutoApprovalDelayInSeconds Expiration NumberOfSimilarHITs
+LifetimeInSeconds AssignmentId WorkerId AssignmentStatus AcceptTime SubmitTime AutoApprovalTime
+ApprovalTime RejectionTime RequesterFeedback WorkTimeInSeconds LifetimeApprovalRate
+Last30DaysApprovalRate Last7DaysApprovalRate
+"""
+
+USUAL = {
+    "HITTypeId": "3TYPE",
+    "Title": "Is this page relevant, or not?",
+    "Reward": "$0.05",
+    "AssignmentStatus": "Approved",
+    "AcceptTime": "Tue Mar 05 18:08:00 PST 2013",
+    "SubmitTime": "Tue Mar 05 18:08:31 PST 2013",
+    "WorkTimeInSeconds": "31",
+}
+
+
+def batch(folder: Path, extra: list[str], *rows: dict[str, str]) -> Path:
+    path = folder / "Batch_1_batch_results.csv"
+    names = [*HEADER.split(), *extra, "Approve", "Reject"]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, names, restval="", quoting=csv.QUOTE_ALL)
+        writer.writeheader()
+        for number, row in enumerate(rows, start=1):
+            writer.writerow(USUAL | {"AssignmentId": f"A{number}"} | row)
+    return path
+
+
+def judged(content: Content) -> set[tuple[Any, ...]]:
+    assert content.judgments is not None
+    rows = content.judgments.to_table().to_pylist()
+    return {(row["item"], row["judge"], row["label"]) for row in rows}
+
+
+def test_pair_of_topic_and_document_is_the_item(tmp_path: Path) -> None:
+    path = batch(
+        tmp_path,
+        ["Input.query", "Input.docno", "Input.title", "Answer.relevance"],
+        {
+            "HITId": "H1",
+            "WorkerId": "W1",
+            "Input.query": "red, dress",
+            "Input.docno": "d1",
+            "Input.title": "A dress",
+            "Answer.relevance": "2",
+        },
+        {
+            "HITId": "H9",  # another HIT about the same pair
+            "WorkerId": "W2",
+            "Input.query": "red, dress",
+            "Input.docno": "d1",
+            "Input.title": "A dress",
+            "Answer.relevance": "0",
+            "SubmitTime": "Wed Jul 03 01:08:31 PDT 2013",
+            "WorkTimeInSeconds": "12",
+        },
+    )
+    content = read(path)
+    assert content.format == "mturk"
+    assert judged(content) == {("red, dress/d1", "W1", "2"), ("red, dress/d1", "W2", "0")}
+    judgments = content.judgments
+    assert judgments is not None
+    assert judgments.topics.to_pylist() == ["red, dress"]
+    assert judgments.documents.to_pylist() == ["d1"]
+    assert judgments.fields.to_pylist() == [
+        {"query": "red, dress", "docno": "d1", "title": "A dress"}
+    ]
+    assert judgments.seconds.tolist() == [31.0, 12.0]
+    assert [datetime.fromtimestamp(t, UTC) for t in judgments.time] == [
+        datetime(2013, 3, 6, 2, 8, 31, tzinfo=UTC),
+        datetime(2013, 7, 3, 8, 8, 31, tzinfo=UTC),
+    ]
+    assert content.notes == ()
+    assert content.gold is None
+
+
+def test_hit_is_the_item_without_a_pair(tmp_path: Path) -> None:
+    path = batch(
+        tmp_path,
+        ["Input.image_url", "Input.gold", "Answer.category.label"],
+        {
+            "HITId": "H1",
+            "WorkerId": "W1",
+            "Input.image_url": "http://x/1",
+            "Answer.category.label": "cat",
+            "Input.gold": "dog",
+        },
+        {
+            "HITId": "H2",
+            "WorkerId": "W1",
+            "Input.image_url": "http://x/2",
+            "Answer.category.label": "dog",
+        },
+    )
+    content = read(path)
+    assert judged(content) == {("H1", "W1", "cat"), ("H2", "W1", "dog")}
+    assert content.gold is not None
+    assert content.gold.to_table().to_pylist() == [{"item": "H1", "gold": "dog"}]
+
+
+def test_rejected_and_unanswered_are_left_out_and_counted(tmp_path: Path) -> None:
+    path = batch(
+        tmp_path,
+        ["Answer.relevance"],
+        {"HITId": "H1", "WorkerId": "W1", "Answer.relevance": "1"},
+        {"HITId": "H1", "WorkerId": "W2", "Answer.relevance": "0", "AssignmentStatus": "Rejected"},
+        {
+            "HITId": "H1",
+            "WorkerId": "W3",
+            "Answer.relevance": "0",
+            "AssignmentStatus": "Submitted",
+            "Reject": "Random clicks",
+        },
+        {"HITId": "H1", "WorkerId": "W4", "Answer.relevance": "", "AssignmentStatus": "Submitted"},
+        {"HITId": "H1", "WorkerId": "W5", "Answer.relevance": "1", "Reject": "overturned"},
+    )
+    content = read(path)
+    assert judged(content) == {("H1", "W1", "1"), ("H1", "W5", "1")}
+    assert content.notes == (
+        "2 rows left out: rejected by the requester",
+        "1 row left out: no answer",
+    )
+    assert content.bad == ()
+
+
+def test_nothing_left_is_an_error(tmp_path: Path) -> None:
+    path = batch(
+        tmp_path,
+        ["Answer.relevance"],
+        {"HITId": "H1", "WorkerId": "W2", "Answer.relevance": "0", "AssignmentStatus": "Rejected"},
+    )
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "Batch_1_batch_results.csv: there is no judgment left: "
+        "1 row left out: rejected by the requester"
+    )
+
+
+def test_several_questions_want_one_named(tmp_path: Path) -> None:
+    path = batch(
+        tmp_path,
+        ["Answer.comment", "Answer.relevance"],
+        {"HITId": "H1", "WorkerId": "W1", "Answer.relevance": "1", "Answer.comment": "hm"},
+    )
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "Batch_1_batch_results.csv: there are 2 answers "
+        "(comment, relevance); wanted one, named with --question"
+    )
+    with pytest.raises(BadData) as caught:
+        read(path, question="grade")
+    assert str(caught.value) == (
+        "Batch_1_batch_results.csv: there is no answer 'grade'; there is comment, relevance"
+    )
+    for name in ("relevance", "Answer.relevance"):
+        assert judged(read(path, question=name)) == {("H1", "W1", "1")}
+
+
+def test_a_column_a_choice(tmp_path: Path) -> None:
+    columns = ["Answer.grade.0", "Answer.grade.1", "Answer.grade.2"]
+    path = batch(
+        tmp_path,
+        columns,
+        {"HITId": "H1", "WorkerId": "W1"}
+        | dict(zip(columns, ["false", "true", "false"], strict=True)),
+        {"HITId": "H1", "WorkerId": "W2"}
+        | dict(zip(columns, ["true", "false", "false"], strict=True)),
+        {"HITId": "H1", "WorkerId": "W3"}
+        | dict(zip(columns, ["false", "false", "false"], strict=True)),
+    )
+    content = read(path)
+    assert judged(content) == {("H1", "W1", "1"), ("H1", "W2", "0")}
+    assert content.notes == ("1 row left out: no answer",)
+
+
+def test_two_choices_are_a_fault_with_its_line(tmp_path: Path) -> None:
+    columns = ["Answer.grade.0", "Answer.grade.1"]
+    path = batch(
+        tmp_path,
+        columns,
+        {"HITId": "H1", "WorkerId": "W1"} | dict(zip(columns, ["false", "true"], strict=True)),
+        {"HITId": "H1", "WorkerId": "W2"} | dict(zip(columns, ["true", "true"], strict=True)),
+    )
+    message = (
+        "Batch_1_batch_results.csv, line 3, column Answer.grade: "
+        "0, 1 are all true where one label is wanted"
+    )
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == message
+    content = read(path, skip_bad=True)
+    assert judged(content) == {("H1", "W1", "1")}
+    assert [f"{bad.place}: {bad.problem}" for bad in content.bad] == [message]
+
+
+def test_answers_packed_in_json(tmp_path: Path) -> None:
+    def packed(**answers: object) -> dict[str, str]:
+        return {"Answer.taskAnswers": json.dumps([answers])}
+
+    path = batch(
+        tmp_path,
+        ["Answer.taskAnswers"],
+        {"HITId": "H1", "WorkerId": "W1"} | packed(grade={"0": False, "1": True}, note="ok"),
+        {"HITId": "H1", "WorkerId": "W2"} | packed(grade={"0": True, "1": False}, note=""),
+        {"HITId": "H2", "WorkerId": "W1"} | packed(grade={"0": False, "1": False}, note=""),
+    )
+    content = read(path, question="grade")
+    assert judged(content) == {("H1", "W1", "1"), ("H1", "W2", "0")}
+    assert content.notes == ("1 row left out: no answer",)
+    path = batch(
+        tmp_path,
+        ["Answer.taskAnswers"],
+        {"HITId": "H1", "WorkerId": "W1"} | packed(category={"label": "cat"}),
+        {"HITId": "H2", "WorkerId": "W1"} | packed(category="dog"),
+    )
+    assert judged(read(path)) == {("H1", "W1", "cat"), ("H2", "W1", "dog")}
+
+
+def test_packed_answers_that_are_no_json(tmp_path: Path) -> None:
+    path = batch(
+        tmp_path,
+        ["Answer.taskAnswers"],
+        {"HITId": "H1", "WorkerId": "W1", "Answer.taskAnswers": '[{"a": "1"}]'},
+        {"HITId": "H2", "WorkerId": "W1", "Answer.taskAnswers": '"1"'},
+    )
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "Batch_1_batch_results.csv, line 3, column Answer.taskAnswers: "
+        "is no JSON of answers (no object of answers)"
+    )
+
+
+def test_lines_stay_right_after_rows_were_left_out(tmp_path: Path) -> None:
+    path = batch(
+        tmp_path,
+        ["Answer.relevance"],
+        {"HITId": "H1", "WorkerId": "W1", "Answer.relevance": "1", "AssignmentStatus": "Rejected"},
+        {"HITId": "H1", "WorkerId": "W2", "Answer.relevance": "1"},
+        {"HITId": "H1", "WorkerId": "W3", "Answer.relevance": "0", "SubmitTime": "noon"},
+        {"HITId": "", "WorkerId": "W4", "Answer.relevance": "0"},
+    )
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value).startswith(
+        "Batch_1_batch_results.csv, line 4, column SubmitTime: 'noon' is no time"
+    )
+    content = read(path, skip_bad=True)
+    assert judged(content) == {("H1", "W2", "1")}
+    assert [bad.place for bad in content.bad] == [
+        "Batch_1_batch_results.csv, line 4, column SubmitTime",
+        "Batch_1_batch_results.csv, line 5, column HITId",
+    ]
+    assert content.notes == ("1 row left out: rejected by the requester",)

@@ -1,0 +1,87 @@
+"""OpenSearch judgment lists."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from adjudge.data.formats import Content, read, write
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+
+def labels_of(*rows: tuple[str, str, str]) -> pa.Table:
+    topics, documents, labels = zip(*rows, strict=True)
+    items = [f"{t}/{d}" for t, d in zip(topics, documents, strict=True)]
+    columns = {"item": items, "topic": topics, "document": documents, "label": labels}
+    return pa.table({k: pa.array(v, pa.large_string()) for k, v in columns.items()})
+
+
+def test_labels_by_query(tmp_path: Path) -> None:
+    table = labels_of(("q1", "a", "3"), ("q2", "a", "0"), ("q1", "b", "2"))
+    path = tmp_path / "judgments.json"
+    write(Content(labels=table), path, format="opensearch")
+    found = json.loads(path.read_text())
+    assert (found["name"], found["type"]) == ("adjudge", "IMPORT_JUDGMENT")
+    assert found["judgmentRatings"] == [
+        {
+            "query": "q1",
+            "ratings": [{"docId": "a", "rating": "3.000"}, {"docId": "b", "rating": "2.000"}],
+        },
+        {"query": "q2", "ratings": [{"docId": "a", "rating": "0.000"}]},
+    ]
+
+
+def test_the_query_is_the_text_of_the_topic(tmp_path: Path) -> None:
+    table = labels_of(("q1", "a", "1"), ("q2", "a", "0"))
+    texts = pa.table({"topic": ["q0", "q1", None, "q1"], "query": ["x", "red dress", "y", None]})
+    path = tmp_path / "judgments.json"
+    write(Content(labels=table, texts=texts), path, format="opensearch")
+    ratings = json.loads(path.read_text())["judgmentRatings"]
+    assert [entry["query"] for entry in ratings] == ["red dress", "q2"]
+
+
+def test_words_on_an_ordered_scale_are_their_places(tmp_path: Path) -> None:
+    table = labels_of(("q1", "a", "good"), ("q1", "b", "bad"))
+    path = tmp_path / "judgments.json"
+    write(Content(labels=table, scale=Scale.parse("bad<fair<good")), path, format="opensearch")
+    (entry,) = json.loads(path.read_text())["judgmentRatings"]
+    assert [rating["rating"] for rating in entry["ratings"]] == ["2.000", "0.000"]
+    pair = Scale(labels=("not relevant", "relevant"), relevant=("relevant",))
+    table = labels_of(("q1", "a", "relevant"), ("q1", "b", "not relevant"))
+    write(Content(labels=table, scale=pair), path, format="opensearch")
+    (entry,) = json.loads(path.read_text())["judgmentRatings"]
+    assert [rating["rating"] for rating in entry["ratings"]] == ["1.000", "0.000"]
+
+
+def test_words_without_order_are_refused(tmp_path: Path) -> None:
+    table = labels_of(("q1", "a", "cat"))
+    path = tmp_path / "judgments.json"
+    with pytest.raises(BadData) as caught:
+        write(Content(labels=table, scale=Scale.parse("cat,dog")), path, format="opensearch")
+    assert str(caught.value) == (
+        "opensearch rates with numbers, and label 'cat' is none; "
+        "wanted numbers, or an ordered scale such as --labels 'bad<good'"
+    )
+    assert not path.exists()
+
+
+def test_items_without_document_are_refused(tmp_path: Path) -> None:
+    table = labels_of(("q1", "a", "1")).drop_columns(["document"])
+    with pytest.raises(BadData) as caught:
+        write(Content(labels=table), tmp_path / "j.json", format="opensearch")
+    assert str(caught.value) == (
+        "column document: opensearch wants a query and a document for each item, and the document "
+        "of these is not known; wanted judgments read with topic and document"
+    )
+
+
+def test_it_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "j.json"
+    path.write_text("{}")
+    with pytest.raises(BadData) as caught:
+        read(path, format="opensearch")
+    assert str(caught.value) == "j.json: opensearch is written, not read"

@@ -1,0 +1,464 @@
+"""Plain judgments: every fault a person may make, each with its whole message, and round trips."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from adjudge.data.formats import read
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.errors import AdjudgeError, BadData
+
+THREE = Scale.parse("0<1<2")
+
+
+def _file(folder: Path, text: str | bytes, name: str = "judgments.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def _complaint(path: Path, **options: Any) -> str:
+    with pytest.raises(AdjudgeError) as raised:
+        read(path, **options)
+    return str(raised.value)
+
+
+def _rows(judgments: Judgments | None) -> list[tuple[str, ...]]:
+    assert judgments is not None
+    return [tuple(row.values()) for row in judgments.to_table().to_pylist()]
+
+
+# What is read
+
+
+def test_item_judge_and_label(tmp_path: Path) -> None:
+    content = read(_file(tmp_path, "item,judge,label\na,w,1\nb,w,2\na,v,1.0\n"))
+    assert content.format == "csv"
+    assert content.gold is None
+    assert content.judgments is not None
+    assert str(content.judgments.scale) == "1 < 2"
+    assert _rows(content.judgments) == [("a", "w", "1"), ("a", "v", "1"), ("b", "w", "2")]
+
+
+def test_topic_and_document_make_an_item(tmp_path: Path) -> None:
+    content = read(_file(tmp_path, "topic\tdoc\tworker_id\tgrade\n7\td1\tw\t0\n7\td2\tw\t1\n"))
+    assert _rows(content.judgments) == [
+        ("7/d1", "7", "d1", "w", "0"),
+        ("7/d2", "7", "d2", "w", "1"),
+    ]
+
+
+def test_gold_beside_judgments(tmp_path: Path) -> None:
+    content = read(_file(tmp_path, "item,judge,label,gold\na,w,1,\nb,w,2,2\na,v,1,1\n"))
+    assert content.gold is not None
+    assert content.gold.to_table().to_pydict() == {"item": ["a", "b"], "gold": ["1", "2"]}
+
+
+def test_gold_alone(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,gold,why,honeypot\na,1,as seen,no\nb,,,\nc,0,,yes\n")
+    gold = Gold.read(path)
+    assert gold.to_table().to_pydict() == {
+        "item": ["a", "c"],
+        "gold": ["1", "0"],
+        "reason": ["as seen", ""],
+        "honeypot": [False, True],
+    }
+
+
+def test_labels_as_gold_where_gold_is_wanted(tmp_path: Path) -> None:
+    gold = Gold.read(_file(tmp_path, "item,label\na,1\n"))
+    assert gold.to_table().to_pydict() == {"item": ["a"], "gold": ["1"]}
+
+
+def test_labels_where_labels_are_wanted(tmp_path: Path) -> None:
+    path = _file(tmp_path, "topic,doc,label\n7,a,1\n7,,1\n7,b,0\n")
+    content = read(path, wanted="labels", skip_bad=True)
+    assert content.gold is None
+    assert content.labels.to_pydict() == {
+        "item": ["7/a", "7/b"],
+        "topic": ["7", "7"],
+        "document": ["a", "b"],
+        "label": ["1", "0"],
+    }
+    assert [bad.place for bad in content.bad] == ["judgments.csv, line 3, column doc"]
+
+
+def test_labels_beside_gold(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,label,gold\na,1,0\n,1,1\nb,0,\n")
+    content = read(path, wanted="labels", skip_bad=True)
+    assert content.gold is not None
+    assert content.gold.to_table().to_pydict() == {"item": ["a"], "gold": ["0"]}
+    assert content.labels.to_pydict() == {"item": ["a", "b"], "label": ["1", "0"]}
+    assert [bad.place for bad in content.bad] == ["judgments.csv, line 3, column item"]
+
+
+def test_time_and_seconds(tmp_path: Path) -> None:
+    text = "item,judge,label,time,seconds\na,w,1,1970-01-01T00:01:00Z,2.5\nb,w,1,,\n"
+    judgments = Judgments.read(_file(tmp_path, text))
+    assert judgments.time is not None
+    assert judgments.seconds is not None
+    np.testing.assert_array_equal(judgments.time, [60.0, np.nan])
+    np.testing.assert_array_equal(judgments.seconds, [2.5, np.nan])
+
+
+def test_times_with_and_without_a_zone(tmp_path: Path) -> None:
+    text = "item,judge,label,time\na,w,1,1970-01-01 01:00:00+01:00\nb,w,1,1970-01-01 00:00:05\n"
+    judgments = Judgments.read(_file(tmp_path, text))
+    assert judgments.time is not None
+    np.testing.assert_array_equal(judgments.time, [0.0, 5.0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffitem,judge,label\na,w,1\nb,w,0\n",
+        "item,judge,label\r\na,w,1\r\nb,w,0\r\n",
+        "item,judge,label\ra,w,1\rb,w,0",
+        "\nitem,judge,label\n\na,w,1\n\n\nb,w,0\n\n",
+        '"item","judge","label"\n"a","w","1"\n"b","w","0"\n',
+        "item,judge,label,,\na,w,1,,\nb,w,0,,\n",
+        '{"item": "a", "judge": "w", "label": 1}\n\n{"item": "b", "judge": "w", "label": 0}',
+        '\ufeff{"item": "a", "judge": "w", "label": "1"}\n{"item": "b", "judge": "w", "label": 0}',
+    ],
+)
+def test_harmless_habits_of_other_programs(tmp_path: Path, text: str) -> None:
+    judgments = Judgments.read(_file(tmp_path, text))
+    assert _rows(judgments) == [("a", "w", "1"), ("b", "w", "0")]
+
+
+def test_one_item_one_judge_one_label(tmp_path: Path) -> None:
+    judgments = Judgments.read(_file(tmp_path, "item,judge,label\na,w,1\n"))
+    assert (len(judgments), judgments.item_count, judgments.judge_count) == (1, 1, 1)
+    assert judgments.scale.labels == ("1",)
+
+
+def test_very_long_ids(tmp_path: Path) -> None:
+    item, judge = "i" * 10_000, "j" * 10_000
+    judgments = Judgments.read(_file(tmp_path, f"item,judge,label\n{item},{judge},1\n"))
+    assert _rows(judgments) == [(item, judge, "1")]
+
+
+def test_gz(tmp_path: Path) -> None:
+    data = gzip.compress(b"item,judge,label\na,w,1\n")
+    judgments = Judgments.read(_file(tmp_path, data, "judgments.csv.gz"))
+    assert _rows(judgments) == [("a", "w", "1")]
+
+
+def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,judge,label\ncafé,w,1\n".encode("latin-1"))
+    assert _rows(Judgments.read(path, encoding="latin-1")) == [("café", "w", "1")]
+
+
+# Faults, each with its whole message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "item,label,note\na,1,x\n",
+            "judgments.csv, column judge: no column 'judge'; the columns are item, label, note; "
+            "also accepted: worker, annotator, coder, user, performer, assessor, rater, labeler, "
+            "labeller",
+        ),
+        (
+            "item,judge,note\na,w,x\n",
+            "judgments.csv, column label: no column 'label'; the columns are item, judge, note; "
+            "also accepted: answer, rating, response, judgment, judgement, grade",
+        ),
+        (
+            "judge,label\nw,1\n",
+            "judgments.csv, column item: no column 'item' (or topic and document); the columns "
+            "are judge, label; also accepted: task, question, unit, example, pair",
+        ),
+        (
+            "item,judge,label\n",
+            "judgments.csv: there are no judgments: the table has a header and no rows",
+        ),
+        ("item,gold\n", "judgments.csv: there is no gold: the table has a header and no rows"),
+        ("", "judgments.csv: the file is empty (0 bytes)"),
+        (
+            "item,judge,label,label\na,w,1,2\n",
+            "judgments.csv, line 1, column label: the header names the column 'label' twice",
+        ),
+        (
+            "item,judge,label,gold\na,w,1,1\nb,w,1,2\na,v,1,2\n",
+            "judgments.csv, line 4, column gold: item 'a' has gold '2' here but '1' at line 2; "
+            "wanted one",
+        ),
+        (
+            "item,topic,judge,label\na,7,w,1\na,8,v,1\n",
+            "judgments.csv, line 3, column topic: item 'a' has topic '8' here but '7' at line 2; "
+            "wanted one",
+        ),
+        (
+            "item,judge,label\na,w,1\nb,w,\nc,w,2\nd,w,cat\ne,w,3\n",
+            "judgments.csv, line 5, column label: 'cat' is text, but the labels before it are "
+            "numbers (1, 2); wanted labels of one kind, or the scale named with --labels",
+        ),
+        (
+            "item,judge,label\na,w,dog\nb,w,7\nc,w,cat\n",
+            "judgments.csv, line 3, column label: '7' is a number, but the labels before it are "
+            "text (dog); wanted labels of one kind, or the scale named with --labels",
+        ),
+        (
+            "item,judge,label,gold\na,w,1,\nb,w,0,yes\n",
+            "judgments.csv, line 3, column gold: 'yes' is text, but the labels before it are "
+            "numbers (1, 0); wanted labels of one kind, or the scale named with --labels",
+        ),
+        (
+            "item,judge,label\na,w,1\nb,w,nan\n",
+            "judgments.csv, line 3, column label: 'nan' is text, but the labels before it are "
+            "numbers (1); wanted labels of one kind, or the scale named with --labels",
+        ),
+        (
+            "item,judge,label\na,w,1\nb,,1\n",
+            "judgments.csv, line 3, column judge: the judge id is empty",
+        ),
+        ("item,judge,label\n \t,w,1\n", "judgments.csv, line 2, column item: the item id is empty"),
+        (
+            "topic,doc,judge,label\n7,,w,1\n",
+            "judgments.csv, line 2, column doc: the document id is empty",
+        ),
+        (
+            "item,judge,label\na,w,1\nb,w,\n",
+            "judgments.csv, line 3, column label: there is no label; wanted one of 1",
+        ),
+        (
+            "item,judge,label\na,w,\n",
+            "judgments.csv, line 2, column label: there is no label in the whole column",
+        ),
+        (
+            "item,judge,label\na,w,1\nb\0,w,1\n",
+            "judgments.csv, line 3, column item: a NUL byte in an id",
+        ),
+        (
+            "item,judge,label\na,w,yes\nb,w,no\0\n",
+            "judgments.csv, line 3, column label: a NUL byte in a label",
+        ),
+        (
+            'item,judge,label\n"a\nb",w,1\nc,w\n',
+            "judgments.csv, line 4: 2 cells where the header has 3",
+        ),
+        (
+            'item,judge,label\na,w,1\n"b,w,1\nc,w,1\n',
+            "judgments.csv, line 3: a quote opened in this row is never closed",
+        ),
+        (
+            "item,judge,label,seconds\na,w,1,3\nb,w,1,long\n",
+            "judgments.csv, line 3, column seconds: 'long' is no number",
+        ),
+        (
+            "item,judge,label,time\na,w,1,\nb,w,1,yesterday\n",
+            "judgments.csv, line 3, column time: 'yesterday' is no time; "
+            "wanted ISO 8601 (2026-05-31T12:00:00) or seconds",
+        ),
+        (
+            "topic,doc,judge,label\na/b,c,w,1\na,b/c,w,1\n",
+            "judgments.csv: two pairs of topic and document give one item id, since ids hold "
+            "slashes; wanted a column item beside them",
+        ),
+    ],
+)
+def test_a_bad_file(tmp_path: Path, text: str, message: str) -> None:
+    assert _complaint(_file(tmp_path, text)) == message
+
+
+def test_a_label_off_the_scale(tmp_path: Path) -> None:
+    rows = "".join(f"i{n},w,{n % 3}\n" for n in range(15))
+    path = _file(tmp_path, f"item,judge,label\n{rows}x,w,4\n")
+    assert _complaint(path, scale=THREE) == (
+        "judgments.csv, line 17, column label: '4' is not on the scale 0 < 1 < 2"
+    )
+
+
+def test_a_gold_off_the_scale(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,judge,label,gold\na,w,1,\nb,w,1,5\n")
+    assert _complaint(path, scale=THREE) == (
+        "judgments.csv, line 3, column gold: '5' is not on the scale 0 < 1 < 2"
+    )
+
+
+def test_the_line_after_quoted_newlines(tmp_path: Path) -> None:
+    path = _file(tmp_path, 'item,judge,label\n"a\nb\r\nc",w,1\n\n"d",w,2\ne,w,3\n')
+    assert _complaint(path, scale=THREE) == (
+        "judgments.csv, line 7, column label: '3' is not on the scale 0 < 1 < 2"
+    )
+
+
+def test_latin_1_not_named(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,judge,label\na,w,1\ncafé,w,1\n".encode("latin-1"))
+    assert _complaint(path) == (
+        "judgments.csv, line 3: byte 0xe9 is not UTF-8; "
+        "wanted UTF-8, or the encoding named, such as --encoding latin-1"
+    )
+
+
+def test_contradictory_gold_in_a_gold_file(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,gold\na,1\nb,\na,2\n", "gold.csv")
+    assert _complaint(path) == (
+        "gold.csv, line 4, column gold: item 'a' has gold '2' here but '1' at line 2; wanted one"
+    )
+
+
+def test_gold_wanted_and_not_there(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,judge,label\na,w,1\n")
+    with pytest.raises(BadData) as raised:
+        Gold.read(path)
+    assert str(raised.value) == f"{path}: there is no gold in this file"
+
+
+def test_judgments_wanted_and_not_there(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,gold\na,1\n")
+    with pytest.raises(BadData) as raised:
+        Judgments.read(path)
+    assert str(raised.value) == f"{path}: there are no judgments in this file: it is read as csv"
+
+
+def test_parquet_cut_short(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    pa.parquet.write_table(pa.table({"item": ["a"], "judge": ["w"], "label": [1]}), file)
+    path = _file(tmp_path, file.getvalue()[:-20], "judgments.parquet")
+    message = _complaint(path)
+    assert message.startswith("judgments.parquet: is cut short, or no Parquet file (")
+
+
+def test_parquet_without_a_column(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.parquet"
+    pa.parquet.write_table(pa.table({"item": ["a"], "label": [1], "note": ["x"]}), path)
+    assert _complaint(path) == (
+        "judgments.parquet, column judge: no column 'judge'; the columns are item, label, note; "
+        "also accepted: worker, annotator, coder, user, performer, assessor, rater, labeler, "
+        "labeller"
+    )
+
+
+def test_parquet_with_a_list_for_a_label(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.parquet"
+    pa.parquet.write_table(pa.table({"item": ["a"], "judge": ["w"], "label": [[1]]}), path)
+    assert _complaint(path) == (
+        "judgments.parquet, column label: holds list<element: int64>; wanted text or numbers"
+    )
+
+
+def test_parquet_speaks_of_rows(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.parquet"
+    table = pa.table({"item": ["a", "b"], "judge": ["w", None], "label": [1, 2]})
+    pa.parquet.write_table(table, path)
+    assert _complaint(path) == "judgments.parquet, row 2, column judge: the judge id is empty"
+
+
+# Bad rows skipped
+
+
+def test_every_kind_of_bad_row_is_skipped_and_listed(tmp_path: Path) -> None:
+    text = "item,judge,label\na,w,1\n\nb,w\nc,,1\nd,w,7\n,w,1\ne,w,\na,v,2\nf,w,1,1\n"
+    content = read(_file(tmp_path, text), scale=THREE, skip_bad=True)
+    assert _rows(content.judgments) == [("a", "w", "1"), ("a", "v", "2")]
+    assert [(bad.row, bad.place, bad.problem) for bad in content.bad] == [
+        (1, "judgments.csv, line 4", "2 cells where the header has 3"),
+        (2, "judgments.csv, line 5, column judge", "the judge id is empty"),
+        (3, "judgments.csv, line 6, column label", "'7' is not on the scale 0 < 1 < 2"),
+        (4, "judgments.csv, line 7, column item", "the item id is empty"),
+        (5, "judgments.csv, line 8, column label", "there is no label; wanted one of 0 < 1 < 2"),
+        (7, "judgments.csv, line 10", "4 cells where the header has 3"),
+    ]
+
+
+def test_a_fault_after_skipped_rows_has_its_own_line(tmp_path: Path) -> None:
+    text = "item,judge,label,gold\na,w,1,1\nb,w\n,w,1,\nc,w,1,\na,v,1,2\n"
+    assert _complaint(_file(tmp_path, text), skip_bad=True) == (
+        "judgments.csv, line 6, column gold: item 'a' has gold '2' here but '1' at line 2; "
+        "wanted one"
+    )
+
+
+def test_bad_gold_rows_are_skipped_and_listed(tmp_path: Path) -> None:
+    content = read(_file(tmp_path, "item,gold\na,1\nb,\n,2\nc,0\n", "gold.csv"), skip_bad=True)
+    assert content.gold is not None
+    assert content.gold.to_table().to_pydict() == {"item": ["a", "c"], "gold": ["1", "0"]}
+    assert [(bad.row, bad.place, bad.problem) for bad in content.bad] == [
+        (2, "gold.csv, line 4, column item", "the item id is empty")
+    ]
+
+
+def test_nothing_left_after_skipping(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,judge,label\na,,1\n,w,1\n")
+    assert _complaint(path, skip_bad=True) == "judgments.csv: every one of the 2 rows is bad"
+
+
+# Tables of other libraries
+
+_COLUMNS = {"item": ["a", "b", "a"], "judge": ["w", "w", "v"], "label": [1, 2, 1]}
+_EXPECTED = [("a", "w", "1"), ("a", "v", "1"), ("b", "w", "2")]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table(_COLUMNS),
+        pd.DataFrame(_COLUMNS),
+        pd.DataFrame(_COLUMNS).astype({"item": "category", "label": "float"}),
+        pl.DataFrame(_COLUMNS),
+        pl.DataFrame(_COLUMNS, schema_overrides={"item": pl.Categorical}),
+        pl.DataFrame(_COLUMNS, schema_overrides={"judge": pl.Enum(["v", "w"])}),
+        _COLUMNS,
+    ],
+    ids=["arrow", "pandas", "pandas-category", "polars", "polars-category", "polars-enum", "dict"],
+)
+def test_tables_of_other_libraries(table: Any) -> None:
+    assert _rows(Judgments.from_table(table)) == _EXPECTED
+
+
+def test_duckdb_relations() -> None:
+    frame = pd.DataFrame(_COLUMNS)
+    with duckdb.connect() as connection:
+        connection.register("frame", frame)
+        relation = connection.sql("select * from frame")
+        assert _rows(Judgments.from_table(relation)) == _EXPECTED
+
+
+def test_a_bad_row_of_a_table() -> None:
+    with pytest.raises(BadData) as raised:
+        Judgments.from_table(pd.DataFrame({**_COLUMNS, "label": [1.0, None, 2.0]}))
+    assert str(raised.value) == "table, row 2, column label: there is no label; wanted one of 1 < 2"
+
+
+def test_a_table_with_labels_of_two_types() -> None:
+    with pytest.raises(BadData) as raised:
+        Judgments.from_table(pd.DataFrame({**_COLUMNS, "label": [1, "x", 2]}), source="frame")
+    message = str(raised.value)
+    assert message.startswith("frame: Arrow cannot take in this DataFrame (")
+    assert message.endswith("; wanted a table with values of one type in each column")
+    assert "column label" in message
+
+
+def test_what_is_no_table() -> None:
+    with pytest.raises(BadData) as raised:
+        Judgments.from_table(3)
+    assert str(raised.value) == (
+        "table: Arrow cannot take in this int "
+        "(Expected pandas DataFrame, python dictionary or list of arrays); "
+        "wanted a table with values of one type in each column"
+    )
+
+
+def test_a_column_of_lists() -> None:
+    with pytest.raises(BadData) as raised:
+        Judgments.from_table(pl.DataFrame({**_COLUMNS, "label": [[1], [2], [3]]}))
+    assert str(raised.value) == (
+        "table, column label: holds large_list<item: int64>; wanted text or numbers"
+    )

@@ -1,0 +1,167 @@
+"""Plain judgments and gold come back as they were, whatever their ids hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.data.formats import Content, named, read, write
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.errors import BadData
+
+_PIECE = st.text(
+    st.one_of(
+        st.sampled_from("\"',;\t\n\r =+-@\\/\u2028\ufeffé漢🙂"),
+        st.characters(exclude_characters="\0", exclude_categories=["Cs"]),
+    ),
+    max_size=5,
+)
+_ID = st.builds(lambda before, after: f"{before}x{after}", _PIECE, _PIECE)
+_LABEL = _ID.map(str.strip)
+_TIME = st.integers(0, 4_000_000_000_000_000).map(lambda micro: micro / 1e6)
+_SECONDS = st.floats(0, 1e9, allow_subnormal=False)
+_ROW = st.tuples(_ID, _ID, _LABEL, _TIME, st.one_of(st.none(), _SECONDS))
+_SUFFIX = {"csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "parquet": ".parquet"}
+
+
+def _round_trip(content: Content, folder: Path, name: str) -> Content:
+    path = folder / f"judgments{_SUFFIX[name]}"
+    write(content, path, format=name)
+    return read(path)
+
+
+@pytest.mark.parametrize("name", sorted(_SUFFIX))
+@settings(deadline=None, max_examples=40)
+@given(rows=st.lists(_ROW, min_size=1, max_size=8), data=st.data())
+def test_judgments_come_back_as_they_were(
+    tmp_path_factory: pytest.TempPathFactory, name: str, rows: list[Any], data: st.DataObject
+) -> None:
+    item, judge, label, time, seconds = zip(*rows, strict=True)
+    table = pa.table(
+        {
+            "item": item,
+            "judge": judge,
+            "label": label,
+            "time": pa.array(time, pa.float64()),
+            "seconds": pa.array([1.5, *seconds[1:]], pa.float64()),
+        }
+    )
+    judgments = Judgments.from_table(table)
+    gold_items = data.draw(st.lists(st.sampled_from(item), unique=True))
+    gold = Gold.of(dict.fromkeys(gold_items, label[0])) if gold_items else None
+    content = Content(judgments=judgments, gold=gold)
+    again = _round_trip(content, tmp_path_factory.mktemp("plain"), name)
+    assert again.judgments is not None
+    assert again.judgments.to_table().to_pylist() == judgments.to_table().to_pylist()
+    assert again.judgments.scale == judgments.scale
+    before = {} if gold is None else dict(zip(gold.items.to_pylist(), gold.texts(), strict=True))
+    now = again.gold
+    after = {} if now is None else dict(zip(now.items.to_pylist(), now.texts(), strict=True))
+    assert after == before
+
+
+@pytest.mark.parametrize("name", sorted(_SUFFIX))
+@settings(deadline=None, max_examples=25)
+@given(rows=st.lists(st.tuples(_ID, _ID, _ID, st.integers(0, 3)), min_size=1, max_size=8))
+def test_topics_and_documents_come_back_as_they_were(
+    tmp_path_factory: pytest.TempPathFactory, name: str, rows: list[Any]
+) -> None:
+    topic, document, judge, label = zip(*rows, strict=True)
+    topic = tuple(text.replace("/", "|") for text in topic)  # else two pairs may be one item
+    table = pa.table({"topic": topic, "document": document, "judge": judge, "label": label})
+    judgments = Judgments.from_table(table)
+    again = _round_trip(Content(judgments=judgments), tmp_path_factory.mktemp("plain"), name)
+    assert again.judgments is not None
+    assert again.judgments.to_table().to_pylist() == judgments.to_table().to_pylist()
+
+
+@pytest.mark.parametrize("name", sorted(_SUFFIX))
+@settings(deadline=None, max_examples=25)
+@given(truths=st.dictionaries(_ID, _LABEL, min_size=1, max_size=8))
+def test_gold_comes_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, name: str, truths: dict[str, object]
+) -> None:
+    again = _round_trip(Content(gold=Gold.of(truths)), tmp_path_factory.mktemp("plain"), name)
+    assert again.gold is not None
+    assert dict(zip(again.gold.items.to_pylist(), again.gold.texts(), strict=True)) == truths
+
+
+@pytest.mark.parametrize("name", sorted(_SUFFIX))
+@settings(deadline=None, max_examples=20)
+@given(blank=st.text(" \t\n\r\u00a0\u2003", max_size=3), role=st.sampled_from(["item", "judge"]))
+def test_ids_of_nothing_but_white_space_are_bad(
+    tmp_path_factory: pytest.TempPathFactory, name: str, blank: str, role: str
+) -> None:
+    path = tmp_path_factory.mktemp("blank") / f"judgments{_SUFFIX[name]}"
+    names = {"item": ["a", "b"], "judge": ["w", "w"], "label": ["1", "1"]}
+    judgments = Judgments.from_table(names)
+    column = pa.array([names[role][0], blank], pa.large_string())
+    parts = {"item": "items", "judge": "judges"}
+    bad = Content(judgments=_with(judgments, parts[role], column))
+    write(bad, path, format=name)
+    place = {"parquet": "row 2", "jsonl": "line 2"}.get(name, "line 3")
+    with pytest.raises(BadData) as raised:
+        read(path)
+    assert str(raised.value) == f"{path.name}, {place}, column {role}: the {role} id is empty"
+
+
+def _with(judgments: Judgments, part: str, names: Any) -> Judgments:
+    changed = replace(judgments, **{part: names})
+    if part == "judges":
+        changed = replace(changed, judge=np.array([0, 1], dtype=np.int32))
+    return changed
+
+
+def test_items_with_names_of_their_own_keep_them(tmp_path: Path) -> None:
+    table = pa.table(
+        {"item": ["i"], "topic": ["t"], "document": ["d"], "judge": ["w"], "label": [1]}
+    )
+    content = Content(judgments=Judgments.from_table(table))
+    again = _round_trip(content, tmp_path, "csv")
+    assert again.judgments is not None
+    assert [tuple(row.values()) for row in again.judgments.to_table().to_pylist()] == [
+        ("i", "t", "d", "w", "1")
+    ]
+
+
+def test_the_csv_that_is_written(tmp_path: Path) -> None:
+    table = pa.table(
+        {"topic": ["7", "7"], "document": ["a,b", "=c"], "judge": ["w", 'v"'], "label": ["1", "0"]}
+    )
+    content = Content(judgments=Judgments.from_table(table), gold=Gold.of({"7/=c": 1}))
+    write(content, tmp_path / "out.csv", format="csv")
+    assert (tmp_path / "out.csv").read_text() == (
+        'topic,document,judge,label,gold\n7,"a,b",w,1,\n7,=c,"v""",0,1\n'
+    )
+
+
+def test_nothing_to_write(tmp_path: Path) -> None:
+    with pytest.raises(BadData) as raised:
+        write(Content(), tmp_path / "out.csv", format="csv")
+    assert str(raised.value) == "plain holds judgments or gold, and there are none to write"
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_every_plain_format_has_its_extension() -> None:
+    assert {name: named(name).extension for name in _SUFFIX} == _SUFFIX
+
+
+def test_missing_seconds_stay_missing(tmp_path: Path) -> None:
+    table = pa.table(
+        {"item": ["a", "b"], "judge": ["w", "w"], "label": [1, 1], "seconds": [None, 2.0]}
+    )
+    content = Content(judgments=Judgments.from_table(table))
+    again = _round_trip(content, tmp_path, "csv").judgments
+    assert again is not None
+    assert again.seconds is not None
+    assert math.isnan(again.seconds[0])
+    assert again.seconds[1] == 2.0

@@ -1,0 +1,189 @@
+"""TREC qrels, in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.data.formats import Content, read, write
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+
+def _file(folder: Path, text: str | bytes) -> Path:
+    path = folder / "qrels.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def _complaint(path: Path, **options: Any) -> str:
+    with pytest.raises(BadData) as raised:
+        read(path, format="qrels", **options)
+    return str(raised.value)
+
+
+def _labels(**columns: list[Any]) -> Any:
+    return pa.table(
+        {"item": ["7/a", "7/b"], "topic": ["7", "7"], "document": ["a", "b"], **columns}
+    )
+
+
+def test_gold(tmp_path: Path) -> None:
+    content = read(_file(tmp_path, "7 0 a 2\n7\tQ0 \tb  -1\r\n\n 8 x a 0\n"))
+    assert content.format == "qrels"
+    assert content.gold is not None
+    assert content.gold.to_table().to_pydict() == {
+        "item": ["7/a", "7/b", "8/a"],
+        "topic": ["7", "7", "8"],
+        "document": ["a", "b", "a"],
+        "gold": ["2", "-1", "0"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("7 0 a 1\n\n7 0 b\n", "line 3: 3 fields; wanted 4: topic 0 document grade"),
+        ("7 0 a 1\n7\n", "line 2: 1 field; wanted 4: topic 0 document grade"),
+        ("7 0 a 1\n7 0 b 1.5\n", "line 2, column grade: '1.5' is no whole number"),
+        ("7 0 a 1\n7 0 b high\n", "line 2, column grade: 'high' is no whole number"),
+        (
+            "7 0 a 1\n7 0 b 1\n7 0 a 2\n",
+            "line 3, column grade: item '7/a' has grade '2' here but '1' at line 1; wanted one",
+        ),
+        ("7 0 a\0 1\n", "line 1, column document: a NUL byte in an id"),
+    ],
+)
+def test_a_bad_line(tmp_path: Path, text: str, message: str) -> None:
+    assert _complaint(_file(tmp_path, text)) == f"qrels.txt, {message}"
+
+
+def test_blank_lines_alone(tmp_path: Path) -> None:
+    assert _complaint(_file(tmp_path, "\n \n")) == "qrels.txt: there is nothing in the file"
+
+
+def test_latin_1(tmp_path: Path) -> None:
+    path = _file(tmp_path, "7 0 a 1\n7 0 café 1\n".encode("latin-1"))
+    assert _complaint(path) == (
+        "qrels.txt, line 2: byte 0xe9 is not UTF-8; "
+        "wanted UTF-8, or the encoding named, such as --encoding latin-1"
+    )
+    assert Gold.read(path, encoding="latin-1").items.to_pylist() == ["7/a", "7/café"]
+
+
+def test_bad_lines_are_skipped_and_listed(tmp_path: Path) -> None:
+    content = read(_file(tmp_path, "7 0 a 1\n7 0 b x\n\n7 0 c\n7 0 d 0\n"), skip_bad=True)
+    assert content.gold is not None
+    assert content.gold.items.to_pylist() == ["7/a", "7/d"]
+    assert [(bad.row, bad.place, bad.problem) for bad in content.bad] == [
+        (1, "qrels.txt, line 2, column grade", "'x' is no whole number"),
+        (2, "qrels.txt, line 4", "3 fields; wanted 4: topic 0 document grade"),
+    ]
+
+
+def test_nothing_left_after_skipping(tmp_path: Path) -> None:
+    path = _file(tmp_path, "7 0 b x\n7 0 b y\n")
+    assert _complaint(path, skip_bad=True) == "qrels.txt: every one of the 2 rows is bad"
+
+
+def test_whole_numbers_are_their_own_grade(tmp_path: Path) -> None:
+    write(Content(labels=_labels(label=["-2", "1"])), tmp_path / "out", format="qrels")
+    assert (tmp_path / "out").read_text() == "7 0 a -2\n7 0 b 1\n"
+
+
+def test_other_labels_have_their_place_on_an_ordered_scale(tmp_path: Path) -> None:
+    labels = _labels(label=["good", "bad"])
+    scale = Scale.parse("bad<fair<good")
+    write(Content(labels=labels, scale=scale), tmp_path / "out", format="qrels")
+    assert (tmp_path / "out").read_text() == "7 0 a 2\n7 0 b 0\n"
+
+
+def test_gold_where_there_are_no_labels(tmp_path: Path) -> None:
+    path = _file(tmp_path, "7 0 a 2\n8 0 b 0\n")
+    content = read(path)
+    write(content, tmp_path / "out", format="qrels")
+    assert (tmp_path / "out").read_text() == "7 0 a 2\n8 0 b 0\n"
+    both = Content(labels=_labels(label=["1", "1"]), gold=content.gold)
+    write(both, tmp_path / "out", format="qrels")
+    assert (tmp_path / "out").read_text() == "7 0 a 1\n7 0 b 1\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (Content(), "qrels holds labels or gold, and there are none to write"),
+        (
+            Content(labels=_labels(label=["cat", "dog"])),
+            "qrels rates with numbers, and label 'cat' is none; "
+            "wanted numbers, or an ordered scale such as --labels 'bad<good'",
+        ),
+        (
+            Content(labels=_labels(label=["1", "1.5"])),
+            "column label: qrels wants whole numbers as grades, and label '1.5' is none",
+        ),
+        (
+            Content(labels=_labels(label=["1", None])),
+            "column label: item '7/b' has no label; qrels wants one for each",
+        ),
+        (
+            Content(labels=_labels(label=["1", "1"]).drop_columns(["topic"])),
+            "column topic: qrels wants a query and a document for each item, and the topic of "
+            "these is not known; wanted judgments read with topic and document",
+        ),
+        (
+            Content(
+                labels=pa.table(
+                    {"item": ["i"], "topic": ["7"], "document": ["a b"], "label": ["1"]}
+                )
+            ),
+            "row 1, column document: 'a b' has white space in it, which qrels cannot hold",
+        ),
+        (
+            Content(
+                labels=pa.table({"item": ["i"], "topic": [""], "document": ["a"], "label": ["1"]})
+            ),
+            "row 1, column topic: there is none",
+        ),
+    ],
+)
+def test_what_cannot_be_written(tmp_path: Path, content: Content, message: str) -> None:
+    with pytest.raises(BadData) as raised:
+        write(content, tmp_path / "out", format="qrels")
+    assert str(raised.value) == message
+    assert not (tmp_path / "out").exists()
+
+
+_ID = st.text(
+    st.characters(exclude_categories=["Z", "C"], exclude_characters="/"), min_size=1, max_size=5
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(grades=st.dictionaries(st.tuples(_ID, _ID), st.integers(-3, 4), min_size=1, max_size=8))
+def test_gold_comes_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, grades: dict[tuple[str, str], int]
+) -> None:
+    topics, documents = zip(*grades, strict=True)
+    gold = Gold.from_table(
+        pa.table({"topic": topics, "document": documents, "gold": list(grades.values())})
+    )
+    path = tmp_path_factory.mktemp("qrels") / "out"
+    write(Content(gold=gold), path, format="qrels")
+    again = read(path, format="qrels").gold
+    assert again is not None
+    assert again.to_table().to_pydict() == gold.to_table().to_pydict()
+
+
+def test_the_scale_of_judgments_beside_the_labels_counts(tmp_path: Path) -> None:
+    table = pa.table({"topic": ["7"], "document": ["a"], "judge": ["w"], "label": ["low"]})
+    judgments = Judgments.from_table(table, scale=Scale.parse("low<high"))
+    labels = _labels(label=["high", "low"])
+    write(Content(judgments=judgments, labels=labels), tmp_path / "out", format="qrels")
+    assert (tmp_path / "out").read_text() == "7 0 a 1\n7 0 b 0\n"

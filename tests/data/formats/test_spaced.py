@@ -1,0 +1,128 @@
+"""Text set apart by white space: what is a row, what is a number, what is a repeated pair."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from adjudge.data.formats.format import Head, Options
+from adjudge.data.formats.spaced import (
+    check_cells,
+    is_number,
+    is_whole,
+    most_rows,
+    numbers_of,
+    read_spaced,
+    repeated,
+)
+from adjudge.errors import BadData
+
+_NAMES = ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"1 2\n3 4\n",
+        b"1\t2\r\n3\t4",
+        b"1 2\r3 4\r",
+        b"\xef\xbb\xbf1 2\n\n \t\n  3 \t 4  \n",
+        "1 2\n3 4\n".encode("utf-16"),
+    ],
+)
+def test_rows(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "data").write_bytes(data)
+    encoding = "utf-16" if data.startswith(b"\xff\xfe") else "utf-8"
+    table, _ = read_spaced(tmp_path / "data", Options(encoding=encoding), _NAMES)
+    assert table.to_pydict() == {"a": ["1", "3"], "b": ["2", "4"]}
+
+
+def test_compressed_rows_know_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "data.gz").write_bytes(gzip.compress(b"\n1 2\n\n3 4\n"))
+    table, source = read_spaced(tmp_path / "data.gz", Options(), _NAMES)
+    assert table["b"].to_pylist() == ["2", "4"]
+    assert str(source.error(1, "so")) == "data.gz, line 4: so"
+
+
+def test_other_white_space_belongs_to_the_cell(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a\u00a0b c\n")
+    table, _ = read_spaced(tmp_path / "data", Options(), _NAMES)
+    assert table.to_pydict() == {"a": ["a\u00a0b"], "b": ["c"]}
+
+
+def test_lines_with_too_few_or_too_many_fields(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("1 2\n3\n4 5 6\n7 8\n")
+    with pytest.raises(BadData) as raised:
+        read_spaced(tmp_path / "data", Options(), _NAMES)
+    assert str(raised.value) == "data, line 2: 1 field; wanted 2: a b"
+    table, source = read_spaced(tmp_path / "data", Options(skip_bad=True), _NAMES)
+    assert table["a"].to_pylist() == ["1", "7"]
+    assert [bad.problem for bad in source.skipped] == [
+        "1 field; wanted 2: a b",
+        "3 fields; wanted 2: a b",
+    ]
+    assert str(source.error(1, "so")) == "data, line 4: so"
+
+
+def test_no_line_with_the_right_number_of_fields(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("1\n2\n")
+    with pytest.raises(BadData) as raised:
+        read_spaced(tmp_path / "data", Options(skip_bad=True), _NAMES)
+    assert str(raised.value) == "data: every one of the 2 rows is bad"
+
+
+def test_numbers() -> None:
+    texts = ["1", "-2.5", "+.5", "1.", "1e-3", "x", "", "nan", "inf", "1e999", "0x1f", "1_000"]
+    values, wrong = numbers_of(pa.array(texts))
+    assert values.to_pylist()[:5] == [1.0, -2.5, 0.5, 1.0, 0.001]
+    np.testing.assert_array_equal(wrong, [False] * 5 + [True] * 7)
+    assert [is_number(text) for text in texts[:9]] == [True] * 5 + [False] * 4
+
+
+def test_whole_numbers() -> None:
+    texts = ["007", "-1", "1.0", "+1", "9" * 30, " 1"]
+    values, wrong = numbers_of(pa.array(texts), whole=True)
+    assert values.to_pylist()[:2] == [7, -1]
+    np.testing.assert_array_equal(wrong, [False, False, True, True, True, True])
+    assert [is_whole(text) for text in texts] == [True, True, False, False, False, False]
+
+
+def test_repeated_pairs() -> None:
+    table = pa.table({"a": ["x", "x", "y", "x", "y"], "b": ["1", "2", "1", "1", "1"]})
+    marked, first = repeated(table, ("a", "b"))
+    np.testing.assert_array_equal(marked, [False, False, False, True, True])
+    np.testing.assert_array_equal(first, [0, 1, 2, 0, 2])
+
+
+def test_cells_that_cannot_be_written() -> None:
+    table = pa.table({"a": ["x", "y"], "b": ["1 1", None]})
+    check_cells(table, ("a",), "qrels", " ")
+    check_cells(table.slice(0, 1), ("b",), "trec-2011", r"\t")
+    with pytest.raises(BadData) as raised:
+        check_cells(table, ("a", "b"), "qrels", " ")
+    assert str(raised.value) == (
+        "row 1, column b: '1 1' has white space in it, which qrels cannot hold"
+    )
+    with pytest.raises(BadData) as raised:
+        check_cells(table, ("b",), "trec-2011", r"\t")
+    assert str(raised.value) == "row 2, column b: there is none"
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("1 2\n3 4\n", True),
+        ("1 2\nbroken\n3 4\n", True),
+        ("a b c\n1 2\n3 4\n", False),
+        ("1 2\nx\ny\nz\n", False),
+        ("1 2", True),
+        ("\n\n", False),
+    ],
+)
+def test_the_first_line_and_most_others_must_fit(text: str, fits: bool) -> None:
+    head = Head(path=Path("data"), text=text, first=text.split("\n", maxsplit=1)[0])
+    assert most_rows(head, lambda cells: len(cells) == 2) == fits

@@ -1,0 +1,145 @@
+"""Tables as CSV, JSONL and Parquet: quoted where they must be, and safe in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from adjudge.data.formats.tables import (
+    unguarded,
+    write_csv,
+    write_jsonl,
+    write_parquet,
+    write_rows,
+)
+
+
+def _csv(table: Any, **options: Any) -> str:
+    file = io.BytesIO()
+    write_csv(table, file, **options)
+    return file.getvalue().decode()
+
+
+def test_only_cells_that_must_be_are_quoted() -> None:
+    table = pa.table({"a": ["x", "a,b", 'q"q', "l\nl", "r\rr", " s ", "t\tt"], "b,": [1] * 7})
+    assert _csv(table) == ('a,"b,"\nx,1\n"a,b",1\n"q""q",1\n"l\nl",1\n"r\rr",1\n s ,1\nt\tt,1\n')
+    assert _csv(table, delimiter="\t") == (
+        'a\tb,\nx\t1\na,b\t1\n"q""q"\t1\n"l\nl"\t1\n"r\rr"\t1\n s \t1\n"t\tt"\t1\n'
+    )
+
+
+def test_numbers_times_truth_and_what_is_missing() -> None:
+    table = pa.table(
+        {
+            "float": [0.1, 1.0, None],
+            "whole": [1, None, -3],
+            "true": [True, False, None],
+            "time": pa.array([datetime(2026, 5, 31, 12, tzinfo=UTC), None, None]),
+            "text": ["", None, "x"],
+        }
+    )
+    assert _csv(table) == (
+        "float,whole,true,time,text\n0.1,1,true,2026-05-31 12:00:00.000000Z,\n1,,false,,\n,-3,,,x\n"
+    )
+
+
+def test_a_table_without_rows_is_its_header() -> None:
+    assert (
+        _csv(pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.int64())})) == "a,b\n"
+    )
+
+
+def test_a_part_of_a_table_is_only_that_part() -> None:
+    table = pa.table({"a": pa.array(["0", "1,", "2", "3"], pa.large_string())})
+    assert _csv(table.slice(1, 2)) == 'a\n"1,"\n2\n'
+    assert _csv(pa.concat_tables([table.slice(3), table.slice(0, 1)])) == "a\n3\n0\n"
+
+
+def test_rows_without_header_or_quotes() -> None:
+    file = io.BytesIO()
+    write_rows(pa.table({"a": ['"x"', None], "b": [1, 2]}), file, delimiter=" ")
+    assert file.getvalue() == b'"x" 1\n 2\n'
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+49", "+49"),
+        ("-2.5", "-2.5"),
+        ("-x", "'-x"),
+        ("@me", "'@me"),
+        ("\tx", "'\tx"),
+        ("'=1", "''=1"),
+        ("'tis", "'tis"),
+        ("a=1", "a=1"),
+        ("", ""),
+    ],
+)
+def test_cells_that_a_spreadsheet_would_run_are_disarmed(cell: str, written: str) -> None:
+    table = pa.table({"a": [cell], "b": [-1]})
+    assert next(csv.reader(io.StringIO(_csv(table, guard=True).split("\n", 1)[1]))) == [
+        written,
+        "-1",
+    ]
+    assert unguarded(pa.array([written])).to_pylist() == [cell]
+
+
+@settings(deadline=None)
+@given(cell=st.text(st.characters(exclude_categories=["Cs"])))
+@example("''=x")
+@example("'-5")
+def test_disarming_can_be_undone(cell: str) -> None:
+    text = _csv(pa.table({"a": [cell], "b": ["."]}), guard=True)
+    written = list(csv.reader(io.StringIO(text, newline="")))[1][0]
+    assert unguarded(pa.array([written])).to_pylist() == [cell]
+
+
+def test_jsonl_leaves_out_what_is_missing() -> None:
+    file = io.BytesIO()
+    table = pa.table(
+        {
+            'a "b"': ["é", None, 'q"\n'],
+            "float": [1.5, 2.0, math.nan],
+            "true": [True, None, False],
+            "whole": [None, 2**60, -1],
+            "time": pa.array([None, datetime(2026, 5, 31, 12, tzinfo=UTC), None]),
+            "list": [[1, None], [], None],
+            "coded": pa.array(["x", "y", "x"]).dictionary_encode(),
+        }
+    )
+    write_jsonl(pa.concat_tables([table.slice(1), table.slice(0, 1)]), file)
+    assert [json.loads(line) for line in file.getvalue().decode().splitlines()] == [
+        {
+            "float": 2.0,
+            "whole": 2**60,
+            "time": "2026-05-31 12:00:00+00:00",
+            "list": [],
+            "coded": "y",
+        },
+        {'a "b"': 'q"\n', "true": False, "whole": -1, "coded": "x"},
+        {'a "b"': "é", "float": 1.5, "true": True, "list": [1, None], "coded": "x"},
+    ]
+
+
+def test_jsonl_is_written_plainly() -> None:
+    file = io.BytesIO()
+    write_jsonl(pa.table({"a": ["é", None], "b": [1.5, 2.0], "c": [True, None]}), file)
+    assert file.getvalue().decode() == '{"a": "é", "b": 1.5, "c": true}\n{"b": 2}\n'
+
+
+def test_parquet_keeps_types() -> None:
+    table = pa.table({"a": ["x"], "b": [1.5], "c": [True]})
+    file = io.BytesIO()
+    write_parquet(table, file)
+    assert pa.parquet.read_table(io.BytesIO(file.getvalue())).equals(table)

@@ -1,0 +1,175 @@
+"""Toloka assignments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.data.formats import Content, read
+from adjudge.errors import BadData
+
+HEADER = (
+    "INPUT:query\tINPUT:docid\tOUTPUT:result\tGOLDEN:result\tHINT:text\tHINT:default_language\t"
+    "ASSIGNMENT:link\tASSIGNMENT:task_id\tASSIGNMENT:assignment_id\tASSIGNMENT:worker_id\t"
+    "ASSIGNMENT:status\tASSIGNMENT:started\tASSIGNMENT:submitted"
+)
+
+
+def pool(folder: Path, *lines: str, header: str = HEADER) -> Path:
+    path = folder / "assignments.tsv"
+    path.write_text("\n".join([header, *lines]) + "\n")
+    return path
+
+
+def row(
+    task: str,
+    judge: str,
+    label: str,
+    *,
+    status: str = "APPROVED",
+    gold: str = "",
+    hint: str = "",
+    start: str = "2020-05-20T12:00:00.000",
+    end: str = "2020-05-20T12:00:30.500",
+) -> str:
+    cells = ["red dress", f"d{task}", label, gold, hint, "", "http://x", task, "a", judge, status]
+    return "\t".join([*cells, start, end])
+
+
+def judged(content: Content) -> set[tuple[Any, ...]]:
+    assert content.judgments is not None
+    rows = content.judgments.to_table().to_pylist()
+    return {(row["item"], row["judge"], row["label"]) for row in rows}
+
+
+def test_task_is_the_item_and_knows_its_topic(tmp_path: Path) -> None:
+    path = pool(
+        tmp_path,
+        row("t1", "w1", "1", gold="1", hint="It says so"),
+        row("t1", "w2", "0", gold="1"),
+        "",  # a blank line parts the suites of tasks
+        row("t2", "w1", "0"),
+    )
+    content = read(path)
+    assert content.format == "toloka"
+    assert judged(content) == {("t1", "w1", "1"), ("t1", "w2", "0"), ("t2", "w1", "0")}
+    judgments = content.judgments
+    assert judgments is not None
+    assert judgments.topics.to_pylist() == ["red dress"]
+    assert judgments.documents.to_pylist() == ["dt1", "dt2"]
+    assert judgments.fields.to_pylist()[0] == {"query": "red dress", "docid": "dt1"}
+    assert judgments.seconds.tolist() == [30.5] * 3
+    assert judgments.time[0] == 1589976030.5
+    assert content.gold is not None
+    assert content.gold.to_table().to_pylist() == [
+        {
+            "item": "t1",
+            "topic": "red dress",
+            "document": "dt1",
+            "gold": "1",
+            "reason": "It says so",
+            "honeypot": True,
+        }
+    ]
+
+
+def test_only_finished_assignments_count(tmp_path: Path) -> None:
+    path = pool(
+        tmp_path,
+        row("t1", "w1", "1"),
+        row("t1", "w2", "1", status="SUBMITTED"),
+        row("t1", "w3", "0", status="REJECTED"),
+        row("t1", "w4", "", status="SKIPPED", end=""),
+        row("t1", "w5", "", status="EXPIRED", end=""),
+        row("t1", "w6", "", status="ACTIVE", end=""),
+        row("t1", "w7", ""),
+    )
+    content = read(path)
+    assert judged(content) == {("t1", "w1", "1"), ("t1", "w2", "1")}
+    assert content.notes == (
+        "1 row left out: rejected by the requester",
+        "1 row left out: skipped",
+        "1 row left out: not finished in time",
+        "1 row left out: not finished yet",
+        "1 row left out: no answer",
+    )
+
+
+def test_inputs_are_the_item_without_a_task_id(tmp_path: Path) -> None:
+    header = "INPUT:image\tOUTPUT:result\tASSIGNMENT:worker_id"
+    path = pool(tmp_path, "a.png\tcat\tw1", "b.png\tdog\tw1", "a.png\tdog\tw2", header=header)
+    assert judged(read(path)) == {
+        ("a.png", "w1", "cat"),
+        ("b.png", "w1", "dog"),
+        ("a.png", "w2", "dog"),
+    }
+    header = "INPUT:left\tINPUT:right\tOUTPUT:result\tASSIGNMENT:worker_id"
+    path = pool(tmp_path, "a\tb\tleft\tw1", "a\tc\tright\tw1", header=header)
+    assert judged(read(path)) == {("a/b", "w1", "left"), ("a/c", "w1", "right")}
+    path = pool(tmp_path, "a/b\tc\tleft\tw1", "a\tb/c\tright\tw1", header=header)
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "assignments.tsv: two tasks have inputs that read the same when joined; "
+        "wanted a column ASSIGNMENT:task_id"
+    )
+
+
+def test_pair_of_inputs_is_the_item_without_a_task_id(tmp_path: Path) -> None:
+    header = (
+        "INPUT:query\tINPUT:document\tOUTPUT:result\tGOLDEN:result\tHINT:text\tASSIGNMENT:worker_id"
+    )
+    path = pool(
+        tmp_path,
+        "q1\td1\t1\t0\tno verb\tw1",
+        "q1\td2\t0\t\t\tw1",
+        "q1\td1\t0\t0\t\tw2",
+        header=header,
+    )
+    content = read(path)
+    assert judged(content) == {("q1/d1", "w1", "1"), ("q1/d2", "w1", "0"), ("q1/d1", "w2", "0")}
+    assert content.gold is not None
+    assert content.gold.items.to_pylist() == ["q1/d1"]
+    assert content.gold.reasons.to_pylist() == ["no verb"]
+
+
+def test_several_outputs_want_one_named(tmp_path: Path) -> None:
+    header = "INPUT:image\tOUTPUT:result\tOUTPUT:comment\tASSIGNMENT:worker_id"
+    path = pool(tmp_path, "a.png\tcat\tnice\tw1", header=header)
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "assignments.tsv: there are 2 outputs (result, comment); wanted one, named with --question"
+    )
+    assert judged(read(path, question="result")) == {("a.png", "w1", "cat")}
+    assert judged(read(path, question="OUTPUT:comment")) == {("a.png", "w1", "nice")}
+
+
+def test_nothing_to_tell_items_apart(tmp_path: Path) -> None:
+    path = pool(tmp_path, "cat\tw1", header="OUTPUT:result\tASSIGNMENT:worker_id")
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "assignments.tsv: no column ASSIGNMENT:task_id and no column INPUT:<field>; "
+        "wanted what tells items apart"
+    )
+
+
+def test_a_fault_has_its_line(tmp_path: Path) -> None:
+    path = pool(
+        tmp_path,
+        row("t1", "w1", "1", status="REJECTED"),
+        row("t1", "w2", "1"),
+        "",
+        row("t1", "", "1"),
+    )
+    with pytest.raises(BadData) as caught:
+        read(path)
+    assert str(caught.value) == (
+        "assignments.tsv, line 5, column ASSIGNMENT:worker_id: the judge id is empty"
+    )
+    content = read(path, skip_bad=True)
+    assert judged(content) == {("t1", "w2", "1")}
+    assert len(content.bad) == 1

@@ -1,0 +1,266 @@
+"""TREC 2011 crowdsourcing task 2: judgments in and out, submissions in and out."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from adjudge.data.formats import Content, read, write
+from adjudge.data.formats.trec_2011 import SCALE, write_submission
+from adjudge.data.formats.trec_rf10 import trec_2011_subset
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+_HEADER = "TOPIC\tHIT_ID\tWORKER_ID\tDOC_ID\tTRUTH\tLABEL\n"
+
+
+def _file(folder: Path, text: str, name: str = "stage2.tsv") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def _complaint(path: Path, **options: Any) -> str:
+    with pytest.raises(BadData) as raised:
+        read(path, **options)
+    return str(raised.value)
+
+
+def _labels(**columns: Any) -> Any:
+    pairs = {"topic": ["7", "7", "8"], "document": ["a", "b", "a"]}
+    return pa.table({"item": ["7/a", "7/b", "8/a"], **pairs, **columns})
+
+
+def _submission(content: Content, **options: Any) -> str:
+    file = io.BytesIO()
+    write_submission(content, file, **options)
+    return file.getvalue().decode()
+
+
+def test_judgments_and_gold(tmp_path: Path) -> None:
+    text = _HEADER + "7\th1\tw1\ta\t-1\t0\n7\th1\tw1\tb\t1\t1\n7\th2\tw2\ta\t-1\t1\n"
+    content = read(_file(tmp_path, text))
+    assert content.format == "trec-2011"
+    assert content.judgments is not None
+    assert content.gold is not None
+    assert content.judgments.scale == SCALE
+    assert content.judgments.to_table().to_pydict() == {
+        "item": ["7/a", "7/a", "7/b"],
+        "topic": ["7", "7", "7"],
+        "document": ["a", "a", "b"],
+        "judge": ["w1", "w2", "w1"],
+        "label": ["0", "1", "1"],
+    }
+    assert content.gold.to_table()["item"].to_pylist() == ["7/b"]
+    assert content.gold.texts() == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("7\th\tw\tb\t-1\t2", "line 3, column LABEL: '2' is not on the scale 0 < 1"),
+        ("7\th\tw\tb\tmaybe\t1", "line 3, column TRUTH: 'maybe' is not on the scale 0 < 1"),
+        ("7\th\t\tb\t-1\t1", "line 3, column WORKER_ID: the judge id is empty"),
+        ("7\th\tw\tb\t-1", "line 3: 5 cells where the header has 6"),
+        (
+            "7\th\tw\ta\t1\t1",
+            "line 3, column TRUTH: item '7/a' has TRUTH '1' here but '0' at line 2; wanted one",
+        ),
+    ],
+)
+def test_a_bad_row(tmp_path: Path, row: str, message: str) -> None:
+    path = _file(tmp_path, f"{_HEADER}7\th\tw\ta\t0\t0\n{row}\n")
+    assert _complaint(path) == f"stage2.tsv, {message}"
+
+
+def test_graded_judgments_are_written_binary(tmp_path: Path) -> None:
+    table = pa.table(
+        {"topic": ["7", "7"], "document": ["a", "b"], "judge": ["w", 'v"'], "label": [2, 0]}
+    )
+    judgments = Judgments.from_table(table, scale=Scale.parse("0<1<2"))
+    content = Content(judgments=judgments, gold=Gold.of({"7/a": 1, "9/z": 0}))
+    write(content, tmp_path / "out.tsv", format="trec-2011")
+    assert (tmp_path / "out.tsv").read_text() == (
+        f'{_HEADER}7\tna\tw\ta\t1\t1\n7\tna\tv"\tb\t-1\t0\n'
+    )
+
+
+def test_judgments_come_back_as_they_were(tmp_path: Path) -> None:
+    text = _HEADER + "7\tna\tw1\ta\t-1\t0\n7\tna\tw2\ta\t-1\t1\n8\tna\tw1\tb\t1\t1\n"
+    write(read(_file(tmp_path, text)), tmp_path / "out.tsv", format="trec-2011")
+    assert (tmp_path / "out.tsv").read_text() == text
+
+
+def test_judgments_without_gold(tmp_path: Path) -> None:
+    table = pa.table({"topic": ["7"], "document": ["a"], "judge": ["w"], "label": [1]})
+    content = Content(judgments=Judgments.from_table(table, scale=SCALE))
+    write(content, tmp_path / "out.tsv", format="trec-2011")
+    assert (tmp_path / "out.tsv").read_text() == f"{_HEADER}7\tna\tw\ta\t-1\t1\n"
+
+
+@pytest.mark.parametrize(
+    ("columns", "scale", "message"),
+    [
+        (
+            {"topic": ["7"], "document": ["a"], "judge": ["w"], "label": ["-2"]},
+            "-2<0<1",
+            "column label: label '-2' is neither relevant nor not relevant; "
+            "wanted judgments without it",
+        ),
+        (
+            {"topic": ["7"], "document": ["a"], "judge": ["w"], "label": ["cat"]},
+            "cat,dog",
+            "which of the labels cat, dog count as relevant is not known; "
+            "name them, such as --relevant 1,2",
+        ),
+        (
+            {"item": ["i"], "judge": ["w"], "label": ["1"]},
+            "0<1",
+            "column topic: trec-2011 wants a query and a document for each item, and the topic of "
+            "these is not known; wanted judgments read with topic and document",
+        ),
+        (
+            {"topic": ["7"], "document": ["a\tb"], "judge": ["w"], "label": ["1"]},
+            "0<1",
+            "row 1, column DOC_ID: 'a\\tb' has white space in it, which trec-2011 cannot hold",
+        ),
+    ],
+)
+def test_judgments_that_cannot_be_written(
+    tmp_path: Path, columns: dict[str, list[str]], scale: str, message: str
+) -> None:
+    judgments = Judgments.from_table(pa.table(columns), scale=Scale.parse(scale))
+    with pytest.raises(BadData) as raised:
+        write(Content(judgments=judgments), tmp_path / "out.tsv", format="trec-2011")
+    assert str(raised.value) == message
+    assert not (tmp_path / "out.tsv").exists()
+
+
+def test_a_submission(tmp_path: Path) -> None:
+    content = read(_file(tmp_path, "7\ta\t1\t0.75\n7 b 2 0.25\n8 a na na\n8 b na 0.5\n", "run.txt"))
+    assert content.format == "trec-2011-submission"
+    assert content.scale == SCALE
+    assert content.labels.to_pydict() == {
+        "item": ["7/a", "7/b", "8/a", "8/b"],
+        "topic": ["7", "7", "8", "8"],
+        "document": ["a", "b", "a", "b"],
+        "label": ["1", "0", None, "1"],
+        "probability": [0.75, 0.75, None, 0.5],
+        "p_0": [0.25, 0.75, None, 0.5],
+        "p_1": [0.75, 0.25, None, 0.5],
+        "rank": [1, 2, None, None],
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("7 b 1", "line 2: 3 fields; wanted 4: topic document rank class"),
+        ("7 b 0 0.5", "line 2, column rank: '0' is no rank; wanted a whole number from 1, or na"),
+        ("7 b -1 0.5", "line 2, column rank: '-1' is no rank; wanted a whole number from 1, or na"),
+        (
+            "7 b 1.5 0.5",
+            "line 2, column rank: '1.5' is no rank; wanted a whole number from 1, or na",
+        ),
+        (
+            "7 b 1 1.1",
+            "line 2, column class: '1.1' is no class; wanted a number from 0 to 1, or na",
+        ),
+        (
+            "7 b 1 -0.1",
+            "line 2, column class: '-0.1' is no class; wanted a number from 0 to 1, or na",
+        ),
+        (
+            "7 b 1 yes",
+            "line 2, column class: 'yes' is no class; wanted a number from 0 to 1, or na",
+        ),
+        ("7 a 2 0.5", "line 2, column document: document 'a' of topic '7' is on line 1 already"),
+    ],
+)
+def test_a_bad_line_of_a_submission(tmp_path: Path, line: str, message: str) -> None:
+    path = _file(tmp_path, f"7 a 1 0.9\n{line}\n8 a 1 1\n8 b 2 0\n", "run.txt")
+    assert _complaint(path) == f"run.txt, {message}"
+
+
+def test_bad_lines_of_a_submission_are_skipped_and_listed(tmp_path: Path) -> None:
+    path = _file(tmp_path, "7 a 1 0.9\n7 b 0 1\n7 c 2 0.5\n7 a 3 0.1\n", "run.txt")
+    content = read(path, skip_bad=True)
+    assert content.labels["item"].to_pylist() == ["7/a", "7/c"]
+    assert [bad.place for bad in content.bad] == [
+        "run.txt, line 2, column rank",
+        "run.txt, line 4, column document",
+    ]
+
+
+def test_the_class_is_the_probability_of_the_relevant_truths() -> None:
+    shares = {"p_0": [0.5, 0.875, 0.25], "p_1": [0.25, 0.125, 0.25], "p_2": [0.25, 0.0, 0.5]}
+    labels = _labels(label=["0", "0", "2"], rank=[1, 2, 1], **shares)
+    scale = Scale.parse("0<1<2")
+    assert _submission(Content(labels=labels, scale=scale)) == (
+        "7\ta\t1\t0.5\n7\tb\t2\t0.125\n8\ta\t1\t0.75\n"
+    )
+    assert _submission(Content(labels=labels, scale=scale), quantised=True) == (
+        "7\ta\t1\t1\n7\tb\t2\t0\n8\ta\t1\t1\n"
+    )
+
+
+def test_the_scale_may_be_read_from_the_table() -> None:
+    labels = _labels(label=["0", "0", "1"], p_0=[0.75, 0.5, 0.0], p_1=[0.25, 0.5, 1.0])
+    assert _submission(Content(labels=labels)) == "7\ta\t2\t0.25\n7\tb\t1\t0.5\n8\ta\t1\t1\n"
+
+
+def test_labels_without_probabilities_and_ranks() -> None:
+    labels = _labels(label=["no", "yes", None])
+    content = Content(labels=labels, scale=Scale.parse("no<yes"))
+    assert _submission(content) == "7\ta\t2\t0\n7\tb\t1\t1\n8\ta\tna\tna\n"
+
+
+def test_a_submission_comes_back_as_it_was(tmp_path: Path) -> None:
+    text = "7\ta\t1\t0.75\n7\tb\t2\t0.1\n8\ta\tna\tna\n"
+    write(
+        read(_file(tmp_path, text, "in.txt")), tmp_path / "out.txt", format="trec-2011-submission"
+    )
+    assert (tmp_path / "out.txt").read_text() == text
+
+
+def test_a_pair_twice_in_a_submission() -> None:
+    labels = pa.table(
+        {"item": ["i", "j"], "topic": ["7", "7"], "document": ["a", "a"], "label": ["1", "1"]}
+    )
+    with pytest.raises(BadData) as raised:
+        _submission(Content(labels=labels, scale=SCALE))
+    assert str(raised.value) == (
+        "row 2: document 'a' of topic '7' is there twice; wanted each once"
+    )
+
+
+def test_a_pair_missing_from_a_submission() -> None:
+    table = pa.table(
+        {"topic": ["7", "9"], "document": ["a", "z"], "judge": ["w", "w"], "label": [1, 0]}
+    )
+    content = Content(judgments=Judgments.from_table(table), labels=_labels(label=["1", "1", "0"]))
+    with pytest.raises(BadData) as raised:
+        _submission(content)
+    assert str(raised.value) == (
+        "there is no label for 1 of the items, the first of them '9/z'; "
+        "trec-2011-submission wants every item once"
+    )
+
+
+@pytest.mark.data
+def test_the_real_file_through_the_format(shared_data: Path, tmp_path: Path) -> None:
+    subset = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
+    write(subset, tmp_path / "stage2.tsv", format="trec-2011")
+    again = read(tmp_path / "stage2.tsv")
+    assert again.judgments is not None
+    assert again.gold is not None
+    assert subset.judgments is not None
+    assert (len(again.judgments), again.judgments.item_count) == (89_624, 19_033)
+    assert len(again.gold) == 3_275
+    assert again.judgments.to_table().equals(subset.judgments.to_table())
