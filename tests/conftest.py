@@ -17,3 +17,12 @@ def shared_data() -> Path:
     if not (folder / "trec-rf10" / "judgments.tsv").is_file():
         pytest.skip(f"no real crowd judgments at {folder}; set ADJUDGE_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def shared_reference(shared_data: Path) -> Path:
+    """The folder of reference posteriors from an independent sampler, beside the data."""
+    folder = shared_data.parent / "reference"
+    if not (folder / "hierarchical-relevance.csv").is_file():
+        pytest.skip(f"no reference posteriors at {folder}")
+    return folder

@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
+    from adjudge.data.draws import Draws
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
     from adjudge.data.scale import Scale
     from adjudge.engines.threads import ThreadsEngine
     from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
     from adjudge.models.dawid_skene import DawidSkene
+    from adjudge.models.hierarchical_confusion import HierarchicalConfusion
+    from adjudge.models.hierarchical_relevance import HierarchicalRelevance
+    from adjudge.models.hybrid_confusion import HybridConfusion
     from adjudge.models.majority_vote import MajorityVote
     from adjudge.models.model import Model
     from adjudge.models.registry import MODELS, model
@@ -41,6 +45,10 @@ _HOMES = {
     "Scale": "data.scale",
     "ThreadsEngine": "engines.threads",
     "DawidSkene": "models.dawid_skene",
+    "Draws": "data.draws",
+    "HierarchicalConfusion": "models.hierarchical_confusion",
+    "HierarchicalRelevance": "models.hierarchical_relevance",
+    "HybridConfusion": "models.hybrid_confusion",
     "MajorityVote": "models.majority_vote",
     "SingleConfusion": "models.single_confusion",
     "MODELS": "models.registry",
@@ -55,7 +63,11 @@ __all__ = [
     "BadSetting",
     "Consensus",
     "DawidSkene",
+    "Draws",
     "Gold",
+    "HierarchicalConfusion",
+    "HierarchicalRelevance",
+    "HybridConfusion",
     "Judgments",
     "MajorityVote",
     "Model",

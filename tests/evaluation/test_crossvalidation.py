@@ -230,6 +230,6 @@ def test_five_folds_of_the_real_crowd(shared_data: Path) -> None:
     assert (len(judgments), judgments.item_count, len(gold)) == (89_624, 19_033, 3_275)
     found = cross_validate(MajorityVote(), judgments, gold, folds=5)
     assert found.pooled.scored == 3_275
-    # The simple majority of zscore-weighted-voting: graded about .46, binary about .64.
+    # The simple majority of Jung and Lease (2011): graded about .46, binary about .64.
     assert found.pooled["graded_accuracy"].value == pytest.approx(0.46, abs=0.02)
     assert found.pooled["binary_accuracy"].value == pytest.approx(0.64, abs=0.02)

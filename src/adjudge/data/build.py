@@ -215,39 +215,65 @@ def _group(
     seconds = None
     if "seconds" in where:
         seconds = numbers(rows[where["seconds"]], place, where["seconds"])
-    order = _order(items.by_row, len(items.names))
-    counts = np.bincount(items.by_row, minlength=len(items.names))
-
-    def sorted_by_item(values: Any) -> Any:
-        return values if values is None or order is None else values[order]
-
+    offsets = _runs(items.by_row, len(items.names))
+    if offsets is None:
+        order = None if time is None and seconds is None else _order(items)
+        time = time if time is None or order is None else time[order]
+        seconds = seconds if seconds is None or order is None else seconds[order]
+        offsets, judge, label = _sorted_by_item(items, judge, label)
     return Judgments(
         scale=scale,
         items=items.names,
         judges=judges,
-        offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        judge=sorted_by_item(judge),
-        label=sorted_by_item(label),
+        offsets=offsets,
+        judge=judge,
+        label=label,
         topics=items.topics,
         topic=items.topic,
         documents=items.documents,
-        time=sorted_by_item(time),
-        seconds=sorted_by_item(seconds),
+        time=time,
+        seconds=seconds,
     )
 
 
-def _order(item: Codes, count: int) -> NDArray[np.int32] | None:
-    """The stable order of rows by item, None if they are grouped already.
-
-    A sparse matrix with a row an item and a column a table row turns from coordinates to rows by
-    a counting sort, which is several times faster than a general stable sort.
-    """
-    if bool(np.all(item[1:] >= item[:-1])):
+def _runs(item: Codes, count: int) -> NDArray[np.int64] | None:  # (item + 1,)
+    """Where the rows of each item begin, None if they do not stand together in the items' order."""
+    fresh = item[1:] != item[:-1]
+    if np.count_nonzero(fresh) + 1 != count:
         return None
-    rows = np.arange(item.size, dtype=np.int32 if item.size < 2**31 else np.int64)
-    matrix = coo_array((np.ones(item.size, dtype=np.int8), (item, rows)), shape=(count, item.size))
+    begins = np.concatenate([[0], np.flatnonzero(fresh) + 1])
+    if not np.array_equal(item[begins], np.arange(count)):
+        return None
+    return np.append(begins, item.size).astype(np.int64)
+
+
+def _sorted_by_item(
+    items: _Items,
+    judge: Codes,  # (row,)
+    label: NDArray[np.signedinteger],  # (row,)
+) -> tuple[NDArray[np.int64], Codes, NDArray[np.signedinteger]]:
+    """Offsets of the items, and judges and labels by item, those of one item as they came.
+
+    A sparse matrix with a row an item turns from coordinates to rows by a counting sort, which is
+    several times faster than a general stable sort. That it is canonical is not true, but keeps a
+    judge's second judgment of an item from being added to her first.
+    """
+    shape = (len(items.names), int(judge.max(initial=0)) + 1)
+    matrix = coo_array((label, (items.by_row, judge)), shape=shape)
     matrix.has_canonical_format = True
-    return np.asarray(matrix.tocsr().indices)
+    sorted_ = matrix.tocsr()
+    return (
+        sorted_.indptr.astype(np.int64),
+        sorted_.indices.astype(np.int32, copy=False),
+        sorted_.data,
+    )
+
+
+def _order(items: _Items) -> NDArray[np.int32]:
+    """The rows by item, those of one item as they came."""
+    rows = np.arange(items.by_row.size, dtype=np.int32)
+    ones = np.ones(rows.size, dtype=np.int8)
+    return _sorted_by_item(items, rows, ones)[1]
 
 
 def _with_fields(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -113,7 +114,7 @@ def bad_rows(
     def look(role: str, flags: NDArray[np.bool_], missing: bool, problem: str) -> None:
         """Mark the rows of the names flagged, and those without a name where that is a fault."""
         codes, _ = coded[role]
-        if flags.any() or (missing and bool((codes < 0).any())):
+        if flags.any() or (missing and int(codes.min(initial=0)) < 0):
             marked = np.append(flags, missing)[codes]
             if marked.any():
                 problems.append((marked, where[role], problem))
@@ -122,8 +123,7 @@ def bad_rows(
         if role in coded:
             names = coded[role][1]
             look(role, _flags(pc.match_substring(names, "\0")), False, "a NUL byte in an id")
-            blank = pc.equal(pc.utf8_trim_whitespace(names), "")
-            look(role, _flags(blank), True, f"the {role} id is empty")
+            look(role, _blank(names), True, f"the {role} id is empty")
     if "label" in coded:
         nul = pc.match_substring(coded["label"][1], "\0")
         look("label", _flags(nul), False, "a NUL byte in a label")
@@ -146,6 +146,19 @@ def bad_rows(
 
 def _flags(marks: Any) -> NDArray[np.bool_]:
     return np.asarray(marks, dtype=np.bool_)
+
+
+def _blank(names: Names) -> NDArray[np.bool_]:  # (name,)
+    """Which names are empty or nothing but space; only those that begin so are looked through."""
+    blank = np.zeros(len(names), dtype=np.bool_)
+    _, offsets, data = names.buffers()
+    begins = np.frombuffer(offsets, dtype=np.int64)[names.offset : names.offset + len(names) + 1]
+    letters = np.append(np.frombuffer(data or b"", dtype=np.uint8), np.uint8(0))
+    first = letters[begins[:-1]]
+    plain = (first > ord(" ")) & (first < 0x80) & (begins[1:] > begins[:-1])
+    rest = np.flatnonzero(~plain)
+    blank[rest] = _flags(pc.equal(pc.utf8_trim_whitespace(names.take(pa.array(rest))), ""))
+    return blank
 
 
 def _row_error(

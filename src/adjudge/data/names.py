@@ -13,8 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data.keys import encode_short
+
 Names = Any  # pa.LargeStringArray, one chunk: pyarrow ships no types
 Codes = NDArray[np.int32]
+
+_MANY = 100_000  # rows from which short ids are worth a look
 
 
 def as_names(values: Any) -> Names:
@@ -31,6 +35,9 @@ def encode(column: Any) -> tuple[Codes, Names]:
     """Codes (-1 for null) and the distinct names of a column, in order of first appearance."""
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if not pa.types.is_dictionary(chunked.type):
+        short = encode_short(chunked) if len(chunked) >= _MANY else None
+        if short is not None:
+            return short
         chunked = chunked.dictionary_encode()
     else:
         chunked = chunked.unify_dictionaries()

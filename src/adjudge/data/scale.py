@@ -193,7 +193,7 @@ class Scale:
         return self.relevant
 
     def with_binary_truth(self) -> Scale:
-        """The same labels, with truth only relevant (1) or not (0): models.md calls it K < L.
+        """The same labels, with truth only relevant (1) or not (0).
 
         A negative number is no grade (TREC's -2 is a broken link), so it votes for neither.
         """

@@ -49,6 +49,41 @@ class Sweeps(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tally:
+    """What a draw of every item's truth leaves: whole counts under the truths drawn."""
+
+    counts: NDArray[np.int64]  # (judge, label, truth)
+    classes: NDArray[np.int64]  # (topic, truth), or one row
+    switch: NDArray[np.int64]  # (pivot, truth) items by reference labelling and truth drawn
+
+
+class Sampler(Protocol):
+    """Judgments loaded into an engine, ready for chains of a Gibbs sampler."""
+
+    def start(self, chain: int, choice: NDArray[np.int16]) -> Tally:  # (item,)
+        """Counts under a given truth of each item: where a chain starts."""
+        ...
+
+    def draw(
+        self,
+        chain: int,
+        iteration: int,
+        prior: NDArray[np.int64],  # (topic * (truth - 1),)
+        ratio: NDArray[np.int64],  # (judge * label * (truth - 1),)
+        keep: float,
+    ) -> Tally:
+        """Draw every truth, under the random numbers of (seed, chain, iteration, item).
+
+        Posteriors times ``keep`` are added to the chain's mean; -1 takes a draw back again.
+        """
+        ...
+
+    def mean(self, chain: int) -> NDArray[np.float64]:  # (item, truth)
+        """The posteriors that a chain added up."""
+        ...
+
+
 class Engine(Protocol):
     """A place where sweeps run: threads here, a cluster there. All give the same bits."""
 
@@ -61,4 +96,22 @@ class Engine(Protocol):
         shared: bool = False,
     ) -> Sweeps:
         """Take judgments in. ``shared``: one confusion for all judges."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """How many chains can run at once."""
+        ...
+
+    def sampler(
+        self,
+        judgments: Judgments,
+        known: NDArray[np.int16] | None = None,
+        *,
+        by_topic: bool = False,
+        seed: int = 0,
+        chains: int = 1,
+        pivot: NDArray[np.int16],
+    ) -> Sampler:
+        """Take judgments in for a Gibbs sampler; ``pivot`` is a reference labelling."""
         ...

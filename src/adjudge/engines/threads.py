@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Counts, Parameters
+from adjudge.engines.sampling import ThreadsSampler
 from adjudge.errors import BadSetting
 from adjudge.kernels import confusion as kernels
-from adjudge.kernels.fixed import LIKELIHOOD, LOG, SHARE, log_units
+from adjudge.kernels.fixed import LIKELIHOOD, LOG, log_units
 
 _SMALL = 100_000  # judgments below which a second thread costs more than it brings
-_BLOCK = 1_000_000  # judgments in a block, so that threads that are held up do not hold up others
+_BLOCK = 1_000_000  # judgments in a block at most
+_BLOCKS = 4  # blocks a thread at least, so that a thread that is held up does not hold up others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,21 @@ class ThreadsEngine:
             raise BadSetting("by_topic", True, "judgments with topics: these have none")
         return ThreadsSweeps(judgments, known, by_topic, shared, self.threads)
 
+    def sampler(
+        self,
+        judgments: Judgments,
+        known: NDArray[np.int16] | None = None,
+        *,
+        by_topic: bool = False,
+        seed: int = 0,
+        chains: int = 1,
+        pivot: NDArray[np.int16],
+    ) -> ThreadsSampler:
+        """Take judgments in for a Gibbs sampler."""
+        return ThreadsSampler(
+            judgments, known, by_topic=by_topic, seed=seed, chains=chains, pivot=pivot
+        )
+
 
 class ThreadsSweeps:
     """Judgments in memory, swept block by block by a few threads."""
@@ -61,9 +78,11 @@ class ThreadsSweeps:
     ) -> None:
         scale = judgments.scale
         self.judgments = judgments
+        self.given = (judgments.offsets, judgments.judge, judgments.label)
         self.shared = shared
         self.truths, self.labels = len(scale.truths), len(scale.labels)
-        self.truth_of = np.array(scale.truth_of, dtype=np.int16)
+        stands = np.array(scale.truth_of)[:, None] == np.arange(self.truths)  # (label, truth)
+        self.stands = stands.astype(np.int64).reshape(-1)
         none = np.full(1, -1, dtype=np.int16)
         self.known, self.known_step = (none, 0) if known is None else (known, 1)
         pooled = np.zeros(1, dtype=np.int32)
@@ -72,12 +91,16 @@ class ThreadsSweeps:
             self.topics = judgments.topic_count
         else:
             self.topic, self.topic_step, self.topics = pooled, 0, 1
+        self.where = (self.topic, self.topic_step, self.known, self.known_step)
         self.threads = 1 if len(judgments) < _SMALL else threads
-        self.blocks = _blocks(judgments.offsets, max(self.threads, len(judgments) // _BLOCK))
+        least = 1 if self.threads == 1 else _BLOCKS * self.threads
+        self.blocks = _blocks(judgments.offsets, max(least, len(judgments) // _BLOCK))
         self.items_of = np.bincount(self.topic, minlength=self.topics)  # (topic,)
         if self.topic_step == 0:
             self.items_of = np.array([judgments.item_count])
         self.cells = self._cells(shared)  # (judge * label,)
+        # Threads live as long as this object: the pool ends them when it goes.
+        self.pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def _cells(self, shared: bool) -> NDArray[np.int64]:
         """How many judgments there are of each label by each judge (or by all together)."""
@@ -121,7 +144,7 @@ class ThreadsSweeps:
         step = 0 if shared else self.labels
         keep = posterior is not None
         out = np.empty((1, 1)) if posterior is None else posterior
-        run, base = self._kernel(parameters, cells)
+        kernel, inputs, base = self._inputs(parameters, cells)
         numbers = itertools.count()
 
         def work() -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
@@ -129,52 +152,43 @@ class ThreadsSweeps:
             classes = np.zeros(self.topics * (self.truths - 1), dtype=np.int64)
             likelihood = 0
             while (block := next(numbers)) < len(self.blocks) - 1:
-                start, stop = self.blocks[block], self.blocks[block + 1]
-                likelihood += run(start, stop, step, counts, classes, out, keep) or 0
+                ends = self.blocks[block], self.blocks[block + 1]
+                likelihood += kernel(
+                    *self.given, *ends, *self.where, *inputs, step, counts, classes, out, keep
+                )
             return counts, classes, likelihood
 
         parts = self._together(work)
-        counts = sum((part[0] for part in parts[1:]), parts[0][0])
-        classes = sum((part[1] for part in parts[1:]), parts[0][1])
+        for part in parts[1:]:
+            np.add(parts[0][0], part[0], out=parts[0][0])
+            np.add(parts[0][1], part[1], out=parts[0][1])
+        counts, classes, _ = parts[0]
         likelihood = sum(part[2] for part in parts) / LIKELIHOOD + base
         return self._counts(counts, classes, cells, likelihood)
 
     def _together(self, work: Callable[[], Any]) -> list[Any]:
-        """The results of every thread."""
-        if self.threads == 1:
+        """The results of every thread; this one works too."""
+        if self.pool is None:
             return [work()]
-        with ThreadPoolExecutor(self.threads) as pool:
-            return [task.result() for task in [pool.submit(work) for _ in range(self.threads)]]
+        tasks = [self.pool.submit(work) for _ in range(self.threads - 1)]
+        return [work(), *(task.result() for task in tasks)]
 
-    def _kernel(
+    def _inputs(
         self, parameters: Parameters | None, cells: NDArray[np.int64]
-    ) -> tuple[Callable[..., Any], float]:
-        """The kernel with its inputs bound, and the likelihood of truth 0 that it leaves out."""
-        judgments = self.judgments
-        given = (judgments.offsets, judgments.judge, judgments.label)
-        where = (self.topic, self.topic_step, self.known, self.known_step)
+    ) -> tuple[Callable[..., int], tuple[NDArray[np.int64], ...], float]:
+        """The kernel, its tables, and the log-likelihood of truth 0, which it leaves out."""
         if parameters is None:
-
-            def run_votes(start: int, stop: int, *rest: Any) -> Any:
-                return kernels.share_votes(
-                    *given, start, stop, *where, self.truth_of, self.truths, *rest
-                )
-
-            return run_votes, math.nan
+            return kernels.vote_shares(self.truths), (self.stands,), math.nan
         logs = log_units(parameters.confusion)  # (judge, truth, label)
-        ratio = np.ascontiguousarray((logs[:, 1:] - logs[:, :1]).transpose(0, 2, 1))
-        ratio = ratio.reshape(-1)
         prevalence = log_units(parameters.prevalence)  # (topic, truth)
-        prior = (prevalence[:, 1:] - prevalence[:, :1]).reshape(-1)
-        kernel = kernels.expectation(self.truths)
-
-        def run(start: int, stop: int, *rest: Any) -> Any:
-            return kernel(*given, start, stop, *where, prior, ratio, *rest)
-
+        ratio = np.empty(len(cells) * (self.truths - 1), dtype=np.int64)
+        prior = np.empty(self.topics * (self.truths - 1), dtype=np.int64)
+        kernels.relative(logs, ratio)
+        kernels.relative(prevalence[:, :, None], prior)
         # Summed exactly, so that the order of judges changes no bit.
-        base = math.fsum(cells * (logs[:, 0].reshape(-1) / LOG))
-        base += math.fsum(self.items_of * (prevalence[:, 0] / LOG))
-        return run, base
+        base = math.fsum((cells * (logs[:, 0].reshape(-1) / LOG)).tolist())
+        base += math.fsum((self.items_of * (prevalence[:, 0] / LOG)).tolist())
+        return kernels.expectation(self.truths), (prior, ratio), base
 
     def _counts(
         self,
@@ -184,21 +198,11 @@ class ThreadsSweeps:
         likelihood: float,
     ) -> Counts:
         """Whole-number counts as numbers of judgments and items, truth 0 put back."""
-        whole = int(SHARE)
-        counts = counts.reshape(len(cells), self.truths - 1)
-        classes = classes.reshape(self.topics, self.truths - 1)
-        every = np.empty((len(cells), self.truths), dtype=np.float64)
-        every[:, 1:] = counts / SHARE
-        every[:, 0] = np.maximum(cells * whole - counts.sum(axis=1), 0) / SHARE
-        shape = (-1, self.labels, self.truths)
-        kinds = np.empty((self.topics, self.truths), dtype=np.float64)
-        kinds[:, 1:] = classes / SHARE
-        kinds[:, 0] = np.maximum(self.items_of * whole - classes.sum(axis=1), 0) / SHARE
-        return Counts(
-            classes=kinds,
-            confusion=np.ascontiguousarray(every.reshape(shape).transpose(0, 2, 1)),
-            log_likelihood=likelihood,
-        )
+        confusion = np.empty((len(cells) // self.labels, self.truths, self.labels))
+        kinds = np.empty((self.topics, self.truths))
+        kernels.numbers(counts, cells, confusion)
+        kernels.numbers(classes, self.items_of, kinds[:, :, None])
+        return Counts(classes=kinds, confusion=confusion, log_likelihood=likelihood)
 
 
 def _blocks(offsets: NDArray[np.int64], count: int) -> list[int]:
@@ -213,7 +217,7 @@ def _blocks(offsets: NDArray[np.int64], count: int) -> list[int]:
 
 def compiled() -> bool:
     """Whether the sweeps were compiled before: numba keeps them beside the code or in its cache."""
-    kernel: Any = kernels.share_votes
+    kernel: Any = kernels.count_cells
     folder = Path(kernel.stats.cache_path)
-    made = [entry.stat().st_mtime for entry in folder.glob("confusion.share_votes*.nbi")]
+    made = [entry.stat().st_mtime for entry in folder.glob("confusion.vote_shares*.nbi")]
     return bool(made) and max(made) >= Path(kernels.__file__).stat().st_mtime

@@ -73,7 +73,7 @@ def grade_error(truth: Codes, choice: Codes, weight: Floats | None = None) -> Va
 def grade_rmse(truth: Codes, choice: Codes, weight: Floats | None = None) -> Value:
     """The root of the mean squared distance between label and truth, in grades.
 
-    On a binary scale this is sqrt(1 - accuracy), the RMSE of pmf-missing-judgments, table 1.
+    On a binary scale this is sqrt(1 - accuracy), the RMSE of Jung and Lease's PMF paper.
     """
     return np.sqrt(mean_of((truth.astype(np.float64) - choice) ** 2, weight))
 
@@ -136,7 +136,7 @@ class Cells:
 def cells(relevant: Flags, response: NDArray[Any], weight: Floats | None = None) -> Cells:
     """Relevant against response, where 0.72 is 0.72 responses of 1 and 0.28 responses of 0.
 
-    That is hierarchical-relevance-coding, section 9.3, which warns that it counts mistakes twice;
+    That is Carpenter (2011), section 9.3, which warns that it counts mistakes twice;
     responses of 0 and 1 give the usual, quantised, cells.
     """
     given = response.astype(np.float64, copy=False)
@@ -175,7 +175,7 @@ def mse(relevant: Flags, chance: Floats, weight: Floats | None = None) -> Value:
 
 
 def squared_error(relevant: Flags, chance: Floats, weight: Floats | None = None) -> Value:
-    """The sum of (y - p)² over items; hierarchical-relevance-coding, section 9.2."""
+    """The sum of (y - p)² over items (Carpenter 2011, section 9.2)."""
     return sum_of((relevant - chance) ** 2, weight)
 
 

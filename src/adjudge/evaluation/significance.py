@@ -112,7 +112,7 @@ def rank_methods(
 ) -> tuple[Ranked, ...]:
     """Methods from best to worst, those that do not differ significantly sharing a rank.
 
-    This is the rank column of pmf-missing-judgments, table 1, made exact: methods are sorted by
+    This is the rank column of Jung and Lease's table of PMF methods, made exact: sorted by
     mean (equal means by name); the best heads rank 1; each next one shares the rank of the current
     head if the paired t-test finds no difference from it, else it heads the next rank. Ranks are
     counted without gaps. Values are paired by place: by item, by fold or by split.

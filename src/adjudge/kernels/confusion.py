@@ -6,8 +6,9 @@ of the item's judges at once: nothing of size items x judges ever exists. Counts
 by subtraction from the number of judgments in each cell, exactly, since all sums are whole numbers.
 
 Items are taken a few at a time, in three steps: gather the logs, turn them into probabilities with
-loops that the compiler makes into vector instructions, scatter the counts. Indices are unsigned,
-or every one of them would first be tested for being negative.
+loops that the compiler makes into vector instructions, scatter the counts. Rows of the tables are
+added as one vector each; in between, a few items lie side by side, (truth, item). Indices are
+unsigned, or every one of them would first be tested for being negative.
 
 Arguments that the kernels share:
 
@@ -17,6 +18,7 @@ topic, topic_step       topic of item i at topic[i * topic_step]; step 0 and [0]
 known, known_step       gold of item i at known[i * known_step]; -1 is unknown; step 0 and [-1]
 prior                   (topic, truth - 1) log prevalence relative to truth 0, in log units, flat
 ratio                   (judge * step + label, truth - 1) log confusion relative to truth 0, flat
+votes                   (label, truth) 1 where the label stands for the truth, flat
 step                    labels, where each judge has her own confusion; 0, where all share one
 counts                  (judge * step + label, truth - 1) shares of truths 1..K-1, flat, added to
 classes                 (topic, truth - 1) shares of truths 1..K-1, flat, added to
@@ -28,14 +30,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 from adjudge.kernels.fixed import LIKELIHOOD, LOG, SHARE
 
 U = np.uint64
+_COMPILED: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+}  # no test of every divisor
 _UNLOG = 1.0 / LOG
 _FEW = 128  # items taken together: their judgments and buffers stay in the nearest cache
 _PER_LN2 = 1.4426950408889634
@@ -44,7 +53,34 @@ _LN2_HIGH = 0.6931471803691238  # ln 2 in two parts, so that a multiple of it ca
 _LN2_LOW = 1.9082149292705877e-10  # a number without losing its last bits
 
 
-@njit(cache=True, nogil=True)
+@intrinsic(prefer_literal=True)
+def add_row(_, target, at, source, start, width):
+    """``target[at : at + width] += source[start : start + width]``, as one vector addition.
+
+    Flat arrays of 64-bit whole numbers and a constant width. Written as a loop, it would not become
+    a vector addition, since nothing tells the compiler that the two arrays do not overlap.
+    """
+    if not isinstance(width, types.IntegerLiteral):
+        return None
+
+    def generate(context, builder, signature, values):
+        if width.literal_value == 0:  # one truth, and nothing to say about it
+            return context.get_dummy_value()
+        row = ir.VectorType(ir.IntType(64), width.literal_value).as_pointer()
+
+        def place(array, index):
+            data = context.make_array(signature.args[array])(context, builder, values[array]).data
+            return builder.bitcast(builder.gep(data, [values[index]]), row)
+
+        into, out_of = place(0, 1), place(2, 3)
+        both = builder.add(builder.load(into, align=8), builder.load(out_of, align=8))
+        builder.store(both, into, align=8)
+        return context.get_dummy_value()
+
+    return types.void(target, at, source, start, width), generate
+
+
+@njit(**_COMPILED)
 def exponentials(x, bits, scale, out, count):
     """The exponential of ``count`` numbers of 0 or less, to 1 part in 10^14; below -700 as -700.
 
@@ -62,7 +98,7 @@ def exponentials(x, bits, scale, out, count):
         out[k] *= scale[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(**_COMPILED)
 def logarithms(w, bits, out, count):
     """The logarithm of ``count`` numbers that are 1 or more, to 10^-11; ``w`` is used up.
 
@@ -84,22 +120,132 @@ def logarithms(w, bits, out, count):
         out[k] += 2.0 * s * (low + c * (mid + c * high))
 
 
-@njit(cache=True, nogil=True)
+@njit(**_COMPILED)
 def count_cells(judge, label, step, cells):
     """How many judgments fall in each (judge, label) cell."""
     for m in range(judge.size):
         cells[U(judge[m]) * U(step) + U(label[m])] += 1
 
 
+@njit(**_COMPILED)
+def relative(logs, ratio):
+    """Logs (row, truth, column) relative to truth 0, as a flat (row, column, truth - 1)."""
+    rows, truths, columns = logs.shape
+    at = 0
+    for row in range(rows):
+        for column in range(columns):
+            for k in range(1, truths):
+                ratio[at] = logs[row, k, column] - logs[row, 0, column]
+                at += 1
+
+
+@njit(**_COMPILED)
+def numbers(shares, cells, out):
+    """Sums of shares, flat (row, column, truth - 1), as numbers (row, truth, column).
+
+    ``cells`` (row * column) are the numbers that all truths together have: truth 0 is what the
+    others leave.
+    """
+    rows, truths, columns = out.shape
+    at = 0
+    for row in range(rows):
+        for column in range(columns):
+            rest = cells[row * columns + column] * np.int64(SHARE)
+            for k in range(1, truths):
+                rest -= shares[at]
+                out[row, k, column] = shares[at] / SHARE
+                at += 1
+            out[row, 0, column] = max(rest, 0) / SHARE
+
+
+@njit(**_COMPILED)
+def probabilities(total, few, truths, room, p, gain):
+    """Probabilities (truth, item) and log-likelihoods from log ratios (item, truth - 1).
+
+    ``room`` are buffers as ``room_for`` makes them.
+    """
+    x, bits, scale, most, weight, weight_bits = room
+    others = truths - 1
+    for b in range(few):
+        top = 0
+        for k in range(others):
+            top = max(top, total[U(b * others + k)])
+        most[b] = top
+        x[b] = -top * _UNLOG
+        for k in range(others):
+            x[U((k + 1) * few + b)] = (total[U(b * others + k)] - top) * _UNLOG
+    exponentials(x, bits, scale, p, few * truths)
+    for b in range(few):
+        weight[b] = p[b]
+    for k in range(1, truths):
+        for b in range(few):
+            weight[b] += p[U(k * few + b)]
+    for b in range(few):
+        x[b] = 1.0 / weight[b]
+    for k in range(truths):
+        for b in range(few):
+            p[U(k * few + b)] *= x[b]
+    logarithms(weight, weight_bits, gain, few)
+    for b in range(few):
+        gain[b] += most[b] * _UNLOG
+
+
+@njit(**_COMPILED)
+def room_for(truths):
+    """Buffers for the probabilities of a few items."""
+    x = np.empty(_FEW * truths, dtype=np.float64)  # (truth, item)
+    bits = np.empty(_FEW * truths, dtype=np.int64)
+    most = np.empty(_FEW, dtype=np.int64)
+    weight = np.empty(_FEW, dtype=np.float64)
+    return x, bits, bits.view(np.float64), most, weight, weight.view(np.int64)
+
+
+@njit(**_COMPILED)
+def vote_probabilities(cast, few, truths, every, p):
+    """Probabilities (truth, item) from votes (item, truth); ``every`` is a buffer for their sum."""
+    for b in range(few):
+        votes = 0
+        for k in range(truths):
+            votes += cast[U(b * truths + k)]
+            p[U(k * few + b)] = cast[U(b * truths + k)]
+        every[b] = votes
+    for k in range(truths):
+        for b in range(few):
+            share = p[U(k * few + b)] / max(every[b], 1.0)
+            p[U(k * few + b)] = share if every[b] > 0 else 1.0 / truths
+
+
+@njit(**_COMPILED)
+def overrule(known, begin, few, truths, p):
+    """Put gold, where it is known, in the place of the probabilities (truth, item)."""
+    for b in range(few):
+        if known[begin + b] >= 0:
+            for k in range(truths):
+                p[U(k * few + b)] = 1.0 if k == known[begin + b] else 0.0
+
+
+@njit(**_COMPILED)
+def finish(p, few, truths, begin, shares, posterior, keep):
+    """Probabilities (truth, item) as whole shares (item, truth - 1), and into the posterior."""
+    others = truths - 1
+    for k in range(others):
+        for b in range(few):
+            shares[U(b * others + k)] = np.int64(p[U((k + 1) * few + b)] * SHARE + 0.5)
+    if keep:
+        for b in range(few):
+            for k in range(truths):
+                posterior[U(begin + b), U(k)] = p[U(k * few + b)]
+
+
 @cache
 def expectation(truths: int) -> Callable[..., Any]:
     """The expectation sweep for so many truths; it returns the log-likelihood relative to truth 0.
 
-    The number of truths is a constant of the compiled loop, so that its inner loops unroll.
+    The number of truths is a constant of the compiled loop, so that rows are added as vectors.
     """
     others = truths - 1
 
-    @njit(cache=True, nogil=True)
+    @njit(**_COMPILED)
     def expect(
         offsets,
         judge,
@@ -119,129 +265,89 @@ def expectation(truths: int) -> Callable[..., Any]:
         keep,
     ):
         total = np.empty(_FEW * others, dtype=np.int64)  # (item, truth - 1)
-        shares = np.empty(_FEW * others, dtype=np.int64)  # (item, truth - 1)
-        x = np.empty(_FEW * truths, dtype=np.float64)  # (item, truth)
-        p = np.empty(_FEW * truths, dtype=np.float64)  # (item, truth)
-        bits = np.empty(_FEW * truths, dtype=np.int64)
-        scale = bits.view(np.float64)
-        top = np.empty(_FEW, dtype=np.float64)
-        weight = np.empty(_FEW, dtype=np.float64)
-        weight_bits = weight.view(np.int64)
-        inverse = np.empty(_FEW, dtype=np.float64)
+        p = np.empty(_FEW * truths, dtype=np.float64)  # (truth, item)
         gain = np.empty(_FEW, dtype=np.float64)
+        room = room_for(truths)
         likelihood = 0
         for begin in range(start, stop, _FEW):
             few = min(_FEW, stop - begin)
+            total[:] = 0
             for b in range(few):
-                i = U(begin + b)
-                here = U(topic[i * U(topic_step)]) * U(others)
-                base = U(b * others)
-                for k in range(others):
-                    total[base + U(k)] = prior[here + U(k)]
+                i, base = U(begin + b), U(b * others)
+                add_row(total, base, prior, U(topic[i * U(topic_step)]) * U(others), others)
                 for m in range(U(offsets[i]), U(offsets[i + U(1)])):
                     cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
-                    for k in range(others):
-                        total[base + U(k)] += ratio[cell + U(k)]
-            for b in range(few):
-                most = 0
-                for k in range(others):
-                    most = max(most, total[U(b * others + k)])
-                top[b] = most * _UNLOG
-                x[U(b * truths)] = -most * _UNLOG
-                for k in range(others):
-                    x[U(b * truths + k + 1)] = (total[U(b * others + k)] - most) * _UNLOG
-            exponentials(x, bits, scale, p, few * truths)
-            for b in range(few):
-                whole = 0.0
-                for k in range(truths):
-                    whole += p[U(b * truths + k)]
-                weight[b] = whole
-                inverse[b] = 1.0 / whole
-            logarithms(weight, weight_bits, gain, few)
-            for b in range(few):
-                gain[b] += top[b]
-                for k in range(truths):
-                    p[U(b * truths + k)] *= inverse[b]
+                    add_row(total, base, ratio, cell, others)
+            probabilities(total, few, truths, room, p, gain)
             if known_step:
+                overrule(known, begin, few, truths, p)
                 for b in range(few):
                     truth = known[begin + b]
                     if truth >= 0:
                         gain[b] = total[U(b * others + truth - 1)] * _UNLOG if truth > 0 else 0.0
-                        for k in range(truths):
-                            p[U(b * truths + k)] = 1.0 if k == truth else 0.0
             for b in range(few):
                 likelihood += np.int64(gain[b] * LIKELIHOOD)
-                for k in range(others):
-                    shares[U(b * others + k)] = np.int64(p[U(b * truths + k + 1)] * SHARE + 0.5)
+            shares = total  # the logs have done their work
+            finish(p, few, truths, begin, shares, posterior, keep)
             for b in range(few):
-                i = U(begin + b)
-                here = U(topic[i * U(topic_step)]) * U(others)
-                base = U(b * others)
-                for k in range(others):
-                    classes[here + U(k)] += shares[base + U(k)]
+                i, base = U(begin + b), U(b * others)
+                add_row(classes, U(topic[i * U(topic_step)]) * U(others), shares, base, others)
                 for m in range(U(offsets[i]), U(offsets[i + U(1)])):
                     cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
-                    for k in range(others):
-                        counts[cell + U(k)] += shares[base + U(k)]
-            if keep:
-                for b in range(few):
-                    for k in range(truths):
-                        posterior[begin + b, k] = p[U(b * truths + k)]
+                    add_row(counts, cell, shares, base, others)
         return likelihood
 
-    return expect
+    return cast(Callable[..., Any], expect)
 
 
-@njit(cache=True, nogil=True)
-def share_votes(
-    offsets,
-    judge,
-    label,
-    start,
-    stop,
-    topic,
-    topic_step,
-    known,
-    known_step,
-    truth_of,
-    truths,
-    step,
-    counts,
-    classes,
-    posterior,
-    keep,
-):
-    """One sweep that takes vote shares for posteriors: where everything starts.
+@cache
+def vote_shares(truths: int) -> Callable[..., Any]:
+    """The sweep that takes vote shares for posteriors, where everything starts; it returns 0.
 
-    A label that stands for no truth (truth_of < 0) casts no vote; an item without votes is open,
-    every truth alike. Gold overrules votes.
+    A label that stands for no truth casts no vote; an item without votes is open, every truth
+    alike. Gold overrules votes.
     """
     others = truths - 1
-    p = np.empty(truths, dtype=np.float64)
-    shares = np.empty(others, dtype=np.int64)
-    for i in range(start, stop):
-        here = topic[i * topic_step] * others
-        p[:] = 0.0
-        votes = 0.0
-        for m in range(U(offsets[i]), U(offsets[i + 1])):
-            truth = truth_of[U(label[m])]
-            if truth >= 0:
-                p[truth] += 1.0
-                votes += 1.0
-        truth = known[i * known_step]
-        if truth >= 0:
-            p[:] = 0.0
-            p[truth] = 1.0
-        elif votes > 0:
-            p /= votes
-        else:
-            p[:] = 1.0 / truths
-        for k in range(others):
-            shares[k] = np.int64(p[k + 1] * SHARE + 0.5)
-            classes[here + k] += shares[k]
-        for m in range(U(offsets[i]), U(offsets[i + 1])):
-            cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
-            for k in range(others):
-                counts[cell + U(k)] += shares[k]
-        if keep:
-            posterior[i, :] = p
+
+    @njit(**_COMPILED)
+    def share(
+        offsets,
+        judge,
+        label,
+        start,
+        stop,
+        topic,
+        topic_step,
+        known,
+        known_step,
+        votes,
+        step,
+        counts,
+        classes,
+        posterior,
+        keep,
+    ):
+        total = np.empty(_FEW * truths, dtype=np.int64)  # (item, truth)
+        shares = np.empty(_FEW * others, dtype=np.int64)  # (item, truth - 1)
+        p = np.empty(_FEW * truths, dtype=np.float64)  # (truth, item)
+        every = np.empty(_FEW, dtype=np.float64)
+        for begin in range(start, stop, _FEW):
+            few = min(_FEW, stop - begin)
+            total[:] = 0
+            for b in range(few):
+                i, base = U(begin + b), U(b * truths)
+                for m in range(U(offsets[i]), U(offsets[i + U(1)])):
+                    add_row(total, base, votes, U(label[m]) * U(truths), truths)
+            vote_probabilities(total, few, truths, every, p)
+            if known_step:
+                overrule(known, begin, few, truths, p)
+            finish(p, few, truths, begin, shares, posterior, keep)
+            for b in range(few):
+                i, base = U(begin + b), U(b * others)
+                add_row(classes, U(topic[i * U(topic_step)]) * U(others), shares, base, others)
+                for m in range(U(offsets[i]), U(offsets[i + U(1)])):
+                    cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
+                    add_row(counts, cell, shares, base, others)
+        return 0
+
+    return cast(Callable[..., Any], share)

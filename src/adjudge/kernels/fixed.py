@@ -23,4 +23,7 @@ SMALLEST = 2.0**-40
 
 def log_units(rates: NDArray[np.float64]) -> NDArray[np.int64]:
     """The logarithm of each rate, in units of 2^-40."""
-    return np.rint(np.log(np.maximum(rates, SMALLEST)) * LOG).astype(np.int64)
+    logs = np.maximum(rates, SMALLEST, order="C")
+    np.log(logs, out=logs)
+    logs *= LOG
+    return np.rint(logs, out=logs).astype(np.int64)

@@ -4,7 +4,7 @@
 
 A. P. Dawid and A. M. Skene (1979), "Maximum likelihood estimation of observer error-rates using the
 EM algorithm", Applied Statistics 28(1), 20-28, doi:10.2307/2346806; as Algorithm 1 of C. Liu and
-Y.-M. Wang (2012), "TrueLabel + Confusion", ICML. Beyond them: gold fixes the truth of some items,
+Y.-M. Wang (2012), "TrueLabel + Confusions", ICML. Beyond them: gold fixes the truth of some items,
 each topic may have its own prevalence, and truths may be fewer than labels.
 """
 

@@ -18,7 +18,7 @@ from adjudge.models.model import conclude, prepare
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """A fitted model's memory, called with other judgments (models.md 3.5).
+    """A fitted model's memory, called with other judgments (Liu and Wang 2012, section 4).
 
     A judge who was not in the fit gets ``population``, the confusion of all judges together; a
     topic that was not gets the prevalence of all items together.

@@ -10,12 +10,23 @@ from typing import Any
 
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.models.dawid_skene import DawidSkene
+from adjudge.models.hierarchical_confusion import HierarchicalConfusion
+from adjudge.models.hierarchical_relevance import HierarchicalRelevance
+from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Model
 from adjudge.models.single_confusion import SingleConfusion
 
 MODELS: dict[str, type[Any]] = {
-    entry.name: entry for entry in (MajorityVote, DawidSkene, SingleConfusion)
+    entry.name: entry
+    for entry in (
+        MajorityVote,
+        DawidSkene,
+        SingleConfusion,
+        HybridConfusion,
+        HierarchicalRelevance,
+        HierarchicalConfusion,
+    )
 }
 
 

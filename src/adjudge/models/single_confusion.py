@@ -2,7 +2,7 @@
 
     z_i ~ Categorical(pi);    y_ij ~ Categorical(theta[z_i, :])
 
-C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusion: a spectrum of probabilistic models in
+C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusions: a spectrum of probabilistic models in
 analyzing multiple ratings", ICML, Algorithm 2. It cannot tell a good judge from a bad one; its use
 is as the other end of the spectrum from Dawid-Skene, and where judges have very few judgments.
 """

@@ -178,6 +178,7 @@ class Crowd:
             label=label,
             topics=numbered("topic", self.topics, 3) if self.topics else None,
             topic=topic,
+            documents=numbered("document", self.items, 7) if self.topics else None,
             time=time,
             seconds=seconds,
         )

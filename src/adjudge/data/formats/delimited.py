@@ -203,7 +203,8 @@ def _count_quotes(path: Path) -> int:
     total = 0
     with opened(path) as file:
         while block := file.read(_BLOCK):
-            total += block.count(b'"')
+            if b'"' in block:  # a look is far cheaper than a count
+                total += block.count(b'"')
     return total
 
 

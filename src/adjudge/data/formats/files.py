@@ -51,6 +51,18 @@ def reading(path: Path) -> Iterator[None]:
         raise BadData(reason, source=path.name, wanted="a whole file") from None
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What the system says against writing a file, said as an error of ours; but a closed pipe."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise BadData(f"cannot be written ({reason})", source=str(path)) from None
+
+
 def encoding_name(encoding: str) -> str:
     """The name by which Python knows an encoding, or an error that suggests the nearest."""
     try:
@@ -97,19 +109,18 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
     if path.is_dir():
         raise BadData("is a folder; wanted a file to write", source=str(path), wanted="a file")
     if path.exists() and not path.is_file():
-        with path.open("wb") as file:
+        with writing(path), path.open("wb") as file:
             yield file
         return
     _check_parent(path)
-    try:
+    with writing(path):
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as fault:
-        raise BadData(f"cannot be written ({fault.strerror})", source=str(path)) from None
     try:
-        with os.fdopen(handle, "wb") as file:
+        with writing(path), os.fdopen(handle, "wb") as file:
             yield file
-        os.chmod(name, 0o666 & ~_mask())
-        os.replace(name, path)
+        with writing(path):
+            os.chmod(name, 0o666 & ~_mask())
+            os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -134,17 +145,16 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
                 source=str(path),
                 wanted="a new or an empty folder",
             )
-    try:
+    with writing(path):
         name = tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as fault:
-        raise BadData(f"cannot be written ({fault.strerror})", source=str(path)) from None
     made = Path(name)
     try:
-        (made / "new").mkdir()
-        yield made / "new"
-        if path.is_dir():
-            path.rename(made / "old")
-        (made / "new").rename(path)
+        with writing(path):
+            (made / "new").mkdir()
+            yield made / "new"
+            if path.is_dir():
+                path.rename(made / "old")
+            (made / "new").rename(path)
     finally:
         if (made / "old").is_dir() and not path.exists():
             (made / "old").rename(path)

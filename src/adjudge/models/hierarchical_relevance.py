@@ -1,0 +1,86 @@
+"""HierarchicalRelevance: binary relevance, judges with sensitivity and specificity, topics.
+
+    phi_pi, phi_0, phi_1 ~ Beta(1, 1);  kappa_pi, kappa_0, kappa_1 ~ Pareto(1, 1.5)
+    pi_t     ~ Beta(kappa_pi phi_pi, kappa_pi (1 - phi_pi))       prevalence of topic t
+    theta0_j ~ Beta(kappa_0 phi_0, kappa_0 (1 - phi_0))           specificity of judge j
+    theta1_j ~ Beta(kappa_1 phi_1, kappa_1 (1 - phi_1))           sensitivity of judge j
+    z_i ~ Bernoulli(pi_t(i));  y ~ Bernoulli(z theta1_j + (1 - z)(1 - theta0_j))
+
+B. Carpenter (2011), "A Hierarchical Bayesian Model of Crowdsourced Relevance Coding", TREC. His run
+had 3 chains of 2,000 sweeps in JAGS, the first 1,000 dropped. Departures: phi and kappa are drawn
+with the rates integrated out, and an item's relevance averages its posteriors, not its draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.draws import Draws
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.engines.engine import Engine
+from adjudge.errors import BadData
+from adjudge.models.hierarchical_confusion import learnt_prior
+from adjudge.models.model import Progress, Ties, check_ties
+from adjudge.models.posterior import plan_of, sampled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HierarchicalRelevance:
+    """Sensitivity and specificity for each judge under learnt priors, by Gibbs sampling.
+
+    The labels must be two; truth is the second. Topics have a prevalence each where they are known.
+    """
+
+    name: ClassVar[str] = "hierarchical-relevance"
+    shared: ClassVar[bool] = False
+
+    chains: int = 3
+    warmup: int = 1000
+    draws: int = 1000
+    thin: int = 1
+    by_topic: bool = True
+    ties: Ties = "random"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_ties(self.ties)
+        plan_of(self)
+
+    def fit(
+        self,
+        judgments: Judgments,
+        gold: Gold | None = None,
+        *,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> Consensus:
+        """The posterior of judgments, with gold where it is known."""
+        scale = judgments.scale
+        if len(scale.labels) != 2 or len(scale.truths) != 2:
+            raise BadData(
+                f"{self.name} takes two labels, and these are {len(scale.labels)}: {scale}; "
+                "collapse them (--binary), or take hierarchical-confusion, its form for any number",
+                value=scale.labels,
+                wanted="two labels",
+            )
+        consensus = sampled(self, judgments, gold, learnt_prior(judgments, gold), engine, progress)
+        return replace(consensus, draws=_as_published(consensus.draws))
+
+
+def _as_published(draws: Draws) -> Draws:
+    """The draws with hyper-parameters named as in the paper."""
+    hyper = draws.hyper
+    return replace(
+        draws,
+        hyper={
+            "phi_pi": hyper["phi_prevalence"][:, :, 1],
+            "phi_0": hyper["phi"][:, :, 0, 0],
+            "phi_1": hyper["phi"][:, :, 1, 1],
+            "kappa_pi": hyper["kappa_prevalence"],
+            "kappa_0": hyper["kappa"][:, :, 0],
+            "kappa_1": hyper["kappa"][:, :, 1],
+        },
+    )

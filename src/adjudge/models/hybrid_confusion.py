@@ -1,0 +1,105 @@
+"""HybridConfusion: a confusion matrix for each judge, drawn towards the diagonal by a prior.
+
+    pi ~ Dirichlet(alpha);   theta_j[k, :] ~ Dirichlet(gamma_k)
+    z_i ~ Categorical(pi);   y_ij ~ Categorical(theta_j[z_i, :])
+
+with alpha = 1 and gamma = ``diagonal`` where a label stands for the truth, 1 elsewhere. C. Liu and
+Y.-M. Wang (2012), "TrueLabel + Confusions: a spectrum of probabilistic models in analyzing multiple
+ratings", ICML. Their run had 3 chains, 1,000 sweeps of warm-up and 100 draws, one every 10 sweeps,
+in BUGS; labels are here the averaged posteriors of all sweeps, not the mode of the draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.engines.engine import Engine
+from adjudge.errors import BadSetting
+from adjudge.models.expectation import prior_counts
+from adjudge.models.gibbs import Prior
+from adjudge.models.model import Progress, Ties, check_ties
+from adjudge.models.posterior import plan_of, sampled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HybridConfusion:
+    """A confusion matrix for each judge under a fixed prior, by Gibbs sampling.
+
+    ``decay`` below 1 makes the prior fall with the distance from the diagonal, for ordinal scales:
+    gamma[k, l] = diagonal * decay ** |k - l|. ``gamma`` gives the pseudo-counts outright, a row a
+    truth, where confusions are known beforehand.
+    """
+
+    name: ClassVar[str] = "hybrid-confusion"
+    shared: ClassVar[bool] = False
+
+    diagonal: float = 3.0
+    decay: float | None = None
+    gamma: tuple[tuple[float, ...], ...] | None = None
+    concentration: float = 1.0
+    chains: int = 3
+    warmup: int = 1000
+    draws: int = 100
+    thin: int = 10
+    by_topic: bool = False
+    ties: Ties = "random"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_ties(self.ties)
+        plan_of(self)
+        if not self.diagonal > 0:
+            raise BadSetting("diagonal", self.diagonal, "more than 0")
+        if self.decay is not None and not 0 < self.decay <= 1:
+            raise BadSetting("decay", self.decay, "a number above 0, at most 1")
+        if not self.concentration > 0:
+            raise BadSetting("concentration", self.concentration, "more than 0")
+        if self.gamma is not None and not all(value > 0 for row in self.gamma for value in row):
+            raise BadSetting("gamma", self.gamma, "pseudo-counts above 0")
+
+    def prior(self, scale: Scale) -> NDArray[np.float64]:  # (truth, label)
+        """The pseudo-counts gamma on a scale."""
+        truths, labels = len(scale.truths), len(scale.labels)
+        if self.gamma is not None:
+            if len(self.gamma) != truths or any(len(row) != labels for row in self.gamma):
+                raise BadSetting(
+                    "gamma", self.gamma, f"{truths} rows of {labels}: a row a truth, in order"
+                )
+            return np.array(self.gamma, dtype=np.float64)
+        if self.decay is None:
+            return prior_counts(scale, self.diagonal)
+        if not scale.ordinal:
+            raise BadSetting("decay", self.decay, f"an ordinal scale; {scale} is nominal")
+        place = np.arange(labels, dtype=np.float64)
+        stands = np.array(scale.truth_of)
+        gamma = np.ones((truths, labels))
+        for truth in range(truths):
+            near = place[stands == truth]
+            if near.size:
+                distance = np.abs(place[:, None] - near[None, :]).min(axis=1)
+                gamma[truth] = self.diagonal * self.decay**distance
+        return gamma
+
+    def fit(
+        self,
+        judgments: Judgments,
+        gold: Gold | None = None,
+        *,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> Consensus:
+        """The posterior of judgments, with gold where it is known."""
+        scale = judgments.scale
+        prior = Prior(
+            confusion=self.prior(scale),
+            prevalence=np.full(len(scale.truths), self.concentration),
+        )
+        return sampled(self, judgments, gold, prior, engine, progress)

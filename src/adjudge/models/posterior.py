@@ -1,0 +1,211 @@
+"""From chains to a consensus: what the Bayesian models share before and after they sample."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.draws import Draws
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.engines.engine import Engine, Parameters
+from adjudge.errors import BadSetting
+from adjudge.models.gibbs import Chain, Plan, Prior, check_plan, run_chains, stride_of
+from adjudge.models.model import Prepared, Progress, conclude, pick, prepare
+
+
+class Sampled(Protocol):
+    """What a model must say of itself to be sampled."""
+
+    @property
+    def chains(self) -> int:
+        """Chains that run side by side."""
+        ...
+
+    @property
+    def warmup(self) -> int:
+        """Sweeps before the first draw is kept."""
+        ...
+
+    @property
+    def draws(self) -> int:
+        """Draws each chain keeps."""
+        ...
+
+    @property
+    def thin(self) -> int:
+        """Sweeps from one draw to the next."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Seed of everything random."""
+        ...
+
+    @property
+    def by_topic(self) -> bool:
+        """Whether each topic has its own prevalence."""
+        ...
+
+
+def plan_of(model: Sampled) -> Plan:
+    """The run that a model's settings ask for, checked."""
+    plan = Plan(
+        chains=model.chains,
+        warmup=model.warmup,
+        draws=model.draws,
+        thin=model.thin,
+        seed=model.seed,
+    )
+    check_plan(plan)
+    return plan
+
+
+def sampled(
+    model: Sampled,
+    judgments: Judgments,
+    gold: Gold | None,
+    prior: Prior,
+    engine: Engine | None,
+    progress: Progress | None,
+) -> Consensus:
+    """Sample a model with that prior, and put the draws together."""
+    by_topic = model.by_topic and judgments.topics is not None
+    prepared = prepare(judgments, gold, engine, by_topic=by_topic)
+    plan = plan_of(model)
+    table = prepared.judgments
+    scale = table.scale
+    topics = table.topic_count if by_topic else 1
+    stride = stride_of(plan, table.judge_count, topics, len(scale.truths), len(scale.labels))
+    _check_memory(plan, prepared, topics, stride)
+    votes, _ = prepared.sweeps.posterior(None, own=True)
+    pivot, _ = pick(votes, table, ties="random", seed=plan.seed)
+    choices = [
+        pick(votes, table, ties="random", seed=plan.seed + 7919 * chain)[0]
+        for chain in range(plan.chains)
+    ]
+    sampler = prepared.engine.sampler(
+        table,
+        prepared.known,
+        by_topic=by_topic,
+        seed=plan.seed,
+        chains=plan.chains,
+        pivot=pivot,
+    )
+    chains, cut = run_chains(
+        sampler,
+        choices,
+        prior,
+        plan,
+        stride,
+        threads=prepared.engine.threads,
+        progress=progress,
+    )
+    draws = _together(chains, plan, stride, prior, table, by_topic)
+    swept = sum(chain.swept for chain in chains)
+    posterior = np.asarray(sum(sampler.mean(number) for number in range(plan.chains)) / swept)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    parameters = Parameters(
+        prevalence=sum(chain.prevalence_sum for chain in chains) / swept,
+        confusion=sum(chain.confusion_sum for chain in chains) / swept,
+    )
+    counts = sum(chain.counts_sum for chain in chains).transpose(0, 2, 1) / swept
+    notes = (_story(plan, draws, cut), *draws.warnings())
+    consensus = conclude(
+        model,
+        prepared,
+        parameters,
+        posterior=posterior,
+        counts=np.ascontiguousarray(counts),
+        population=_population(prior, draws, counts),
+        notes=notes,
+    )
+    return replace(consensus, draws=draws, converged=not cut and len(notes) == 1)
+
+
+def _population(
+    prior: Prior, draws: Draws, counts: NDArray[np.float64]
+) -> NDArray[np.float64]:  # (truth, label)
+    """The confusion of a judge nobody has seen: the learnt prior's mean, or all judges together."""
+    if prior.learnt:
+        mean = draws.hyper["phi"].mean(axis=(0, 1))
+        return np.asarray(mean / mean.sum(axis=1, keepdims=True))
+    whole = counts.sum(axis=0) + prior.confusion
+    return np.asarray(whole / whole.sum(axis=1, keepdims=True))
+
+
+def _together(
+    chains: list[Chain], plan: Plan, stride: int, prior: Prior, table: Judgments, by_topic: bool
+) -> Draws:
+    """The chains side by side, each cut to the length of the shortest."""
+    least = min(chain.done for chain in chains)
+    rows = min(len(chain.confusion) for chain in chains)
+
+    def stack(name: str, length: int) -> NDArray[Any]:
+        return np.array([getattr(chain, name)[:length] for chain in chains])
+
+    hyper: dict[str, NDArray[np.float64]] = {}
+    if prior.learnt:
+        hyper = {
+            "phi_prevalence": stack("phi_prevalence", least),
+            "kappa_prevalence": stack("kappa_prevalence", least),
+            "phi": stack("phi", least),
+            "kappa": stack("kappa", least),
+        }
+    return Draws(
+        hyper=hyper,
+        prevalence=stack("prevalence", rows),
+        confusion=stack("confusion", rows),
+        scale=table.scale,
+        judges=table.judges,
+        topics=table.topics if by_topic else None,
+        warmup=plan.warmup,
+        thin=plan.thin,
+        stride=stride,
+        relabelled=sum(chain.relabelled for chain in chains),
+    )
+
+
+def _story(plan: Plan, draws: Draws, cut: bool) -> str:
+    """A sentence on how the run went."""
+    text = (
+        f"{plan.chains} chains of {draws.draws:,} draws after {plan.warmup:,} sweeps of warm-up"
+        f"{f', every {plan.thin}th sweep' if plan.thin > 1 else ''}"
+    )
+    if cut:
+        text += f"; stopped by Ctrl-C before the {plan.draws:,} asked for: what was drawn is kept"
+    if draws.relabelled:
+        text += f"; {draws.relabelled:,} draws had their truths put back in order"
+    return text
+
+
+def _check_memory(plan: Plan, prepared: Prepared, topics: int, stride: int) -> None:
+    """Refuse chains that would not fit into memory, before the first sweep."""
+    table = prepared.judgments
+    truths, labels = len(table.scale.truths), len(table.scale.labels)
+    rates = table.judge_count * truths * labels + topics * truths
+    each = table.item_count * truths * 8 + rates * (8 * 6 + 4 * -(-plan.draws // stride))
+    free = _free_memory()
+    if free is not None and plan.chains * each > free:
+        raise BadSetting(
+            "chains",
+            plan.chains,
+            f"at most {max(free // each, 0)}: each takes {each / 2**30:.1f} GB "
+            f"and {free / 2**30:.1f} GB are free",
+        )
+
+
+def _free_memory() -> int | None:
+    """Bytes of memory that can still be had, or None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        return None
+    return None

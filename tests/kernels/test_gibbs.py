@@ -1,0 +1,115 @@
+"""The drawing sweep against the expectation sweep, and its random numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kstest
+
+from adjudge import Judgments, ThreadsEngine
+from adjudge.engines.engine import Parameters
+from adjudge.kernels import gibbs
+from adjudge.models.gibbs import log_ratios
+from strategies import gold_for, judgments
+
+
+def sampler_for(table: Judgments, known=None, by_topic=False, seed=0, chains=1):
+    pivot = np.zeros(table.item_count, dtype=np.int16)
+    return ThreadsEngine().sampler(
+        table, known, by_topic=by_topic, seed=seed, chains=chains, pivot=pivot
+    )
+
+
+def random_parameters(table: Judgments, by_topic: bool, seed: int) -> Parameters:
+    rng = np.random.default_rng(seed)
+    truths, labels = len(table.scale.truths), len(table.scale.labels)
+    return Parameters(
+        prevalence=rng.dirichlet(np.ones(truths), table.topic_count if by_topic else 1),
+        confusion=rng.dirichlet(np.ones(labels), (table.judge_count, truths)),
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_draws_keep_the_posteriors_of_the_expectation_sweep(data: st.DataObject) -> None:
+    table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
+    gold = data.draw(gold_for(table))
+    known = None if gold is None else gold.align(table)
+    by_topic = table.topics is not None and data.draw(st.booleans())
+    parameters = random_parameters(table, by_topic, data.draw(st.integers(0, 9999)))
+    prior = log_ratios(parameters.prevalence)
+    ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+    sampler = sampler_for(table, known, by_topic)
+    tally = sampler.draw(0, 5, prior, ratio, 1.0)
+    sweeps = ThreadsEngine().load(table, known, by_topic=by_topic)
+    posterior, _ = sweeps.posterior(parameters, own=True)
+    assert sampler.mean(0) == pytest.approx(posterior, abs=1e-9)
+    assert tally.counts.sum() == len(table)
+    assert tally.counts.sum(axis=(1, 2)).tolist() == table.counts_per_judge.tolist()
+    assert tally.classes.sum() == table.item_count
+    assert tally.switch.sum() == table.item_count
+    sampler.draw(0, 5, prior, ratio, -1.0)
+    assert sampler.mean(0) == pytest.approx(0, abs=1e-12)
+
+
+def test_draws_have_the_frequencies_of_the_posterior() -> None:
+    table = Judgments.from_table(
+        {"item": ["a", "a", "b"], "judge": ["x", "y", "x"], "label": [0, 2, 1]}
+    )
+    parameters = random_parameters(table, False, 3)
+    posterior, _ = ThreadsEngine().load(table).posterior(parameters, own=True)
+    prior = log_ratios(parameters.prevalence)
+    ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+    sampler = sampler_for(table, seed=11)
+    drawn = sum(sampler.draw(0, n, prior, ratio, 0.0).classes for n in range(20_000))[0]
+    assert drawn / 40_000 == pytest.approx(posterior.mean(axis=0), abs=0.008)
+
+
+def test_a_draw_depends_on_seed_chain_iteration_and_item_alone() -> None:
+    rng = np.random.default_rng(0)
+    table = Judgments.from_table(
+        {
+            "item": np.sort(rng.integers(0, 400, 3000)),
+            "judge": rng.integers(0, 20, 3000),
+            "label": rng.integers(0, 3, 3000),
+        }
+    )
+    parameters = random_parameters(table, False, 1)
+    prior = log_ratios(parameters.prevalence)
+    ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+    one = sampler_for(table, seed=1, chains=3).draw(2, 7, prior, ratio, 0.0)
+    same = sampler_for(table, seed=1, chains=4).draw(2, 7, prior, ratio, 0.0)
+    assert np.array_equal(one.counts, same.counts)
+    for seed, chain, iteration in ((2, 2, 7), (1, 1, 7), (1, 2, 8)):
+        other = sampler_for(table, seed=seed, chains=3).draw(chain, iteration, prior, ratio, 0.0)
+        assert not np.array_equal(one.counts, other.counts)
+
+
+def test_keys_are_all_different_and_numbers_uniform() -> None:
+    keys = {
+        int(gibbs.key_of(seed, chain, iteration))
+        for seed in range(12)
+        for chain in range(12)
+        for iteration in range(200)
+    }
+    assert len(keys) == 12 * 12 * 200
+    unit = np.array([key / 2**64 for key in keys])
+    assert kstest(unit, "uniform").pvalue > 0.001
+
+
+def test_rates_follow_their_dirichlet() -> None:
+    rng = np.random.default_rng(4)
+    counts = np.array([[[5, 0], [1, 20]]])  # (judge, label, truth)
+    alpha = np.array([[2.0, 1.0], [1.0, 3.0]])
+    theta, mean = np.empty((1, 2, 2)), np.zeros((1, 2, 2))
+    ratio = np.empty(2, dtype=np.int64)
+    total = np.zeros((1, 2, 2))
+    for _ in range(20_000):
+        gibbs.draw_confusion(rng, counts, alpha, theta, ratio, mean, True)
+        total += theta
+        assert ratio == pytest.approx(np.log(theta[0, 1] / theta[0, 0]) * 2**40, rel=1e-6, abs=2)
+    expected = np.array([[7 / 9, 2 / 9], [1 / 24, 23 / 24]])
+    assert mean[0] / 20_000 == pytest.approx(expected)
+    assert total[0] / 20_000 == pytest.approx(expected, abs=0.005)
