@@ -69,7 +69,8 @@ class BadSetting(AdjudgeError):
         self.setting = setting
         self.value = value
         self.wanted = wanted
-        super().__init__(f"{setting} = {value!r}: wanted {wanted}")
+        what = f"no {setting}" if value is None else f"{setting} = {value!r}"
+        super().__init__(f"{what}: wanted {wanted}")
 
 
 class UnknownName(BadSetting):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge import BadSetting, DawidSkene, Judgments, SingleConfusion
+from adjudge import BadSetting, DawidSkene, HybridConfusion, Judgments, SingleConfusion
 from adjudge.simulation import Crowd, Population
 from strategies import gold_for, judgments
 
@@ -22,6 +22,23 @@ def test_the_log_likelihood_never_falls(data: st.DataObject) -> None:
     diagonal = data.draw(st.sampled_from([0.5, 1.0, 3.0, 30.0]))
     fit = kind(tolerance=0.0, iterations=30, by_topic=by_topic, diagonal=diagonal).fit(table, gold)
     assert np.all(np.diff(fit.trace) >= -1e-6)
+
+
+@settings(max_examples=500, deadline=None)
+@given(data=st.data())
+def test_the_smoothed_objective_never_falls(data: st.DataObject) -> None:
+    table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
+    gold = data.draw(gold_for(table))
+    by_topic = table.topics is not None and data.draw(st.booleans())
+    model = HybridConfusion(
+        method="em",
+        tolerance=0.0,
+        iterations=30,
+        by_topic=by_topic,
+        diagonal=data.draw(st.sampled_from([0.5, 3.0, 30.0])),
+        concentration=data.draw(st.sampled_from([0.1, 1.0, 5.0])),
+    )
+    assert np.all(np.diff(model.fit(table, gold).trace) >= -1e-6)
 
 
 def naive_dawid_skene(table: np.ndarray, truths: int, judges: int, sweeps: int) -> np.ndarray:
@@ -115,7 +132,7 @@ def test_progress_is_told_every_iteration() -> None:
     ],
 )
 def test_limits_are_checked(settings: dict, message: str) -> None:
-    for kind in (DawidSkene, SingleConfusion):
+    for kind in (DawidSkene, SingleConfusion, HybridConfusion):
         with pytest.raises(BadSetting) as caught:
             kind(**settings)
         assert str(caught.value) == message

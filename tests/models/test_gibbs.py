@@ -245,3 +245,15 @@ def test_binary_truth_from_graded_labels_is_sampled() -> None:
     fit = HierarchicalConfusion(**SHORT).fit(table, Gold.of({"item-0000001": 2}))
     assert fit.confusion.shape == (40, 2, 3)
     assert fit.choice[0] == 1
+
+
+def test_topics_have_intervals_that_hold_their_prevalence(crowd) -> None:
+    fit = HierarchicalRelevance(**SHORT).fit(crowd.judgments)
+    rows = fit.topics.to_pylist()
+    assert [row["topic"] for row in rows] == crowd.judgments.topics.to_pylist()
+    assert sum(row["items"] for row in rows) == 400
+    for row in rows:
+        assert row["p_1_low"] < row["p_1"] < row["p_1_high"]
+        assert row["p_0"] + row["p_1"] == pytest.approx(1)
+    pooled = HybridConfusion(**SHORT).fit(crowd.judgments).topics.to_pylist()
+    assert [(row["topic"], row["items"]) for row in pooled] == [("all", 400)]

@@ -5,8 +5,14 @@ Nothing heavy is imported before a command runs, so that ``adjudge --help`` answ
 
 from __future__ import annotations
 
+import io
+import os
+import signal
 import sys
-from typing import Annotated
+import threading
+from collections.abc import Sequence
+from inspect import cleandoc
+from typing import Annotated, Any
 
 import typer
 
@@ -20,25 +26,40 @@ from adjudge.cli import (
     models,
     simulate,
 )
+from adjudge.cli.groups import spread
+from adjudge.cli.options import option
 from adjudge.errors import AdjudgeError
+
+DONE, FAILED, STOPPED, UNREAD, ENDED = 0, 2, 130, 141, 143  # how the process ends
 
 app = typer.Typer(
     name="adjudge",
     help="Turn noisy relevance judgments into labels that can be trusted, "
     "and say how far each judge can be.",
-    epilog="Start with:  adjudge demo     then:  adjudge consensus judgments.csv -o labels.csv",
-    no_args_is_help=True,
+    epilog="Start with:\n\nadjudge demo\nadjudge consensus judgments.csv -o labels.csv",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 
+
+def _add(module: Any) -> None:
+    """A command from its module: paragraphs of its docstring on one line each, then examples."""
+    paragraphs = cleandoc(module.run.__doc__).split("\n\n")
+    examples = ["Example:" if len(module.EXAMPLES) == 1 else "Examples:", "", *module.EXAMPLES]
+    app.command(
+        name=module.NAME,
+        help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
+        epilog="\n".join(examples),
+    )(spread(module.run))
+
+
 for _module in (demo, consensus, judges, evaluate, agreement, convert, simulate, models):
-    app.command(name=_module.NAME, epilog=_module.EXAMPLE)(_module.run)
+    _add(_module)
 
 
 @app.callback(invoke_without_command=True)
 def _version(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    version: Annotated[bool, option("--version", help="Show the version and stop.")] = False,
 ) -> None:
     if version:
         from adjudge import __version__
@@ -48,16 +69,95 @@ def _version(
 
 
 def main() -> None:
-    """Run a command; end with 2 on bad input, 130 on Ctrl-C, quietly on a closed pipe."""
+    """Run the command that the process was started with, and end the process."""
+    # Ended from outside, it still cleans up: nothing half-written is left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))
+    for number in _STOPS:
+        signal.signal(number, _interrupt)
     try:
-        app()
+        code = call(sys.argv[1:])
+    except KeyboardInterrupt:  # once more, at the very end
+        code = STOPPED
+    for number in _STOPS:
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
+
+
+_interrupted = threading.Event()
+_STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
+_AGAIN = 0.5  # seconds
+
+
+def _interrupt(*_: object) -> None:
+    """Stop, and again after a while: a callback of the compiler may have swallowed the first.
+
+    What is left half done may complain in its own words while it goes; nobody wants to hear it.
+    """
+    _interrupted.set()
+    sys.unraisablehook = lambda _: None
+    if len(_STOPS) > 1:
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+    raise KeyboardInterrupt
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run a command: 0 done, 2 bad input, 130 stopped by Ctrl-C, 141 the reader went away."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may know fewer letters
+    try:
+        given = list(arguments) or ["--help"]
+        code = app(args=given, prog_name="adjudge", standalone_mode=False)
+        sys.stdout.flush()
+    except _USAGE as error:
+        return _failed(_usage(error))
     except AdjudgeError as error:
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.stderr.write("stopped; nothing was written\n")
-        sys.exit(130)
+        return _failed(str(error))
     except BrokenPipeError:
-        # The reader went away (head, less): not our fault, and nothing to say to it.
-        sys.stderr.close()
-        sys.exit(141)
+        return _unread()
+    except SystemExit as end:  # Typer catches a closed pipe before we can
+        return _unread() if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
+    except MemoryError as error:
+        return _failed(f"there is not enough memory ({error or 'none left'})")
+    except OSError as error:
+        _discard(sys.stdout)
+        name = error.filename or "standard output"
+        return _failed(f"{name}: cannot be used ({error.strerror})")
+    except (KeyboardInterrupt, typer.Abort):
+        code = STOPPED
+    except Exception:
+        if not _interrupted.is_set():  # an import that is interrupted may fail in its own words
+            raise
+        code = STOPPED
+    if code == STOPPED:  # Typer's word for Ctrl-C too
+        sys.stderr.write("stopped\n")
+    return code if isinstance(code, int) else DONE
+
+
+# Every complaint about options and arguments is one; Typer has no public name for it.
+_USAGE: Any = typer.BadParameter.__base__
+
+
+def _usage(error: Any) -> str:
+    """A complaint about options and arguments, on one line."""
+    text = " ".join(error.format_message().split()).rstrip(".")
+    place = error.ctx.command_path if error.ctx is not None else "adjudge"
+    return f"{text[:1].lower()}{text[1:]} (see '{place} --help')"
+
+
+def _failed(text: str) -> int:
+    sys.stderr.write(f"error: {' '.join(text.splitlines())}\n")
+    return FAILED
+
+
+def _unread() -> int:
+    """The reader went away (head, less): not our fault, and nothing to say to it."""
+    _discard(sys.stdout)
+    return UNREAD
+
+
+def _discard(stream: Any) -> None:
+    """Let what is still to be written go nowhere, so that the end of the process is quiet."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -2,72 +2,54 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, is_piped, page, say
+from adjudge.cli.console import be_quiet, count, labels_of, progress, say
 
 NAME = "agreement"
-EXAMPLE = "Example:  adjudge agreement judgments.csv --resamples 1000"
+EXAMPLES = ("adjudge agreement judgments.csv --binary",)
 
 
 def run(
     judgments: o.JudgmentsFile,
+    *,
     output: o.Output = None,
-    resamples: Annotated[
-        int, typer.Option(help="Bootstrap resamples of the items for the intervals; 0 for none.")
-    ] = 1000,
+    resamples: o.Resamples = 1000,
     seed: o.Seed = 0,
-    labels: o.Labels = None,
-    relevant: o.Relevant = None,
-    drop_label: o.Drop = None,
-    binary: o.Binary = False,
-    format: o.Format = None,
-    encoding: o.Encoding = "utf-8",
-    skip_bad_rows: o.SkipBad = False,
-    question: o.Question = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
+    labelling: o.Labelling,
+    reading: o.Reading,
+    printing: o.Printing,
 ) -> None:
     """Measure agreement: percent, Cohen's and Fleiss' kappa, Krippendorff's alpha.
 
     Missing judgments are no trouble: items judged once are left out and counted. Intervals are
     over items, by bootstrap.
     """
+    from adjudge.cli.reading import read_judgments
     from adjudge.cli.scoring import scores_grid
-    from adjudge.cli.writing import extension_of, print_json, write_table
+    from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.evaluation.agreement import measure_agreement
 
-    be_quiet(quiet or json)
-    if output is not None:
-        extension_of(output)
-    reading = o.Reading(
-        format=format,
-        encoding=encoding,
-        skip_bad=skip_bad_rows,
-        question=question,
-        labels=labels,
-        relevant=relevant,
-        drop=tuple(drop_label or ()),
-        binary=binary,
-    )
-    read, _, _ = reading.read(judgments)
-    result = measure_agreement(read, resamples=resamples, seed=seed)
+    be_quiet(printing.quiet or printing.json)
+    check_places({"--output": output}, inputs=(judgments,))
+    check_printing(printing, output)
+    read = read_judgments(judgments, None, reading, labelling)
+    with progress("measuring agreement"):
+        result = measure_agreement(read.judgments, resamples=resamples, seed=seed)
     say(
-        f"{result.items:,} items with two judgments or more "
-        f"({result.left_out:,} with fewer left out), {result.judgments:,} judgments, "
-        f"{read.judge_count:,} judges; labels {read.scale}"
+        f"{count(result.items, 'item')} with two judgments or more "
+        f"({result.left_out:,} with fewer left out), {count(result.judgments, 'judgment')}, "
+        f"{count(read.judgments.judge_count, 'judge')}; labels {labels_of(read.judgments.scale)}"
     )
-    table = result.to_table()
-    if output is not None:
-        write_table(table, output)
-    elif json:
-        counts = {"items": result.items, "left_out": result.left_out, "judgments": result.judgments}
-        print_json(counts | {"scores": table.to_pylist()})
-    elif is_piped():
-        write_table(table, Path("-"))
-    else:
-        page().print(scores_grid("Agreement", table, result.level))
+    counts = ("items", "left_out", "judgments", "pairs", "repeats", "judge_pairs")
+    deliver(
+        table := result.to_table(),
+        "scores",
+        output,
+        printing,
+        about={
+            "counts": {key: getattr(result, key) for key in counts},
+            "level": result.level,
+            **read.omissions,
+        },
+        show=lambda: scores_grid("Agreement", table, result.level),
+    )

@@ -5,59 +5,39 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, is_piped, page, say
+from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, say
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
 
 NAME = "consensus"
-EXAMPLE = (
-    "Example:  adjudge consensus judgments.csv --model dawid-skene --gold gold.csv -o labels.csv"
+EXAMPLES = (
+    "adjudge consensus judgments.csv --gold gold.csv -o labels.csv",
+    "adjudge consensus judgments.csv -m majority-vote --to qrels > crowd.qrels",
 )
-_SHOWN = 12  # rows a person is shown
+_SHOWN = 12  # items a person is shown
+_FEW = 6  # truths up to which each has a column there
 
 
 def run(
     judgments: o.JudgmentsFile,
-    model: o.ModelName = "dawid-skene",
+    *,
     gold: o.GoldFile = None,
-    use_gold: Annotated[
-        bool,
-        typer.Option(
-            "--use-gold", help="Let gold that stands in the judgments file guide the fit."
-        ),
-    ] = False,
+    use_gold: o.UseGold = False,
     output: o.Output = None,
     to: Annotated[
         str | None,
-        typer.Option(
-            "--to", metavar="FORMAT", help="Write another format, such as qrels; see 'convert'."
-        ),
+        o.option("--to", metavar="FORMAT", help="Another format; see 'adjudge convert --list'."),
     ] = None,
     judges: Annotated[
-        Path | None,
-        typer.Option("--judges", metavar="FILE", help="Write the table of judges here too."),
+        Path | None, o.option("--judges", metavar="FILE", help="Write the table of judges too.")
     ] = None,
-    by_topic: o.ByTopic = False,
-    ties: o.TiesRule = "random",
-    seed: o.Seed = 0,
-    iterations: o.Iterations = None,
-    threads: o.Threads = None,
-    labels: o.Labels = None,
-    relevant: o.Relevant = None,
-    drop_label: o.Drop = None,
-    binary: o.Binary = False,
-    binary_truth: o.BinaryTruth = False,
-    format: o.Format = None,
-    encoding: o.Encoding = "utf-8",
-    skip_bad_rows: o.SkipBad = False,
-    question: o.Question = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
+    fitting: o.Fitting,
+    labelling: o.TruthLabelling,
+    reading: o.Reading,
+    printing: o.Printing,
 ) -> None:
     """Turn judgments into one label for each item, with its probability.
 
@@ -65,96 +45,111 @@ def run(
     least certain items. Gold given with --gold fixes the truth of its items; gold in the
     judgments file only measures accuracy, unless --use-gold.
     """
-    from adjudge.cli.fitting import built, fitted, tell
-    from adjudge.cli.writing import extension_of, write_table
+    from adjudge.cli.fitting import built, fitted, summary
+    from adjudge.cli.reading import read_judgments
 
-    be_quiet(quiet or json)
-    if output is not None and to is None:
-        extension_of(output)
-    if judges is not None:
-        extension_of(judges)
-    chosen = built(model, by_topic=by_topic, ties=ties, seed=seed, iterations=iterations)
-    reading = o.Reading(
-        format=format,
-        encoding=encoding,
-        skip_bad=skip_bad_rows,
-        question=question,
-        labels=labels,
-        relevant=relevant,
-        drop=tuple(drop_label or ()),
-        binary=binary,
-        binary_truth=binary_truth,
+    be_quiet(printing.quiet or printing.json)
+    _check(judgments, gold, output, to, judges, printing)
+    model = built(fitting)
+    read = read_judgments(judgments, gold, reading, labelling)
+    known = read.given
+    if known is None and use_gold:
+        known = read.beside
+    consensus = fitted(model, read.judgments, known, fitting)
+    about = summary(consensus, read)
+    if known is None and read.beside is not None:
+        about["accuracy"] = _accuracy(consensus, read.beside)
+    every = read.given if read.given is not None else read.beside
+    _deliver(consensus, every, about, output, to, judges, printing)
+
+
+def _check(
+    judgments: Path,
+    gold: Path | None,
+    output: Path | None,
+    to: str | None,
+    judges: Path | None,
+    printing: o.Printing,
+) -> None:
+    """Complain of what cannot be written before any work is done."""
+    from adjudge.cli.writing import STDOUT, check_format, check_places, check_printing
+
+    if to is not None:
+        check_format(to, output or STDOUT, "labels")
+    check_printing(printing, STDOUT if to is not None and output is None else output)
+    check_places(
+        {"--output": output, "--judges": judges},
+        inputs=(judgments, gold),
+        free=() if to is None else ("--output",),
     )
-    read, given, beside = reading.read(judgments, gold)
-    if use_gold and given is None:
-        given, beside = beside, None
-    consensus = fitted(chosen, read, given, threads)
-    tell(consensus)
-    _tell_accuracy(consensus, beside)
-    if judges is not None:
-        write_table(consensus.judges, judges)
-        say(f"judges written to {judges}")
-    _deliver(consensus, output, to, json, beside)
 
 
-def _tell_accuracy(consensus: Consensus, gold: Gold | None) -> None:
-    """How the labels fare against gold that the fit did not see."""
-    if gold is None:
-        return
+def _accuracy(consensus: Consensus, gold: Gold) -> dict[str, Any]:
+    """How the labels fare against gold that the fit did not see; it is told."""
     from adjudge.evaluation.against_gold import evaluate
 
-    score = evaluate(consensus, gold)["accuracy"]
-    if score.value is not None:
+    result = evaluate(consensus, gold)
+    score = result["accuracy"]
+    if score.defined:
         say(
             f"  accuracy against the gold in the file: {score.value:.3f} "
-            f"({score.low:.3f} to {score.high:.3f}); it was not used in the fit (--use-gold)"
+            f"({score.low:.3f} to {score.high:.3f}); the fit did not use it (--use-gold would)"
         )
+    return {"value": score.value, "low": score.low, "high": score.high, "items": result.scored}
 
 
 def _deliver(
-    consensus: Consensus, output: Path | None, to: str | None, as_json: bool, gold: Gold | None
+    consensus: Consensus,
+    gold: Gold | None,
+    about: dict[str, Any],
+    output: Path | None,
+    to: str | None,
+    judges: Path | None,
+    printing: o.Printing,
 ) -> None:
     """Write the labels where they are wanted, or show the least certain to a person."""
-    from adjudge.cli.fitting import summary
-    from adjudge.cli.writing import print_json, write_table
-    from adjudge.data.formats import Content, write
+    from adjudge.cli.writing import STDOUT, print_json, tell_written, write_content, write_tables
+    from adjudge.data.formats import Content
 
-    target = output if output is not None else Path("-")
-    if to is not None:
+    place = output
+    if place is None and (to is not None or (is_piped() and not printing.json)):
+        place = STDOUT
+    if to is not None and place is not None:
         content = Content(labels=consensus.labels, scale=consensus.scale, gold=gold)
-        write(content, target, format=to)
-    elif output is not None:
-        write_table(consensus.labels, output)
-    if output is not None and str(output) != "-":
-        say(f"labels written to {output}")
-    if as_json:
-        whole = summary(consensus)
-        if output is None and to is None:
-            whole["items_table"] = consensus.labels.to_pylist()
-        print_json(whole)
-    elif output is None and to is None:
-        if is_piped():
-            write_table(consensus.labels, target)
-        else:
-            page().print(least_certain(consensus))
-            say(f"[dim]{len(consensus.choice):,} labels in all; -o labels.csv keeps them[/]")
+        write_content(content, place, to)
+        write_tables((consensus.judges, judges))
+    else:
+        write_tables((consensus.judges, judges), (consensus.labels, place))
+    for table, written in (("labels", place), ("judges", judges)):
+        if written is not None:
+            tell_written(table, written)
+    if printing.json:
+        print_json(
+            about if place is not None else {**about, "labels": consensus.labels.to_pylist()}
+        )
+    elif place is None:
+        page().print(least_certain(consensus))
+        say((f"{count(len(consensus.choice), 'label')} in all; -o labels.csv keeps them", "dim"))
 
 
-def least_certain(consensus: Consensus, count: int = _SHOWN) -> Any:
+def least_certain(consensus: Consensus) -> Any:
     """The items about which most doubt is left, as a table for people."""
     import numpy as np
 
-    order = np.argsort(-consensus.entropy, kind="stable")[:count]
+    order = np.argsort(-consensus.entropy, kind="stable")[:_SHOWN]
     rows = consensus.labels.take(order).to_pylist()
     truths = consensus.scale.truths
+    shares = [(f"p({name(truth)})", f"p_{truth}") for truth in truths]
+    if len(truths) > _FEW:
+        shares = [("probability", "probability")]
     cells = [
         [
-            row["item"],
-            row["label"],
-            *(f"{row[f'p_{truth}']:.2f}" for truth in truths),
-            str(row["judgments"]),
+            name(row["item"]),
+            name(row["label"]),
+            *(f"{row[column]:.2f}" for _, column in shares),
+            f"{row['judgments']:,}",
         ]
         for row in rows
     ]
-    columns = [("item", "left"), ("label", "left"), *((f"p({t})", "right") for t in truths)]
+    columns = [("item", "left"), ("label", "left"), *((head, "right") for head, _ in shares)]
     return grid("Least certain items", [*columns, ("judgments", "right")], cells)

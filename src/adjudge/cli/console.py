@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from adjudge.data.scale import Scale
     from adjudge.models.model import Step
 
 _PATIENCE = 2.0  # seconds before a progress bar appears
+_WIDEST = 40  # characters of a cell
+_MOST = 12  # labels of a scale that are named
 
 
 @dataclass(slots=True)
@@ -44,10 +47,15 @@ def page() -> Console:
     return Console(highlight=False)
 
 
-def say(message: str) -> None:
-    """A message for the person, unless she wants quiet."""
+def say(*parts: str | tuple[str, str]) -> None:
+    """A message for the person, unless she wants quiet: texts, or texts with a style.
+
+    What is said may hold ids from a file, so nothing in it is taken for markup.
+    """
     if not _manner.quiet:
-        terminal().print(message)
+        from rich.text import Text
+
+        terminal().print(Text.assemble(*parts))
 
 
 def is_piped() -> bool:
@@ -56,36 +64,30 @@ def is_piped() -> bool:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[Step], None] | None]:
+def progress(what: str, patience: float = _PATIENCE) -> Iterator[Callable[[Step], None] | None]:
     """A progress bar that appears once the work has taken two seconds; none where nobody looks."""
     if _manner.quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    began = time.monotonic()
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-        console=terminal(),
-        transient=True,
-    )
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
+    bar = Progress(*columns, TimeElapsedColumn(), console=terminal(), transient=True)
     task = bar.add_task(what, total=None, note="")
-    shown = False
 
     def on_step(step: Step) -> None:
-        nonlocal shown
-        if not shown and time.monotonic() - began > _PATIENCE:
-            bar.start()
-            shown = True
-        bar.update(task, completed=step.done, total=step.total, note=step.note)
+        note = f"{step.done:,}/{step.total:,} {step.note}"
+        bar.update(task, completed=step.done, total=step.total, note=note)
 
+    # By a clock of its own: reading a file and compiling a kernel tell of no steps.
+    clock = threading.Timer(patience, bar.start)
+    clock.daemon = True
+    clock.start()
     try:
         yield on_step
     finally:
+        clock.cancel()
+        clock.join()
         bar.stop()
 
 
@@ -94,17 +96,55 @@ def tell_if_cold() -> None:
     from adjudge.engines.threads import compiled
 
     if not compiled():
-        say("[dim]First run here: compiling the sweeps (a few seconds, once; then cached) ...[/]")
+        waits = "First run here: compiling the sweeps (a few seconds, once; then cached) ..."
+        say((waits, "dim"))
 
 
 def grid(title: str, columns: list[tuple[str, str]], rows: list[list[str]]) -> Any:
-    """A table for people: columns are (heading, 'left' or 'right')."""
+    """A table for people: columns are (heading, 'left' or 'right'); no cell is taken for markup."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
-    for heading, side in columns:
-        table.add_column(heading, justify="left" if side == "left" else "right", overflow="fold")
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for place, (heading, side) in enumerate(columns):
+        left = side == "left"
+        # Ids and numbers are whole or nothing; words may go on in the next line.
+        table.add_column(
+            heading,
+            justify="left" if left else "right",
+            overflow="fold",
+            no_wrap=not (left and place),
+        )
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(cell) for cell in row))
     return table
+
+
+def count(number: int, what: str) -> str:
+    """So many of something: ``1 judge``, ``2,418 judgments``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def labels_of(scale: Scale) -> str:
+    """The labels of a scale in words, the first of them where they are many."""
+    between = " < " if scale.ordinal else ", "
+    hidden = len(scale.labels) - _MOST
+    return between.join(scale.labels[:_MOST]) + (f" and {hidden:,} more" if hidden > 0 else "")
+
+
+def name(text: str) -> str:
+    """An id or a label as a cell of a table: on one line, and cut in the middle if it is long."""
+    if not text.isprintable():
+        text = repr(text)[1:-1]
+    if len(text) <= _WIDEST:
+        return text
+    half = (_WIDEST - 3) // 2
+    return f"{text[:half]}...{text[-half:]}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,98 +12,106 @@ from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, page, say
 from adjudge.errors import BadSetting
 
+if TYPE_CHECKING:
+    from adjudge.data.formats import Content
+
 NAME = "convert"
-EXAMPLE = (
-    "Example:  adjudge convert results.json --to csv -o judgments.csv     (--list: the formats)"
+EXAMPLES = (
+    "adjudge convert batch_results.csv -o judgments.csv",
+    "adjudge convert labels.csv --to qrels > crowd.qrels",
 )
 
 
 def run(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="File or folder to convert.")
+        Path | None,
+        typer.Argument(metavar="FILE", help="File or folder to convert; - is standard input."),
     ] = None,
+    *,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="FORMAT", help="Format to write; by extension if not given."),
+        o.option("--to", metavar="FORMAT", help="Format to write; by extension if not given."),
     ] = None,
     output: Annotated[
         Path,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to write; - is standard output."
-        ),
+        o.option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
     ] = Path("-"),
     gold: o.GoldFile = None,
     list_formats: Annotated[
-        bool, typer.Option("--list", help="List the formats that are read and written, and stop.")
+        bool, o.option("--list", help="List the formats that are read and written, and stop.")
     ] = False,
-    labels: o.Labels = None,
-    relevant: o.Relevant = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            "--format",
-            metavar="FORMAT",
-            help="Format of the file, where the header misleads.",
-        ),
-    ] = None,
-    encoding: o.Encoding = "utf-8",
-    skip_bad_rows: o.SkipBad = False,
-    question: o.Question = None,
-    quiet: o.Quiet = False,
+    labelling: o.Labelling,
+    reading: o.Reading,
+    printing: o.Printing,
 ) -> None:
-    """Convert judgments, gold or labels from any format that is read to any that is written."""
-    from dataclasses import replace
+    """Convert judgments, gold or labels from any format that is read to any that is written.
 
-    from adjudge.data.formats import read, write
-    from adjudge.data.gold import Gold
+    --json goes with --list only.
+    """
+    from adjudge.cli.reading import holds, read_content, read_gold, shaped
+    from adjudge.cli.writing import check_format, check_places, write_content
 
-    be_quiet(quiet)
+    be_quiet(printing.quiet)
     if list_formats:
-        _list()
+        _list(printing)
         return
     if file is None:
         raise BadSetting("FILE", None, "a file to convert, or --list")
+    if printing.json:
+        raise BadSetting("--json", True, "--list beside it")
     target = to if to is not None else _by_extension(output)
-    reading = o.Reading(
-        format=format,
-        encoding=encoding,
-        skip_bad=skip_bad_rows,
-        question=question,
-        labels=labels,
-        relevant=relevant,
-    )
-    content = read(file, **reading.options)
-    o.tell_bad_rows(content)
-    if relevant and not labels and content.judgments is not None:
-        judgments, _, _ = reading.shape(content.judgments, None, None)
-        content = replace(content, judgments=judgments)
+    check_format(target, output)
+    check_places({"--output": output}, inputs=(file, gold), free=("--output",))
+    content = read_content(file, reading, labels=labelling)
     if gold is not None:
-        content = replace(content, gold=Gold.read(gold, encoding=encoding))
-    write(content, output, format=target)
+        content = replace(content, gold=read_gold(gold, reading, content.known_scale).gold)
+    if content.judgments is not None:
+        judgments, (known,) = shaped(content.judgments, labelling, content.gold)
+        content = replace(content, judgments=judgments, gold=known)
+    else:
+        content = _relabelled(content, labelling)
+    write_content(content, output, target)
     if str(output) != "-":
-        say(f"{file} ({content.format}) written to {output} ({target})")
+        say(f"{file}: {holds(content)}; written to {output} as {target}")
+
+
+def _relabelled(content: Content, labelling: o.Labelling) -> Content:
+    """Labels or gold on the scale that the person names; only judgments can be changed more."""
+    for option, value in (("--drop-label", labelling.drop_label), ("--binary", labelling.binary)):
+        if value:
+            raise BadSetting(option, value, "a file of judgments")
+    if labelling.relevant and content.scale is not None:
+        return replace(content, scale=content.scale.with_relevant(labelling.named_relevant))
+    return content
 
 
 def _by_extension(output: Path) -> str:
+    """The plain format that the name of a file asks for."""
     from adjudge.data.formats import formats
 
-    plain = {
-        entry.extension: entry.name
-        for entry in formats().values()
-        if entry.name == entry.extension[1:]
-    }
-    if str(output) == "-" or output.suffix not in plain:
+    kind = output.suffix[1:].lower()
+    entry = formats().get(kind)
+    if entry is None or entry.extension != f".{kind}":
         raise BadSetting("--to", None, "a format; 'adjudge convert --list' shows them")
-    return plain[output.suffix]
+    return kind
 
 
-def _list() -> None:
+def _list(printing: o.Printing) -> None:
+    from adjudge.cli.writing import print_json
     from adjudge.data.formats import formats
 
+    entries = formats().values()
+    if printing.json:
+        print_json(
+            [
+                {"name": e.name, "about": e.title, "reads": e.reads, "writes": e.writes}
+                for e in entries
+            ]
+        )
+        return
     rows = [
-        [entry.name, ", ".join(entry.reads) or "–", ", ".join(entry.writes) or "–", entry.title]
-        for entry in formats().values()
+        [e.name, ", ".join(e.reads) or "-", ", ".join(e.writes) or "-", e.title.partition(":")[0]]
+        for e in entries
     ]
-    columns = [("format", "left"), ("read as", "left"), ("written from", "left"), ("what", "left")]
+    columns = [("format", "left"), ("reads", "left"), ("writes", "left"), ("what it is", "left")]
     page().print(grid("Formats", columns, rows))

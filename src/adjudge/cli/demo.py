@@ -2,81 +2,104 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, page, tell_if_cold
+from adjudge.errors import BadData
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
+    from adjudge.evaluation.against_gold import Evaluation
     from adjudge.simulation import Made
 
 NAME = "demo"
-EXAMPLE = "Example:  adjudge demo --folder demo"
+EXAMPLES = ("adjudge demo --folder demo",)
+_MODELS = ("majority-vote", "dawid-skene", "single-confusion")  # no sampling: a demo is short
+_FILES = ("judgments.csv", "gold.csv", "truth.csv", "labels.csv", "judges.csv")
+_SHOWN = {"accuracy": "accuracy", "binary_accuracy": "relevant or not", "log_loss": "log loss"}
 
 
 def run(
+    *,
     folder: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Keep the made judgments, gold and results here."),
+        o.option("--folder", metavar="FOLDER", help="Keep the files of the demo here."),
     ] = None,
     seed: o.Seed = 7,
-    quiet: o.Quiet = False,
+    printing: o.Printing,
 ) -> None:
     """Make a small crowd, find its consensus, judge the judges, and compare with the truth."""
+    from adjudge.cli.writing import print_json
     from adjudge.evaluation.against_gold import evaluate
-    from adjudge.models.registry import MODELS, model
+    from adjudge.models.registry import model
     from adjudge.simulation import demo
 
-    be_quiet(quiet)
-    out = page()
+    be_quiet(printing.quiet or printing.json)
+    if folder is not None:
+        _check(folder)
     tell_if_cold()
     made = demo(seed)
-    people = made.judgments.judge_count
-    out.print(
-        f"\nA made crowd: [bold]{people}[/] judges, one of them a language model, gave "
-        f"[bold]{len(made.judgments):,}[/] judgments of [bold]{made.judgments.item_count}[/] "
-        f"search results in {made.judgments.topic_count} topics, on the grades "
-        f"{made.judgments.scale}.\nSome judges are spammers. The truth is known here, so every "
+    fits = {name: model(name).fit(made.judgments) for name in _MODELS}
+    results = {name: evaluate(consensus, made.truth) for name, consensus in fits.items()}
+    best = fits["dawid-skene"]
+    judges = best.judges.to_pylist()
+    for row, kind in zip(judges, made.kinds, strict=True):
+        row["kind"] = kind
+    judges.sort(key=lambda row: -row["bits"])
+    if folder is not None:
+        _keep(folder, made, best)
+    if printing.json:
+        models = [
+            {"name": name, **{score: result[score].value for score in _SHOWN}}
+            for name, result in results.items()
+        ]
+        print_json({"seed": seed, "models": models, "judges": judges})
+        return
+    out = page()
+    out.print(_story(made))
+    out.print(_scores(results))
+    out.print(_judges(judges))
+    out.print(_next(folder), soft_wrap=True)  # a command to copy stays on one line
+
+
+def _story(made: Made) -> str:
+    judgments = made.judgments
+    return (
+        f"\nA made crowd: [bold]{judgments.judge_count}[/] judges, one of them a language model, "
+        f"gave [bold]{len(judgments):,}[/] judgments of [bold]{judgments.item_count}[/] "
+        f"search results in {judgments.topic_count} topics, on the grades "
+        f"{judgments.scale}.\nSome judges are spammers. The truth is known here, so every "
         "model can be marked.\n"
     )
-    fits = {name: model(name).fit(made.judgments) for name in MODELS}
-    rows = []
-    for name, consensus in fits.items():
-        result = evaluate(consensus, made.truth)
-        cells = [f"{result[s].value:.3f}" for s in ("accuracy", "binary_accuracy", "log_loss")]
-        rows.append([name, *cells])
-    heads = [("model", "left"), ("accuracy", "right"), ("relevant or not", "right")]
-    out.print(grid("Against the truth", [*heads, ("log loss", "right")], rows))
-    best = fits["dawid-skene"]
-    out.print(_judges(best, made))
-    _keep(folder, made, best, out)
 
 
-def _judges(consensus: Consensus, made: Made) -> Any:
+def _scores(results: dict[str, Evaluation]) -> Any:
+    """How each model fares against the truth."""
+    rows = [
+        [name, *(f"{result[score].value:.3f}" for score in _SHOWN)]
+        for name, result in results.items()
+    ]
+    columns = [("model", "left"), *((heading, "right") for heading in _SHOWN.values())]
+    return grid("Against the truth", columns, rows)
+
+
+def _judges(judges: list[dict[str, Any]]) -> Any:
     """The judges beside what they really are: the model was not told."""
     from adjudge.cli.writing import interval, number
 
-    rows = consensus.judges.to_pylist()
-    for row, kind in zip(rows, made.kinds, strict=True):
-        row["kind"] = kind
-    rows.sort(key=lambda row: -row["bits"])
-    shown = [*rows[:6], None, *rows[-8:]]
     cells = [
-        ["..."] + [""] * 5
-        if row is None
-        else [
+        [
             row["judge"],
-            row["kind"],
-            str(row["judgments"]),
+            row["kind"].partition("(")[0],
+            f"{row['judgments']:,}",
             number(row["accuracy"], 2),
             interval(row["accuracy_low"], row["accuracy_high"]),
             number(row["bits"], 2),
         ]
-        for row in shown
+        for row in judges
     ]
     columns = [
         ("judge", "left"),
@@ -86,32 +109,57 @@ def _judges(consensus: Consensus, made: Made) -> Any:
         ("90% interval", "right"),
         ("bits", "right"),
     ]
-    title = "Judges by bits of information a judgment: whom to keep, whom to drop"
-    return grid(title, columns, cells)
+    title = "Judges by bits a judgment: whom to keep, whom to drop"
+    return grid(title, columns, [*cells[:6], ["..."] + [""] * 5, *cells[-8:]])
 
 
-def _keep(folder: Path | None, made: Made, consensus: Consensus, out: Any) -> None:
-    """Write the files of the demo, and say what to run next."""
-    from adjudge.cli.writing import write_table
+def _check(folder: Path) -> None:
+    """Complain of a folder that holds anything but an earlier demo, before any work is done."""
+    if folder.exists() and not folder.is_dir():
+        raise BadData("is a file; wanted a folder to write", source=str(folder))
+    held = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
+    if held and held != sorted(_FILES):
+        raise BadData(
+            f"there is {held[0]!r} in this folder; wanted a new or an empty one", source=str(folder)
+        )
+
+
+def _keep(folder: Path, made: Made, consensus: Consensus) -> None:
+    """Write the files of the demo."""
+    from adjudge.cli.writing import write_tables
     from adjudge.data.formats import Content
     from adjudge.data.formats.plain import table_of
 
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise BadData(f"cannot be made ({fault.strerror})", source=str(folder)) from None
+    tables = (
+        table_of(Content(judgments=made.judgments)),
+        made.gold.to_table(),
+        made.truth.to_table(),
+        consensus.labels,
+        consensus.judges,
+    )
+    places = [folder / file for file in _FILES]
+    write_tables(*zip(tables, places, strict=True))
+
+
+def _next(folder: Path | None) -> str:
+    """What to run next."""
+    from rich.markup import escape
+
     if folder is None:
-        out.print(
+        return (
             "Next:  [bold]adjudge demo --folder demo[/] keeps these files;\n"
             "       [bold]adjudge consensus YOUR-JUDGMENTS.csv -o labels.csv[/] does it for yours."
         )
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    write_table(table_of(Content(judgments=made.judgments)), folder / "judgments.csv")
-    write_table(made.gold.to_table(), folder / "gold.csv")
-    write_table(made.truth.to_table(), folder / "truth.csv")
-    write_table(consensus.labels, folder / "labels.csv")
-    write_table(consensus.judges, folder / "judges.csv")
-    out.print(
-        f"Kept in {folder}/: judgments.csv, gold.csv, truth.csv, labels.csv, judges.csv\n\n"
-        f"Next:  [bold]adjudge consensus {folder}/judgments.csv --gold {folder}/gold.csv[/]\n"
-        f"       [bold]adjudge judges {folder}/judgments.csv[/]\n"
-        f"       [bold]adjudge evaluate {folder}/judgments.csv --gold {folder}/truth.csv[/]\n"
-        f"       [bold]adjudge agreement {folder}/judgments.csv[/]"
+    files = {file: escape(shlex.quote(str(folder / file))) for file in _FILES}
+    judgments = files["judgments.csv"]
+    return (
+        f"Kept in {escape(str(folder))}: {', '.join(_FILES)}\n\n"
+        f"Next:  [bold]adjudge consensus {judgments} --gold {files['gold.csv']}[/]\n"
+        f"       [bold]adjudge judges {judgments}[/]\n"
+        f"       [bold]adjudge evaluate {judgments} --gold {files['truth.csv']}[/]\n"
+        f"       [bold]adjudge agreement {judgments}[/]"
     )

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, is_piped, page, say
+from adjudge.cli.console import be_quiet, count, progress, say, tell_if_cold
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
     from adjudge.data.gold import Gold
-    from adjudge.data.judgments import Judgments
+    from adjudge.data.scale import Scale
     from adjudge.evaluation.against_gold import Evaluation
-    from adjudge.models.model import Model
 
 NAME = "evaluate"
-EXAMPLE = (
-    "Examples:  adjudge evaluate labels.csv --gold gold.csv     "
-    "adjudge evaluate judgments.csv --model dawid-skene --folds 5"
+EXAMPLES = (
+    "adjudge evaluate labels.csv --gold gold.csv",
+    "adjudge evaluate judgments.csv --gold gold.csv --model dawid-skene --folds 5",
 )
 
 
@@ -30,73 +30,48 @@ def run(
         Path,
         typer.Argument(metavar="FILE", help="Labels (a consensus table), or judgments to fit."),
     ],
+    *,
     gold: o.GoldFile = None,
-    model: o.ModelName = "dawid-skene",
     folds: Annotated[
         int,
-        typer.Option(
-            help="For judgments: cross-validate over the gold with this many folds, each fold "
-            "scored by a fit that saw the others' gold; 0 fits once, without gold.",
+        o.option(
+            "--folds",
+            metavar="N",
             min=0,
+            help="Judgments: cross-validate over the gold, each fold scored by a fit that was told "
+            "the others' gold; 0 fits once, without gold.",
         ),
     ] = 0,
     output: o.Output = None,
-    resamples: Annotated[
-        int, typer.Option(help="Bootstrap resamples of the items for the intervals; 0 for none.")
-    ] = 1000,
-    by_topic: o.ByTopic = False,
-    ties: o.TiesRule = "random",
-    seed: o.Seed = 0,
-    iterations: o.Iterations = None,
-    threads: o.Threads = None,
-    labels: o.Labels = None,
-    relevant: o.Relevant = None,
-    drop_label: o.Drop = None,
-    binary: o.Binary = False,
-    binary_truth: o.BinaryTruth = False,
-    format: o.Format = None,
-    encoding: o.Encoding = "utf-8",
-    skip_bad_rows: o.SkipBad = False,
-    question: o.Question = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
+    resamples: o.Resamples = 1000,
+    explain: Annotated[bool, o.option("--explain", help="Say what each score means.")] = False,
+    fitting: o.Fitting,
+    labelling: o.TruthLabelling,
+    reading: o.Reading,
+    printing: o.Printing,
 ) -> None:
     """Score labels against gold: accuracy, F1, AUC, log loss, calibration and more.
 
     Given a table of labels, scores it. Given judgments, fits the model first: without gold, or
-    cross-validated over it with --folds.
+    cross-validated over it with --folds. The gold is that of --gold, or else of the file itself.
     """
-    from adjudge.cli.fitting import built
-    from adjudge.data.gold import Gold
+    from adjudge.cli.reading import read_content
+    from adjudge.cli.writing import check_places, check_printing
 
-    be_quiet(quiet or json)
-    if output is not None:
-        from adjudge.cli.writing import extension_of
-
-        extension_of(output)
-    reading = o.Reading(
-        format=format,
-        encoding=encoding,
-        skip_bad=skip_bad_rows,
-        question=question,
-        labels=labels,
-        relevant=relevant,
-        drop=tuple(drop_label or ()),
-        binary=binary,
-        binary_truth=binary_truth,
-    )
-    content = reading.content(file)
+    be_quiet(printing.quiet or printing.json)
+    check_places({"--output": output}, inputs=(file, gold))
+    check_printing(printing, output)
+    content = read_content(file, reading, labels=labelling, wanted="labels")
+    scoring = {"resamples": resamples, "seed": fitting.seed}
     if content.judgments is None:
-        result = _of_labels(content, file, gold, reading, folds, resamples, seed)
+        if folds:
+            raise BadSetting("--folds", folds, f"judgments to fit, and {file.name} holds none")
+        result, table, about = _of_labels(content, file, gold, reading, labelling, scoring)
     else:
-        chosen = built(model, by_topic=by_topic, ties=ties, seed=seed, iterations=iterations)
-        given = Gold.read(gold, encoding=encoding) if gold is not None else None
-        judgments, given, beside = reading.shape(content.judgments, given, content.gold)
-        truth = given if given is not None else beside
-        if truth is None:
-            raise BadSetting("--gold", None, f"a file of gold, since {file.name} holds none")
-        result = _of_judgments(judgments, truth, chosen, folds, resamples, seed, threads)
-    _deliver(result, output, json)
+        result, table, about = _of_judgments(
+            content, file, gold, reading, labelling, fitting, folds, scoring
+        )
+    _deliver(result, table, about, output, explain, printing)
 
 
 def _of_labels(
@@ -104,91 +79,123 @@ def _of_labels(
     file: Path,
     gold: Path | None,
     reading: o.Reading,
-    folds: int,
-    resamples: int,
-    seed: int,
-) -> Evaluation:
+    labelling: o.TruthLabelling,
+    scoring: Mapping[str, Any],
+) -> tuple[Evaluation, Any, dict[str, Any]]:
     """Scores of labels that stand in a file."""
-    from adjudge.data.gold import Gold
+    from adjudge.cli.reading import allowed, holds, omissions_of, read_gold, without
     from adjudge.evaluation.against_gold import evaluate
 
-    if content.labels is None:
-        raise BadData(
-            f"holds neither labels nor judgments: it is {content.format}", source=file.name
-        )
-    if gold is None:
-        raise BadSetting("--gold", None, "a file of gold to score the labels against")
-    if folds:
-        raise BadSetting("--folds", folds, "judgments to fit, not labels")
+    labels, truth, contents = content.labels, content.gold, [content]
+    if labels is None and gold is not None and truth is not None:  # as qrels are: labels, no more
+        table = truth.to_table()
+        labels = table.rename_columns([_LABEL.get(name, name) for name in table.column_names])
+    if labels is None:
+        raise BadData(f"there are no labels or judgments: {holds(content)}", source=file.name)
+    binary = labelling.binary or labelling.binary_truth
+    if gold is not None:
+        known = None if binary or content.scale is None else allowed(content.scale, labelling)
+        given = read_gold(gold, reading, known)
+        truth, contents = given.gold, [content, given]
+    if truth is None:
+        raise BadSetting("--gold", None, f"a file of gold, since {file.name} holds none")
+    truth = without(truth, labelling.drop_label or [])
     scale = content.scale
-    if scale is not None and reading.relevant:
-        scale = scale.with_relevant(reading.relevant.split(","))
-    truth = Gold.read(gold, encoding=reading.encoding)
-    return evaluate(content.labels, truth, scale, resamples=resamples, seed=seed, source=file.name)
+    if scale is not None and labelling.relevant and not binary:
+        scale = scale.with_relevant(labelling.named_relevant)
+    if binary:
+        scale = _graded(labels, truth, labelling)
+        truth, scale = truth.collapse(scale), scale.with_binary_truth()
+    with progress("scoring"):
+        result = evaluate(labels, truth, scale, source=file.name, **scoring)
+    return result, result.to_table(), omissions_of(*contents)
+
+
+_LABEL = {"gold": "label"}
+
+
+def _graded(labels: Any, gold: Gold, labelling: o.TruthLabelling) -> Scale:
+    """The scale that has every grade of labels and gold, since either may be binary already."""
+    from adjudge.data.scale import Scale
+
+    if labelling.labels is not None:
+        return Scale.parse(labelling.labels, relevant=labelling.named_relevant)
+    given = [name[2:] for name in labels.column_names if name.startswith("p_")]
+    used = labels["label"].drop_null().unique().to_pylist()
+    scale = Scale.infer([*given, *used, *gold.values])
+    return scale.with_relevant(labelling.named_relevant) if labelling.relevant else scale
 
 
 def _of_judgments(
-    judgments: Judgments,
-    truth: Gold,
-    chosen: Model,
+    content: Content,
+    file: Path,
+    gold: Path | None,
+    reading: o.Reading,
+    labelling: o.TruthLabelling,
+    fitting: o.Fitting,
     folds: int,
-    resamples: int,
-    seed: int,
-    threads: int | None,
-) -> Evaluation:
+    scoring: Mapping[str, Any],
+) -> tuple[Evaluation, Any, dict[str, Any]]:
     """Scores of a model's labels, fitted once without gold or cross-validated over it."""
-    from adjudge.cli.console import progress, tell_if_cold
-    from adjudge.cli.fitting import fitted, tell
-    from adjudge.engines.threads import ThreadsEngine
+    from adjudge.cli.fitting import built, engine_of, fitted, summary
+    from adjudge.cli.reading import with_gold
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.evaluation.crossvalidation import cross_validate
 
+    model = built(fitting)
+    read = with_gold(content, gold, reading, labelling)
+    truth = read.given if read.given is not None else read.beside
+    if truth is None:
+        raise BadSetting("--gold", None, f"a file of gold, since {file.name} holds none")
     if not folds:
-        consensus = fitted(chosen, judgments, None, threads)
-        tell(consensus)
-        return evaluate(consensus, truth, resamples=resamples, seed=seed)
+        consensus = fitted(model, read.judgments, None, fitting)
+        with progress("scoring"):
+            result = evaluate(consensus, truth, **scoring)
+        return result, result.to_table(), summary(consensus, read)
     tell_if_cold()
-    engine = ThreadsEngine(threads=threads) if threads is not None else ThreadsEngine()
-    with progress(f"cross-validating {chosen.name}") as on_step:
-        result = cross_validate(
-            chosen,
-            judgments,
+    with progress(f"cross-validating {model.name}") as on_step:
+        crossed = cross_validate(
+            model,
+            read.judgments,
             truth,
             folds=folds,
-            seed=seed,
-            resamples=resamples,
-            engine=engine,
+            engine=engine_of(fitting),
             progress=on_step,
+            **scoring,
         )
-    say(
-        f"[bold]{chosen.name}[/], {folds} folds over {len(truth):,} gold items: accuracy "
-        f"{result.pooled['accuracy'].value:.3f}, sd between folds {result.sd('accuracy'):.3f}"
-    )
-    return result.pooled
+    say((model.name, "bold"), f" by {folds} folds over {count(len(truth), 'gold item')}")
+    about = {"model": model.name, "folds": folds, **read.omissions}
+    return crossed.pooled, crossed.to_table(), about
 
 
-def _deliver(result: Evaluation, output: Path | None, as_json: bool) -> None:
+def _deliver(
+    result: Evaluation,
+    table: Any,
+    about: Mapping[str, Any],
+    output: Path | None,
+    explain: bool,
+    printing: o.Printing,
+) -> None:
     """Scores to a file, to a program, or to a person."""
     from adjudge.cli.scoring import scores_grid
-    from adjudge.cli.writing import print_json, write_table
+    from adjudge.cli.writing import deliver
     from adjudge.evaluation.measures import MEASURES
 
     for note in result.notes:
         say(f"  {note}")
-    table = result.to_table()
-    if output is not None:
-        write_table(table, output)
-    elif as_json:
-        print_json(
-            {
-                "gold": result.gold,
-                "scored": result.scored,
-                "notes": list(result.notes),
-                "scores": table.to_pylist(),
-            }
-        )
-    elif is_piped():
-        write_table(table, Path("-"))
-    else:
-        meanings = {measure.name: measure.meaning for measure in MEASURES}
-        page().print(scores_grid("Scores", table, result.level, meanings))
+    notes = [*about.get("notes", ()), *result.notes]
+    meanings = {measure.name: measure.meaning for measure in MEASURES} if explain else None
+    deliver(
+        table,
+        "scores",
+        output,
+        printing,
+        about={
+            **about,
+            "gold": result.gold,
+            "scored": result.scored,
+            "level": result.level,
+            "notes": notes,
+        },
+        show=lambda: scores_grid("Scores", table, result.level, meanings),
+    )

@@ -2,80 +2,119 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
-from adjudge.cli.console import progress, say, tell_if_cold
+from adjudge.cli.console import count, labels_of, progress, say, tell_if_cold
 from adjudge.errors import BadSetting, UnknownName
 
 if TYPE_CHECKING:
+    from adjudge.cli.options import Fitting
+    from adjudge.cli.reading import Input
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
+    from adjudge.engines.threads import ThreadsEngine
     from adjudge.models.model import Model
 
 
-def built(name: str, **settings: Any) -> Model:
-    """The model of that name; a setting that was given but is not the model's is an error."""
+def built(fitting: Fitting) -> Model:
+    """The model that is asked for; a setting that was given but is not the model's is an error."""
     from adjudge.models.registry import MODELS, model
 
+    name = fitting.model
     if name not in MODELS:
         raise UnknownName("model", name, MODELS)
     own = {entry.name: entry.default for entry in fields(MODELS[name])}
-    chosen = {}
-    for setting, value in settings.items():
+    hints = get_type_hints(MODELS[name])
+    chosen: dict[str, Any] = {"seed": fitting.seed} if "seed" in own else {}
+    given = {"by_topic": fitting.by_topic, "ties": fitting.ties, "iterations": fitting.iterations}
+    for setting, value in given.items():
         if setting in own:
-            chosen[setting] = own[setting] if value is None else value
-        elif value not in (None, False):
+            chosen[setting] = value or own[setting]
+        elif value:
             flag = "--" + setting.replace("_", "-")
             raise BadSetting(flag, value, f"a model that has it; {name} has no {setting}")
+    for text in fitting.settings or ():
+        setting, equals, value = text.partition("=")
+        if not equals:
+            raise BadSetting("--set", text, "NAME=VALUE, such as diagonal=5")
+        if setting not in own:
+            raise UnknownName(f"setting of {name}", setting, own)
+        chosen[setting] = value_of(text, value, hints[setting])
     return model(name, **chosen)
 
 
-def fitted(
-    chosen: Model, judgments: Judgments, gold: Gold | None, threads: int | None
-) -> Consensus:
-    """The consensus, with a bar while it takes long."""
+def value_of(text: str, value: str, hint: Any) -> object:
+    """The value of a setting, of the type that its hint names."""
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    try:
+        if bool in kinds:
+            return {"true": True, "false": False}[value.casefold()]
+        if int in kinds:
+            return int(value)
+        if float in kinds:
+            return float(value)
+        if any(get_origin(kind) is tuple for kind in kinds):
+            return _tuple(json.loads(value))
+    except (KeyError, ValueError):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}
+        raise BadSetting("--set", text, wanted.get(kinds[0], "numbers such as [3,1]")) from None
+    return value
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(_tuple(entry) for entry in value) if isinstance(value, list) else value
+
+
+def engine_of(fitting: Fitting) -> ThreadsEngine:
+    """The engine with as many threads as are asked for."""
     from adjudge.engines.threads import ThreadsEngine
 
+    return ThreadsEngine() if fitting.threads is None else ThreadsEngine(threads=fitting.threads)
+
+
+def fitted(model: Model, judgments: Judgments, gold: Gold | None, fitting: Fitting) -> Consensus:
+    """The consensus, with a bar while it takes long; what was fitted is told in a few lines."""
     tell_if_cold()
-    engine = ThreadsEngine(threads=threads) if threads is not None else ThreadsEngine()
-    with progress(f"fitting {chosen.name}") as on_step:
-        return chosen.fit(judgments, gold, engine=engine, progress=on_step)
-
-
-def tell(consensus: Consensus) -> None:
-    """What was fitted, in a few lines."""
+    with progress(f"fitting {model.name}") as on_step:
+        consensus = model.fit(judgments, gold, engine=engine_of(fitting), progress=on_step)
     judgments = consensus.judgments
-    topics = f", {judgments.topic_count:,} topics" if judgments.topics is not None else ""
+    topics = f", {count(judgments.topic_count, 'topic')}" if judgments.topics is not None else ""
     say(
-        f"[bold]{consensus.model}[/] on {len(judgments):,} judgments of "
-        f"{judgments.item_count:,} items by {judgments.judge_count:,} judges{topics}; "
-        f"labels {judgments.scale}"
+        (consensus.model, "bold"),
+        f" on {count(len(judgments), 'judgment')} of {count(judgments.item_count, 'item')} "
+        f"by {count(judgments.judge_count, 'judge')}{topics}; labels {labels_of(judgments.scale)}",
     )
     for note in consensus.notes:
         say(f"  {note}")
-    if consensus.converged is False:
-        say("  [yellow]not converged: raise --iterations[/]")
+    if consensus.converged is False and len(consensus.trace) == consensus.settings.get(
+        "iterations"
+    ):
+        say(("  raise --iterations", "yellow"))
+    return consensus
 
 
-def summary(consensus: Consensus) -> dict[str, Any]:
-    """The run as data: what went in, which model, how it ended."""
-    judgments = consensus.judgments
+def summary(consensus: Consensus, read: Input) -> dict[str, Any]:
+    """The run as data: what went in and what was left out, which model, how it ended."""
+    judgments, scale = consensus.judgments, consensus.scale
+    prevalence = zip(scale.truths, consensus.overall_prevalence.tolist(), strict=True)
     return {
         "model": consensus.model,
         "settings": consensus.settings,
-        "judgments": len(judgments),
-        "items": judgments.item_count,
-        "judges": judgments.judge_count,
-        "topics": judgments.topic_count,
-        "labels": list(judgments.scale.labels),
-        "truths": list(judgments.scale.truths),
+        "counts": {
+            "judgments": len(judgments),
+            "items": judgments.item_count,
+            "judges": judgments.judge_count,
+            "topics": judgments.topic_count,
+        },
+        "scale": {"labels": scale.labels, "truths": scale.truths, "ordinal": scale.ordinal},
         "iterations": len(consensus.trace),
         "converged": consensus.converged,
         "log_likelihood": consensus.trace[-1] if consensus.trace else None,
-        "prevalence": dict(
-            zip(judgments.scale.truths, consensus.overall_prevalence.tolist(), strict=True)
-        ),
-        "notes": list(consensus.notes),
+        "prevalence": dict(prevalence),
+        "notes": consensus.notes,
+        **read.omissions,
     }

@@ -5,19 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from adjudge.cli import options as o
-from adjudge.cli.console import grid, page
+from adjudge.cli.console import be_quiet, grid, page
 
 NAME = "models"
-EXAMPLE = "Example:  adjudge models --json"
+EXAMPLES = ("adjudge models --json",)
 
 
-def run(json: o.Json = False) -> None:
-    """List the models, what each is, and its settings with their defaults."""
+def run(*, printing: o.Printing) -> None:
+    """List the models, what each is, and its settings with their defaults.
+
+    Commands that fit a model take any of its settings by --set NAME=VALUE.
+    """
     from dataclasses import fields
 
     from adjudge.cli.writing import print_json
     from adjudge.models.registry import MODELS
 
+    be_quiet(printing.quiet)
     entries: list[dict[str, Any]] = [
         {
             "name": name,
@@ -27,7 +31,7 @@ def run(json: o.Json = False) -> None:
         }
         for name, kind in MODELS.items()
     ]
-    if json:
+    if printing.json:
         print_json(entries)
         return
     rows = [
@@ -38,6 +42,5 @@ def run(json: o.Json = False) -> None:
         ]
         for entry in entries
     ]
-    page().print(
-        grid("Models", [("name", "left"), ("what it is", "left"), ("settings", "left")], rows)
-    )
+    columns = [("model", "left"), ("what it is", "left"), ("settings", "left")]
+    page().print(grid("Models", columns, rows))

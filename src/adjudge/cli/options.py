@@ -1,221 +1,212 @@
-"""The options that commands share, and the reading that goes with them."""
+"""The options that commands share: groups of them, each declared once, and single ones.
+
+A command names a group in its signature, and ``spread`` makes options of its fields.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from adjudge.cli.console import say
-from adjudge.errors import BadSetting
-
-if TYPE_CHECKING:
-    from adjudge.data.formats import Content
-    from adjudge.data.gold import Gold
-    from adjudge.data.judgments import Judgments
-
-_READING = "How to read"
-_SCALE = "Labels"
+_READ = "How to read"
+_LABELS = "Labels"
+_FIT = "How to fit"
 _PRINT = "What to print"
 
+
+def option(*names: str, help: str, panel: str | None = None, **more: Any) -> Any:
+    """An option whose type is not spelt out: its metavar says what is wanted, a flag has none."""
+    more.setdefault("metavar", "")
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
 JudgmentsFile = Annotated[
-    Path, typer.Argument(metavar="JUDGMENTS", help="File of judgments, in any known format.")
+    Path,
+    typer.Argument(
+        metavar="JUDGMENTS", help="File of judgments in any known format; - is standard input."
+    ),
 ]
 GoldFile = Annotated[
     Path | None,
-    typer.Option("--gold", metavar="FILE", help="Known truth: item (or topic, document) and gold."),
+    option("--gold", metavar="FILE", help="Known truth: item (or topic, document) and gold."),
 ]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="Format of the file, where the header misleads.",
-        rich_help_panel=_READING,
-    ),
-]
-Encoding = Annotated[
-    str,
-    typer.Option(help="Text encoding of the file, such as latin-1.", rich_help_panel=_READING),
-]
-SkipBad = Annotated[
+UseGold = Annotated[
     bool,
-    typer.Option(
-        "--skip-bad-rows",
-        help="Leave bad rows out, counted and listed, instead of stopping.",
-        rich_help_panel=_READING,
-    ),
-]
-Question = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Which answer to take, where a file holds several.",
-        rich_help_panel=_READING,
-    ),
-]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        "--labels",
-        metavar="SCALE",
-        help="The scale: '0<1<2' in order, 'cat,dog' without.",
-        rich_help_panel=_SCALE,
-    ),
-]
-Relevant = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LABELS", help="Labels that count as relevant, such as 1,2.", rich_help_panel=_SCALE
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--drop-label",
-        metavar="LABEL",
-        help="Leave out judgments with this label (again for more).",
-        rich_help_panel=_SCALE,
-    ),
-]
-Binary = Annotated[
-    bool,
-    typer.Option(
-        "--binary",
-        help="Collapse labels to relevant (1) or not (0) before anything else.",
-        rich_help_panel=_SCALE,
-    ),
-]
-BinaryTruth = Annotated[
-    bool,
-    typer.Option(
-        "--binary-truth",
-        help="Keep the graded labels, but let truth be relevant or not.",
-        rich_help_panel=_SCALE,
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=_PRINT)
-]
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print the result as one JSON document.", rich_help_panel=_PRINT),
-]
-ModelName = Annotated[
-    str, typer.Option("--model", "-m", metavar="NAME", help="Which model; see 'adjudge models'.")
+    option("--use-gold", help="Let gold that stands in the judgments file guide the fit too."),
 ]
 Output = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--output",
         "-o",
         metavar="FILE",
         help="Where to write: .csv, .tsv, .jsonl, .parquet; - is standard output.",
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.", min=0)]
-TiesRule = Annotated[
-    str, typer.Option("--ties", metavar="RULE", help="How ties are broken: random, lower, higher.")
+Resamples = Annotated[
+    int,
+    option(
+        "--resamples",
+        metavar="N",
+        min=0,
+        help="Bootstrap resamples of the items for the intervals; 0 for none.",
+    ),
 ]
-ByTopic = Annotated[bool, typer.Option("--by-topic", help="Give each topic its own prevalence.")]
-Iterations = Annotated[int | None, typer.Option(help="Stop after this many iterations.", min=1)]
-Threads = Annotated[int | None, typer.Option(help="Threads to use; all cores if not given.", min=1)]
+Seed = Annotated[int, option("--seed", metavar="N", min=0, help="Seed of everything random.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a person wants a file of judgments read and its labels taken."""
+    """How a person wants a file read."""
 
-    format: str | None = None
-    encoding: str = "utf-8"
-    skip_bad: bool = False
-    question: str | None = None
-    labels: str | None = None
-    relevant: str | None = None
-    drop: tuple[str, ...] = ()
-    binary: bool = False
-    binary_truth: bool = False
+    format: Annotated[
+        str | None,
+        option(
+            "--format", metavar="NAME", help="Its format, where the header misleads.", panel=_READ
+        ),
+    ] = None
+    encoding: Annotated[
+        str,
+        option("--encoding", metavar="NAME", help="Its encoding, such as latin-1.", panel=_READ),
+    ] = "utf-8"
+    question: Annotated[
+        str | None,
+        option(
+            "--question", metavar="NAME", help="The answer to take, if it has several.", panel=_READ
+        ),
+    ] = None
+    skip_bad_rows: Annotated[
+        bool,
+        option("--skip-bad-rows", help="Leave bad rows out, and list them, not stop.", panel=_READ),
+    ] = False
 
-    def read(
-        self, path: Path, gold: Path | None = None
-    ) -> tuple[Judgments, Gold | None, Gold | None]:
-        """Judgments, the gold given for the fit, and the gold that stood beside the judgments."""
-        from adjudge.data.gold import Gold
 
-        if self.binary and self.binary_truth:
-            raise BadSetting("--binary-truth", True, "either --binary or --binary-truth")
-        content = self.content(path)
-        if content.judgments is None:
-            from adjudge.data.judgments import Judgments
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """What a person says of the labels."""
 
-            Judgments.read(path, **self.options)  # says what the file holds instead
-            raise AssertionError
-        given = Gold.read(gold, encoding=self.encoding) if gold is not None else None
-        return self.shape(content.judgments, given, content.gold)
+    labels: Annotated[
+        str | None,
+        option(
+            "--labels",
+            metavar="SCALE",
+            help="The scale: '0<1<2' in order, 'cat,dog' without.",
+            panel=_LABELS,
+        ),
+    ] = None
+    relevant: Annotated[
+        str | None,
+        option(
+            "--relevant",
+            metavar="LABELS",
+            help="Labels that count as relevant, such as 1,2.",
+            panel=_LABELS,
+        ),
+    ] = None
+    drop_label: Annotated[
+        list[str] | None,
+        option(
+            "--drop-label",
+            metavar="LABEL",
+            help="Leave out this label, and items with this gold (again for more).",
+            panel=_LABELS,
+        ),
+    ] = None
+    binary: Annotated[
+        bool,
+        option("--binary", help="Collapse labels to relevant (1) or not (0) first.", panel=_LABELS),
+    ] = False
 
     @property
-    def options(self) -> dict[str, Any]:
-        """The options of the reader."""
-        from adjudge.data.scale import Scale
-
-        named = self.relevant.split(",") if self.relevant else ()
-        return {
-            "format": self.format,
-            "encoding": self.encoding,
-            "skip_bad": self.skip_bad,
-            "question": self.question,
-            "scale": Scale.parse(self.labels, relevant=named) if self.labels else None,
-        }
-
-    def content(self, path: Path) -> Content:
-        """What the file holds; rows that were skipped are counted and listed."""
-        from adjudge.data.formats import read
-
-        content = read(path, wanted="judgments", **self.options)
-        tell_bad_rows(content)
-        return content
-
-    def shape(
-        self, judgments: Judgments, given: Gold | None, beside: Gold | None
-    ) -> tuple[Judgments, Gold | None, Gold | None]:
-        """Apply what was said of labels to judgments and both kinds of gold."""
-        if self.relevant and not self.labels:
-            judgments = judgments.with_scale(
-                judgments.scale.with_relevant(self.relevant.split(","))
-            )
-        full = judgments.scale
-        if self.drop:
-            judgments = judgments.without_labels(*self.drop)
-            beside = _without(beside, self.drop)
-            given = _without(given, self.drop)
-        if self.binary_truth:
-            judgments = judgments.with_scale(judgments.scale.with_binary_truth())
-        if self.binary:
-            judgments = judgments.collapse()
-            beside = None if beside is None else beside.collapse(full)
-            given = None if given is None else given.collapse(full)
-        return judgments, given, beside
+    def named_relevant(self) -> tuple[str, ...]:
+        """The labels named as relevant."""
+        return tuple(self.relevant.split(",")) if self.relevant else ()
 
 
-def _without(gold: Gold | None, labels: tuple[str, ...]) -> Gold | None:
-    """Gold without the items whose truth is one of the labels."""
-    import numpy as np
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthLabelling(Labelling):
+    """The same where there is a truth to speak of."""
 
-    from adjudge.data.scale import canonical
+    binary_truth: Annotated[
+        bool,
+        option(
+            "--binary-truth",
+            help="Keep graded labels, but let truth be relevant or not.",
+            panel=_LABELS,
+        ),
+    ] = False
 
-    if gold is None:
-        return None
-    gone = {canonical(label) for label in labels}
-    return gold.select(np.array([text not in gone for text in gold.texts()], dtype=np.bool_))
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitting:
+    """Which model is fitted, and how."""
+
+    model: Annotated[
+        str, option("--model", "-m", metavar="NAME", help="See 'adjudge models'.", panel=_FIT)
+    ] = "dawid-skene"
+    by_topic: Annotated[
+        bool, option("--by-topic", help="Give each topic its own prevalence.", panel=_FIT)
+    ] = False
+    ties: Annotated[
+        str | None,
+        option(
+            "--ties",
+            metavar="RULE",
+            help="How ties are broken: random (as by default), lower, higher.",
+            panel=_FIT,
+        ),
+    ] = None
+    iterations: Annotated[
+        int | None,
+        option(
+            "--iterations",
+            metavar="N",
+            min=1,
+            help="Stop after this many iterations.",
+            panel=_FIT,
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting of the model (again for more).",
+            panel=_FIT,
+        ),
+    ] = None
+    seed: Annotated[
+        int, option("--seed", metavar="N", min=0, help="Seed of everything random.", panel=_FIT)
+    ] = 0
+    threads: Annotated[
+        int | None,
+        option(
+            "--threads",
+            metavar="N",
+            min=1,
+            help="Threads to use; all cores if not given.",
+            panel=_FIT,
+        ),
+    ] = None
 
 
-def tell_bad_rows(content: Content) -> None:
-    """Say how many rows were left out, and list the first of them."""
-    if content.bad:
-        say(f"[yellow]{len(content.bad):,} bad rows left out:[/]")
-        for row in content.bad[:10]:
-            say(f"  {row.place}: {row.problem}")
-        if len(content.bad) > 10:
-            say(f"  ... and {len(content.bad) - 10:,} more")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quietness:
+    """Whether a person wants to hear how the work goes."""
+
+    quiet: Annotated[
+        bool,
+        option("--quiet", "-q", help="No messages and no progress; errors only.", panel=_PRINT),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printing(Quietness):
+    """What is printed, and for whom."""
+
+    json: Annotated[
+        bool, option("--json", help="Print the result as one JSON document.", panel=_PRINT)
+    ] = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from adjudge.cli.console import grid
@@ -9,19 +10,25 @@ from adjudge.cli.writing import interval, number
 
 
 def scores_grid(
-    title: str, table: Any, level: float, meanings: dict[str, str] | None = None
+    title: str, table: Any, level: float, meanings: Mapping[str, str] | None = None
 ) -> Any:
-    """A table of scores for people: what is undefined says why."""
-    rows = []
-    for row in table.to_pylist():
-        why = row["reason"] or (meanings or {}).get(row["score"], "")
-        rows.append(
-            [
-                row["score"].replace("_", " "),
-                number(row["value"]),
-                interval(row["low"], row["high"]),
-                why,
-            ]
-        )
+    """A table of scores for people: what is undefined says why, and the rest, if asked, what."""
+    folds = "mean" in table.column_names
+    rows = table.to_pylist()
+    words = [row["reason"] or (meanings or {}).get(row["score"], "") for row in rows]
+    cells = [
+        [
+            row["score"].replace("_", " "),
+            number(row["value"]),
+            interval(row["low"], row["high"]),
+            *([number(row["mean"]), number(row["sd"])] if folds else []),
+            *([word] if any(words) else []),
+        ]
+        for row, word in zip(rows, words, strict=True)
+    ]
     columns = [("score", "left"), ("value", "right"), (f"{level:.0%} interval", "right")]
-    return grid(title, [*columns, ("", "left")], rows)
+    if folds:
+        columns += [("mean of folds", "right"), ("sd", "right")]
+    if any(words):
+        columns.append(("", "left"))
+    return grid(title, columns, cells)

@@ -3,111 +3,199 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, say
+from adjudge.cli.console import be_quiet, count, grid, is_piped, page, progress, say
 from adjudge.errors import BadSetting
 
+if TYPE_CHECKING:
+    from adjudge.simulation import Crowd
+
 NAME = "simulate"
-EXAMPLE = (
-    "Example:  adjudge simulate --items 1000 --judges 50 "
-    "--population 'skilled(8,2):80,spammer:15,lazy:5' -o judgments.csv --truth truth.csv"
+EXAMPLES = (
+    "adjudge simulate -o judgments.csv --truth truth.csv",
+    "adjudge simulate --population 'skilled(8,2):80,spammer:20' > judgments.csv",
 )
+_POPULATION = "skilled:80,spammer:10,lazy:5,adversary:5"
+_SHOWN = 10  # judgments a person is shown
+_MADE = "What is made"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """What crowd is at work, and on what."""
+
+    items: Annotated[int, o.option("--items", metavar="N", help="How many items.", panel=_MADE)] = (
+        1000
+    )
+    judges: Annotated[
+        int, o.option("--judges", metavar="N", help="How many judges.", panel=_MADE)
+    ] = 50
+    per_item: Annotated[
+        str,
+        o.option("--per-item", metavar="N[-M]", help="Judgments an item, or a range.", panel=_MADE),
+    ] = "5"
+    population: Annotated[
+        str,
+        o.option(
+            "--population",
+            metavar="KINDS",
+            help="Kinds of judges, with settings in brackets and weights: skilled, two-coin, "
+            f"biased, spammer, lazy, adversary, dirichlet. By default {_POPULATION}.",
+            panel=_MADE,
+            show_default=False,
+        ),
+    ] = _POPULATION
+    labels: Annotated[
+        str,
+        o.option("--labels", metavar="SCALE", help="'0<1<2' in order, 'cat,dog' not.", panel=_MADE),
+    ] = "0<1"
+    prevalence: Annotated[
+        str,
+        o.option(
+            "--prevalence", metavar="SHARES", help="Of each label, such as 0.7,0.3.", panel=_MADE
+        ),
+    ] = ""
+    topics: Annotated[
+        int, o.option("--topics", metavar="N", help="How many topics; 0 for none.", panel=_MADE)
+    ] = 0
+    concentration: Annotated[
+        float,
+        o.option(
+            "--concentration", metavar="X", help="How alike topics are in prevalence.", panel=_MADE
+        ),
+    ] = math.inf
+    activity: Annotated[
+        str,
+        o.option(
+            "--activity",
+            metavar="SPREAD",
+            help="Of the judges: even, zipf, lognormal.",
+            panel=_MADE,
+        ),
+    ] = "zipf"
+    steepness: Annotated[
+        float,
+        o.option("--steepness", metavar="X", help="How long the tail of judges is.", panel=_MADE),
+    ] = 1.0
+    difficulty: Annotated[
+        str,
+        o.option(
+            "--difficulty", metavar="A,B", help="Of items: a Beta(A, B), such as 1,4.", panel=_MADE
+        ),
+    ] = ""
+    repeats: Annotated[
+        bool, o.option("--repeats", help="Let a judge judge an item again.", panel=_MADE)
+    ] = False
+    gold_share: Annotated[
+        float,
+        o.option("--gold-share", metavar="X", help="Share of items that are gold.", panel=_MADE),
+    ] = 0.0
+    honeypots: Annotated[
+        float,
+        o.option("--honeypots", metavar="X", help="Share of items planted as tests.", panel=_MADE),
+    ] = 0.0
+    timed: Annotated[
+        bool, o.option("--timed", help="Give judgments times and seconds.", panel=_MADE)
+    ] = False
+
+    def crowd(self) -> Crowd:
+        """The crowd that is asked for."""
+        from adjudge.data.scale import Scale
+        from adjudge.simulation import Crowd, Population
+
+        return Crowd(
+            items=self.items,
+            population=Population.parse(self.population, judges=self.judges),
+            scale=Scale.parse(self.labels),
+            prevalence=_numbers("--prevalence", self.prevalence, "shares such as 0.7,0.2,0.1"),
+            topics=self.topics,
+            concentration=self.concentration,
+            per_item=_range(self.per_item),
+            activity=self.activity,
+            steepness=self.steepness,
+            repeats=self.repeats,
+            difficulty=_pair(self.difficulty),
+            gold=self.gold_share,
+            honeypots=self.honeypots,
+            timed=self.timed,
+        )
 
 
 def run(
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Where the judgments go; - is standard output."
-        ),
-    ] = Path("-"),
+    *,
+    output: o.Output = None,
     truth: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the truth of every item goes.")
+        Path | None,
+        o.option("--truth", metavar="FILE", help="Where the truth of every item goes."),
     ] = None,
     gold: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where the revealed share of the truth goes."),
+        o.option("--gold", metavar="FILE", help="Where the revealed share of the truth goes."),
     ] = None,
-    items: Annotated[int, typer.Option(help="How many items.")] = 1000,
-    judges: Annotated[int, typer.Option(help="How many judges.")] = 50,
-    per_item: Annotated[
-        str, typer.Option(metavar="N or N-M", help="Judgments an item: a number, or a range.")
-    ] = "5",
-    population: Annotated[
-        str,
-        typer.Option(
-            metavar="KINDS",
-            help="Kinds of judges with their weights: skilled, two-coin, biased, spammer, lazy, "
-            "adversary, dirichlet; settings in brackets.",
-        ),
-    ] = "skilled:80,spammer:10,lazy:5,adversary:5",
-    labels: Annotated[
-        str, typer.Option(metavar="SCALE", help="The scale: '0<1<2' in order, 'cat,dog' without.")
-    ] = "0<1",
-    prevalence: Annotated[
-        str, typer.Option(metavar="SHARES", help="How common each label is, such as 0.7,0.2,0.1.")
-    ] = "",
-    topics: Annotated[int, typer.Option(help="How many topics; 0 for none.")] = 0,
-    concentration: Annotated[
-        float, typer.Option(help="How alike topics are in prevalence; higher is more alike.")
-    ] = math.inf,
-    activity: Annotated[
-        str, typer.Option(help="How judgments spread over judges: even, zipf, lognormal.")
-    ] = "zipf",
-    steepness: Annotated[float, typer.Option(help="How long the tail of judges is.")] = 1.0,
-    gold_share: Annotated[float, typer.Option(help="Share of the items that are gold.")] = 0.0,
-    honeypots: Annotated[float, typer.Option(help="Share of the items planted as tests.")] = 0.0,
-    timed: Annotated[
-        bool, typer.Option("--timed", help="Give judgments times and seconds.")
-    ] = False,
+    making: Making,
     seed: o.Seed = 0,
-    quiet: o.Quiet = False,
+    quietness: o.Quietness,
 ) -> None:
     """Make judgments from a stated crowd, with the truth that real judgments hide."""
-    from adjudge.cli.writing import extension_of, write_table
+    from adjudge.cli.writing import STDOUT, check_places, tell_written, write_tables
     from adjudge.data.formats import Content
     from adjudge.data.formats.plain import table_of
-    from adjudge.data.scale import Scale
-    from adjudge.simulation import Crowd, Population
 
-    be_quiet(quiet)
-    for path in (output, truth, gold):
-        if path is not None:
-            extension_of(path)
-    if gold is not None and gold_share == 0:
-        raise BadSetting("--gold-share", gold_share, "a share above 0, since --gold asks for gold")
-    crowd = Crowd(
-        items=items,
-        population=Population.parse(population, judges=judges),
-        scale=Scale.parse(labels),
-        prevalence=_shares(prevalence),
-        topics=topics,
-        concentration=concentration,
-        per_item=_range(per_item),
-        activity=activity,
-        steepness=steepness,
-        gold=gold_share,
-        honeypots=honeypots,
-        timed=timed,
+    be_quiet(quietness.quiet)
+    check_places({"--output": output, "--truth": truth, "--gold": gold})
+    if gold is not None and making.gold_share == 0:
+        raise BadSetting("--gold-share", 0.0, "a share above 0, since --gold asks for gold")
+    crowd = making.crowd()
+    with progress("making judgments"):
+        made = crowd.make(seed)
+    judgments = made.judgments
+    say(
+        f"{count(len(judgments), 'judgment')} of {count(judgments.item_count, 'item')} "
+        f"by {count(judgments.judge_count, 'judge')} ({crowd.population}), seed {seed}"
     )
-    made = crowd.make(seed)
-    say(f"{made.judgments!r} from {crowd.population}, seed {seed}")
-    write_table(table_of(Content(judgments=made.judgments)), output)
-    for path, known in ((truth, made.truth), (gold, made.gold)):
+    table = table_of(Content(judgments=judgments))
+    place = STDOUT if output is None and is_piped() else output
+    results = {
+        "judgments": (table, place),
+        "truth": (made.truth.to_table(), truth),
+        "gold": (made.gold.to_table(), gold),
+    }
+    write_tables(*results.values(), guard=False)
+    for name, (_, path) in results.items():
         if path is not None:
-            write_table(known.to_table(), path)
+            tell_written(name, path)
+    if place is None:
+        page().print(_first(table))
+        say((f"{count(table.num_rows, 'judgment')} in all; -o judgments.csv keeps them", "dim"))
 
 
-def _shares(text: str) -> tuple[float, ...]:
+def _first(table: Any) -> Any:
+    """The first of the judgments, as a table for people."""
+    rows = table.slice(0, _SHOWN).to_pylist()
+    cells = [
+        [f"{v:%Y-%m-%d %H:%M:%S}" if name == "time" else str(v) for name, v in row.items()]
+        for row in rows
+    ]
+    return grid("Judgments", [(name, "left") for name in table.column_names], cells)
+
+
+def _numbers(option: str, text: str, wanted: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(",")) if text else ()
     except ValueError:
-        raise BadSetting("--prevalence", text, "shares such as 0.7,0.2,0.1") from None
+        raise BadSetting(option, text, wanted) from None
+
+
+def _pair(text: str) -> tuple[float, float] | None:
+    wanted = "two numbers above 0, such as 1,4"
+    given = _numbers("--difficulty", text, wanted)
+    if len(given) not in (0, 2):
+        raise BadSetting("--difficulty", text, wanted)
+    return (given[0], given[1]) if given else None
 
 
 def _range(text: str) -> int | tuple[int, int]:

@@ -119,6 +119,29 @@ class Consensus:
         )
 
     @property
+    def topics(self) -> Any:
+        """One row a topic: items, and the prevalence of each truth, with 90% intervals if drawn.
+
+        Where topics share one prevalence, or there are none, the one row is called "all".
+        """
+        judgments, prevalence = self.judgments, self.prevalence
+        shared = judgments.topics is None or judgments.topic is None or len(prevalence) == 1
+        names = pa.array(["all"], pa.large_string()) if shared else judgments.topics
+        items = [judgments.item_count]
+        if not shared and judgments.topic is not None:
+            items = np.bincount(judgments.topic, minlength=judgments.topic_count).tolist()
+        columns: dict[str, Any] = {"topic": names, "items": pa.array(items)}
+        for code, truth in enumerate(self.scale.truths):
+            columns[f"p_{truth}"] = pa.array(np.ascontiguousarray(prevalence[:, code]))
+            if self.draws is not None:
+                low, high = self.draws.prevalence_interval(code)
+                columns[f"p_{truth}_low"], columns[f"p_{truth}_high"] = (
+                    pa.array(low),
+                    pa.array(high),
+                )
+        return pa.table(columns)
+
+    @property
     def overall_prevalence(self) -> NDArray[np.float64]:  # (truth,)
         """The share of each truth among all items."""
         if not len(self.posterior):

@@ -48,6 +48,14 @@ class Draws:
         kept: NDArray[Any] = next(iter(self.hyper.values()), self.prevalence)
         return int(kept.shape[1])
 
+    def prevalence_interval(
+        self, truth: int, level: float = 0.9
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # (topic,), (topic,)
+        """The interval of a truth's prevalence in each topic."""
+        values = self.prevalence[..., truth].reshape(-1, self.prevalence.shape[2])
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return low.astype(np.float64), high.astype(np.float64)
+
     def diagnostics(self, *, rates: bool = False) -> list[dict[str, Any]]:
         """R-hat and effective draws of each hyper-parameter; with ``rates`` the worst of those too.
 

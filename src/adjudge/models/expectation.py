@@ -8,6 +8,7 @@ counts of its judges. The log-likelihood never falls, and the fit stops when it 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -20,6 +21,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.engines.engine import Counts, Engine, Parameters, Sweeps
 from adjudge.errors import BadSetting
+from adjudge.kernels.fixed import SMALLEST
 from adjudge.models.model import Progress, Step, conclude, prepare
 
 
@@ -75,13 +77,34 @@ def prior_counts(scale: Scale, diagonal: float) -> NDArray[np.float64]:  # (trut
     return np.where(right, diagonal, 1.0)
 
 
-def maximise(counts: Counts, gamma: NDArray[np.float64], smooth: bool) -> Parameters:
-    """Prevalence and confusion from counts; with ``smooth``, pseudo-counts gamma are added."""
-    confusion = counts.confusion + gamma if smooth else counts.confusion
-    prior = gamma / gamma.sum(axis=1, keepdims=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Smoothing:
+    """Pseudo-counts added to the counts of every M step, and their part of the objective.
+
+    Rates are then the most probable under Dirichlet priors of one pseudo-count more, and what never
+    falls is the log-likelihood plus the sum of each pseudo-count times the log of its rate.
+    """
+
+    confusion: NDArray[np.float64]  # (truth, label)
+    prevalence: NDArray[np.float64]  # (truth,)
+
+    def log_prior(self, parameters: Parameters) -> float:
+        """The prior's part of the objective, up to a constant; exact whatever the order."""
+        terms = self.confusion * np.log(np.maximum(parameters.confusion, SMALLEST))
+        more = self.prevalence * np.log(np.maximum(parameters.prevalence, SMALLEST))
+        return math.fsum(terms.reshape(-1)) + math.fsum(more.reshape(-1))
+
+
+def maximise(
+    counts: Counts, gamma: NDArray[np.float64], smoothing: Smoothing | None = None
+) -> Parameters:
+    """Prevalence and confusion from counts, smoothed or free; a row without counts is gamma's."""
+    classes, confusion = counts.classes, counts.confusion
+    if smoothing is not None:
+        classes, confusion = classes + smoothing.prevalence, confusion + smoothing.confusion
     return Parameters(
-        prevalence=shares(counts.classes, np.full(counts.classes.shape[1], 1.0)),
-        confusion=shares(confusion, prior),
+        prevalence=shares(classes, np.full(classes.shape[1], 1.0)),
+        confusion=shares(confusion, gamma / gamma.sum(axis=1, keepdims=True)),
     )
 
 
@@ -98,19 +121,28 @@ def expectation_maximisation(
     *,
     iterations: int,
     tolerance: float,
+    smoothing: Smoothing | None = None,
     progress: Progress | None = None,
 ) -> Fitted:
-    """Sweep until the log-likelihood gains less than ``tolerance``, relative, or the limit."""
-    parameters = maximise(sweeps.votes(), gamma, smooth=True)
+    """Sweep until the objective gains less than ``tolerance``, relative, or to the limit.
+
+    It starts from vote shares, with gamma as pseudo-counts of the first confusion.
+    """
+    votes = sweeps.votes()
+    start = Smoothing(gamma, np.zeros(len(gamma))) if smoothing is None else smoothing
+    parameters = maximise(votes, gamma, start)
     trace: list[float] = []
     for done in range(1, iterations + 1):
         counts = sweeps.expect(parameters)
-        trace.append(counts.log_likelihood)
+        value = counts.log_likelihood
+        if smoothing is not None:
+            value += smoothing.log_prior(parameters)
+        trace.append(value)
         if progress is not None:
             progress(Step("fitting", done, iterations, f"log-likelihood {trace[-1]:,.1f}"))
         if len(trace) > 1 and trace[-1] - trace[-2] <= tolerance * abs(trace[-1]):
             return Fitted(parameters, tuple(trace), converged=True)
-        parameters = maximise(counts, gamma, smooth=False)
+        parameters = maximise(counts, gamma, smoothing)
     return Fitted(parameters, tuple(trace), converged=False)
 
 
@@ -124,21 +156,25 @@ def outcome(fitted: Fitted, iterations: int, tolerance: float) -> str:
     return f"stopped at the limit of {iterations} iterations, not converged"
 
 
-def fit_free(
+def fit_points(
     model: Free,
     judgments: Judgments,
     gold: Gold | None,
     engine: Engine | None,
     progress: Progress | None,
+    smoothing: Smoothing | None = None,
 ) -> Consensus:
-    """Fit a model whose prevalence and confusion are free, shared by all judges or not."""
+    """Fit points: free prevalence and confusion, or smoothed, shared by all judges or not."""
     prepared = prepare(judgments, gold, engine, by_topic=model.by_topic, shared=model.shared)
     gamma = prior_counts(judgments.scale, model.diagonal)
+    if smoothing is not None:
+        gamma = smoothing.confusion
     fitted = expectation_maximisation(
         prepared.sweeps,
         gamma,
         iterations=model.iterations,
         tolerance=model.tolerance,
+        smoothing=smoothing,
         progress=progress,
     )
     posterior, last = prepared.sweeps.posterior(fitted.parameters, own=True)

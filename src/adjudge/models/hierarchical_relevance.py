@@ -67,7 +67,7 @@ class HierarchicalRelevance:
                 wanted="two labels",
             )
         consensus = sampled(self, judgments, gold, learnt_prior(judgments, gold), engine, progress)
-        return replace(consensus, draws=_as_published(consensus.draws))
+        return replace(consensus, draws=consensus.draws and _as_published(consensus.draws))
 
 
 def _as_published(draws: Draws) -> Draws:

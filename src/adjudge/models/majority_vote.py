@@ -45,5 +45,5 @@ class MajorityVote:
         prepared = prepare(judgments, gold, engine, by_topic=self.by_topic)
         posterior, counts = prepared.sweeps.posterior(None, own=True)
         gamma = prior_counts(judgments.scale, 1.0)
-        parameters = maximise(counts, gamma, smooth=False)
+        parameters = maximise(counts, gamma)
         return conclude(self, prepared, parameters, posterior=posterior, counts=counts.confusion)

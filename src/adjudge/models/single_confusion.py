@@ -16,7 +16,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine
-from adjudge.models.expectation import check_limits, fit_free
+from adjudge.models.expectation import check_limits, fit_points
 from adjudge.models.model import Progress, Ties, check_ties
 
 
@@ -51,4 +51,4 @@ class SingleConfusion:
         progress: Progress | None = None,
     ) -> Consensus:
         """The consensus of judgments, with gold where it is known."""
-        return fit_free(self, judgments, gold, engine, progress)
+        return fit_points(self, judgments, gold, engine, progress)

@@ -26,7 +26,9 @@ from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
 _BLOCK = 1 << 20
-_BLOCK_SIZES = (None, 1 << 26, 1 << 30)  # Arrow's own, then larger ones for very long rows
+_LARGE = 1 << 26  # a file for which larger blocks pay: fewer, longer chunks of every column
+_BLOCK_SIZES = (1 << 20, 1 << 26, 1 << 30)  # Arrow's own, then larger ones for very long rows
+_BLOCK_SIZES_LARGE = (1 << 23, 1 << 26, 1 << 30)
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ def _read_arrow(
         return "skip" if options.skip_bad else "error"
 
     plain = encoding_name(options.encoding) == "utf-8"
-    for size in _BLOCK_SIZES:
+    sizes = _BLOCK_SIZES if shape.path.stat().st_size < _LARGE else _BLOCK_SIZES_LARGE
+    for size in sizes:
         try:
             table = pa.csv.read_csv(
                 str(shape.path),
@@ -166,7 +169,7 @@ def _read_arrow(
                 ),
             )
         except pa.ArrowInvalid as error:
-            if "straddling" in str(error) and size != _BLOCK_SIZES[-1]:
+            if "straddling" in str(error) and size != sizes[-1]:
                 ragged.clear()
                 continue
             raise _located(shape, error) from None

@@ -1,0 +1,256 @@
+"""adjudge consensus: labels by every way out, gold in and gold beside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from commands import Run
+
+VOTES = {  # label and its share of the votes, by hand
+    "q1/d1": ("1", 2 / 3),
+    "q1/d2": ("0", 1.0),
+    "q2/d1": ("1", 1.0),
+    "q2/d3": ("0", 2 / 3),
+}
+HEADER = "item,topic,document,label,probability,p_0,p_1,judgments,entropy,rank,fallback"
+
+
+def votes_of(rows: list[dict[str, str]]) -> dict[str, tuple[str, float]]:
+    return {row["item"]: (row["label"], pytest.approx(float(row["probability"]))) for row in rows}
+
+
+def test_a_pipe_gets_the_table_and_messages_go_to_standard_error(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "--model", "majority-vote")
+    assert ended.code == 0
+    assert ended.out.splitlines()[0] == HEADER
+    assert votes_of(ended.rows) == VOTES
+    assert ended.err == (
+        "majority-vote on 10 judgments of 4 items by 3 judges, 2 topics; labels 0 < 1\n"
+    )
+
+
+def test_quiet_says_nothing(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "-q", "-o", "labels.csv")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    assert (crowd / "labels.csv").read_text().startswith(HEADER)
+
+
+def test_output_by_extension(adjudge: Run, crowd: Path) -> None:
+    for kind in ("csv", "tsv", "jsonl", "parquet"):
+        ended = adjudge("consensus", "judgments.csv", "-m", "majority-vote", "-o", f"l.{kind}")
+        assert (ended.code, ended.out) == (0, "")
+        assert ended.err.endswith(f"labels written to l.{kind}\n")
+    assert (crowd / "l.csv").read_text().replace(",", "\t") == (crowd / "l.tsv").read_text()
+    lines = [json.loads(line) for line in (crowd / "l.jsonl").read_text().splitlines()]
+    assert votes_of(lines) == VOTES
+    table = pq.read_table(crowd / "l.parquet")
+    assert ",".join(table.column_names) == HEADER
+    assert table.to_pylist() == lines
+
+
+def test_standard_output_can_be_named(adjudge: Run, crowd: Path) -> None:
+    piped = adjudge("consensus", "judgments.csv")
+    named = adjudge("consensus", "judgments.csv", "-o", "-")
+    assert piped.out == named.out != ""
+
+
+def test_json_is_one_document(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "--model", "majority-vote", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    found = ended.json
+    assert votes_of(found.pop("labels")) == VOTES
+    assert found == {
+        "model": "majority-vote",
+        "settings": {"by_topic": False, "ties": "random", "seed": 0},
+        "counts": {"judgments": 10, "items": 4, "judges": 3, "topics": 2},
+        "scale": {"labels": ["0", "1"], "truths": ["0", "1"], "ordinal": True},
+        "iterations": 0,
+        "converged": None,
+        "log_likelihood": None,
+        "prevalence": {
+            "0": pytest.approx((1 / 3 + 1 + 0 + 2 / 3) / 4),
+            "1": pytest.approx((2 / 3 + 0 + 1 + 1 / 3) / 4),
+        },
+        "notes": [],
+        "left_out": [],
+        "bad_rows": [],
+    }
+
+
+def test_json_beside_a_file_has_no_table(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "--json", "-o", "labels.csv")
+    assert "labels" not in ended.json
+    assert (crowd / "labels.csv").is_file()
+
+
+def test_a_person_sees_the_least_certain_items(at_terminal: Run, crowd: Path) -> None:
+    ended = at_terminal("consensus", "judgments.csv", "--model", "majority-vote")
+    lines = [line.split() for line in ended.out.splitlines() if "/" in line]
+    assert lines == [
+        ["q1/d1", "1", "0.33", "0.67", "3"],
+        ["q2/d3", "0", "0.67", "0.33", "3"],
+        ["q1/d2", "0", "1.00", "0.00", "2"],
+        ["q2/d1", "1", "0.00", "1.00", "2"],
+    ]
+    assert ended.err.endswith("4 labels in all; -o labels.csv keeps them\n")
+
+
+def test_a_person_sees_no_markup_and_no_long_ids(at_terminal: Run, folder: Path) -> None:
+    rows = ["[/]x,[red]j,1", f"{'y' * 5000},:smile:,0", "\x1b[31mz,j2,0"]
+    (folder / "odd.csv").write_text("\n".join(["item,judge,label", *rows, ""]))
+    ended = at_terminal("consensus", "odd.csv")
+    assert ended.code == 0
+    assert " [/]x " in ended.out
+    assert f" {'y' * 18}...{'y' * 18} " in ended.out
+    assert " \\x1b[31mz " in ended.out
+    assert " :smile: " in at_terminal("judges", "odd.csv").out
+
+
+def test_many_labels_do_not_widen_the_page(at_terminal: Run, folder: Path) -> None:
+    rows = "".join(f"i{n},j,{n}\n" for n in range(30))
+    (folder / "many.csv").write_text("item,judge,label\n" + rows)
+    ended = at_terminal("consensus", "many.csv", "--model", "majority-vote")
+    assert max(len(line) for line in ended.out.splitlines()) <= 80
+    assert "probability" in ended.out
+    assert ended.err.startswith(
+        "majority-vote on 30 judgments of 30 items by 1 judge; labels "
+        "0 < 1 < 2 < 3 < 4 < 5 < 6 < 7 < 8 < 9 < 10 < 11 and 18 more\n"
+    )
+
+
+def test_gold_fixes_truth_and_gold_without_judgments_is_kept_and_told(
+    adjudge: Run, crowd: Path
+) -> None:
+    (crowd / "gold.csv").write_text("topic,document,gold\nq1,d1,0\nq9,d9,1\n")
+    args = ("consensus", "judgments.csv", "--gold", "gold.csv", "--model", "majority-vote")
+    ended = adjudge(*args)
+    found = {
+        row["item"]: (row["label"], row["probability"], row["judgments"]) for row in ended.rows
+    }
+    assert found["q1/d1"] == ("0", "1", "3")
+    assert found["q9/d9"] == ("1", "1", "0")
+    assert ended.err.splitlines()[1] == (
+        "  1 of 2 gold items have no judgments (first: 'q9/d9'); kept, with their gold as label"
+    )
+    assert adjudge(*args, "--json").json["notes"] == [ended.err.splitlines()[1].strip()]
+
+
+def test_gold_in_the_file_measures_only(adjudge: Run, folder: Path) -> None:
+    rows = ["a,x,1,1", "a,y,1,1", "b,x,0,1", "b,y,0,1", "c,x,0,", "c,y,0,"]
+    (folder / "j.csv").write_text("\n".join(["item,judge,label,gold", *rows, ""]))
+    blind = adjudge("consensus", "j.csv", "--model", "majority-vote")
+    assert [row["label"] for row in blind.rows] == ["1", "0", "0"]
+    assert blind.err.splitlines()[1] == (
+        "  accuracy against the gold in the file: 0.500 (0.095 to 0.905); "
+        "the fit did not use it (--use-gold would)"
+    )
+    found = adjudge("consensus", "j.csv", "--model", "majority-vote", "--json").json["accuracy"]
+    assert (found["value"], found["items"]) == (0.5, 2)
+    told = adjudge("consensus", "j.csv", "--model", "majority-vote", "--use-gold")
+    assert [row["label"] for row in told.rows] == ["1", "1", "0"]
+    assert "accuracy" not in told.err
+
+
+def test_judges_are_written_beside(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "-o", "l.csv", "--judges", "j.csv")
+    assert ended.err.endswith("labels written to l.csv\njudges written to j.csv\n")
+    alone = adjudge("judges", "judgments.csv")
+    assert (crowd / "j.csv").read_text() == alone.out
+
+
+WRITTEN = {
+    "qrels": "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\nq2 0 d3 0\n",
+    "beir": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\nq2\td1\t1\nq2\td3\t0\n",
+    "crowd-kit": "task,true_label\nq1/d1,1\nq1/d2,0\nq2/d1,1\nq2/d3,0\n",
+    "quepid-case": "query,docid,rating\nq1,d1,1\nq1,d2,0\nq2,d1,1\nq2,d3,0\n",
+    "trec-2011-submission": (
+        "q1\td1\t1\t0.6666666666666666\nq1\td2\t2\t0\nq2\td1\t1\t1\nq2\td3\t2\t0.3333333333333333\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_other_formats(name: str, adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "-m", "majority-vote", "--to", name, "-q")
+    assert (ended.code, ended.err) == (0, "")
+    if name == "trec-2011-submission":
+        cells = [line.split("\t") for line in ended.out.splitlines()]
+        wanted = [line.split("\t") for line in WRITTEN[name].splitlines()]
+        assert [row[:3] for row in cells] == [row[:3] for row in wanted]
+        assert [float(row[3]) for row in cells] == pytest.approx([float(row[3]) for row in wanted])
+    else:
+        assert ended.out == WRITTEN[name]
+
+
+def test_tables_may_be_named_as_formats(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "-m", "majority-vote", "--to", "jsonl", "-q")
+    assert votes_of([json.loads(line) for line in ended.out.splitlines()]) == VOTES
+
+
+def test_a_folder_as_output(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "--to", "beir", "-o", "made")
+    assert ended.err.endswith("labels written to made\n")
+    assert (crowd / "made" / "qrels" / "test.tsv").read_text() == WRITTEN["beir"]
+
+
+def test_a_failed_format_leaves_nothing(
+    adjudge: Run, folder: Path, names: Callable[[Path], list[str]]
+) -> None:
+    (folder / "flat.csv").write_text("item,judge,label\na,x,1\nb,x,0\n")
+    ended = adjudge(
+        *("consensus", "flat.csv", "--to", "qrels", "-o", "out.qrels", "--judges", "j.csv", "-q")
+    )
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "error: column topic: qrels wants a query and a document for each item, and the topic of "
+        "these is not known; wanted judgments read with topic and document\n"
+    )
+    assert names(folder) == ["flat.csv"]
+
+
+def test_settings_of_the_model(adjudge: Run, crowd: Path) -> None:
+    given = (
+        *("--iterations", "7", "--set", "diagonal=5", "--set", "tolerance=0", "--by-topic"),
+        *("--ties", "lower", "--seed", "3", "--threads", "1"),
+    )
+    ended = adjudge("consensus", "judgments.csv", *given, "--json")
+    assert ended.json["settings"] == {
+        "iterations": 7,
+        "tolerance": 0.0,
+        "diagonal": 5.0,
+        "by_topic": True,
+        "ties": "lower",
+        "seed": 3,
+    }
+
+
+def test_not_converged_is_told(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "--iterations", "1")
+    assert ended.err.endswith(
+        "  stopped at the limit of 1 iterations, not converged\n  raise --iterations\n"
+    )
+
+
+def test_ties_go_where_they_are_sent(adjudge: Run, folder: Path) -> None:
+    (folder / "tied.csv").write_text("item,judge,label\na,x,1\na,y,0\n")
+    for rule, label in (("lower", "0"), ("higher", "1")):
+        ended = adjudge("consensus", "tied.csv", "-m", "majority-vote", "--ties", rule)
+        assert ended.rows[0]["label"] == label
+
+
+@pytest.mark.data
+def test_the_papers_set_of_the_relevance_feedback_track(adjudge: Run, shared_data: Path) -> None:
+    """89,624 judgments, 19,033 items, 762 judges, 100 topics: as the papers that use it have."""
+    ended = adjudge(
+        *("consensus", shared_data / "trec-rf10" / "judgments.tsv", "--drop-label", "-2"),
+        *("--binary", "-m", "majority-vote", "--json"),
+    )
+    found = ended.json
+    assert found["counts"] == {"judgments": 89624, "items": 19033, "judges": 762, "topics": 100}
+    assert found["accuracy"]["items"] == 3275
+    assert found["accuracy"]["value"] == pytest.approx(0.64, abs=0.01)

@@ -1,0 +1,125 @@
+"""Talking to people: nothing in a file is taken for markup, nobody waits without a word."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+from dataclasses import dataclass
+
+import pytest
+from rich.console import Console
+
+from adjudge.cli import console
+from adjudge.data.scale import Scale
+from adjudge.models.model import Step
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Standard error as a terminal, and what came to it so far."""
+
+    monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str]
+
+    def open(self) -> None:
+        """In the test itself: pytest sets its streams afresh before each test."""
+        self.monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        self.monkeypatch.setenv("TERM", "xterm")
+        self.monkeypatch.setenv("COLUMNS", "100")
+        console.be_quiet(False)
+
+    def read(self) -> str:
+        return self.capsys.readouterr().err
+
+
+@pytest.fixture
+def errors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Errors:
+    return Errors(monkeypatch, capsys)
+
+
+@pytest.mark.parametrize(
+    ("number", "wanted"), [(0, "0 judges"), (1, "1 judge"), (2418, "2,418 judges")]
+)
+def test_count(number: int, wanted: str) -> None:
+    assert console.count(number, "judge") == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("plain", "plain"),
+        ("two\nlines", "two\\nlines"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("é ü 漢", "é ü 漢"),
+        ("a" * 40, "a" * 40),
+        ("a" * 5000 + "z" * 5000, "a" * 18 + "..." + "z" * 18),
+    ],
+)
+def test_a_name_is_one_short_line(text: str, wanted: str) -> None:
+    assert console.name(text) == wanted
+
+
+def test_labels_in_words() -> None:
+    assert console.labels_of(Scale.parse("0<1<2")) == "0 < 1 < 2"
+    assert console.labels_of(Scale.parse("cat,dog")) == "cat, dog"
+    many = Scale(labels=tuple(str(grade) for grade in range(100)), ordinal=True)
+    assert console.labels_of(many) == " < ".join(str(g) for g in range(12)) + " and 88 more"
+
+
+def test_what_is_said_is_no_markup(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console.be_quiet(False)
+    console.say("[/] [red]:smile:", (" [b]bold[/b]", "bold"))
+    assert capsys.readouterr() == ("", "[/] [red]:smile: [b]bold[/b]\n")
+    console.be_quiet(True)
+    console.say("nothing")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_cells_are_no_markup() -> None:
+    page = Console(file=io.StringIO(), width=80, highlight=False)
+    page.print(console.grid("T", [("item", "left"), ("n", "right")], [["[/]:x: [red]", "1"]]))
+    assert isinstance(page.file, io.StringIO)
+    assert "[/]:x: [red]  1" in page.file.getvalue()
+
+
+def test_no_progress_before_patience_is_out(errors: Errors) -> None:
+    errors.open()
+    with console.progress("fitting", patience=60) as on_step:
+        assert on_step is not None
+        on_step(Step("fitting", 1, 10))
+    assert errors.read() == ""
+
+
+def test_progress_appears_without_a_step_and_goes_away(errors: Errors) -> None:
+    errors.open()
+    with console.progress("reading big.csv", patience=0.01):
+        time.sleep(0.3)
+        assert "reading big.csv" in errors.read()
+    assert errors.read().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # cursor shown, line cleared
+
+
+def test_progress_tells_of_steps(errors: Errors) -> None:
+    errors.open()
+    with console.progress("fitting", patience=0.01) as on_step:
+        assert on_step is not None
+        on_step(Step("fitting", 12, 1000, "log-likelihood -5.0"))
+        time.sleep(0.3)
+    assert "12/1,000 log-likelihood -5.0" in errors.read()
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_no_progress_where_nobody_looks(
+    quiet: bool, errors: Errors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors.open()
+    if quiet:
+        console.be_quiet(True)
+    else:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    with console.progress("fitting", patience=0) as on_step:
+        assert on_step is None
+    assert errors.read() == ""
+    console.be_quiet(False)

@@ -1,0 +1,167 @@
+"""adjudge convert: judgments, gold and labels from one format to another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from adjudge.data.formats import formats
+from commands import Run
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+def test_judgments_there_and_back(kind: str, adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("convert", "judgments.csv", "-o", f"out.{kind}")
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err == (
+        f"judgments.csv: it holds judgments (read as csv); written to out.{kind} as {kind}\n"
+    )
+    back = adjudge("convert", f"out.{kind}", "--to", "csv", "-q")
+    assert back.out == (crowd / "judgments.csv").read_text()
+
+
+def test_standard_input_to_standard_output(
+    adjudge: Run, crowd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (crowd / "judgments.csv").open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        ended = adjudge("convert", "-", "--to", "crowd-kit")
+    assert ended.out.splitlines()[:2] == ["task,worker,label", "q1/d1,ann,1"]
+
+
+def test_labels_by_extension(adjudge: Run, crowd: Path) -> None:
+    adjudge("consensus", "judgments.csv", "-o", "labels.csv")
+    for kind in ("tsv", "jsonl", "parquet"):
+        assert adjudge("convert", "labels.csv", "-o", f"labels.{kind}").code == 0
+        adjudge("convert", f"labels.{kind}", "-o", "back.csv")
+        assert (crowd / "back.csv").read_text() == (crowd / "labels.csv").read_text()
+    assert pq.read_table(crowd / "labels.parquet").num_rows == 4
+
+
+def test_gold_is_put_beside_judgments(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("convert", "judgments.csv", "--gold", "gold.csv", "--to", "jsonl")
+    rows = [json.loads(line) for line in ended.out.splitlines()]
+    assert {(row["topic"], row["document"], row.get("gold")) for row in rows} == {
+        ("q1", "d1", "1"),
+        ("q1", "d2", None),
+        ("q2", "d1", None),
+        ("q2", "d3", "0"),
+    }
+
+
+def test_gold_to_qrels(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("convert", "gold.csv", "--to", "qrels")
+    assert ended.out == "q1 0 d1 1\nq2 0 d3 0\nq9 0 d9 1\n"
+
+
+def test_labels_are_dropped_and_collapsed(adjudge: Run, folder: Path) -> None:
+    rows = ["a,x,2,2", "a,y,0,2", "b,x,-2,-2", "b,y,1,-2", "c,x,1,", "c,y,-2,"]
+    (folder / "j.csv").write_text("\n".join(["item,judge,label,gold", *rows, ""]))
+    ended = adjudge("convert", "j.csv", "--to", "csv", "--drop-label", "-2", "--binary")
+    assert ended.out == "item,judge,label,gold\na,x,1,1\na,y,0,1\nc,x,1,\n"
+    assert ended.err == "j.csv: 1 gold item left out: truth -2\n"
+
+
+def test_what_an_export_leaves_out_is_told(adjudge: Run, folder: Path) -> None:
+    tasks = [
+        {
+            "id": 1,
+            "data": {"text": "t"},
+            "annotations": [
+                {"id": 1, "completed_by": 7, "was_cancelled": False, "result": [choice("yes")]},
+                {"id": 2, "completed_by": 8, "was_cancelled": True, "result": [choice("no")]},
+                {"id": 3, "completed_by": 9, "was_cancelled": False, "result": [choice("no")]},
+            ],
+        }
+    ]
+    (folder / "export.json").write_text(json.dumps(tasks))
+    ended = adjudge("convert", "export.json", "--to", "csv")
+    assert ended.code == 0
+    assert "export.json: 1 annotation left out: " in ended.err
+    found = adjudge("consensus", "export.json", "--json").json
+    assert [f"export.json: {note}" for note in found["left_out"]] == ended.err.splitlines()
+
+
+def choice(answer: str) -> dict[str, object]:
+    return {
+        "from_name": "label",
+        "to_name": "text",
+        "type": "choices",
+        "value": {"choices": [answer]},
+    }
+
+
+def test_bad_rows_are_listed_and_counted(adjudge: Run, folder: Path) -> None:
+    rows = [f"i{n},x,1" for n in range(3)] + [f"i{n},,1" for n in range(12)]
+    (folder / "j.csv").write_text("\n".join(["item,judge,label", *rows, ""]))
+    ended = adjudge("convert", "j.csv", "--to", "csv", "--skip-bad-rows")
+    assert len(ended.out.splitlines()) == 4
+    lines = ended.err.splitlines()
+    assert lines[:2] == [
+        "j.csv: 12 bad rows left out:",
+        "  j.csv, line 5, column judge: the judge id is empty",
+    ]
+    assert lines[-1] == "  ... and 2 more"
+    assert len(lines) == 12
+    found = adjudge("judges", "j.csv", "--skip-bad-rows", "--json").json["bad_rows"]
+    assert len(found) == 12
+    assert found[0] == {
+        "place": "j.csv, line 5, column judge",
+        "problem": "the judge id is empty",
+    }
+
+
+def test_the_list_of_formats(adjudge: Run) -> None:
+    found = adjudge("convert", "--list", "--json").json
+    assert [entry["name"] for entry in found] == list(formats())
+    assert {"name": "run", "about": "TREC run: topic Q0 document rank score tag"}.items() <= (
+        next(entry for entry in found if entry["name"] == "run").items()
+    )
+    page = adjudge("convert", "--list").out
+    assert max(map(len, page.splitlines())) <= 80
+    firsts = [line.split()[0] for line in page.splitlines() if line.strip()]
+    assert set(formats()) <= set(firsts)  # no name is broken in two
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no FILE: wanted a file to convert, or --list"),
+        (["judgments.csv"], "no --to: wanted a format; 'adjudge convert --list' shows them"),
+        (
+            ["judgments.csv", "-o", "x.xyz"],
+            "no --to: wanted a format; 'adjudge convert --list' shows them",
+        ),
+        (["judgments.csv", "--to", "csv", "--json"], "--json = True: wanted --list beside it"),
+        (
+            ["judgments.csv", "-o", "judgments.csv"],
+            "--output = 'judgments.csv': wanted another place than the file that is read",
+        ),
+        (["gold.csv", "--to", "csv", "--binary"], "--binary = True: wanted a file of judgments"),
+        (
+            ["gold.csv", "--to", "csv", "--drop-label", "1"],
+            "--drop-label = ['1']: wanted a file of judgments",
+        ),
+        (["judgments.csv", "--to", "run"], "run is read, not written"),
+        (
+            ["judgments.csv", "--to", "qrels"],
+            "qrels holds labels or gold, and there are none to write",
+        ),
+    ],
+)
+def test_what_cannot_be_converted(
+    arguments: list[str], message: str, adjudge: Run, crowd: Path
+) -> None:
+    before = (crowd / "judgments.csv").read_text()
+    ended = adjudge("convert", *arguments)
+    assert (ended.code, ended.out, ended.err) == (2, "", f"error: {message}\n")
+    assert (crowd / "judgments.csv").read_text() == before
+
+
+def test_parquet_is_not_for_a_terminal(at_terminal: Run, crowd: Path) -> None:
+    ended = at_terminal("convert", "judgments.csv", "--to", "parquet")
+    assert ended.code == 2
+    assert ended.err == "error: no --output: wanted a file, since Parquet is not for a terminal\n"

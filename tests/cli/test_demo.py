@@ -1,0 +1,77 @@
+"""adjudge demo: the whole way through, and files that other commands take."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commands import Run
+
+FILES = ["gold.csv", "judges.csv", "judgments.csv", "labels.csv", "truth.csv"]
+
+
+def test_the_page(adjudge: Run) -> None:
+    ended = adjudge("demo")
+    assert ended.code == 0
+    assert max(map(len, ended.out.splitlines())) <= 80
+    rows = {line.split()[0]: line.split()[1:] for line in ended.out.splitlines() if line.strip()}
+    assert float(rows["dawid-skene"][0]) > float(rows["majority-vote"][0])
+    assert "Next:  adjudge demo --folder demo keeps these files;" in ended.out
+
+
+def test_json(adjudge: Run) -> None:
+    ended = adjudge("demo", "--json")
+    assert ended.err == ""
+    found = ended.json
+    assert found["seed"] == 7
+    assert {entry["name"] for entry in found["models"]} >= {"majority-vote", "dawid-skene"}
+    assert len(found["judges"]) == 40
+    bits = [judge["bits"] for judge in found["judges"]]
+    assert bits == sorted(bits, reverse=True)
+    assert found["judges"][-1]["kind"].startswith(("lazy", "spammer"))
+
+
+def test_seeds_make_other_crowds(adjudge: Run) -> None:
+    first, other = (adjudge("demo", "--json", "--seed", seed).json for seed in (7, 8))
+    assert first["models"] != other["models"]
+
+
+def test_files_are_kept_and_what_is_next_runs(
+    adjudge: Run, folder: Path, names: Callable[[Path], list[str]]
+) -> None:
+    ended = adjudge("demo", "--folder", "new/my demo")
+    assert names(folder / "new" / "my demo") == FILES
+    assert adjudge("demo", "--folder", "new/my demo").code == 0  # an earlier demo makes room
+    lines = [line.removeprefix("Next:").strip() for line in ended.out.splitlines()]
+    following = [line for line in lines if line.startswith("adjudge ")]
+    assert [line.split()[1] for line in following] == [
+        "consensus",
+        "judges",
+        "evaluate",
+        "agreement",
+    ]
+    for line in following:
+        assert adjudge(*shlex.split(line)[1:]).code == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("mine", "mine: there is 'judgments.csv' in this folder; wanted a new or an empty one"),
+        ("file", "file: is a file; wanted a folder to write"),
+        ("file/in", "file/in: cannot be made (Not a directory)"),
+    ],
+)
+def test_nothing_of_anybody_is_overwritten(
+    place: str, message: str, adjudge: Run, folder: Path
+) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "judgments.csv").write_text("mine")
+    (folder / "file").write_text("mine")
+    ended = adjudge("demo", "--folder", place)
+    assert (ended.code, ended.out, ended.err) == (2, "", f"error: {message}\n")
+    assert (folder / "mine" / "judgments.csv").read_text() == "mine"
+    assert (folder / "file").read_text() == "mine"

@@ -1,0 +1,156 @@
+"""adjudge evaluate: labels of every kind, judgments fitted or cross-validated, against gold."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from commands import Ended, Run
+
+
+def scores(ended: Ended) -> dict[str, float]:
+    """The scores that have a value, by name."""
+    assert ended.code == 0, ended.err
+    rows = csv.DictReader(io.StringIO(ended.out))
+    return {row["score"]: float(row["value"]) for row in rows if row["value"]}
+
+
+def test_scores_of_labels_by_hand(adjudge: Run, folder: Path) -> None:
+    (folder / "labels.csv").write_text(
+        "item,label,probability,p_0,p_1\na,1,0.9,0.1,0.9\nb,0,0.6,0.6,0.4\nc,1,0.8,0.2,0.8\n"
+    )
+    (folder / "gold.csv").write_text("item,gold\na,1\nb,1\nc,0\nd,1\n")
+    ended = adjudge("evaluate", "labels.csv", "--gold", "gold.csv", "--resamples", "0")
+    found = scores(ended)
+    assert found["accuracy"] == pytest.approx(1 / 3)
+    assert found["recall"] == pytest.approx(1 / 2)
+    assert found["mse"] == pytest.approx((0.1**2 + 0.6**2 + 0.8**2) / 3)
+    assert ended.err == "  3 of 4 gold items have a label and are scored\n"
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+def test_what_consensus_writes_is_scored_as_the_fit(
+    kind: str, adjudge: Run, demo_folder: Path, folder: Path
+) -> None:
+    judgments, truth = demo_folder / "judgments.csv", demo_folder / "truth.csv"
+    adjudge("consensus", judgments, "-o", f"labels.{kind}")
+    from_file = adjudge("evaluate", f"labels.{kind}", "--gold", truth, "--resamples", "20")
+    fitted = adjudge("evaluate", judgments, "--gold", truth, "--resamples", "20")
+    assert scores(from_file) == pytest.approx(scores(fitted))
+    assert len(scores(fitted)) > 15
+
+
+@pytest.mark.parametrize("name", ["qrels", "beir", "crowd-kit", "quepid-case", "consensus-jsonl"])
+def test_other_formats_of_labels_are_scored(name: str, adjudge: Run, crowd: Path) -> None:
+    adjudge("consensus", "judgments.csv", "-m", "majority-vote", "--to", name, "-o", "out.txt")
+    ended = adjudge("evaluate", "out.txt", "--gold", "gold.csv", "--resamples", "0")
+    assert scores(ended)["accuracy"] == 1.0
+    assert ended.err == "  2 of 3 gold items have a label and are scored\n"
+
+
+def test_labels_without_probabilities(adjudge: Run, folder: Path) -> None:
+    (folder / "plain.csv").write_text("item,label,gold\na,1,1\nb,0,1\n")
+    assert scores(adjudge("evaluate", "plain.csv"))["accuracy"] == 0.5
+    (folder / "other.csv").write_text("item,gold\na,0\n")
+    assert scores(adjudge("evaluate", "plain.csv", "--gold", "other.csv"))["accuracy"] == 0.0
+
+
+def test_binary_labels_against_graded_gold(adjudge: Run, folder: Path) -> None:
+    (folder / "labels.csv").write_text("item,label,probability,p_0,p_1\na,1,1,0,1\nb,1,1,0,1\n")
+    (folder / "gold.csv").write_text("item,gold\na,2\nb,1\n")
+    args = ("evaluate", "labels.csv", "--gold", "gold.csv", "--resamples", "0")
+    assert adjudge(*args).code == 2
+    assert scores(adjudge(*args, "--binary"))["accuracy"] == 1.0
+    assert scores(adjudge(*args, "--binary", "--relevant", "2"))["accuracy"] == 0.5
+    assert scores(adjudge(*args, "--binary", "--labels", "0<1<2"))["accuracy"] == 1.0
+
+
+def test_graded_labels_collapsed(adjudge: Run, folder: Path) -> None:
+    (folder / "labels.csv").write_text(
+        "item,label,probability,p_0,p_1,p_2\na,0,0.4,0.4,0.3,0.3\nb,2,1,0,0,1\n"
+    )
+    (folder / "gold.csv").write_text("item,gold\na,1\nb,1\nc,-2\n")
+    args = (
+        "evaluate",
+        "labels.csv",
+        "--gold",
+        "gold.csv",
+        "--drop-label",
+        "-2",
+        "--resamples",
+        "0",
+    )
+    ended = adjudge(*args)
+    assert scores(ended)["accuracy"] == 0.0
+    assert ended.err.splitlines()[0] == "gold.csv: 1 gold item left out: truth -2"
+    found = scores(adjudge(*args, "--binary"))
+    assert found["accuracy"] == 0.5
+    assert found["mse"] == pytest.approx(0.4**2 / 2)  # 0.6 and 1 relevant; both are
+    assert scores(adjudge(*args, "--relevant", "1"))["binary_accuracy"] == 0.0
+
+
+def test_gold_of_the_judgments_file_is_scored(adjudge: Run, folder: Path) -> None:
+    (folder / "j.csv").write_text("item,judge,label,gold\na,x,1,1\nb,x,0,1\nc,x,1,\n")
+    ended = adjudge("evaluate", "j.csv", "--model", "majority-vote", "--resamples", "0")
+    assert scores(ended)["accuracy"] == 0.5
+    assert ended.err.splitlines()[1] == "  2 of 2 gold items have a label and are scored"
+
+
+def test_folds(adjudge: Run, demo_folder: Path) -> None:
+    args = ("evaluate", demo_folder / "judgments.csv", "--gold", demo_folder / "truth.csv")
+    ended = adjudge(*args, "--folds", "5", "--resamples", "20")
+    assert ended.out.splitlines()[0] == "score,value,low,high,mean,sd,reason"
+    assert ended.err.splitlines()[0] == "dawid-skene by 5 folds over 400 gold items"
+    crossed, blind = scores(ended), scores(adjudge(*args, "--resamples", "0"))
+    assert crossed["accuracy"] > blind["accuracy"]  # told four fifths of the truth
+    assert crossed["accuracy"] < 1
+    found = adjudge(*args, "--folds", "5", "--resamples", "20", "--json").json
+    assert (found["model"], found["folds"], found["gold"]) == ("dawid-skene", 5, 400)
+    row = next(row for row in found["scores"] if row["score"] == "accuracy")
+    assert row["value"] == crossed["accuracy"]
+    assert row["sd"] > 0
+
+
+def test_json(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("evaluate", "judgments.csv", "--gold", "gold.csv", "--json", "--resamples", "9")
+    assert ended.err == ""
+    found = ended.json
+    assert (found["gold"], found["scored"], found["level"]) == (3, 2, 0.95)
+    assert found["notes"][-1] == "2 of 3 gold items have a label and are scored"
+    assert found["scores"][0]["score"] == "accuracy"
+
+
+def test_output(adjudge: Run, crowd: Path) -> None:
+    args = ("evaluate", "judgments.csv", "--gold", "gold.csv", "--resamples", "0")
+    piped = adjudge(*args)
+    ended = adjudge(*args, "-o", "scores.jsonl")
+    assert ended.out == ""
+    assert ended.err.endswith("scores written to scores.jsonl\n")
+    lines = (crowd / "scores.jsonl").read_text().splitlines()
+    found = {row["score"]: row.get("value") for row in map(json.loads, lines)}
+    assert {name: value for name, value in found.items() if value is not None} == scores(piped)
+
+
+def test_a_person_sees_scores_and_what_they_mean_on_request(
+    at_terminal: Run, demo_folder: Path
+) -> None:
+    args = ("evaluate", demo_folder / "labels.csv", "--gold", demo_folder / "truth.csv")
+    plain = at_terminal(*args, "--resamples", "0").out
+    assert "share of items" not in plain
+    assert len(plain.splitlines()) < 30
+    explained = at_terminal(*args, "--resamples", "0", "--explain").out
+    assert "share of items" in explained
+    assert max(map(len, (plain + explained).splitlines())) <= 80
+    crossed = at_terminal("evaluate", demo_folder / "judgments.csv", *args[2:], "--folds", "2").out
+    assert "mean of folds" in crossed
+
+
+def test_seeds_change_the_intervals_and_nothing_else(adjudge: Run, demo_folder: Path) -> None:
+    args = ("evaluate", demo_folder / "labels.csv", "--gold", demo_folder / "truth.csv")
+    first, same, other = (adjudge(*args, "--seed", seed) for seed in (1, 1, 2))
+    assert first.out == same.out != other.out
+    assert scores(first) == scores(other)

@@ -1,0 +1,61 @@
+"""Models from options: settings by name, each of its own type."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import pytest
+
+from adjudge import DawidSkene, MajorityVote
+from adjudge.cli.fitting import built, engine_of, value_of
+from adjudge.cli.options import Fitting
+from adjudge.errors import BadSetting
+
+
+def test_defaults_are_the_models_own() -> None:
+    assert built(Fitting()) == DawidSkene()
+    assert built(Fitting(model="majority-vote")) == MajorityVote()
+
+
+def test_set_comes_after_the_flags() -> None:
+    fitting = Fitting(seed=3, ties="lower", iterations=9, settings=["iterations=7", "diagonal=2"])
+    assert built(fitting) == DawidSkene(seed=3, ties="lower", iterations=7, diagonal=2.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "wanted"),
+    [
+        ("7", int, 7),
+        ("0.5", float, 0.5),
+        ("1e-9", float | None, 1e-9),
+        ("TRUE", bool, True),
+        ("false", bool, False),
+        ("lower", Literal["lower", "higher"], "lower"),
+        ("a=b", str, "a=b"),
+        ("[[3,1],[1,3]]", tuple[tuple[float, ...], ...] | None, ((3, 1), (1, 3))),
+    ],
+)
+def test_values_have_the_type_of_the_setting(text: str, hint: Any, wanted: object) -> None:
+    found = value_of(f"x={text}", text, hint)
+    assert found == wanted
+    assert type(found) is type(wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "wanted"),
+    [
+        ("1.5", int, "a whole number"),
+        ("much", float | None, "a number"),
+        ("yes", bool, "true or false"),
+        ("3,1", tuple[float, ...], "numbers such as [3,1]"),
+    ],
+)
+def test_values_that_do_not_fit(text: str, hint: Any, wanted: str) -> None:
+    with pytest.raises(BadSetting) as caught:
+        value_of(f"x={text}", text, hint)
+    assert str(caught.value) == f"--set = 'x={text}': wanted {wanted}"
+
+
+def test_threads() -> None:
+    assert engine_of(Fitting(threads=3)).threads == 3
+    assert engine_of(Fitting()).threads >= 1

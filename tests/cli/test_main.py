@@ -1,0 +1,245 @@
+"""The command line as a whole: help, usage, how the process ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+
+import adjudge as package
+from adjudge.cli import app
+from commands import Run
+
+COMMANDS = [str(entry.name) for entry in app.registered_commands]
+PROGRAM = [sys.executable, "-m", "adjudge"]
+HEAVY = {"numpy", "numba", "pyarrow", "scipy", "rich", "llvmlite"}
+
+
+def start(*arguments: object, **more: object) -> subprocess.Popen[str]:
+    """A command in a process of its own."""
+    line = [*PROGRAM, *(str(argument) for argument in arguments)]
+    pipe = subprocess.PIPE
+    given = {"stdout": pipe, "stderr": pipe, "text": True, **more}
+    return subprocess.Popen(line, **given)  # type: ignore[call-overload,no-any-return]
+
+
+def test_the_commands() -> None:
+    assert [
+        *("demo", "consensus", "judges", "evaluate"),
+        *("agreement", "convert", "simulate", "models"),
+    ] == COMMANDS
+
+
+def test_help_names_every_command(adjudge: Run) -> None:
+    ended = adjudge("--help")
+    assert (ended.code, ended.err) == (0, "")
+    firsts = [line.strip("│ ").split(" ")[0] for line in ended.out.splitlines()]
+    assert set(COMMANDS) <= set(firsts)
+    assert adjudge("-h").out == ended.out
+    assert adjudge().out == ended.out  # no command at all
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_fits_80_columns_and_ends_with_examples(
+    command: str, adjudge: Run
+) -> None:
+    ended = adjudge(command, "--help")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    heading = next(n for n, line in enumerate(lines) if line.strip() in ("Example:", "Examples:"))
+    examples = [line.strip() for line in lines[heading + 1 :] if line.strip()]
+    assert examples
+    assert all(example.startswith(f"adjudge {command}") for example in examples)
+    known = {name for entry in parameters(command) for name in entry.opts}
+    for example in examples:
+        used = re.findall(r"(?<!\S)--?[a-z][a-z-]*", example.partition(">")[0])
+        assert set(used) <= known
+
+
+def parameters(command: str) -> list[typer.core.TyperOption]:
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    found = group.commands[command].params
+    return [entry for entry in found if isinstance(entry, typer.core.TyperOption)]
+
+
+def test_options_of_one_name_mean_one_thing() -> None:
+    """The same flags for the same parameter, but for simulate, which makes what others read."""
+    seen: dict[str, tuple[list[str], str | None]] = {}
+    for command in COMMANDS:
+        for entry in parameters(command) if command != "simulate" else ():
+            assert entry.help, (command, entry.name)
+            flags = (entry.opts, entry.metavar)
+            name = str(entry.name)
+            assert seen.setdefault(name, flags) == flags, (command, name)
+    assert seen["output"][0] == ["--output", "-o"]
+    assert seen["quiet"][0] == ["--quiet", "-q"]
+
+
+def test_every_command_can_be_quiet_and_all_with_a_result_speak_json() -> None:
+    flags = {command: {o for p in parameters(command) for o in p.opts} for command in COMMANDS}
+    assert all("--quiet" in found for found in flags.values())
+    assert [command for command, found in flags.items() if "--json" not in found] == ["simulate"]
+
+
+def test_version(adjudge: Run) -> None:
+    ended = adjudge("--version")
+    assert (ended.code, ended.out, ended.err) == (0, f"adjudge {package.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["consensus"], "error: missing argument 'JUDGMENTS' (see 'adjudge consensus --help')\n"),
+        (
+            ["consensus", "x.csv", "--modle", "x"],
+            "error: no such option: --modle (Possible options: --gold, --model) "
+            "(see 'adjudge consensus --help')\n",
+        ),
+        (
+            ["consensu", "x.csv"],
+            "error: no such command 'consensu'. Did you mean 'consensus'? (see 'adjudge --help')\n",
+        ),
+        (["models", "extra"], None),
+        (["judges", "x.csv", "--seed", "one"], None),
+        (["judges", "x.csv", "--threads", "0"], None),
+    ],
+)
+def test_usage_errors_are_one_line(
+    arguments: list[str], wanted: str | None, adjudge: Run, folder: Path
+) -> None:
+    ended = adjudge(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert re.fullmatch(r"error: [a-z][^\n]+ \(see 'adjudge [^\n]*--help'\)\n", ended.err)
+    if wanted is not None:
+        assert ended.err == wanted
+
+
+def test_starting_is_light() -> None:
+    code = "import sys, adjudge.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert HEAVY & set(done.stdout.split()) == set()
+    assert "typer" in done.stdout.split()
+
+
+def test_help_needs_nothing_heavy() -> None:
+    code = (
+        "import sys; from adjudge.cli import call; call(['consensus', '--help']); "
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (HEAVY - {"rich"}) & set(done.stderr.split()) == set()
+
+
+def test_as_a_module_with_streams_apart(crowd: Path) -> None:
+    process = start("consensus", "judgments.csv", "--json", "-o", "labels.csv")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert json.loads(out)["counts"]["items"] == 4
+    process = start("consensus", "none.csv")
+    assert process.communicate(timeout=60) == ("", "error: none.csv: there is no such file\n")
+    assert process.returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [["simulate", "--items", "30000", "-q"], ["--help"]])
+def test_a_reader_that_goes_away_is_no_trouble(arguments: list[str]) -> None:
+    with start(*arguments) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        if arguments[0] == "simulate":
+            assert process.stdout.readline() == "item,judge,label\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 141
+
+
+def test_files_are_kept_where_the_reader_of_the_table_goes_away(folder: Path) -> None:
+    (folder / "j.csv").write_text(
+        "item,judge,label\n" + "".join(f"i{n},j{n % 7},{n % 2}\n" for n in range(20_000))
+    )
+    arguments = ("consensus", "j.csv", "-q", "--judges", "judges.csv", "-m", "majority-vote")
+    with start(*arguments) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(timeout=60) == 141
+    assert len((folder / "judges.csv").read_text().splitlines()) == 8
+
+
+@pytest.mark.parametrize(
+    "arguments", [["simulate", "-q"], ["models", "--json"], ["models"], ["--version"]]
+)
+def test_a_full_disk_is_told(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        process = start(*arguments, stdout=full)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err == "error: standard output: cannot be used (No space left on device)\n"
+
+
+def test_a_file_that_cannot_grow_leaves_nothing(
+    folder: Path, names: Callable[[Path], list[str]]
+) -> None:
+    def small() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    (folder / "out.csv").write_text("before")
+    process = start("simulate", "-o", "out.csv", "--truth", "t.csv", "-q", preexec_fn=small)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (2, "error: out.csv: cannot be written (File too large)\n")
+    assert names(folder) == ["out.csv"]
+    assert (folder / "out.csv").read_text() == "before"
+
+
+def test_a_place_that_nobody_may_write(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "-q", "-o", "/proc/self/labels.csv")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "error: /proc/self: is a folder that may not be written into\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "last"),
+    [(signal.SIGINT, 130, "stopped\n"), (signal.SIGTERM, 143, "")],
+    ids=["Ctrl-C", "kill"],
+)
+def test_stopped_in_the_middle(
+    number: signal.Signals,
+    code: int,
+    last: str,
+    adjudge: Run,
+    folder: Path,
+    names: Callable[[Path], list[str]],
+) -> None:
+    """A fit a gold item would take minutes: whatever it does when it is stopped, it stops clean."""
+    adjudge("simulate", "--items", "4000", "-o", "j.csv", "--truth", "t.csv", "-q")
+    process = start("evaluate", "j.csv", "--gold", "t.csv", "--folds", "4000", "-o", "scores.csv")
+    time.sleep(3)
+    assert process.poll() is None, "it was over before it could be stopped"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (code, "")
+    assert err.endswith(last)
+    assert "Traceback" not in err
+    assert names(folder) == ["j.csv", "t.csv"]
+
+
+def test_letters_that_a_terminal_does_not_know(folder: Path) -> None:
+    (folder / "j.csv").write_text("item,judge,label\ncafé,x,1\n漢,x,0\n")
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    code = (
+        "import sys; from adjudge.cli import call; sys.stdout.isatty = lambda: True; "
+        "sys.exit(call(['consensus', 'j.csv', '-q']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=plain, check=True)
+    assert b"caf\\xe9" in done.stdout
