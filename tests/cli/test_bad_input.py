@@ -161,7 +161,7 @@ SETTINGS: dict[str, tuple[list[str], str]] = {
         "--iterations = 3: wanted a model that has it; majority-vote has no iterations",
     ),
     "a setting misspelt": (
-        ["good.csv", "--set", "diagnal=3"],
+        ["good.csv", "-m", "dawid-skene", "--set", "diagnal=3"],
         "there is no setting of dawid-skene 'diagnal'; did you mean 'diagonal'? Known: iterations, "
         "tolerance, diagonal, by_topic, ties, seed",
     ),

@@ -216,7 +216,7 @@ def test_a_failed_format_leaves_nothing(
 def test_settings_of_the_model(adjudge: Run, crowd: Path) -> None:
     given = (
         *("--iterations", "7", "--set", "diagonal=5", "--set", "tolerance=0", "--by-topic"),
-        *("--ties", "lower", "--seed", "3", "--threads", "1"),
+        *("--ties", "lower", "--seed", "3", "--threads", "1", "--model", "dawid-skene"),
     )
     ended = adjudge("consensus", "judgments.csv", *given, "--json")
     assert ended.json["settings"] == {
@@ -254,3 +254,52 @@ def test_the_papers_set_of_the_relevance_feedback_track(adjudge: Run, shared_dat
     assert found["counts"] == {"judgments": 89624, "items": 19033, "judges": 762, "topics": 100}
     assert found["accuracy"]["items"] == 3275
     assert found["accuracy"]["value"] == pytest.approx(0.64, abs=0.01)
+
+
+def test_the_default_says_that_it_is_and_why(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("consensus", "judgments.csv", "-o", "labels.csv")
+    assert ended.err.splitlines()[0].startswith("hybrid-confusion on ")
+    assert ended.err.splitlines()[1].startswith("  the default: over 19 real and made crowds")
+
+
+def test_a_sampled_model_writes_draws_topics_and_checks(
+    adjudge: Run, demo_folder: Path, folder: Path
+) -> None:
+    sampling = ("--chains", "2", "--warmup", "40", "--draws", "60", "--seed", "7")
+    ended = adjudge(
+        *("consensus", demo_folder / "judgments.csv", "-m", "hierarchical-relevance", "--binary"),
+        *(*sampling, "--save-draws", "draws.nc", "--topics", "topics.csv", "-o", "labels.csv"),
+        "--json",
+    )
+    assert ended.code == 0, ended.err
+    found = ended.json
+    assert (found["chains"], found["draws"], found["relabelled"]) == (2, 60, 0)
+    names = {row["name"] for row in found["diagnostics"]}
+    assert names == {"phi_pi", "phi_0", "phi_1", "kappa_pi", "kappa_0", "kappa_1"}
+    assert {"agreement of pairs", "share of label 1"} <= {row["name"] for row in found["checks"]}
+    assert (folder / "topics.csv").read_text().startswith("topic,items,p_0,p_0_low,p_0_high,p_1")
+    assert (folder / "draws.nc").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (
+            ("-m", "dawid-skene", "--save-draws", "d.nc"),
+            "error: --save-draws = True: wanted a sampled model; dawid-skene has no draws here\n",
+        ),
+        (
+            ("-m", "hybrid-confusion", "--save-draws", "d.csv"),
+            "error: --save-draws = 'd.csv': wanted a name that ends in .nc\n",
+        ),
+        (
+            ("-m", "hybrid-confusion", "--draws", "0"),
+            "error: draws = 0: wanted at least 1\n",
+        ),
+    ],
+)
+def test_draws_that_cannot_be(
+    arguments: tuple[str, ...], wanted: str, adjudge: Run, crowd: Path
+) -> None:
+    ended = adjudge("consensus", "judgments.csv", *arguments)
+    assert (ended.code, ended.err) == (2, wanted)

@@ -102,6 +102,7 @@ def test_gold_of_the_judgments_file_is_scored(adjudge: Run, folder: Path) -> Non
 
 def test_folds(adjudge: Run, demo_folder: Path) -> None:
     args = ("evaluate", demo_folder / "judgments.csv", "--gold", demo_folder / "truth.csv")
+    args = (*args, "--model", "dawid-skene")
     ended = adjudge(*args, "--folds", "5", "--resamples", "20")
     assert ended.out.splitlines()[0] == "score,value,low,high,mean,sd,reason"
     assert ended.err.splitlines()[0] == "dawid-skene by 5 folds over 400 gold items"

@@ -6,19 +6,31 @@ from typing import Any, Literal
 
 import pytest
 
-from adjudge import DawidSkene, MajorityVote
+from adjudge import (
+    BadSetting,
+    DawidSkene,
+    HierarchicalConfusion,
+    HierarchicalRelevance,
+    HybridConfusion,
+    MajorityVote,
+)
 from adjudge.cli.fitting import built, engine_of, value_of
 from adjudge.cli.options import Fitting
-from adjudge.errors import BadSetting
 
 
 def test_defaults_are_the_models_own() -> None:
-    assert built(Fitting()) == DawidSkene()
+    assert built(Fitting(model="dawid-skene")) == DawidSkene()
     assert built(Fitting(model="majority-vote")) == MajorityVote()
 
 
 def test_set_comes_after_the_flags() -> None:
-    fitting = Fitting(seed=3, ties="lower", iterations=9, settings=["iterations=7", "diagonal=2"])
+    fitting = Fitting(
+        model="dawid-skene",
+        seed=3,
+        ties="lower",
+        iterations=9,
+        settings=["iterations=7", "diagonal=2"],
+    )
     assert built(fitting) == DawidSkene(seed=3, ties="lower", iterations=7, diagonal=2.0)
 
 
@@ -59,3 +71,16 @@ def test_values_that_do_not_fit(text: str, hint: Any, wanted: str) -> None:
 def test_threads() -> None:
     assert engine_of(Fitting(threads=3)).threads == 3
     assert engine_of(Fitting()).threads >= 1
+
+
+def test_without_a_name_the_default_runs_by_em() -> None:
+    assert built(Fitting()) == HybridConfusion(method="em")
+    assert built(Fitting(model="hybrid-confusion")) == HybridConfusion()
+    sampled = Fitting(model="hierarchical-relevance", chains=2, warmup=5, draws=7, thin=3, seed=4)
+    assert built(sampled) == HierarchicalRelevance(chains=2, warmup=5, draws=7, thin=3, seed=4)
+    with pytest.raises(BadSetting, match=r"--chains = 3: wanted a model to sample, named with"):
+        built(Fitting(chains=3))
+    with pytest.raises(BadSetting, match=r"--draws = 3: wanted a model that has it; dawid-skene"):
+        built(Fitting(model="dawid-skene", draws=3))
+    fast = Fitting(model="hierarchical-confusion", method="variational")
+    assert built(fast) == HierarchicalConfusion(method="variational")

@@ -104,7 +104,7 @@ def test_version(adjudge: Run) -> None:
         (["consensus"], "error: missing argument 'JUDGMENTS' (see 'adjudge consensus --help')\n"),
         (
             ["consensus", "x.csv", "--modle", "x"],
-            "error: no such option: --modle (Possible options: --gold, --model) "
+            "error: no such option: --modle (Possible options: --gold, --method, --model) "
             "(see 'adjudge consensus --help')\n",
         ),
         (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, say
+from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -16,6 +17,7 @@ NAME = "consensus"
 EXAMPLES = (
     "adjudge consensus judgments.csv --gold gold.csv -o labels.csv",
     "adjudge consensus judgments.csv -m majority-vote --to qrels > crowd.qrels",
+    "adjudge consensus j.csv -m hierarchical-confusion --save-draws draws.nc",
 )
 _SHOWN = 12  # items a person is shown
 _FEW = 6  # truths up to which each has a column there
@@ -34,6 +36,14 @@ def run(
     judges: Annotated[
         Path | None, o.option("--judges", metavar="FILE", help="Write the table of judges too.")
     ] = None,
+    topics: Annotated[
+        Path | None,
+        o.option("--topics", metavar="FILE", help="Write the prevalence of each topic too."),
+    ] = None,
+    save_draws: Annotated[
+        Path | None,
+        o.option("--save-draws", metavar="FILE", help="Write the draws of a sampled model (.nc)."),
+    ] = None,
     fitting: o.Fitting,
     labelling: o.TruthLabelling,
     reading: o.Reading,
@@ -45,12 +55,15 @@ def run(
     least certain items. Gold given with --gold fixes the truth of its items; gold in the
     judgments file only measures accuracy, unless --use-gold.
     """
-    from adjudge.cli.fitting import built, fitted, summary
+    from adjudge.cli.fitting import built, check_sampled, fitted, summary
     from adjudge.cli.reading import read_judgments
 
     be_quiet(printing.quiet or printing.json)
-    _check(judgments, gold, output, to, judges, printing)
+    places = {"--output": output, "--judges": judges, "--topics": topics}
+    _check((judgments, gold), places, to, save_draws, printing)
     model = built(fitting)
+    if save_draws is not None:
+        check_sampled(model)
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given
     if known is None and use_gold:
@@ -60,28 +73,33 @@ def run(
     if known is None and read.beside is not None:
         about["accuracy"] = _accuracy(consensus, read.beside)
     every = read.given if read.given is not None else read.beside
-    _deliver(consensus, every, about, output, to, judges, printing)
+    if save_draws is not None and consensus.draws is not None:
+        consensus.draws.save(save_draws)
+        say(f"draws written to {save_draws}")
+    _deliver(consensus, every, about, places, to, printing)
 
 
 def _check(
-    judgments: Path,
-    gold: Path | None,
-    output: Path | None,
+    inputs: tuple[Path | None, ...],
+    places: dict[str, Path | None],
     to: str | None,
-    judges: Path | None,
+    save_draws: Path | None,
     printing: o.Printing,
 ) -> None:
     """Complain of what cannot be written before any work is done."""
     from adjudge.cli.writing import STDOUT, check_format, check_places, check_printing
 
+    output = places["--output"]
     if to is not None:
         check_format(to, output or STDOUT, "labels")
     check_printing(printing, STDOUT if to is not None and output is None else output)
     check_places(
-        {"--output": output, "--judges": judges},
-        inputs=(judgments, gold),
-        free=() if to is None else ("--output",),
+        {**places, "--save-draws": save_draws},
+        inputs=inputs,
+        free=("--save-draws",) if to is None else ("--output", "--save-draws"),
     )
+    if save_draws is not None and save_draws.suffix != ".nc":
+        raise BadSetting("--save-draws", str(save_draws), "a name that ends in .nc")
 
 
 def _accuracy(consensus: Consensus, gold: Gold) -> dict[str, Any]:
@@ -102,27 +120,28 @@ def _deliver(
     consensus: Consensus,
     gold: Gold | None,
     about: dict[str, Any],
-    output: Path | None,
+    places: dict[str, Path | None],
     to: str | None,
-    judges: Path | None,
     printing: o.Printing,
 ) -> None:
-    """Write the labels where they are wanted, or show the least certain to a person."""
+    """Write the tables where they are wanted, or show the least certain items to a person."""
     from adjudge.cli.writing import STDOUT, print_json, tell_written, write_content, write_tables
     from adjudge.data.formats import Content
 
-    place = output
+    place = places["--output"]
     if place is None and (to is not None or (is_piped() and not printing.json)):
         place = STDOUT
+    beside = [(consensus.judges, places["--judges"]), (consensus.topics, places["--topics"])]
     if to is not None and place is not None:
         content = Content(labels=consensus.labels, scale=consensus.scale, gold=gold)
         write_content(content, place, to)
-        write_tables((consensus.judges, judges))
+        write_tables(*beside)
     else:
-        write_tables((consensus.judges, judges), (consensus.labels, place))
-    for table, written in (("labels", place), ("judges", judges)):
-        if written is not None:
-            tell_written(table, written)
+        write_tables(*beside, (consensus.labels, place))
+    written = {"labels": place, "judges": places["--judges"], "topics": places["--topics"]}
+    for table, where in written.items():
+        if where is not None:
+            tell_written(table, where)
     if printing.json:
         print_json(
             about if place is not None else {**about, "labels": consensus.labels.to_pylist()}

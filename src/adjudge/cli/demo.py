@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAME = "demo"
 EXAMPLES = ("adjudge demo --folder demo",)
-_MODELS = ("majority-vote", "dawid-skene", "single-confusion")  # no sampling: a demo is short
+_MODELS = ("majority-vote", "single-confusion", "dawid-skene")  # and the default; no sampling
 _FILES = ("judgments.csv", "gold.csv", "truth.csv", "labels.csv", "judges.csv")
 _SHOWN = {"accuracy": "accuracy", "binary_accuracy": "relevant or not", "log_loss": "log loss"}
 
@@ -34,6 +34,7 @@ def run(
     """Make a small crowd, find its consensus, judge the judges, and compare with the truth."""
     from adjudge.cli.writing import print_json
     from adjudge.evaluation.against_gold import evaluate
+    from adjudge.models.default import DEFAULT, SETTINGS
     from adjudge.models.registry import model
     from adjudge.simulation import demo
 
@@ -42,9 +43,11 @@ def run(
         _check(folder)
     tell_if_cold()
     made = demo(seed)
-    fits = {name: model(name).fit(made.judgments) for name in _MODELS}
+    models = {name: model(name) for name in _MODELS}
+    models[DEFAULT] = model(DEFAULT, **SETTINGS)
+    fits = {name: chosen.fit(made.judgments) for name, chosen in models.items()}
     results = {name: evaluate(consensus, made.truth) for name, consensus in fits.items()}
-    best = fits["dawid-skene"]
+    best = fits[DEFAULT]
     judges = best.judges.to_pylist()
     for row, kind in zip(judges, made.kinds, strict=True):
         row["kind"] = kind
@@ -52,11 +55,11 @@ def run(
     if folder is not None:
         _keep(folder, made, best)
     if printing.json:
-        models = [
+        scored = [
             {"name": name, **{score: result[score].value for score in _SHOWN}}
             for name, result in results.items()
         ]
-        print_json({"seed": seed, "models": models, "judges": judges})
+        print_json({"seed": seed, "models": scored, "judges": judges})
         return
     out = page()
     out.print(_story(made))

@@ -17,26 +17,36 @@ if TYPE_CHECKING:
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
     from adjudge.engines.threads import ThreadsEngine
+    from adjudge.evaluation.predictive import Check
     from adjudge.models.model import Model
+
+
+_SAMPLING = ("chains", "warmup", "draws", "thin")
+_OPTIONS = ("by_topic", "ties", "iterations", "method", *_SAMPLING)
 
 
 def built(fitting: Fitting) -> Model:
     """The model that is asked for; a setting that was given but is not the model's is an error."""
+    from adjudge.models.default import DEFAULT, SETTINGS
     from adjudge.models.registry import MODELS, model
 
-    name = fitting.model
+    name = fitting.model or DEFAULT
     if name not in MODELS:
         raise UnknownName("model", name, MODELS)
     own = {entry.name: entry.default for entry in fields(MODELS[name])}
     hints = get_type_hints(MODELS[name])
-    chosen: dict[str, Any] = {"seed": fitting.seed} if "seed" in own else {}
-    given = {"by_topic": fitting.by_topic, "ties": fitting.ties, "iterations": fitting.iterations}
-    for setting, value in given.items():
-        if setting in own:
-            chosen[setting] = value or own[setting]
-        elif value:
-            flag = "--" + setting.replace("_", "-")
+    chosen: dict[str, Any] = {} if fitting.model else dict(SETTINGS)
+    chosen |= {"seed": fitting.seed} if "seed" in own else {}
+    for setting in _OPTIONS:
+        value = getattr(fitting, setting)
+        if value is None or value is False:
+            continue
+        flag = "--" + setting.replace("_", "-")
+        if setting not in own:
             raise BadSetting(flag, value, f"a model that has it; {name} has no {setting}")
+        if fitting.model is None and setting in _SAMPLING:
+            raise BadSetting(flag, value, "a model to sample, named with --model")
+        chosen[setting] = value
     for text in fitting.settings or ():
         setting, equals, value = text.partition("=")
         if not equals:
@@ -45,6 +55,14 @@ def built(fitting: Fitting) -> Model:
             raise UnknownName(f"setting of {name}", setting, own)
         chosen[setting] = value_of(text, value, hints[setting])
     return model(name, **chosen)
+
+
+def check_sampled(model: Model) -> None:
+    """Complain of draws asked from a model that draws none."""
+    settings: Any = model
+    sampled = hasattr(model, "draws") and getattr(settings, "method", "gibbs") == "gibbs"
+    if not sampled:
+        raise BadSetting("--save-draws", True, f"a sampled model; {model.name} has no draws here")
 
 
 def value_of(text: str, value: str, hint: Any) -> object:
@@ -78,6 +96,8 @@ def engine_of(fitting: Fitting) -> ThreadsEngine:
 
 def fitted(model: Model, judgments: Judgments, gold: Gold | None, fitting: Fitting) -> Consensus:
     """The consensus, with a bar while it takes long; what was fitted is told in a few lines."""
+    from adjudge.models.default import REASON
+
     tell_if_cold()
     with progress(f"fitting {model.name}") as on_step:
         consensus = model.fit(judgments, gold, engine=engine_of(fitting), progress=on_step)
@@ -88,13 +108,45 @@ def fitted(model: Model, judgments: Judgments, gold: Gold | None, fitting: Fitti
         f" on {count(len(judgments), 'judgment')} of {count(judgments.item_count, 'item')} "
         f"by {count(judgments.judge_count, 'judge')}{topics}; labels {labels_of(judgments.scale)}",
     )
+    if fitting.model is None:
+        say(f"  {REASON}")
     for note in consensus.notes:
         say(f"  {note}")
+    failed = [check for check in checks_of(consensus) if check.fails]
+    for check in failed:
+        say(("  model check: ", "yellow"), str(check))
+    if failed:
+        say("  so items differ in ways this model does not know: its probabilities are too sure")
     if consensus.converged is False and len(consensus.trace) == consensus.settings.get(
         "iterations"
     ):
         say(("  raise --iterations", "yellow"))
     return consensus
+
+
+def checks_of(consensus: Consensus) -> tuple[Check, ...]:
+    """What a sampled model would have given, beside what it was given; none for points."""
+    if consensus.draws is None or not len(consensus.judgments):
+        return ()
+    from adjudge.evaluation.predictive import predictive_checks
+
+    return predictive_checks(consensus, seed=int(str(consensus.settings.get("seed", 0))))
+
+
+def _sampled(consensus: Consensus) -> dict[str, Any]:
+    """What a sampled model adds to the summary: chains, diagnostics, checks."""
+    from dataclasses import asdict
+
+    draws = consensus.draws
+    if draws is None:
+        return {}
+    return {
+        "chains": draws.chains,
+        "draws": draws.draws,
+        "relabelled": draws.relabelled,
+        "diagnostics": draws.diagnostics(),
+        "checks": [asdict(check) for check in checks_of(consensus)],
+    }
 
 
 def summary(consensus: Consensus, read: Input) -> dict[str, Any]:
@@ -116,5 +168,6 @@ def summary(consensus: Consensus, read: Input) -> dict[str, Any]:
         "log_likelihood": consensus.trace[-1] if consensus.trace else None,
         "prevalence": dict(prevalence),
         "notes": consensus.notes,
+        **_sampled(consensus),
         **read.omissions,
     }

@@ -145,8 +145,38 @@ class Fitting:
     """Which model is fitted, and how."""
 
     model: Annotated[
-        str, option("--model", "-m", metavar="NAME", help="See 'adjudge models'.", panel=_FIT)
-    ] = "dawid-skene"
+        str | None,
+        option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            help="See 'adjudge models'; hybrid-confusion by EM if not given.",
+            panel=_FIT,
+        ),
+    ] = None
+    method: Annotated[
+        str | None,
+        option(
+            "--method",
+            metavar="NAME",
+            help="How it is fitted, where there are several ways: gibbs, em, variational.",
+            panel=_FIT,
+        ),
+    ] = None
+    chains: Annotated[
+        int | None,
+        option("--chains", metavar="N", help="Chains of a sampled model.", panel=_FIT),
+    ] = None
+    warmup: Annotated[
+        int | None,
+        option("--warmup", metavar="N", help="Sweeps before draws are kept.", panel=_FIT),
+    ] = None
+    draws: Annotated[
+        int | None, option("--draws", metavar="N", help="Draws each chain keeps.", panel=_FIT)
+    ] = None
+    thin: Annotated[
+        int | None, option("--thin", metavar="N", help="Sweeps between draws.", panel=_FIT)
+    ] = None
     by_topic: Annotated[
         bool, option("--by-topic", help="Give each topic its own prevalence.", panel=_FIT)
     ] = False

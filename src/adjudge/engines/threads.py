@@ -26,11 +26,18 @@ _BLOCK = 1_000_000  # judgments in a block at most
 _BLOCKS = 4  # blocks a thread at least, so that a thread that is held up does not hold up others
 
 
+def usable_cores() -> int:
+    """How many cores this process may use; where the system does not say, all there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadsEngine:
     """Sweeps by threads of this process: as many as there are cores, unless told otherwise."""
 
-    threads: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    threads: int = field(default_factory=usable_cores)
 
     def __post_init__(self) -> None:
         if self.threads < 1:

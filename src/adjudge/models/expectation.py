@@ -146,12 +146,14 @@ def expectation_maximisation(
     return Fitted(parameters, tuple(trace), converged=False)
 
 
-def outcome(fitted: Fitted, iterations: int, tolerance: float) -> str:
+def outcome(
+    fitted: Fitted, iterations: int, tolerance: float, objective: str = "log-likelihood"
+) -> str:
     """A sentence on how a fit ended."""
     if fitted.converged:
         return (
             f"converged after {len(fitted.trace)} iterations "
-            f"(log-likelihood {fitted.trace[-1]:,.1f}, relative gain below {tolerance:g})"
+            f"({objective} {fitted.trace[-1]:,.1f}, relative gain below {tolerance:g})"
         )
     return f"stopped at the limit of {iterations} iterations, not converged"
 
@@ -187,5 +189,12 @@ def fit_points(
         trace=fitted.trace,
         converged=fitted.converged,
         population=shares(last.confusion.sum(axis=0) + gamma, gamma),
-        notes=(outcome(fitted, model.iterations, model.tolerance),),
+        notes=(
+            outcome(
+                fitted,
+                model.iterations,
+                model.tolerance,
+                "log-likelihood" if smoothing is None else "log-posterior",
+            ),
+        ),
     )
