@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from adjudge.models.model import Model
     from adjudge.models.registry import MODELS, model
     from adjudge.models.single_confusion import SingleConfusion
+    from adjudge.models.vote import Vote
+    from adjudge.models.weighting import AccuracyFilter, Feature, ZScore
 
 __version__ = "0.1.0"
 
@@ -51,6 +53,10 @@ _HOMES = {
     "HybridConfusion": "models.hybrid_confusion",
     "MajorityVote": "models.majority_vote",
     "SingleConfusion": "models.single_confusion",
+    "Vote": "models.vote",
+    "AccuracyFilter": "models.weighting",
+    "Feature": "models.weighting",
+    "ZScore": "models.weighting",
     "MODELS": "models.registry",
     "Model": "models.model",
     "model": "models.registry",
@@ -58,12 +64,14 @@ _HOMES = {
 
 __all__ = [
     "MODELS",
+    "AccuracyFilter",
     "AdjudgeError",
     "BadData",
     "BadSetting",
     "Consensus",
     "DawidSkene",
     "Draws",
+    "Feature",
     "Gold",
     "HierarchicalConfusion",
     "HierarchicalRelevance",
@@ -75,6 +83,8 @@ __all__ = [
     "SingleConfusion",
     "ThreadsEngine",
     "UnknownName",
+    "Vote",
+    "ZScore",
     "model",
 ]
 

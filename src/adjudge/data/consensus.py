@@ -38,6 +38,7 @@ class Consensus:
     trace: tuple[float, ...] = ()  # log-likelihood after each iteration
     converged: bool | None = None
     draws: Draws | None = None  # of a sampled model
+    about_judges: Any = None  # Arrow table, a row a judge: what a model adds to the table of judges
     notes: tuple[str, ...] = ()
     predictor: Callable[[Judgments], Consensus] | None = field(default=None, repr=False)
 
@@ -102,6 +103,13 @@ class Consensus:
     @property
     def judges(self) -> Any:
         """One row a judge: how many judgments, accuracy, bits a judgment, rates, with intervals."""
+        table = self._judges()
+        if self.about_judges is not None:
+            for name in self.about_judges.column_names:
+                table = table.append_column(name, self.about_judges[name])
+        return table
+
+    def _judges(self) -> Any:
         if self.draws is not None:
             confusion = self.draws.confusion
             return judge_table_from_draws(

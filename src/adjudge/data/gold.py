@@ -88,6 +88,12 @@ class Gold:
 
     def align(self, judgments: Judgments) -> NDArray[np.int16]:  # (item,)
         """The known truth of each item of ``judgments``, -1 where there is none."""
+        if self.honeypot is not None and self.honeypot.any():
+            # A honeypot's label may be no truth at all (a broken link): it says nothing here.
+            table = [judgments.scale.truth_code(value) < 0 for value in self.values]
+            strange = self.honeypot & np.array(table, dtype=np.bool_)[self.value]
+            if strange.any():
+                return self.select(~strange).align(judgments)
         aligned = np.full(judgments.item_count, -1, dtype=np.int16)
         where = look_up(self.items, judgments.items)
         known = where >= 0

@@ -16,11 +16,13 @@ from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Model
 from adjudge.models.single_confusion import SingleConfusion
+from adjudge.models.vote import Vote
 
 MODELS: dict[str, type[Any]] = {
     entry.name: entry
     for entry in (
         MajorityVote,
+        Vote,
         DawidSkene,
         SingleConfusion,
         HybridConfusion,

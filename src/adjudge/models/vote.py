@@ -1,0 +1,232 @@
+"""Vote: votes weighted by what is known of the judges, cast by those whom every filter keeps.
+
+    label(item) = argmax_c  sum_j  weight_j [y_j == c],   over the judges kept
+
+H. J. Jung and M. Lease (2011), "Improving Consensus Accuracy via Z-score and Weighted Voting", AAAI
+HCOMP: simple, single-feature and multi-feature votes, Z-score filters. And (2012), "Inferring
+Missing Relevance Judgments from Crowd Workers via Probabilistic Matrix Factorization", SIGIR:
+accuracy weights and filters, flipping of judges who are more often wrong than right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.engines.engine import Engine, Parameters
+from adjudge.errors import BadData, BadSetting
+from adjudge.kernels import voting as kernels
+from adjudge.kernels.fixed import SHARE
+from adjudge.models.expectation import prior_counts, shares
+from adjudge.models.features import JudgeFeatures, measure_features
+from adjudge.models.model import Progress, Ties, check_ties, conclude, prepare
+from adjudge.models.weighting import (
+    ACCURACY,
+    Dropped,
+    Filter,
+    Product,
+    parse_filter,
+    parse_weight,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """Votes weighted by features of the judges, after filters, as values or as text.
+
+    ``flip`` turns round the labels of judges whose accuracy against gold is below one half (two
+    labels only); their accuracy is then one minus it. ``shrink`` draws weights to the mean of the
+    judges by so many pseudo-judgments (beyond the papers). ``priors`` are known shares of the
+    labels, for the feature label-typicality. An item left with no kept judge falls back to the
+    plain vote.
+    """
+
+    name: ClassVar[str] = "vote"
+    shared: ClassVar[bool] = False
+
+    weight: Product | str | None = None
+    keep: Filter | str | None = None
+    flip: bool = False
+    shrink: float = 0.0
+    priors: tuple[float, ...] | None = None
+    by_topic: bool = False
+    ties: Ties = "random"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_ties(self.ties)
+        if not self.shrink >= 0:
+            raise BadSetting("shrink", self.shrink, "0 or more")
+        if isinstance(self.weight, str):
+            object.__setattr__(self, "weight", parse_weight(self.weight))
+        if isinstance(self.keep, str):
+            object.__setattr__(self, "keep", parse_filter(self.keep))
+
+    def fit(
+        self,
+        judgments: Judgments,
+        gold: Gold | None = None,
+        *,
+        engine: Engine | None = None,
+        progress: Progress | None = None,  # noqa: ARG002 - one pass needs none
+    ) -> Consensus:
+        """The weighted vote of each item; gold, where it is known, overrules it."""
+        prepared = prepare(judgments, gold, engine, by_topic=self.by_topic)
+        table, known = prepared.judgments, prepared.known
+        choice = self.choose(table, gold)
+        posterior, fallback = cast(table, known, choice)
+        counts = np.zeros((table.judge_count, len(table.scale.truths), len(table.scale.labels)))
+        whole = counts.astype(np.int64)
+        kernels.count_under(table.offsets, table.judge, table.label, posterior, whole)
+        counts = whole / SHARE
+        gamma = prior_counts(table.scale, 1.0)
+        parameters = Parameters(
+            prevalence=posterior.mean(axis=0, keepdims=True) if len(posterior) else gamma[:, :1].T,
+            confusion=shares(counts, gamma),
+        )
+        if self.by_topic and table.topic is not None:
+            parameters = replace(parameters, prevalence=_by_topic(table, posterior))
+        notes = list(choice.notes)
+        if fallback.any():
+            notes.append(f"{int(fallback.sum()):,} items had no kept judge: the plain vote counts")
+        consensus = conclude(
+            self, prepared, parameters, posterior=posterior, counts=counts, notes=tuple(notes)
+        )
+        return replace(consensus, fallback=fallback, about_judges=choice.table())
+
+    def choose(self, judgments: Judgments, gold: Gold | None) -> Choice:
+        """Who votes, with what weight: from features that this gold gives."""
+        names = list(self.weight.features) if isinstance(self.weight, Product) else []
+        keep = None if isinstance(self.keep, str) else self.keep
+        names += keep.features if keep is not None else ()
+        if self.flip:
+            names.append(ACCURACY)
+        wanted = tuple(dict.fromkeys(names))
+        features = measure_features(
+            judgments, gold, names=wanted, priors=self.priors, seed=self.seed
+        )
+        return chosen(
+            judgments,
+            features,
+            self.weight if isinstance(self.weight, Product) else None,
+            keep,
+            flip=self.flip,
+            shrink=self.shrink,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Who votes, and with what weight."""
+
+    weight: NDArray[np.float64]  # (judge,) 0 for a judge who was dropped
+    plain: NDArray[np.float64]  # (judge,) weights before the filter
+    flipped: NDArray[np.bool_]  # (judge,)
+    dropped: Dropped
+    notes: tuple[str, ...]
+
+    def table(self) -> pa.Table:
+        """A row a judge: weight, kept, and the features by which she was dropped."""
+        judges = len(self.weight)
+        by = [
+            "+".join(name for name, flags in self.dropped.by.items() if flags[j])
+            for j in range(judges)
+        ]
+        out = np.array([bool(text) for text in by], dtype=np.bool_)
+        return pa.table(
+            {
+                "weight": pa.array(self.plain),
+                "kept": pa.array(~out),
+                "dropped_by": pa.array(by, pa.large_string()),
+                "flipped": pa.array(self.flipped),
+            }
+        )
+
+
+def chosen(
+    judgments: Judgments,
+    features: JudgeFeatures,
+    weight: Product | None,
+    keep: Filter | None,
+    *,
+    flip: bool = False,
+    shrink: float = 0.0,
+) -> Choice:
+    """Weights and kept judges from features; a filter that drops everybody is not applied."""
+    judges = judgments.judge_count
+    flipped = np.zeros(judges, dtype=np.bool_)
+    if flip:
+        features, flipped = _flipped(judgments, features)
+    plain = np.ones(judges) if weight is None else weight.weights(features, shrink)
+    dropped = Dropped({}) if keep is None else keep.drop(features)
+    out = np.zeros(judges, dtype=np.bool_)
+    for flags in dropped.by.values():
+        out |= flags
+    notes = list(dropped.notes)
+    if judges and out.all():
+        notes.append(f"the filter {keep} drops every judge: it is not applied")
+        out[:] = False
+        dropped = Dropped({}, dropped.notes)
+    elif keep is not None:
+        notes.append(f"{int(out.sum()):,} of {judges:,} judges dropped by {keep}")
+    if flipped.any():
+        notes.append(f"{int(flipped.sum()):,} judges are more often wrong than right: turned round")
+    return Choice(np.where(out, 0.0, plain), plain, flipped, dropped, tuple(notes))
+
+
+def _flipped(
+    judgments: Judgments, features: JudgeFeatures
+) -> tuple[JudgeFeatures, NDArray[np.bool_]]:
+    """Features with accuracies below one half turned round, and whose they are."""
+    if len(judgments.scale.truths) != 2:
+        raise BadData(
+            f"only two labels can be flipped, and these are {judgments.scale}", wanted="two labels"
+        )
+    accuracy = features[ACCURACY]
+    wrong = np.nan_to_num(accuracy, nan=1.0) < 0.5
+    values = dict(features.values)
+    for name, found in features.values.items():
+        if "accuracy-gold" in name:
+            values[name] = np.where(wrong, 1.0 - found, found)
+    return JudgeFeatures(values, features.counts), wrong
+
+
+def cast(
+    judgments: Judgments, known: NDArray[np.int16] | None, choice: Choice
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:  # (item, truth), (item,)
+    """The share of the weight that each truth has in each item, and the items that fell back."""
+    posterior = np.empty((judgments.item_count, len(judgments.scale.truths)))
+    fallback = np.zeros(judgments.item_count, dtype=np.bool_)
+    unit = 2.0**30 / max(float(choice.plain.max(initial=0.0)), 1e-300)
+    none = np.full(1, -1, dtype=np.int16)
+    kernels.weigh_votes(
+        judgments.offsets,
+        judgments.judge,
+        judgments.label,
+        none if known is None else known,
+        0 if known is None else 1,
+        np.array(judgments.scale.truth_of, dtype=np.int64),
+        np.rint(choice.weight * unit).astype(np.int64),
+        np.maximum(np.rint(choice.plain * unit).astype(np.int64), 1),
+        choice.flipped,
+        posterior,
+        fallback,
+    )
+    return posterior, fallback
+
+
+def _by_topic(
+    judgments: Judgments, posterior: NDArray[np.float64]
+) -> NDArray[np.float64]:  # (topic, truth)
+    """The mean posterior of each topic."""
+    sums = np.zeros((judgments.topic_count, posterior.shape[1]))
+    if judgments.topic is not None:
+        np.add.at(sums, judgments.topic, posterior)
+    return shares(sums, np.ones(posterior.shape[1]))
