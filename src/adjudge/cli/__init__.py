@@ -25,6 +25,7 @@ from adjudge.cli import (
     judges,
     models,
     simulate,
+    tune,
 )
 from adjudge.cli.groups import spread
 from adjudge.cli.options import option
@@ -53,7 +54,7 @@ def _add(module: Any) -> None:
     )(spread(module.run))
 
 
-for _module in (demo, consensus, judges, evaluate, agreement, convert, simulate, models):
+for _module in (demo, consensus, judges, evaluate, agreement, tune, convert, simulate, models):
     _add(_module)
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 _SAMPLING = ("chains", "warmup", "draws", "thin")
-_OPTIONS = ("by_topic", "ties", "iterations", "method", *_SAMPLING)
+_OPTIONS = ("by_topic", "ties", "iterations", "method", "weight", "filter", *_SAMPLING)
+_SPELT = {"filter": "keep"}  # options whose setting has another name
 
 
 def built(fitting: Fitting) -> Model:
@@ -42,11 +43,11 @@ def built(fitting: Fitting) -> Model:
         if value is None or value is False:
             continue
         flag = "--" + setting.replace("_", "-")
-        if setting not in own:
+        if _SPELT.get(setting, setting) not in own:
             raise BadSetting(flag, value, f"a model that has it; {name} has no {setting}")
         if fitting.model is None and setting in _SAMPLING:
             raise BadSetting(flag, value, "a model to sample, named with --model")
-        chosen[setting] = value
+        chosen[_SPELT.get(setting, setting)] = value
     for text in fitting.settings or ():
         setting, equals, value = text.partition("=")
         if not equals:

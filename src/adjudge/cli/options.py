@@ -55,6 +55,14 @@ Resamples = Annotated[
         help="Bootstrap resamples of the items for the intervals; 0 for none.",
     ),
 ]
+Weight = Annotated[
+    str | None,
+    option(
+        "--weight",
+        metavar="FEATURES",
+        help="Weight of a vote: features joined by *, each with a power or none.",
+    ),
+]
 Seed = Annotated[int, option("--seed", metavar="N", min=0, help="Seed of everything random.")]
 
 
@@ -196,6 +204,19 @@ class Fitting:
             metavar="N",
             min=1,
             help="Stop after this many iterations.",
+            panel=_FIT,
+        ),
+    ] = None
+    weight: Annotated[
+        str | None,
+        option("--weight", metavar="FEATURES", help="Of vote: features joined by *.", panel=_FIT),
+    ] = None
+    filter: Annotated[
+        str | None,
+        option(
+            "--filter",
+            metavar="FILTER",
+            help="Of vote: zscore:FEATURE+FEATURE:GAMMA, accuracy:ALPHA.",
             panel=_FIT,
         ),
     ] = None
