@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from adjudge.cli.console import count, labels_of, progress, say, tell_if_cold
 from adjudge.errors import BadSetting, UnknownName
@@ -69,6 +69,8 @@ def check_sampled(model: Model) -> None:
 def value_of(text: str, value: str, hint: Any) -> object:
     """The value of a setting, of the type that its hint names."""
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    if any(get_origin(kind) is Literal and value in get_args(kind) for kind in kinds):
+        return value
     try:
         if bool in kinds:
             return {"true": True, "false": False}[value.casefold()]

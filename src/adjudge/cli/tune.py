@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, progress, say
@@ -10,6 +13,7 @@ from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.evaluation.tuning import Tuned
+    from adjudge.models.weighting import Filter
 
 NAME = "tune"
 EXAMPLES = (
@@ -52,87 +56,91 @@ def run(
     """
     from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
-    from adjudge.evaluation.tuning import ALPHAS, GAMMAS, Tuner
-    from adjudge.models.weighting import AccuracyFilter, ZScore, parse_weight
+    from adjudge.evaluation.tuning import Tuner
+    from adjudge.models.weighting import parse_weight
 
     be_quiet(printing.quiet or printing.json)
     check_places({"--output": output}, inputs=(judgments, gold))
     check_printing(printing, output)
-    kind, _, names = filter.partition(":")
-    if kind not in ("zscore", "accuracy"):
-        raise BadSetting("--filter", filter, "zscore:FEATURE+FEATURE or accuracy")
     if measure not in ("graded", "binary"):
         raise BadSetting("--measure", measure, "graded or binary")
-    features = tuple(part.strip() for part in names.split("+"))
-    if kind == "zscore":
-        ZScore(*features, gamma=1.0)  # complains of features that do not exist
+    sweep = _sweep(filter)
     weights = None if weight is None else parse_weight(weight)
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given if read.given is not None else read.beside
     if known is None:
         raise BadSetting("--gold", None, "a file of gold to tune by")
     tuner = Tuner(read.judgments, known, folds=folds, seed=seed, flip=flip, shrink=shrink)
+    kind: Any = measure
     with progress(f"tuning {filter}") as on_step:
-        plain = tuner.tune(None, (), weights, measure=_measure(measure))
-        if kind == "zscore":
-            tuned = tuner.tune(
-                lambda gamma: ZScore(*features, gamma=gamma),
-                GAMMAS,
-                weights,
-                measure=_measure(measure),
-                progress=on_step,
-            )
-        else:
-            tuned = tuner.tune(
-                lambda alpha: AccuracyFilter(alpha=alpha),
-                ALPHAS,
-                weights,
-                measure=_measure(measure),
-                gentler="lower",
-                progress=on_step,
-            )
-    name = "gamma" if kind == "zscore" else "alpha"
+        plain = tuner.tune(None, (), weights, measure=kind)
+        tuned = tuner.tune(
+            sweep.make,
+            sweep.thresholds,
+            weights,
+            measure=kind,
+            gentler=sweep.gentler,
+            progress=on_step,
+        )
     say(
-        f"{measure} accuracy {tuned.mean:.4f} with {name} {tuned.threshold:g} "
+        f"{measure} accuracy {tuned.mean:.4f} with {sweep.name} {tuned.threshold:g} "
         f"(without the filter {plain.mean:.4f}), {folds} folds over "
         f"{len(tuned.correct):,} gold items"
     )
-    rows = _rows(tuned, name)
+    about = {
+        "filter": filter,
+        "weight": weight,
+        "measure": measure,
+        sweep.name: tuned.threshold,
+        "accuracy": tuned.mean,
+        "without_filter": plain.mean,
+    }
+    table = _table(tuned, sweep.name)
+    show = partial(_grid, table, sweep.name)
+    deliver(table, "folds", output, printing, about=about, show=show)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """The thresholds of a filter, what each makes, and which end drops fewer judges."""
+
+    name: str
+    make: Callable[[float], Filter]
+    thresholds: tuple[float, ...]
+    gentler: Literal["higher", "lower"]
+
+
+def _sweep(text: str) -> _Sweep:
+    """The sweep that a filter's text asks for; features that do not exist are complained of."""
+    from adjudge.evaluation.tuning import ALPHAS, GAMMAS
+    from adjudge.models.weighting import AccuracyFilter, ZScore
+
+    kind, _, names = text.partition(":")
+    if kind == "accuracy":
+        return _Sweep("alpha", lambda alpha: AccuracyFilter(alpha=alpha), ALPHAS, "lower")
+    if kind != "zscore":
+        raise BadSetting("--filter", text, "zscore:FEATURE+FEATURE or accuracy")
+    features = tuple(part.strip() for part in names.split("+"))
+    ZScore(*features, gamma=1.0)
+    return _Sweep("gamma", lambda gamma: ZScore(*features, gamma=gamma), GAMMAS, "higher")
+
+
+def _table(tuned: Tuned, name: str) -> Any:
+    """One row a fold: threshold, accuracy on the fold, judges dropped, items that fell back."""
     import pyarrow as pa
 
-    deliver(
-        pa.Table.from_pylist(rows),
-        "folds",
-        output,
-        printing,
-        about={
-            "filter": filter,
-            "weight": weight,
-            "measure": measure,
-            name: tuned.threshold,
-            "accuracy": tuned.mean,
-            "without_filter": plain.mean,
-        },
-        show=lambda: _grid(rows, name),
+    return pa.table(
+        {
+            "fold": list(range(1, len(tuned.thresholds) + 1)),
+            name: list(tuned.thresholds),
+            "accuracy": list(tuned.accuracy),
+            "dropped": list(tuned.dropped),
+            "fallback": list(tuned.fallback),
+        }
     )
 
 
-def _measure(text: str) -> Any:
-    return text
-
-
-def _rows(tuned: Tuned, name: str) -> list[dict[str, Any]]:
-    """One row a fold: threshold, accuracy on the fold, judges dropped, items that fell back."""
-    return [
-        {"fold": fold, name: threshold, "accuracy": accuracy, "dropped": dropped, "fallback": fell}
-        for fold, (threshold, accuracy, dropped, fell) in enumerate(
-            zip(tuned.thresholds, tuned.accuracy, tuned.dropped, tuned.fallback, strict=True),
-            start=1,
-        )
-    ]
-
-
-def _grid(rows: list[dict[str, Any]], name: str) -> Any:
+def _grid(table: Any, name: str) -> Any:
     columns = [("fold", "right"), (name, "right"), ("accuracy", "right")]
     cells = [
         [
@@ -142,7 +150,7 @@ def _grid(rows: list[dict[str, Any]], name: str) -> Any:
             str(row["dropped"]),
             f"{row['fallback']:.1%}",
         ]
-        for row in rows
+        for row in table.to_pylist()
     ]
     more = [("judges dropped", "right"), ("items that fell back", "right")]
     return grid("Folds", [*columns, *more], cells)

@@ -14,6 +14,7 @@ from adjudge.data.draws import Draws
 from adjudge.data.judges import judge_table, judge_table_from_draws
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
+from adjudge.errors import BadData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -163,7 +164,7 @@ class Consensus:
         the overall prevalence.
         """
         if self.predictor is None:
-            raise NotImplementedError(f"{self.model} keeps nothing to predict with")
+            raise BadData(f"{self.model} keeps nothing to predict with", wanted="a fitted model")
         return self.predictor(judgments)
 
 
