@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from adjudge.models.hybrid_confusion import HybridConfusion
     from adjudge.models.majority_vote import MajorityVote
     from adjudge.models.model import Model
+    from adjudge.models.pmf import Pmf
     from adjudge.models.registry import MODELS, model
     from adjudge.models.single_confusion import SingleConfusion
     from adjudge.models.vote import Vote
@@ -52,6 +53,7 @@ _HOMES = {
     "HierarchicalRelevance": "models.hierarchical_relevance",
     "HybridConfusion": "models.hybrid_confusion",
     "MajorityVote": "models.majority_vote",
+    "Pmf": "models.pmf",
     "SingleConfusion": "models.single_confusion",
     "Vote": "models.vote",
     "AccuracyFilter": "models.weighting",
@@ -79,6 +81,7 @@ __all__ = [
     "Judgments",
     "MajorityVote",
     "Model",
+    "Pmf",
     "Scale",
     "SingleConfusion",
     "ThreadsEngine",

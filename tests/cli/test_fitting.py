@@ -13,6 +13,7 @@ from adjudge import (
     HierarchicalRelevance,
     HybridConfusion,
     MajorityVote,
+    Pmf,
 )
 from adjudge.cli.fitting import built, engine_of, value_of
 from adjudge.cli.options import Fitting
@@ -84,3 +85,11 @@ def test_without_a_name_the_default_runs_by_em() -> None:
         built(Fitting(model="dawid-skene", draws=3))
     fast = Fitting(model="hierarchical-confusion", method="variational")
     assert built(fast) == HierarchicalConfusion(method="variational")
+
+
+def test_a_setting_takes_a_number_or_its_word() -> None:
+    made = built(Fitting(model="pmf", settings=["rank=auto", "regularisation=0.5"]))
+    assert made == Pmf(rank="auto", regularisation=0.5)
+    with pytest.raises(BadSetting) as caught:
+        built(Fitting(model="pmf", settings=["rank=all"]))
+    assert str(caught.value) == "--set = 'rank=all': wanted a whole number"

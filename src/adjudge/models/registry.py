@@ -15,6 +15,7 @@ from adjudge.models.hierarchical_relevance import HierarchicalRelevance
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Model
+from adjudge.models.pmf import Pmf
 from adjudge.models.single_confusion import SingleConfusion
 from adjudge.models.vote import Vote
 
@@ -28,6 +29,7 @@ MODELS: dict[str, type[Any]] = {
         HybridConfusion,
         HierarchicalRelevance,
         HierarchicalConfusion,
+        Pmf,
     )
 }
 

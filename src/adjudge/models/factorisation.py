@@ -1,0 +1,239 @@
+"""Probabilistic matrix factorisation: factors of items and judges whose products are the labels.
+
+    minimise  1/2 sum_observed (R_ij - U_i . V_j)^2 + lambda/2 |U|^2 + lambda/2 |V|^2
+
+over U (item, rank) and V (judge, rank), where R are the labels' numbers less their mean. R.
+Salakhutdinov and A. Mnih (2007), "Probabilistic Matrix Factorization", NIPS.
+
+Alternating least squares holds one side and solves the other exactly, row by row, so the objective
+never rises. Gradient descent goes along conjugate directions, each row's gradient divided by how
+steep it is there; along a line the objective is a polynomial of fourth degree, so that each step
+goes exactly to its lowest point, and the objective never rises either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.errors import BadSetting
+from adjudge.kernels import factors as kernels
+from adjudge.models.model import Progress, Step
+from adjudge.models.sparse import Crew, Rows, Sparse
+
+Method = Literal["als", "gradient"]
+LIMITS = {"als": 20, "gradient": 1000}  # iterations where none are named
+_ROUNDS = 4  # of orthogonal iteration, where a fit starts
+_LEAST = 1e-3  # of the largest root of a singular value: noise in the start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How to fit factors."""
+
+    rank: int
+    regularisation: float
+    method: Method = "als"
+    iterations: int = LIMITS["als"]
+    tolerance: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """Factors in the order of the matrix, and the objective after each iteration."""
+
+    own: NDArray[np.float64]  # (row, rank)
+    held: NDArray[np.float64]  # (column, rank)
+    objective: tuple[float, ...]
+    converged: bool
+
+
+def check_plan(plan: Plan) -> None:
+    """Complain of settings that no fit can keep."""
+    if plan.rank < 1:
+        raise BadSetting("rank", plan.rank, "at least 1")
+    if not 0 < plan.regularisation < np.inf:
+        raise BadSetting("regularisation", plan.regularisation, "a number above 0")
+    if plan.method not in LIMITS:
+        raise BadSetting("method", plan.method, "als or gradient")
+    if plan.iterations < 1:
+        raise BadSetting("iterations", plan.iterations, "at least 1")
+    if not plan.tolerance >= 0:
+        raise BadSetting("tolerance", plan.tolerance, "0 or more")
+
+
+def check_rank(rank: int, shape: tuple[int, int]) -> None:
+    """Complain of a rank that the matrix cannot have."""
+    items, judges = shape
+    if rank > min(shape):
+        raise BadSetting(
+            "rank",
+            rank,
+            f"at most {min(shape):,}, the smaller side of the matrix of {items:,} items and "
+            f"{judges:,} judges",
+        )
+
+
+def factorise(
+    matrix: Sparse,
+    plan: Plan,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+    stage: str = "fitting",
+) -> Fit:
+    """Fit factors of a matrix as planned."""
+    check_plan(plan)
+    check_rank(plan.rank, matrix.shape)
+    with Crew(threads, len(matrix)) as crew:
+        problem = _Problem(matrix, plan, crew)
+        advance = problem.alternate if plan.method == "als" else problem.descend
+        trace: list[float] = []
+        for done in range(1, plan.iterations + 1):
+            trace.append(advance())
+            if progress is not None:
+                note = f"objective {trace[-1]:,.4g}"
+                progress(Step(stage, done, plan.iterations, note))
+            if len(trace) > 1 and trace[-2] - trace[-1] <= plan.tolerance * trace[-1]:
+                return Fit(problem.own, problem.held, tuple(trace), True)
+    return Fit(problem.own, problem.held, tuple(trace), False)
+
+
+class _Problem:
+    """Factors on their way down."""
+
+    def __init__(self, matrix: Sparse, plan: Plan, crew: Crew) -> None:
+        self.items, self.judges = matrix.by_item, matrix.by_judge
+        self.ridge, self.crew = plan.regularisation, crew
+        self.own, self.held = self._start(matrix.shape, plan)
+        self.before: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self.step: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self.slope = 0.0
+
+    def _start(
+        self, shape: tuple[int, int], plan: Plan
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The leading directions of the matrix with zeros where nothing is known, or nearly so.
+
+        From a start at random, alternating least squares often ends in a poor minimum. A few
+        rounds of orthogonal iteration, and a little noise in directions that the matrix lacks.
+        """
+        rng = np.random.default_rng(plan.seed)
+        held = rng.standard_normal((shape[1], plan.rank))
+        empty = np.zeros((shape[0], plan.rank)), np.zeros((shape[1], plan.rank))
+        for _ in range(_ROUNDS):
+            held = np.linalg.qr(held)[0]
+            own = -self._gradient(self.items, empty[0], held)  # the matrix times held
+            held = -self._gradient(self.judges, empty[1], own)
+        held = np.linalg.qr(held)[0]
+        own = -self._gradient(self.items, empty[0], held)
+        size, turn = np.linalg.eigh(own.T @ own)
+        root = np.maximum(size, 0.0) ** 0.25  # of the singular values
+        root = np.maximum(root, _LEAST * root.max())
+        noise = _LEAST * root.max() * rng.standard_normal(held.shape)
+        inverse = np.where(root > 0, 1.0 / np.where(root > 0, root, 1.0), 0.0)
+        return own @ turn * inverse, held @ turn * root + noise
+
+    def objective(self) -> float:
+        """What is minimised, at the factors as they are."""
+        given = self.items.arrays
+
+        def work(start: int, stop: int) -> tuple[float, float]:
+            pair: tuple[float, float] = kernels.squared_error(
+                *given, start, stop, self.own, self.held
+            )
+            return pair
+
+        error, size = self.crew.total(self.items.blocks, work)
+        return float(0.5 * (error + self.ridge * (size + np.sum(self.held**2))))
+
+    def alternate(self) -> float:
+        """Items solved against judges, judges against items."""
+        self._solve(self.items, self.held, self.own)
+        self._solve(self.judges, self.own, self.held)
+        return self.objective()
+
+    def _solve(self, rows: Rows, held: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+        given = rows.arrays
+        self.crew.over(
+            rows.blocks,
+            lambda start, stop: kernels.solve_rows(*given, start, stop, held, self.ridge, out),
+        )
+
+    def descend(self) -> float:
+        """One step of gradient descent, along conjugate directions, to the lowest point."""
+        slopes = (
+            self._gradient(self.items, self.own, self.held),
+            self._gradient(self.judges, self.held, self.own),
+        )
+        scaled = (
+            slopes[0] / self._steepness(self.items, self.held),
+            slopes[1] / self._steepness(self.judges, self.own),
+        )
+        slope = _dot(slopes, scaled)
+        step = (-scaled[0], -scaled[1])
+        if self.before is not None and self.step is not None and self.slope > 0:
+            share = max(0.0, (slope - _dot(self.before, scaled)) / self.slope)
+            bent = (step[0] + share * self.step[0], step[1] + share * self.step[1])
+            if _dot(slopes, bent) < 0:
+                step = bent
+        length, value = self._lowest(step)
+        self.own = self.own + length * step[0]
+        self.held = self.held + length * step[1]
+        self.before, self.step, self.slope = slopes, step, slope
+        return value
+
+    def _gradient(
+        self, rows: Rows, own: NDArray[np.float64], held: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        out = np.empty_like(own)
+        given = rows.arrays
+        self.crew.over(
+            rows.blocks,
+            lambda start, stop: kernels.gradient_rows(
+                *given, start, stop, own, held, self.ridge, out
+            ),
+        )
+        return out
+
+    def _steepness(self, rows: Rows, held: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean second derivative in each row's factors, or near it."""
+        count = np.diff(rows.offsets)[:, None]
+        return np.asarray(self.ridge + count * np.mean(held**2))
+
+    def _lowest(self, step: tuple[NDArray[np.float64], NDArray[np.float64]]) -> tuple[float, float]:
+        """How far along a step the objective is lowest, and its value there."""
+        given = self.items.arrays
+
+        def work(start: int, stop: int) -> NDArray[np.float64]:
+            out = np.empty(5)
+            kernels.along(*given, start, stop, self.own, self.held, *step, out)
+            return out
+
+        terms = np.array(self.crew.total(self.items.blocks, work))
+        for now, change in ((self.own, step[0]), (self.held, step[1])):
+            terms[:3] += self.ridge * np.array(
+                [np.sum(now**2), 2.0 * np.sum(now * change), np.sum(change**2)]
+            )
+        curve = np.polynomial.Polynomial(0.5 * terms)
+        turns = curve.deriv().trim().roots() if terms[1:].any() else np.zeros(0)
+        level = np.append(np.real(turns[np.abs(np.imag(turns)) < 1e-9]), 0.0)
+        values = curve(level)
+        best = int(np.argmin(values))
+        return float(level[best]), float(values[best])
+
+
+def _dot(
+    one: tuple[NDArray[np.float64], NDArray[np.float64]],
+    other: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> float:
+    return float(np.sum(one[0] * other[0]) + np.sum(one[1] * other[1]))
+
+
+def with_rank(plan: Plan, rank: int, regularisation: float) -> Plan:
+    """The same plan with another rank and regularisation."""
+    return replace(plan, rank=rank, regularisation=regularisation)

@@ -1,0 +1,258 @@
+"""Pmf: what every judge would have said of every item, and a vote of them all.
+
+    minimise  1/2 sum_observed (R_ij - U_i . V_j)^2 + lambda/2 |U|^2 + lambda/2 |V|^2
+    label(item) = argmax_c  sum_j  weight_j [label of (mean + U_i . V_j) == c],   over all judges
+
+H. J. Jung and M. Lease (2012), "Inferring Missing Relevance Judgments from Crowd Workers via
+Probabilistic Matrix Factorization", SIGIR. The completed labels take the place of those that judges
+gave, too. With gold, judges may be weighed by the accuracy of their completed labels, those of
+accuracy below ``alpha`` left out, and those below one half turned round.
+
+It departs from the paper in how a completed number becomes a label (``cut``, see
+``adjudge.models.completion``), in a stronger default regularisation, and in solving by alternating
+least squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.engines.engine import Engine, Parameters
+from adjudge.engines.threads import ThreadsEngine
+from adjudge.errors import BadSetting
+from adjudge.kernels import voting as kernels
+from adjudge.kernels.fixed import SHARE
+from adjudge.models.completion import Cut, Factors, factors_of
+from adjudge.models.expectation import prior_counts, shares
+from adjudge.models.factorisation import LIMITS, Method, Plan, check_plan, factorise
+from adjudge.models.model import Prepared, Progress, Ties, check_ties, conclude, prepare
+from adjudge.models.rank_choice import RANKS, REGULARISATIONS, choose_rank
+from adjudge.models.sparse import Sparse, sparse_of
+
+_RANK = 30  # published
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pmf:
+    """A vote of all judges on all items, after matrix factorisation has filled in what is missing.
+
+    ``rank`` and ``regularisation`` may be "auto": chosen by cross-validation over the judgments.
+    ``rank`` None is 30, or the smaller side of the matrix where that is less. ``weights`` and
+    ``alpha`` use gold: judges weigh as much as their completed labels are accurate, those below
+    ``alpha`` are left out; ``flip`` then turns round, of two truths, those below one half.
+    """
+
+    name: ClassVar[str] = "pmf"
+    shared: ClassVar[bool] = False
+
+    rank: int | Auto | None = None
+    regularisation: float | Auto = 2.0
+    method: Method = "als"
+    iterations: int | None = None
+    tolerance: float = 1e-5
+    cut: Cut = "spread"
+    weights: bool = False
+    alpha: float | None = None
+    flip: bool = True
+    by_topic: bool = False
+    ties: Ties = "random"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_ties(self.ties)
+        for name in ("rank", "regularisation"):
+            value = getattr(self, name)
+            if isinstance(value, str) and value != "auto":
+                raise BadSetting(name, value, "a number or auto")
+        check_plan(self._plan(1))
+        if self.cut not in ("spread", "nearest"):
+            raise BadSetting("cut", self.cut, "spread or nearest")
+        if self.alpha is not None and not 0 <= self.alpha <= 1:
+            raise BadSetting("alpha", self.alpha, "an accuracy between 0 and 1")
+
+    def _plan(self, most: int) -> Plan:
+        """How to fit, on a matrix whose smaller side is ``most``; "auto" not yet decided."""
+        rank = self.rank if isinstance(self.rank, int) else min(_RANK, most)
+        ridge = 1.0 if isinstance(self.regularisation, str) else self.regularisation
+        limit = LIMITS.get(self.method, 1) if self.iterations is None else self.iterations
+        return Plan(
+            rank=rank,
+            regularisation=ridge,
+            method=self.method,
+            iterations=limit,
+            tolerance=self.tolerance,
+            seed=self.seed,
+        )
+
+    def factors(
+        self,
+        judgments: Judgments,
+        *,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> Factors:
+        """The factors of judgments: they complete, vote, and recommend who should judge what."""
+        threads = (engine if engine is not None else ThreadsEngine()).threads
+        matrix = sparse_of(judgments)
+        plan = self._chosen(matrix, threads, progress)
+        fit = factorise(matrix, plan, threads=threads, progress=progress)
+        return factors_of(judgments, matrix, plan, fit, self.cut)
+
+    def _chosen(self, matrix: Sparse, threads: int, progress: Progress | None) -> Plan:
+        """The plan with "auto" decided."""
+        plan = self._plan(max(1, min(matrix.shape)))
+        if "auto" not in (self.rank, self.regularisation):
+            return plan
+        ranks = RANKS if self.rank == "auto" else (plan.rank,)
+        free = self.regularisation == "auto"
+        ridges = REGULARISATIONS if free else (plan.regularisation,)
+        return choose_rank(
+            matrix, plan, ranks=ranks, regularisations=ridges, threads=threads, progress=progress
+        )[0]
+
+    def fit(
+        self,
+        judgments: Judgments,
+        gold: Gold | None = None,
+        *,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> Consensus:
+        """The vote of all judges on each item; gold, where it is known, overrules it."""
+        prepared = prepare(judgments, gold, engine, by_topic=self.by_topic)
+        factors = self.factors(prepared.judgments, engine=prepared.engine, progress=progress)
+        return self.vote(prepared, factors)
+
+    def vote(self, prepared: Prepared, factors: Factors) -> Consensus:
+        """The consensus that fitted factors give, whoever fitted them."""
+        table, known = prepared.judgments, prepared.known
+        chosen = self._voters(factors, known, prepared.engine.threads)
+        posterior = factors.votes(chosen.weight, chosen.turned, threads=prepared.engine.threads)
+        if known is not None:
+            fixed = known >= 0
+            posterior[fixed] = np.eye(posterior.shape[1])[known[fixed]]
+        whole = np.zeros(
+            (table.judge_count, len(table.scale.truths), len(table.scale.labels)), dtype=np.int64
+        )
+        kernels.count_under(table.offsets, table.judge, table.label, posterior, whole)
+        counts, gamma = whole / SHARE, prior_counts(table.scale, 1.0)
+        topic = table.topic if self.by_topic else None
+        parameters = Parameters(
+            prevalence=_prevalence(posterior, topic, table.topic_count),
+            confusion=shares(counts, gamma),
+        )
+        consensus = conclude(
+            self,
+            prepared,
+            parameters,
+            posterior=posterior,
+            counts=counts,
+            trace=tuple(-value for value in factors.objective),
+            converged=factors.converged or None,
+            population=shares(counts.sum(axis=0) + gamma, gamma),
+            notes=(_how(factors), *chosen.notes),
+        )
+        fallback = np.full(len(posterior), chosen.nobody)
+        if known is not None:
+            fallback &= known < 0
+        return replace(consensus, fallback=fallback, about_judges=chosen.table())
+
+    def _voters(self, factors: Factors, known: NDArray[np.int16] | None, threads: int) -> _Voters:
+        """Who votes, with what weight, turned round or not."""
+        judges = factors.judgments.judge_count
+        every, none = np.ones(judges), np.zeros(judges, dtype=np.bool_)
+        if not self.weights and self.alpha is None:
+            return _Voters(every, every, ~none, none, ())
+        if known is None:
+            known = np.full(len(factors.items), -1, dtype=np.int16)
+        accuracy, items = factors.accuracy(known, threads=threads)
+        if not items:
+            name = "weights" if self.weights else "alpha"
+            raise BadSetting(
+                name, getattr(self, name), "gold to measure accuracy by: no judged item has any"
+            )
+        two = self.flip and len(factors.judgments.scale.truths) == 2
+        turned = accuracy < 0.5 if two else none
+        accuracy = np.where(turned, 1.0 - accuracy, accuracy)
+        accuracy = np.where(np.isnan(accuracy), np.nanmean(accuracy), accuracy)
+        plain = accuracy if self.weights else every
+        notes = []
+        if turned.any():
+            notes.append(
+                f"{int(turned.sum()):,} judges are more often wrong than right: turned round"
+            )
+        kept = ~none
+        if self.alpha is not None:
+            kept = accuracy >= self.alpha
+            notes.append(
+                f"{int((~kept).sum()):,} of {judges:,} judges dropped: completed labels of "
+                f"accuracy below {self.alpha:g} on {items:,} gold items"
+            )
+            if not (kept & factors.judging).any():
+                notes.append("nobody is left to vote: all judges vote instead")
+        return _Voters(plain, accuracy, kept, turned, tuple(notes), factors.judging)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Voters:
+    """Who votes, and with what weight."""
+
+    plain: NDArray[np.float64]  # (judge,) weights before the filter
+    accuracy: NDArray[np.float64]  # (judge,)
+    kept: NDArray[np.bool_]  # (judge,)
+    turned: NDArray[np.bool_]  # (judge,)
+    notes: tuple[str, ...]
+    judging: NDArray[np.bool_] | None = None  # (judge,)
+
+    @property
+    def nobody(self) -> bool:
+        """Whether the filter leaves nobody who could vote."""
+        return self.judging is not None and not (self.kept & self.judging).any()
+
+    @property
+    def weight(self) -> NDArray[np.float64]:  # (judge,)
+        """Weights after the filter; before it, where it leaves nobody."""
+        return self.plain if self.nobody else np.where(self.kept, self.plain, 0.0)
+
+    def table(self) -> pa.Table:
+        """A row a judge: weight, whether she votes, whether turned round."""
+        by = np.where(self.kept, "", "accuracy")
+        return pa.table(
+            {
+                "weight": pa.array(self.plain),
+                "kept": pa.array(self.kept),
+                "dropped_by": pa.array(by.tolist(), pa.large_string()),
+                "flipped": pa.array(self.turned),
+            }
+        )
+
+
+def _prevalence(
+    posterior: NDArray[np.float64], topic: NDArray[np.int32] | None, topics: int
+) -> NDArray[np.float64]:  # (topic, truth)
+    """The mean posterior of each topic, or of all items."""
+    truths = posterior.shape[1]
+    group = np.zeros(len(posterior), dtype=np.int32) if topic is None else topic
+    sums = np.zeros((1 if topic is None else topics, truths))
+    for k in range(truths):
+        sums[:, k] = np.bincount(group, weights=posterior[:, k], minlength=len(sums))
+    return shares(sums, np.ones(truths))
+
+
+def _how(factors: Factors) -> str:
+    """A sentence on the fit."""
+    plan, done = factors.plan, len(factors.objective)
+    how = "converged" if factors.converged else "stopped"
+    return (
+        f"rank {plan.rank}, regularisation {plan.regularisation:g}: {how} after {done} iterations "
+        f"(objective {factors.objective[-1]:,.1f})"
+    )
