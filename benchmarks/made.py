@@ -1,0 +1,90 @@
+"""Made crowds on disk, so that every process measures the same judgments; made once and kept."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from adjudge import Judgments, Scale
+from adjudge.data.formats.tables import write_csv
+from adjudge.simulation import Crowd, Population
+from adjudge.simulation.crowd import numbered
+
+# Hard enough that Dawid-Skene still gains in its twentieth iteration.
+POPULATION = "skilled(6,4):80,spammer:10,lazy:10"
+PER_ITEM = 10
+SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a made crowd is: items with ten judgments each, judges, classes."""
+
+    items: int
+    judges: int
+    classes: int
+
+    @property
+    def judgments(self) -> int:
+        return self.items * PER_ITEM
+
+    @property
+    def name(self) -> str:
+        return f"{self.items}x{PER_ITEM}-{self.judges}-{self.classes}"
+
+    @property
+    def scale(self) -> Scale:
+        return Scale(labels=tuple(str(grade) for grade in range(self.classes)), ordinal=True)
+
+
+def arrays(size: Size, cache: Path) -> Path:
+    """The folder that holds a crowd as NumPy arrays: offsets, judge, label, truth."""
+    folder = cache / size.name
+    if not folder.is_dir():
+        population = Population.parse(POPULATION, judges=size.judges)
+        crowd = Crowd(items=size.items, population=population, scale=size.scale, per_item=PER_ITEM)
+        made = crowd.make(SEED)
+        judgments = made.judgments
+        parts = {
+            "offsets": judgments.offsets,
+            "judge": judgments.judge,
+            "label": judgments.label,
+            "truth": made.truth.value,
+        }
+        beside = cache / f".{size.name}.{os.getpid()}"
+        beside.mkdir(parents=True)
+        for name, values in parts.items():
+            np.save(beside / f"{name}.npy", values)
+        beside.rename(folder)
+    return folder
+
+
+def judgments(size: Size, folder: Path) -> Judgments:
+    """A crowd's judgments, read back."""
+    return Judgments(
+        scale=size.scale,
+        items=numbered("item", size.items, 7),
+        judges=numbered("judge", size.judges, 4),
+        offsets=np.load(folder / "offsets.npy"),
+        judge=np.load(folder / "judge.npy"),
+        label=np.load(folder / "label.npy"),
+    )
+
+
+def csv(size: Size, cache: Path, order: str) -> Path:
+    """A crowd as a CSV file, its rows grouped by item or shuffled."""
+    path = cache / f"{size.name}-{order}.csv"
+    if not path.is_file():
+        table = judgments(size, arrays(size, cache)).to_table()
+        if order == "shuffled":
+            rows = np.random.default_rng(SEED).permutation(len(table))
+            table = table.take(pa.array(rows))
+        beside = path.with_suffix(f".{os.getpid()}")
+        with beside.open("wb") as file:
+            write_csv(table, file)
+        beside.rename(path)
+    return path

@@ -1,0 +1,24 @@
+"""The peers' own environment: made beside the benchmarks, never a dependency of ours."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+PACKAGES = ("crowd-kit",)
+
+
+def python_of(cache: Path) -> Path:
+    """The Python that has the peers; makes it, with their newest versions, if it is not there."""
+    folder = cache / "peers"
+    python = folder / "bin" / "python"
+    done = folder / "installed"
+    if not done.is_file():
+        print(f"Setting up: installing {', '.join(PACKAGES)} (once) ...", file=sys.stderr)
+        venv.create(folder, with_pip=True, clear=True)
+        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
+        subprocess.run([str(python), *install, *PACKAGES], check=True)
+        done.touch()
+    return python

@@ -1,0 +1,85 @@
+"""What is measured of crowd-kit; run by the Python of the peers' own environment."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from crowdkit.aggregation import DawidSkene, MajorityVote
+from meter import Meter, answer
+
+NEVER = float("-inf")  # the gain below which it stops: its objective can fall, and stop it early
+
+
+def fit(folder: str, iterations: int, ids: str) -> dict[str, Any]:
+    """Dawid-Skene on a made crowd, so many iterations whatever its objective says."""
+    model = DawidSkene(n_iter=iterations, tol=NEVER)
+    model.fit(_frame(np.arange(40) // 4, np.arange(40) % 7, np.arange(40) % 2, ids))
+    parts = {part: np.load(Path(folder) / f"{part}.npy") for part in ("offsets", "judge", "label")}
+    items = len(parts["offsets"]) - 1
+    item = np.repeat(np.arange(items), np.diff(parts["offsets"]))
+    frame = _frame(item, parts["judge"], parts["label"], ids)
+    del parts, item
+    with Meter() as meter:
+        model.fit(frame)
+    truth = np.load(Path(folder) / "truth.npy")
+    labels = model.labels_.sort_index()  # ids as text have leading zeros, so that they sort alike
+    right = float(np.mean(labels.to_numpy().astype(np.int64) == truth))
+    return {**meter.reading, "iterations": len(model.loss_history_), "accuracy": right}
+
+
+def _frame(item: Any, judge: Any, label: Any, ids: str) -> pd.DataFrame:
+    """Judgments as crowd-kit wants them, with ids and labels as whole numbers or as text."""
+    frame = pd.DataFrame({"task": item, "worker": judge, "label": label})
+    frame = frame.astype(np.int64)
+    if ids == "text":
+        frame["task"] = "item-" + frame["task"].astype(str).str.zfill(7)
+        frame["worker"] = "judge-" + frame["worker"].astype(str).str.zfill(4)
+        frame["label"] = frame["label"].astype(str)
+    return frame
+
+
+def real(arrays: str) -> dict[str, Any]:
+    """Accuracy on real judgments, ties counted as they fall on average."""
+    held = np.load(arrays)
+    frame = _frame(held["item"], held["judge"], held["label"], "numbers")
+    rows = []
+    for name, model in (("MajorityVote", MajorityVote()), ("DawidSkene", DawidSkene())):
+        with Meter() as meter:
+            model.fit(frame)
+        shares = model.probas_.fillna(0.0)
+        rows.append(
+            {
+                "model": f"crowd-kit {name}",
+                "accuracy": _expected_accuracy(shares, held["gold"]),
+                "cpu": meter.reading["cpu"],
+            }
+        )
+    return {"rows": rows}
+
+
+def _expected_accuracy(shares: pd.DataFrame, gold: Any) -> float:
+    """The accuracy to expect of ties broken at random, over the items that have gold."""
+    known = [item for item in np.flatnonzero(gold >= 0) if item in shares.index]
+    values = shares.loc[known].to_numpy()
+    best = values >= values.max(axis=1, keepdims=True) - 1e-9
+    place = {label: column for column, label in enumerate(shares.columns)}
+    column = np.array([place.get(int(gold[item]), -1) for item in known])
+    hit = (column >= 0) & best[np.arange(len(known)), column]
+    return float(np.mean(hit / best.sum(axis=1)))
+
+
+def versions() -> dict[str, str]:
+    """The versions that matter."""
+    names = ("crowd-kit", "numpy", "pandas", "scipy")
+    return {"python": platform.python_version()} | {
+        name: importlib.metadata.version(name) for name in names
+    }
+
+
+if __name__ == "__main__":
+    answer({"fit": fit, "real": real, "versions": versions})

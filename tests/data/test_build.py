@@ -1,0 +1,66 @@
+"""Tables become judgments grouped by item, whatever the order of their rows."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge import Judgments
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from("abcde"), st.sampled_from("xyz"), st.sampled_from("01")),
+    min_size=1,
+    max_size=30,
+)
+
+
+def by_item(table: Judgments) -> dict[str, list[tuple[str, str, float | None]]]:
+    """What each item got, in order: judge, label and seconds."""
+    seconds = [None] * len(table) if table.seconds is None else table.seconds.tolist()
+    judges, labels = table.judges.to_pylist(), table.scale.labels
+    found = {}
+    for i, item in enumerate(table.items.to_pylist()):
+        rows = range(table.offsets[i], table.offsets[i + 1])
+        found[item] = [(judges[table.judge[m]], labels[table.label[m]], seconds[m]) for m in rows]
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=ROWS, grouped=st.booleans(), timed=st.booleans())
+def test_rows_of_an_item_stand_together_in_the_order_they_came(
+    rows: list[tuple[str, str, str]], grouped: bool, timed: bool
+) -> None:
+    if grouped:
+        rows = sorted(rows, key=lambda row: row[0])
+    columns: dict[str, list[object]] = {
+        "item": [row[0] for row in rows],
+        "judge": [row[1] for row in rows],
+        "label": [row[2] for row in rows],
+    }
+    if timed:
+        columns["seconds"] = [float(n) for n in range(len(rows))]
+    expected: dict[str, list[tuple[str, str, float | None]]] = {}
+    for n, (item, judge, label) in enumerate(rows):
+        expected.setdefault(item, []).append((judge, label, float(n) if timed else None))
+    table = Judgments.from_table(columns)
+    assert by_item(table) == expected
+    assert table.items.to_pylist() == list(expected)
+    assert table.judge.flags.writeable  # else the sweeps would be compiled a second time
+
+
+@pytest.mark.parametrize("codes", [[0, 0, 1, 2], [2, 2, 0, 1], [1, 0, 1, 3]])
+def test_a_column_that_comes_coded_may_name_items_in_any_order(codes: list[int]) -> None:
+    names = ["p", "q", "r", "never"]
+    item = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(names))
+    table = Judgments.from_table(
+        pa.table({"item": item, "judge": ["x", "y", "x", "y"], "label": [0, 1, 1, 0]})
+    )
+    found = {
+        item: [(judge, label) for judge, label, _ in got] for item, got in by_item(table).items()
+    }
+    expected: dict[str, list[tuple[str, str]]] = {}
+    for code, judge, label in zip(codes, "xyxy", "0110", strict=True):
+        expected.setdefault(names[code], []).append((judge, label))
+    assert {item: got for item, got in found.items() if got} == expected
