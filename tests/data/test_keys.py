@@ -101,3 +101,31 @@ def test_long_columns_take_the_way_of_keys_and_end_the_same() -> None:
     codes, names = encode(texts)
     assert names.take(pa.array(codes)).cast(pa.string()).equals(texts)
     assert codes[:3].tolist() == [0, 1, 2]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    start=st.sampled_from(["", "w", "item-", "a-rather-long-beginning-", "ü/"]),
+    width=st.integers(1, 8),
+    numbers=st.lists(st.integers(0, 10**8 - 1), min_size=1, max_size=60),
+    odd=st.sampled_from([None, "x", "0x", ":", "/", " "]),
+    seed=st.integers(0, 99),
+)
+def test_ids_that_end_in_numbers_are_coded_as_arrow_codes_them(
+    start: str, width: int, numbers: list[int], odd: str | None, seed: int
+) -> None:
+    texts = [f"{start}{number % 10**width:0{width}d}" for number in numbers] * 3
+    if odd is not None:  # something at the end of one id, that is no digit
+        texts[0] = (texts[0] + odd)[len(odd) :] if width > len(odd) else texts[0]
+    np.random.default_rng(seed).shuffle(texts)
+    column = pa.chunked_array([pa.array(texts)])
+    if encode_short(column) is not None:
+        check_like_arrow(column)
+
+
+def test_a_table_of_numbers_is_taken_where_it_pays() -> None:
+    rng = np.random.default_rng(0)
+    dense = [f"item-{n:05d}" for n in rng.integers(0, 30_000, 100_000)]
+    sparse = [f"item-{n:08d}" for n in rng.integers(0, 10**8, 5_000)]
+    for texts in (dense, sparse, [*dense[:9000], "item-00a00", *dense[:9000]]):
+        check_like_arrow(pa.chunked_array([pa.array(texts)]))

@@ -26,6 +26,11 @@ Slab = tuple[NDArray[Any], NDArray[np.uint8]]  # where each text ends and the ne
 
 _SLAB = 8192  # rows
 _WIDTH = 8  # bytes of a key
+_ROOM = 4  # places in a table of numbers, for each row
+_ZEROS = np.uint64(0x3030303030303030)
+_SIXES = np.uint64(0x0606060606060606)
+_HIGH = np.uint64(0xF0F0F0F0F0F0F0F0)
+_LOW = np.uint64(0x0F0F0F0F0F0F0F0F)
 _MASKS = np.array([(1 << 8 * width) - 1 for width in range(_WIDTH + 1)], dtype=np.uint64)
 
 
@@ -41,8 +46,85 @@ def encode_short(column: Any) -> tuple[Codes, Any] | None:
     if keys is None:
         return None
     grouped = 2 * np.count_nonzero(keys[1:] != keys[:-1]) < keys.size
+    if not grouped:
+        numbered = _encode_numbers(column, shape, keys)
+        if numbered is not None:
+            return numbered
     found = _encode_runs(column, shape) if grouped else _encode_rows(column, shape, keys.dtype)
     return None if found is None else (found[0], shape.names(found[1]))
+
+
+def _encode_numbers(column: Any, shape: _Shape, some: Keys) -> tuple[Codes, Any] | None:
+    """Codes and names of ids that end in a number of fixed width; None if these do not.
+
+    Such numbers are places in a table: no hash is needed. The table may have a few times as many
+    places as there are rows, not more.
+    """
+    fixed = _Digits.of(some, shape)
+    if fixed is None or 10**fixed.width > _ROOM * len(column):
+        return None
+    numbers = np.empty(len(column), dtype=np.int32)
+    row = 0
+    for slab in _slabs(column):
+        keys = shape.keys(slab) if (np.diff(slab[0]) == shape.longest).all() else None
+        found = None if keys is None else fixed.numbers(keys)
+        if found is None:
+            return None
+        numbers[row : row + found.size] = found
+        row += found.size
+    first = np.full(10**fixed.width, row, dtype=np.int32)
+    first[numbers[::-1]] = np.arange(row - 1, -1, -1, dtype=np.int32)  # the first row comes last
+    present = np.flatnonzero(first < row)
+    distinct = present[np.argsort(first[present])]
+    first[distinct] = np.arange(distinct.size, dtype=np.int32)
+    return np.asarray(first[numbers]), fixed.names(distinct)
+
+
+@dataclass(frozen=True, slots=True)
+class _Digits:
+    """Ids of one length that begin alike and end in a number: their beginning, its width."""
+
+    start: bytes
+    skip: int  # bytes of a key before the number
+    width: int
+
+    @classmethod
+    def of(cls, some: Keys, shape: _Shape) -> _Digits | None:
+        """What the keys of a few ids suggest: digits at the end, all before them alike."""
+        size = shape.longest - len(shape.start)
+        if some.dtype != np.uint64 or size < 2:
+            return None
+        letters = some.view(np.uint8).reshape(-1, _WIDTH)[:, :size]
+        digit = ((letters >= 48) & (letters <= 57)).all(axis=0)
+        width = int(np.argmin(np.append(digit[::-1], False)))
+        before = letters[:, : size - width]
+        if width < 1 or (before != before[:1]).any():
+            return None
+        return cls(shape.start + before[0].tobytes(), size - width, width)
+
+    def numbers(self, keys: Keys) -> NDArray[np.int64] | None:
+        """The number in each key; None where one begins otherwise or has something else in it."""
+        start = np.uint64(int.from_bytes(self.start[len(self.start) - self.skip :], "little"))
+        if self.skip and ((keys & _MASKS[self.skip]) != start).any():
+            return None
+        # Eight digits, zeros before the number, first digit in the lowest byte.
+        left = np.uint64(8 * (_WIDTH - self.width))
+        text = keys >> np.uint64(8 * self.skip)
+        text = (text << left) | (_ZEROS & _MASKS[_WIDTH - self.width])
+        if (((text + _SIXES) | text) & _HIGH != _ZEROS).any():
+            return None
+        # Neighbours are put together: digits to pairs, pairs to fours, fours to the number.
+        text = ((text & _LOW) * np.uint64(2561)) >> np.uint64(8)
+        text = ((text & np.uint64(0x00FF00FF00FF00FF)) * np.uint64(6553601)) >> np.uint64(16)
+        text = ((text & np.uint64(0x0000FFFF0000FFFF)) * np.uint64(42949672960001)) >> np.uint64(32)
+        return np.asarray(text, dtype=np.int64)
+
+    def names(self, numbers: NDArray[np.int64]) -> Any:
+        """The ids of numbers, as one large-string array."""
+        large = pa.large_string()
+        padded = pc.utf8_lpad(pa.array(numbers).cast(large), self.width, "0")
+        start, nothing = pa.scalar(self.start.decode(), large), pa.scalar("", large)
+        return pc.binary_join_element_wise(start, padded, nothing)
 
 
 def _encode_rows(column: Any, shape: _Shape, kind: Any) -> tuple[Codes, Keys] | None:
