@@ -24,7 +24,7 @@ Codes = NDArray[np.int32]
 Keys = NDArray[np.uint8] | NDArray[np.uint64]
 Slab = tuple[NDArray[Any], NDArray[np.uint8]]  # where each text ends and the next begins; bytes
 
-_SLAB = 8192  # rows
+_SLAB = 65_536  # rows
 _WIDTH = 8  # bytes of a key
 _ROOM = 4  # places in a table of numbers, for each row
 _ZEROS = np.uint64(0x3030303030303030)
@@ -46,12 +46,37 @@ def encode_short(column: Any) -> tuple[Codes, Any] | None:
     if keys is None:
         return None
     grouped = 2 * np.count_nonzero(keys[1:] != keys[:-1]) < keys.size
+    if keys.dtype == np.uint8:
+        return _encode_letters(column, shape)
     if not grouped:
         numbered = _encode_numbers(column, shape, keys)
         if numbered is not None:
             return numbered
     found = _encode_runs(column, shape) if grouped else _encode_rows(column, shape, keys.dtype)
     return None if found is None else (found[0], shape.names(found[1]))
+
+
+def _encode_letters(column: Any, shape: _Shape) -> tuple[Codes, Any] | None:
+    """Codes and names of ids of one byte, such as most labels are: a table of 256 places."""
+    codes = np.empty(len(column), dtype=np.int32)
+    table = np.full(256, -1, dtype=np.int32)
+    distinct: list[int] = []
+    row = 0
+    for slab in _slabs(column):
+        keys = shape.keys(slab)
+        if keys is None:
+            return None
+        found = table[keys]
+        if found.min() < 0:
+            letters, first = np.unique(keys, return_index=True)
+            for letter in letters[np.argsort(first)].tolist():
+                if table[letter] < 0:
+                    table[letter] = len(distinct)
+                    distinct.append(letter)
+            found = table[keys]
+        codes[row : row + keys.size] = found
+        row += keys.size
+    return codes, shape.names(np.array(distinct, dtype=np.uint8))
 
 
 def _encode_numbers(column: Any, shape: _Shape, some: Keys) -> tuple[Codes, Any] | None:
@@ -95,7 +120,7 @@ class _Digits:
         if some.dtype != np.uint64 or size < 2:
             return None
         letters = some.view(np.uint8).reshape(-1, _WIDTH)[:, :size]
-        digit = ((letters >= 48) & (letters <= 57)).all(axis=0)
+        digit = np.asarray(((letters >= 48) & (letters <= 57)).all(axis=0))
         width = int(np.argmin(np.append(digit[::-1], False)))
         before = letters[:, : size - width]
         if width < 1 or (before != before[:1]).any():

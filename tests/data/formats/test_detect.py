@@ -30,7 +30,7 @@ def _parquet(**columns: list[object]) -> bytes:
         ("csv", _parquet(item=["a"], judge=["w"], label=[1])),
         ("csv", "task,worker,label,gold\na,w,1,1\n"),
         ("csv", "item,gold\na,1\n"),
-        ("csv", gzip.compress(b"item,judge,label\na,w,1\n")),
+        ("csv", gzip.compress(b"item,judge,label\na,w,1\n", mtime=0)),
         ("crowd-kit", "task,worker,label\na,w,1\n"),
         ("crowd-kit", "worker,task,label\nw,a,1\n"),
         ("crowd-kit", "task,true_label\na,1\n"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import mmap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -203,6 +204,10 @@ def _check_header(shape: Delimited) -> None:
 
 def _count_quotes(path: Path) -> int:
     """How many double quotes there are in the file: none is common, and lets Arrow go faster."""
+    if path.suffix not in {".gz", ".bz2"} and path.is_file() and path.stat().st_size:
+        with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            if data.find(b'"') < 0:  # a look is far cheaper than a count, and copies nothing
+                return 0
     total = 0
     with opened(path) as file:
         while block := file.read(_BLOCK):
