@@ -10,7 +10,7 @@ from scipy.stats import kstest
 
 from adjudge import Judgments, ThreadsEngine
 from adjudge.engines.engine import Parameters
-from adjudge.kernels import gibbs
+from adjudge.kernels import gibbs, rates
 from adjudge.models.gibbs import log_ratios
 from strategies import gold_for, judgments
 
@@ -107,7 +107,7 @@ def test_rates_follow_their_dirichlet() -> None:
     ratio = np.empty(2, dtype=np.int64)
     total = np.zeros((1, 2, 2))
     for _ in range(20_000):
-        gibbs.draw_confusion(rng, counts, alpha, theta, ratio, mean, True)
+        rates.draw_confusion(rng, counts, alpha, theta, ratio, mean, True)
         total += theta
         assert ratio == pytest.approx(np.log(theta[0, 1] / theta[0, 0]) * 2**40, rel=1e-6, abs=2)
     expected = np.array([[7 / 9, 2 / 9], [1 / 24, 23 / 24]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale
@@ -62,26 +64,35 @@ class Draws:
         Rank-normalised split R-hat, bulk and tail effective sample sizes, as ArviZ computes them.
         A model without hyper-parameters answers for its prevalence.
         """
-        rows = []
-        for name, values in self.hyper.items():
-            flat = _flat(values)
-            for entry in range(flat.shape[2]):
-                place = np.unravel_index(entry, values.shape[2:]) if values.ndim > 2 else ()
-                label = name if not place else f"{name}[{', '.join(str(int(p)) for p in place)}]"
-                rows.append(_diagnosed(label, flat[:, :, entry : entry + 1]))
-        if rates or not rows:
+        rows = [_diagnosed(name, values) for name, values in self._parameters()]
+        if rates and self.hyper:
             rows.append(_diagnosed("prevalence", _flat(self.prevalence)))
         if rates:
             rows.append(_diagnosed("confusion", _flat(self.confusion)))
         return rows
 
+    def _parameters(self) -> Iterator[tuple[str, NDArray[Any]]]:  # (chain, draw, entry)
+        """The hyper-parameters, one by one; without any, prevalence as a whole."""
+        for name, values in self.hyper.items():
+            flat = _flat(values)
+            for entry in range(flat.shape[2]):
+                place = np.unravel_index(entry, values.shape[2:]) if values.ndim > 2 else ()
+                label = name if not place else f"{name}[{', '.join(str(int(p)) for p in place)}]"
+                yield label, flat[:, :, entry : entry + 1]
+        if not self.hyper:
+            yield "prevalence", _flat(self.prevalence)
+
     def warnings(self) -> tuple[str, ...]:
-        """A sentence that names the hyper-parameters on which the chains do not agree, if any."""
-        rows = [row for row in self.diagnostics() if row["r_hat"] is not None]
-        high = sorted((r for r in rows if r["r_hat"] > HIGHEST), key=lambda r: -r["r_hat"])
+        """A sentence that names the hyper-parameters on which the chains do not agree, if any.
+
+        Every fit asks for it, so it does without ArviZ, which takes a second to import and 40 MB.
+        """
+        found = [(name, _worst(values)) for name, values in self._parameters()]
+        worst = ((name, r_hat) for name, r_hat in found if r_hat is not None and r_hat > HIGHEST)
+        high = sorted(worst, key=lambda pair: -pair[1])
         if not high:
             return ()
-        named = ", ".join(f"{row['name']} {row['r_hat']:.3f}" for row in high[:4])
+        named = ", ".join(f"{name} {r_hat:.3f}" for name, r_hat in high[:4])
         more = f" and {len(high) - 4} more" if len(high) > 4 else ""
         return (
             f"R-hat above {HIGHEST} for {named}{more}: the chains do not agree yet; "
@@ -143,10 +154,50 @@ def _flat(values: NDArray[Any]) -> NDArray[Any]:  # (chain, draw, entry)
     return values.reshape(*values.shape[:2], -1)
 
 
+def _moving(values: NDArray[Any]) -> NDArray[np.float64] | None:  # (chain, draw, entry)
+    """The entries that vary; None where there are none, or too few draws to judge by."""
+    chains, draws, _ = values.shape
+    moving = values[:, :, values.std(axis=(0, 1)) > 1e-12].astype(np.float64)
+    return None if chains * draws < 8 or draws < 4 or moving.shape[2] == 0 else moving
+
+
+def _worst(values: NDArray[Any]) -> float | None:
+    """The worst R-hat over the last axis; None where undefined, as with one chain alone."""
+    moving = _moving(values)
+    if moving is None or len(moving) < 2:
+        return None
+    return max(rank_r_hat(moving[:, :, entry]) for entry in range(moving.shape[2]))
+
+
+def rank_r_hat(values: NDArray[np.float64]) -> float:  # (chain, draw)
+    """Rank-normalised split R-hat of A. Vehtari et al. (2021, doi:10.1214/20-BA1221).
+
+    The larger of two: of the draws, and of their distance from the median.
+    """
+    half = values.shape[1] // 2
+    parts = np.concatenate([values[:, :half], values[:, -half:]])
+    return max(_r_hat(_scores(parts)), _r_hat(_scores(np.abs(parts - np.median(parts)))))
+
+
+def _scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each value's rank, ties sharing theirs, as the normal quantile of that rank."""
+    _, place, many = np.unique(values, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(many) - (many - 1) / 2)[place].reshape(values.shape)
+    return np.asarray(ndtri((rank - 0.375) / (values.size + 0.25)))
+
+
+def _r_hat(values: NDArray[np.float64]) -> float:  # (chain, draw)
+    draws = values.shape[1]
+    within = values.var(axis=1, ddof=1).mean()
+    between = values.mean(axis=1).var(ddof=1)
+    if within == 0:
+        return float("inf") if between > 0 else 1.0
+    return float(np.sqrt((draws - 1) / draws + between / within))
+
+
 def _diagnosed(name: str, values: NDArray[Any]) -> dict[str, Any]:
     """The worst R-hat and the fewest effective draws over the last axis; None where undefined."""
     stats: Any = import_module("arviz_stats.base").array_stats
-    chains, draws, _ = values.shape
     row: dict[str, Any] = {
         "name": name,
         "mean": float(values.mean()),
@@ -155,11 +206,11 @@ def _diagnosed(name: str, values: NDArray[Any]) -> dict[str, Any]:
         "ess_bulk": None,
         "ess_tail": None,
     }
-    moving = values[:, :, values.std(axis=(0, 1)) > 1e-12].astype(np.float64)
-    if chains * draws < 8 or draws < 4 or moving.shape[2] == 0:
+    moving = _moving(values)
+    if moving is None:
         return row
     with np.errstate(all="ignore"):
-        if chains > 1:  # one chain alone cannot disagree
+        if len(moving) > 1:  # one chain alone cannot disagree
             row["r_hat"] = float(np.nanmax(stats.rhat(moving, chain_axis=0, draw_axis=1)))
         bulk = stats.ess(moving, method="bulk", chain_axis=0, draw_axis=1)
         tail = stats.ess(moving, method="tail", prob=_TAILS, chain_axis=0, draw_axis=1)

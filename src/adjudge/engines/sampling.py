@@ -20,18 +20,20 @@ class _Order:
     """Judgments with items in the order of how many judgments they have.
 
     Loops over items of one length do not surprise the processor: the sweep runs half as long again
-    without it. Items keep their number, so that the order changes no draw.
+    without it. Items keep their number, so that the order changes no draw. The copy has one number
+    a judgment, its cell judge * labels + label; ``label`` is then None.
     """
 
     number: NDArray[np.int32]  # (item,) of the data
     offsets: NDArray[np.int64]
     judge: NDArray[np.int32]
-    label: NDArray[np.signedinteger]
+    label: NDArray[np.signedinteger] | None
 
     @classmethod
     def of(cls, judgments: Judgments) -> _Order:
         """The order of judgments, as they are where there are too many to copy."""
-        if len(judgments) > _SORTED:
+        labels = len(judgments.scale.labels)
+        if len(judgments) > _SORTED or judgments.judge_count * labels > np.iinfo(np.int32).max:
             same = np.arange(judgments.item_count, dtype=np.int32)
             return cls(same, judgments.offsets, judgments.judge, judgments.label)
         counts = judgments.counts_per_item
@@ -39,7 +41,24 @@ class _Order:
         offsets = np.concatenate([[0], np.cumsum(counts[number])]).astype(np.int64)
         shift = np.repeat(judgments.offsets[number] - offsets[:-1], counts[number])
         rows = shift + np.arange(len(judgments))
-        return cls(number.astype(np.int32), offsets, judgments.judge[rows], judgments.label[rows])
+        cell = judgments.judge[rows] * np.int32(labels) + judgments.label[rows]
+        return cls(number.astype(np.int32), offsets, cell.astype(np.int32), None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Now:
+    """Where a chain stands: the truths of its last sweep, and counts under them."""
+
+    last: NDArray[np.int16]  # (item,)
+    counts: NDArray[np.int64]  # (judge, label, truth)
+    classes: NDArray[np.int64]  # (topic, truth)
+    switch: NDArray[np.int64]  # (pivot, truth)
+
+    def tally(self) -> Tally:
+        """The counts, to be kept: the chain goes on with its own."""
+        return Tally(
+            counts=self.counts.copy(), classes=self.classes.copy(), switch=self.switch.copy()
+        )
 
 
 class ThreadsSampler:
@@ -72,18 +91,21 @@ class ThreadsSampler:
             self.topic, self.topic_step = judgments.topic[number], 1
             self.topics = judgments.topic_count
         self.pivot = pivot[number]
-        self.means = [np.zeros((self.items, self.truths)) for _ in range(chains)]
+        self.now: list[_Now | None] = [None] * chains
+        self.means = [np.zeros((self.truths, self.items)) for _ in range(chains)]
 
-    def _empty(self) -> Tally:
-        return Tally(
+    def start(self, chain: int, choice: NDArray[np.int16]) -> Tally:
+        """Counts under a given truth of each item."""
+        return self._start(chain, choice[self.order.number]).tally()
+
+    def _start(self, chain: int, last: NDArray[np.int16]) -> _Now:
+        order = self.order
+        now = _Now(
+            last=last,
             counts=np.zeros((self.judges, self.labels, self.truths), dtype=np.int64),
             classes=np.zeros((self.topics, self.truths), dtype=np.int64),
             switch=np.zeros((self.truths, self.truths), dtype=np.int64),
         )
-
-    def start(self, chain: int, choice: NDArray[np.int16]) -> Tally:  # noqa: ARG002 - as the protocol
-        """Counts under a given truth of each item."""
-        tally, order = self._empty(), self.order
         kernels.count_hard(
             order.offsets,
             order.judge,
@@ -92,13 +114,16 @@ class ThreadsSampler:
             self.items,
             self.topic,
             self.topic_step,
-            choice[order.number],
             self.truths,
             self.labels,
-            tally.counts.reshape(-1),
-            tally.classes.reshape(-1),
+            now.counts.reshape(-1),
+            now.classes.reshape(-1),
+            self.pivot,
+            now.switch.reshape(-1),
+            last,
         )
-        return tally
+        self.now[chain] = now
+        return now
 
     def draw(
         self,
@@ -109,7 +134,8 @@ class ThreadsSampler:
         keep: float,
     ) -> Tally:
         """Draw every truth, and count under it."""
-        tally, order = self._empty(), self.order
+        order = self.order
+        now = self.now[chain] or self._start(chain, self.pivot.copy())
         kernels.drawing(self.truths)(
             order.offsets,
             order.judge,
@@ -125,17 +151,18 @@ class ThreadsSampler:
             self.labels,
             np.uint64(kernels.key_of(self.seed, chain, iteration)),
             order.number,
-            tally.counts.reshape(-1),
-            tally.classes.reshape(-1),
+            now.counts.reshape(-1),
+            now.classes.reshape(-1),
             self.pivot,
-            tally.switch.reshape(-1),
+            now.switch.reshape(-1),
+            now.last,
             self.means[chain],
             keep,
         )
-        return tally
+        return now.tally()
 
     def mean(self, chain: int) -> NDArray[np.float64]:
         """The posteriors that a chain added up, items in the order of the data."""
-        back = np.empty_like(self.means[chain])
-        back[self.order.number] = self.means[chain]
+        back = np.empty((self.items, self.truths))
+        back[self.order.number] = self.means[chain].T
         return back

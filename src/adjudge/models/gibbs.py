@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,9 @@ from scipy.optimize import linear_sum_assignment
 
 from adjudge.engines.engine import Sampler, Tally
 from adjudge.errors import BadSetting
-from adjudge.kernels import gibbs as kernels
 from adjudge.kernels import hyper as slices
 from adjudge.kernels.fixed import log_units
+from adjudge.kernels.rates import draw_rates
 from adjudge.models.model import Progress, Step
 
 _LOOK = 0.2  # seconds between looks at how far the chains are
@@ -63,26 +63,36 @@ class Prior:
 
 
 class _Learnt:
-    """One Dirichlet prior kappa phi that a chain learns: eta and kappa, and room to work in."""
+    """Dirichlet priors kappa phi that a chain learns: eta, kappa, phi, and room to work in."""
 
     def __init__(self, start: NDArray[np.float64], rows: int, rng: np.random.Generator) -> None:
-        self.columns = len(start)
-        self.eta = np.log(start[:-1] / start[-1]) + rng.normal(0, 0.5, self.columns - 1)
-        self.kappa = np.array([max(start.sum(), 1.0) + rng.exponential()])
-        self.width = np.full(self.columns, 0.7)
-        self.room = slices.workspace(rows, self.columns)
+        priors, columns = start.shape
+        self.eta = np.log(start[:, :-1] / start[:, -1:]) + rng.normal(0, 0.5, start[:, 1:].shape)
+        self.kappa = np.maximum(start.sum(axis=1), 1.0) + rng.exponential(size=priors)
+        self.phi = np.empty_like(start)  # (prior, column), the means
+        width = np.full_like(start, 0.7)
+        _, *room = slices.workspace(rows, columns)
+        self.parts = (self.eta, self.kappa, width, self.phi, *room)
 
-    def update(self, rng: np.random.Generator, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Draw phi and kappa given counts (row, column); the pseudo-counts kappa phi."""
-        slices.update(
-            rng, np.ascontiguousarray(counts), self.eta, self.kappa, self.width, *self.room
-        )
-        return np.asarray(self.kappa[0] * self.room[0])
+    def reorder(self, order: NDArray[np.intp]) -> None:
+        """Put the priors into another order."""
+        for part in (self.eta, self.kappa, self.phi):
+            part[:] = part[order]
 
-    @property
-    def phi(self) -> NDArray[np.float64]:
-        """The mean of the prior."""
-        return self.room[0]
+    def reorder_columns(self, order: NDArray[np.intp]) -> None:
+        """Put the columns of every prior into another order."""
+        self.phi[:] = self.phi[:, order]
+        self.eta[:] = np.log(self.phi[:, :-1] / self.phi[:, -1:])
+
+
+class _Rates:
+    """Rates that a chain draws: pseudo-counts, rates, log ratios, and sums of expectations."""
+
+    def __init__(self, prior: NDArray[np.float64], shape: tuple[int, ...], ratios: int) -> None:
+        self.rates = np.empty(shape)
+        self.ratio = np.empty(ratios, dtype=np.int64)
+        self.sum = np.zeros(shape)
+        self.parts = (prior.copy(), self.rates, self.ratio, self.sum)
 
 
 @dataclass(slots=True, eq=False)
@@ -93,12 +103,12 @@ class Chain:
     done: int = 0  # draws kept
     swept: int = 0  # sweeps kept: thin times the draws, all of them averaged
     relabelled: int = 0
-    phi: list[NDArray[np.float64]] = field(default_factory=list)  # of draws: (truth, label)
-    kappa: list[NDArray[np.float64]] = field(default_factory=list)  # of draws: (truth,)
-    phi_prevalence: list[NDArray[np.float64]] = field(default_factory=list)  # of draws: (truth,)
-    kappa_prevalence: list[float] = field(default_factory=list)
-    confusion: list[NDArray[np.float32]] = field(default_factory=list)  # of every stride-th draw
-    prevalence: list[NDArray[np.float32]] = field(default_factory=list)
+    phi: Any = None  # (draw, truth, label), as far as done, like the next five
+    kappa: Any = None  # (draw, truth)
+    phi_prevalence: Any = None  # (draw, truth)
+    kappa_prevalence: Any = None  # (draw,)
+    confusion: Any = None  # (draw, judge, truth, label) of every stride-th draw
+    prevalence: Any = None  # (draw, topic, truth) of every stride-th draw
     confusion_sum: Any = None  # (judge, truth, label) of expectations
     prevalence_sum: Any = None  # (topic, truth)
     counts_sum: Any = None  # (judge, label, truth)
@@ -131,38 +141,30 @@ def run_chain(
     rng = np.random.default_rng(np.random.SeedSequence([plan.seed, number]))
     tally = sampler.start(number, choice)
     judges, labels, truths = tally.counts.shape
-    theta = np.empty((judges, truths, labels))
     topics = len(tally.classes)
-    pi = np.empty((topics, truths))
-    ratio = np.empty(judges * labels * (truths - 1), dtype=np.int64)
-    prevalence_ratio = np.empty(topics * (truths - 1), dtype=np.int64)
-    chain.confusion_sum, chain.prevalence_sum = np.zeros_like(theta), np.zeros_like(pi)
+    theta = _Rates(prior.confusion, (judges, truths, labels), judges * labels * (truths - 1))
+    pi = _Rates(prior.prevalence, (topics, truths), topics * (truths - 1))
+    rows = _Learnt(prior.confusion, judges, rng) if prior.learnt else None
+    common = _Learnt(prior.prevalence[None], topics, rng) if prior.learnt else None
+    parts = (rows and rows.parts, common and common.parts, theta.parts, pi.parts)
+    chain.confusion_sum, chain.prevalence_sum = theta.sum, pi.sum
     chain.counts_sum = np.zeros_like(tally.counts)
-    rows = [_Learnt(prior.confusion[k], judges, rng) for k in range(truths) if prior.learnt]
-    common = _Learnt(prior.prevalence, topics, rng) if prior.learnt else None
-    alpha, beta = prior.confusion.copy(), prior.prevalence
+    if chain.confusion is None:
+        make_room([chain], plan, prior, stride, judges, topics)
     for iteration in range(plan.iterations):
         if stop.is_set():
             return
-        if common is not None:
-            for k, row in enumerate(rows):
-                alpha[k] = row.update(rng, tally.counts[:, :, k])
-            beta = common.update(rng, tally.classes)
         keep = iteration >= plan.warmup
-        kernels.draw_confusion(rng, tally.counts, alpha, theta, ratio, chain.confusion_sum, keep)
-        kernels.draw_prevalence(
-            rng, tally.classes, beta, pi, prevalence_ratio, chain.prevalence_sum, keep
-        )
-        tally = sampler.draw(number, iteration, prevalence_ratio, ratio, float(keep))
+        draw_rates(rng, tally.counts, tally.classes, *parts, keep)
+        tally = sampler.draw(number, iteration, pi.ratio, theta.ratio, float(keep))
         order = switched(tally.switch) if prior.exchangeable else None
         if order is not None:
             chain.relabelled += 1
             if keep:
-                sampler.draw(number, iteration, prevalence_ratio, ratio, -1.0)
-            tally, rows = _put_back(tally, rows, common, theta, pi, order)
-            ratio, prevalence_ratio = log_ratios(theta.transpose(0, 2, 1)), log_ratios(pi)
+                sampler.draw(number, iteration, pi.ratio, theta.ratio, -1.0)
+            tally = _put_back(tally, rows, common, theta, pi, order)
             if keep:
-                sampler.draw(number, iteration, prevalence_ratio, ratio, 1.0)
+                sampler.draw(number, iteration, pi.ratio, theta.ratio, 1.0)
         chain.iteration = iteration + 1
         if keep:
             chain.swept += 1
@@ -171,24 +173,50 @@ def run_chain(
                 _store(chain, rows, common, theta, pi, stride)
 
 
+def make_room(
+    chains: list[Chain], plan: Plan, prior: Prior, stride: int, judges: int, topics: int
+) -> dict[str, NDArray[Any]]:
+    """Room for the draws that chains will keep, (chain, draw, ...): each chain gets its part.
+
+    One array for all, so that the draws need not be copied together at the end.
+    """
+    truths, labels = prior.confusion.shape
+    learnt = plan.draws if prior.learnt else 0
+    kept = -(-plan.draws // stride)
+    shapes: dict[str, tuple[int, ...]] = {
+        "phi": (learnt, truths, labels),
+        "kappa": (learnt, truths),
+        "phi_prevalence": (learnt, truths),
+        "kappa_prevalence": (learnt,),
+        "confusion": (kept, judges, truths, labels),
+        "prevalence": (kept, topics, truths),
+    }
+    room: dict[str, NDArray[Any]] = {}
+    for name, shape in shapes.items():
+        kind = np.float32 if name in {"confusion", "prevalence"} else np.float64
+        room[name] = np.empty((len(chains), *shape), dtype=kind)
+        for chain, part in zip(chains, room[name], strict=True):
+            setattr(chain, name, part)
+    return room
+
+
 def _store(
     chain: Chain,
-    rows: list[_Learnt],
+    rows: _Learnt | None,
     common: _Learnt | None,
-    theta: NDArray[np.float64],
-    pi: NDArray[np.float64],
+    theta: _Rates,
+    pi: _Rates,
     stride: int,
 ) -> None:
     """Keep a draw of everything."""
-    if common is not None:
-        chain.phi.append(np.stack([row.phi for row in rows]))
-        chain.kappa.append(np.array([row.kappa[0] for row in rows]))
-        chain.phi_prevalence.append(common.phi.copy())
-        chain.kappa_prevalence.append(float(common.kappa[0]))
-    if chain.done % stride == 0:
-        chain.confusion.append(theta.astype(np.float32))
-        chain.prevalence.append(pi.astype(np.float32))
-    chain.done += 1
+    at = chain.done
+    if rows is not None and common is not None:
+        chain.phi[at], chain.kappa[at] = rows.phi, rows.kappa
+        chain.phi_prevalence[at], chain.kappa_prevalence[at] = common.phi[0], common.kappa[0]
+    if at % stride == 0:
+        chain.confusion[at // stride] = theta.rates
+        chain.prevalence[at // stride] = pi.rates
+    chain.done = at + 1
 
 
 def switched(switch: NDArray[np.int64]) -> NDArray[np.intp] | None:
@@ -206,25 +234,25 @@ def switched(switch: NDArray[np.int64]) -> NDArray[np.intp] | None:
 
 def _put_back(
     tally: Tally,
-    rows: list[_Learnt],
+    rows: _Learnt | None,
     common: _Learnt | None,
-    theta: NDArray[np.float64],
-    pi: NDArray[np.float64],
+    theta: _Rates,
+    pi: _Rates,
     order: NDArray[np.intp],
-) -> tuple[Tally, list[_Learnt]]:
-    """Everything a chain holds, with its truths in another order; rates change in place."""
-    theta[:] = theta[:, order]
-    pi[:] = pi[:, order]
-    if common is not None:
-        phi = common.phi[order]
-        common.eta[:] = np.log(phi[:-1] / phi[-1])
-        common.phi[:] = phi
-    tally = Tally(
+) -> Tally:
+    """Everything a chain holds, with its truths in another order; all but the tally in place."""
+    theta.rates[:] = theta.rates[:, order]
+    pi.rates[:] = pi.rates[:, order]
+    theta.ratio[:] = log_ratios(theta.rates.transpose(0, 2, 1))
+    pi.ratio[:] = log_ratios(pi.rates)
+    if rows is not None and common is not None:
+        rows.reorder(order)
+        common.reorder_columns(order)
+    return Tally(
         counts=np.ascontiguousarray(tally.counts[:, :, order]),
         classes=np.ascontiguousarray(tally.classes[:, order]),
         switch=tally.switch[:, order],
     )
-    return tally, [rows[k] for k in order] if rows else rows
 
 
 def log_ratios(rates: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -239,22 +267,22 @@ def run_chains(
     prior: Prior,
     plan: Plan,
     stride: int,
+    chains: list[Chain],
     *,
     threads: int,
     progress: Progress | None,
-) -> tuple[list[Chain], bool]:
+) -> bool:
     """Run all chains, as many at once as there are threads; whether Ctrl-C cut them short.
 
     On Ctrl-C every chain stops after its sweep, and what was drawn is kept, as many draws of each
     chain as the shortest has; with no draw from every chain there is nothing to keep.
     """
-    chains = [Chain() for _ in range(plan.chains)]
     stop = threading.Event()
     cut = False
-    with ThreadPoolExecutor(min(threads, plan.chains)) as pool:
+    with ThreadPoolExecutor(min(threads, len(chains))) as pool:
         tasks = [
             pool.submit(run_chain, sampler, n, choices[n], prior, plan, stride, stop, chains[n])
-            for n in range(plan.chains)
+            for n in range(len(chains))
         ]
         try:
             while wait(tasks, timeout=_LOOK, return_when=FIRST_EXCEPTION).not_done:
@@ -270,7 +298,7 @@ def run_chains(
             task.result()
     if cut and min(chain.done for chain in chains) == 0:
         raise KeyboardInterrupt
-    return chains, cut
+    return cut
 
 
 def _tell(chains: list[Chain], plan: Plan, progress: Progress | None) -> None:
@@ -280,7 +308,7 @@ def _tell(chains: list[Chain], plan: Plan, progress: Progress | None) -> None:
     done = sum(chain.iteration for chain in chains)
     least = min(chain.done for chain in chains)
     note = "warming up"
-    if least >= 20 and chains[0].kappa:
+    if least >= 20 and len(chains[0].kappa) > 0:
         values = np.array([[k.max() for k in chain.kappa[:least]] for chain in chains])
         note = f"R-hat so far {split_r_hat(values):.3f}"
     elif least:

@@ -15,7 +15,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.errors import BadSetting
-from adjudge.models.gibbs import Chain, Plan, Prior, check_plan, run_chains, stride_of
+from adjudge.models.gibbs import Chain, Plan, Prior, check_plan, make_room, run_chains, stride_of
 from adjudge.models.model import Prepared, Progress, conclude, pick, prepare
 
 
@@ -97,16 +97,19 @@ def sampled(
         chains=plan.chains,
         pivot=pivot,
     )
-    chains, cut = run_chains(
+    chains = [Chain() for _ in range(plan.chains)]
+    kept = make_room(chains, plan, prior, stride, table.judge_count, topics)
+    cut = run_chains(
         sampler,
         choices,
         prior,
         plan,
         stride,
+        chains,
         threads=prepared.engine.threads,
         progress=progress,
     )
-    draws = _together(chains, plan, stride, prior, table, by_topic)
+    draws = _together(chains, kept, plan, stride, prior, table, by_topic)
     swept = sum(chain.swept for chain in chains)
     posterior = np.asarray(sum(sampler.mean(number) for number in range(plan.chains)) / swept)
     posterior /= posterior.sum(axis=1, keepdims=True)
@@ -140,27 +143,22 @@ def _population(
 
 
 def _together(
-    chains: list[Chain], plan: Plan, stride: int, prior: Prior, table: Judgments, by_topic: bool
+    chains: list[Chain],
+    kept: dict[str, NDArray[Any]],
+    plan: Plan,
+    stride: int,
+    prior: Prior,
+    table: Judgments,
+    by_topic: bool,
 ) -> Draws:
     """The chains side by side, each cut to the length of the shortest."""
     least = min(chain.done for chain in chains)
-    rows = min(len(chain.confusion) for chain in chains)
-
-    def stack(name: str, length: int) -> NDArray[Any]:
-        return np.array([getattr(chain, name)[:length] for chain in chains])
-
-    hyper: dict[str, NDArray[np.float64]] = {}
-    if prior.learnt:
-        hyper = {
-            "phi_prevalence": stack("phi_prevalence", least),
-            "kappa_prevalence": stack("kappa_prevalence", least),
-            "phi": stack("phi", least),
-            "kappa": stack("kappa", least),
-        }
+    rows = -(-least // stride)
+    names = ("phi_prevalence", "kappa_prevalence", "phi", "kappa") if prior.learnt else ()
     return Draws(
-        hyper=hyper,
-        prevalence=stack("prevalence", rows),
-        confusion=stack("confusion", rows),
+        hyper={name: kept[name][:, :least] for name in names},
+        prevalence=kept["prevalence"][:, :rows],
+        confusion=kept["confusion"][:, :rows],
         scale=table.scale,
         judges=table.judges,
         topics=table.topics if by_topic else None,

@@ -1,0 +1,70 @@
+"""R-hat of the warnings against ArviZ's and by hand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from arviz_stats.base import array_stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge import HierarchicalRelevance
+from adjudge.data.draws import rank_r_hat
+from adjudge.simulation import Crowd, Population
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_r_hat_equals_arviz(data: st.DataObject) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 9999)))
+    shape = (data.draw(st.integers(2, 5)), data.draw(st.integers(4, 80)))
+    values = rng.normal(size=shape) + data.draw(st.floats(0, 3)) * np.arange(shape[0])[:, None]
+    if data.draw(st.booleans()):
+        values = np.cumsum(values, axis=1)
+    if data.draw(st.booleans()):
+        values = np.round(values)  # ties
+        values[0, 0] += 0.5  # something moves
+    known = float(array_stats.rhat(values, chain_axis=0, draw_axis=1))
+    if np.isfinite(known):
+        assert rank_r_hat(values) == pytest.approx(known, rel=1e-12)
+
+
+def test_chains_apart_and_chains_that_do_not_move() -> None:
+    apart = np.array([[0.0, 0.1, 0.2, 0.3], [5.0, 5.1, 5.2, 5.3]])
+    assert rank_r_hat(apart) > 2
+    stuck = np.array([[0.0] * 6, [1.0] * 6])
+    assert rank_r_hat(stuck) == np.inf
+    two_values = np.array([[0.0, 1.0] * 4, [1.0, 0.0] * 4])  # all as far from the median
+    assert rank_r_hat(two_values) == 1.0
+
+
+def test_warnings_name_what_diagnostics_find() -> None:
+    crowd = Crowd(items=200, population=Population.parse("two-coin:15"), topics=3).make(seed=4)
+    draws = HierarchicalRelevance(chains=3, warmup=0, draws=10).fit(crowd.judgments).draws
+    high = {row["name"]: row["r_hat"] for row in draws.diagnostics() if row["r_hat"] > 1.01}
+    worst = sorted(high, key=lambda name: -high[name])
+    named = ", ".join(f"{name} {high[name]:.3f}" for name in worst[:4])
+    assert len(high) > 4
+    assert draws.warnings() == (
+        f"R-hat above 1.01 for {named} and {len(high) - 4} more: the chains do not agree yet; "
+        "draw more, or let them warm up longer",
+    )
+    alone = HierarchicalRelevance(chains=1, warmup=0, draws=10).fit(crowd.judgments)
+    assert alone.draws.warnings() == ()
+
+
+def test_a_fit_does_without_arviz() -> None:
+    """It takes a second to import, and memory."""
+    code = """
+import sys
+from adjudge import HierarchicalRelevance
+from adjudge.simulation import Crowd, Population
+crowd = Crowd(items=50, population=Population.parse("two-coin:9")).make()
+HierarchicalRelevance(chains=2, warmup=5, draws=10).fit(crowd.judgments)
+print(sorted({"arviz_stats", "xarray", "arviz"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
