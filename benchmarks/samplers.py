@@ -80,8 +80,9 @@ def ours(run: Run) -> dict[str, Any]:
     fits = []
     for turn in range(run.repeats):
         warm = asked("samplers_ours.py", "fit", {**settings, "seed": turn, "warm": True})
+        found = asked("samplers_ours.py", "of arrays", {"path": str(run.folder / "adjudge.npz")})
         cold = asked("samplers_ours.py", "fit", {**settings, "seed": turn, "warm": False})
-        fits.append({**warm, "process": cold["process"]})
+        fits.append({**warm, "hyper": found["hyper"], "process": cold["process"]})
         say(f"  adjudge, {turn + 1} of {run.repeats}: {warm['cpu']:.2f} s CPU")
     return {
         "side": "adjudge",

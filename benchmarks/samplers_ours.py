@@ -74,7 +74,10 @@ def _load(folder: Path) -> Judgments:
 def fit(
     folder: str, chains: int, warmup: int, draws: int, seed: int, threads: int, warm: bool
 ) -> dict[str, Any]:
-    """The model on the judgments; ``warm``: what is compiled is loaded before the measurement."""
+    """The model on the judgments; ``warm``: what is compiled is loaded before the measurement.
+
+    The draws are only kept: ArviZ would add to the memory of this process.
+    """
     judgments = _load(Path(folder))
     engine = ThreadsEngine(threads=threads)
     if warm:
@@ -85,7 +88,8 @@ def fit(
     kept = consensus.draws
     if kept is None:
         raise ValueError("the model kept no draws")
-    return {**meter.reading, "hyper": weighed(kept.hyper)}
+    np.savez(Path(folder) / "adjudge.npz", **kept.hyper)
+    return meter.reading
 
 
 def weighed(hyper: dict[str, Any]) -> dict[str, dict[str, float]]:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from adjudge import Judgments, ThreadsEngine
+from adjudge.engines import sampling
 from adjudge.engines.engine import Parameters
-from adjudge.kernels import gibbs, rates
+from adjudge.kernels import gibbs
 from adjudge.models.gibbs import log_ratios
 from strategies import gold_for, judgments
 
@@ -52,6 +53,82 @@ def test_draws_keep_the_posteriors_of_the_expectation_sweep(data: st.DataObject)
     assert tally.switch.sum() == table.item_count
     sampler.draw(0, 5, prior, ratio, -1.0)
     assert sampler.mean(0) == pytest.approx(0, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_counts_that_are_brought_up_to_date_equal_counts_from_nothing(data: st.DataObject) -> None:
+    table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
+    gold = data.draw(gold_for(table))
+    known = None if gold is None else gold.align(table)
+    by_topic = table.topics is not None and data.draw(st.booleans())
+    sampler = sampler_for(table, known, by_topic, seed=data.draw(st.integers(0, 99)))
+    truths = len(table.scale.truths)
+    if data.draw(st.booleans()):  # or else from the pivot
+        sampler.start(0, np.full(table.item_count, truths - 1, dtype=np.int16))
+    for iteration in range(4):
+        parameters = random_parameters(table, by_topic, iteration)
+        prior = log_ratios(parameters.prevalence)
+        ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+        tally = sampler.draw(0, iteration, prior, ratio, 0.0)
+    drawn = np.empty(table.item_count, dtype=np.int64)
+    drawn[sampler.order.number] = sampler.now[0].last
+    counts = np.zeros_like(tally.counts)
+    np.add.at(counts, (table.judge, table.label, drawn[table.item]), 1)
+    assert np.array_equal(tally.counts, counts)
+    classes = np.zeros_like(tally.classes)
+    np.add.at(classes, (table.topic if by_topic else np.zeros_like(drawn), drawn), 1)
+    assert np.array_equal(tally.classes, classes)
+    assert np.array_equal(tally.switch[0], np.bincount(drawn, minlength=truths))
+    if known is not None:
+        assert np.array_equal(drawn[known >= 0], known[known >= 0])
+
+
+def test_judgments_in_their_own_order_give_the_same_draws(monkeypatch) -> None:
+    """Where they are too many to copy, they are swept as they are."""
+    rng = np.random.default_rng(5)
+    rows = {"item": rng.integers(0, 900, 4000), "judge": rng.integers(0, 30, 4000)}
+    for labels in (2, 4):
+        table = Judgments.from_table(rows | {"label": rng.integers(0, labels, 4000)})
+        parameters = random_parameters(table, False, labels)
+        prior = log_ratios(parameters.prevalence)
+        ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+        found = []
+        for most in (sampling._SORTED, 100):
+            monkeypatch.setattr(sampling, "_SORTED", most)
+            sampler = sampler_for(table, seed=3)
+            assert (sampler.order.label is None) == (most > 4000)
+            tally = sampler.draw(0, 1, prior, ratio, 1.0)
+            found.append((tally.counts, sampler.mean(0)))
+        monkeypatch.undo()
+        assert np.array_equal(found[0][0], found[1][0])
+        assert np.array_equal(found[0][1], found[1][1])
+
+
+def test_a_tally_is_the_callers_to_keep() -> None:
+    table = Judgments.from_table({"item": list("abc"), "judge": list("xxy"), "label": [0, 1, 1]})
+    parameters = random_parameters(table, False, 3)
+    prior = log_ratios(parameters.prevalence)
+    ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+    sampler = sampler_for(table)
+    first = sampler.draw(0, 0, prior, ratio, 0.0)
+    before = first.counts.copy()
+    assert any(
+        not np.array_equal(sampler.draw(0, n, prior, ratio, 0.0).counts, before)
+        for n in range(1, 50)
+    )
+    assert np.array_equal(first.counts, before)
+
+
+def test_small_probabilities_are_not_lost() -> None:
+    """A truth of probability 10^-30 has that posterior, not 0: logarithms of it are finite."""
+    table = Judgments.from_table({"item": list("ab"), "judge": list("xx"), "label": [0, 1]})
+    sampler = sampler_for(table)
+    ratio = np.array([-70, 70], dtype=np.int64) * 2**40
+    sampler.draw(0, 0, np.zeros(1, dtype=np.int64), ratio, 1.0)
+    mean = sampler.mean(0)
+    assert mean[0] == pytest.approx([1, np.exp(-70)], rel=1e-12)
+    assert mean[1] == pytest.approx([np.exp(-70), 1], rel=1e-12)
 
 
 def test_draws_have_the_frequencies_of_the_posterior() -> None:
@@ -97,19 +174,3 @@ def test_keys_are_all_different_and_numbers_uniform() -> None:
     assert len(keys) == 12 * 12 * 200
     unit = np.array([key / 2**64 for key in keys])
     assert kstest(unit, "uniform").pvalue > 0.001
-
-
-def test_rates_follow_their_dirichlet() -> None:
-    rng = np.random.default_rng(4)
-    counts = np.array([[[5, 0], [1, 20]]])  # (judge, label, truth)
-    alpha = np.array([[2.0, 1.0], [1.0, 3.0]])
-    theta, mean = np.empty((1, 2, 2)), np.zeros((1, 2, 2))
-    ratio = np.empty(2, dtype=np.int64)
-    total = np.zeros((1, 2, 2))
-    for _ in range(20_000):
-        rates.draw_confusion(rng, counts, alpha, theta, ratio, mean, True)
-        total += theta
-        assert ratio == pytest.approx(np.log(theta[0, 1] / theta[0, 0]) * 2**40, rel=1e-6, abs=2)
-    expected = np.array([[7 / 9, 2 / 9], [1 / 24, 23 / 24]])
-    assert mean[0] / 20_000 == pytest.approx(expected)
-    assert total[0] / 20_000 == pytest.approx(expected, abs=0.005)

@@ -24,11 +24,20 @@ def density(counts: np.ndarray, eta: np.ndarray, log_kappa: float) -> float:
     return float(likelihood + np.log(phi).sum() - 1.5 * log_kappa)
 
 
+@settings(max_examples=100, deadline=None)
+@given(values=st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=128))
+def test_logarithms_equal_numpys(values: list[float]) -> None:
+    x, bits, out = hyper.room_for_logs()
+    x[: len(values)] = values
+    hyper.logs(x, bits, out, len(values))
+    assert out[: len(values)] == pytest.approx(np.log(values), rel=1e-15, abs=1e-16)
+
+
 @settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_density_equals_scipys(data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 9999)))
-    rows, columns = data.draw(st.integers(1, 30)), data.draw(st.integers(2, 5))
+    rows, columns = data.draw(st.integers(1, 300)), data.draw(st.integers(2, 5))
     most = data.draw(st.sampled_from([3, 200, 5000]))
     counts = rng.integers(0, most, (rows, columns)) * (rng.random((rows, columns)) < 0.7)
     phi, tails, large, reach = hyper.workspace(rows, columns)

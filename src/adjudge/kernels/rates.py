@@ -195,10 +195,13 @@ def draw_rates(rng, counts, classes, rows, common, confusion, prevalence, keep):
                 large,
                 reach,
             )
-            alpha[k] = kappa[k] * phi[k]
+            for y in range(alpha.shape[1]):
+                alpha[k, y] = kappa[k] * phi[k, y]
     if common is not None:
         eta, kappa, width, phi, tails, large, reach = common
-        update(rng, classes, eta[0], kappa[:1], width[0], phi[0], tails, large, reach)
-        beta[:] = kappa[0] * phi[0]
+        strided = classes[:, ::1]  # a view like those above, or update would be compiled twice
+        update(rng, strided, eta[0], kappa[:1], width[0], phi[0], tails, large, reach)
+        for k in range(beta.size):
+            beta[k] = kappa[0] * phi[0, k]
     draw_confusion(rng, counts, alpha, theta, ratio, theta_mean, keep)
     draw_prevalence(rng, classes, beta, pi, prior, pi_mean, keep)
