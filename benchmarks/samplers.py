@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import fcntl
 import json
 import os
 import re
@@ -154,8 +155,9 @@ def nutpie(run: Run) -> dict[str, Any]:
     """nutpie, once, on the model with the truths summed out."""
     try:
         python = environment(run.cache)
-    except (OSError, subprocess.CalledProcessError) as error:
-        return {"side": "nutpie", "missing": f"it could not be installed: {error}"}
+    except subprocess.CalledProcessError as error:
+        ended = f"pip ended with {error.returncode}"
+        return {"side": "nutpie", "missing": f"it could not be installed here: {ended}"}
     draws = run.nutpie_draws or run.draws
     length = {"chains": CHAINS, "warmup": run.warmup, "draws": draws}
     settings = {"folder": str(run.folder), **length, "seed": 1, "cores": run.threads}
@@ -184,12 +186,15 @@ def environment(cache: Path) -> Path:
     """The Python that has nutpie; made, with the newest versions, if it is not there."""
     folder = cache / "nutpie"
     python, done = folder / "bin" / "python", folder / "installed"
-    if not done.is_file():
-        say(f"Setting up: installing {', '.join(PACKAGES)} (once) ...")
-        venv.create(folder, with_pip=True, clear=True)
-        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
-        subprocess.run([str(python), *install, *PACKAGES], check=True, stdout=sys.stderr)
-        done.touch()
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "nutpie.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two runs at once would install over each other
+        if not done.is_file():
+            say(f"Setting up: installing {', '.join(PACKAGES)} (once) ...")
+            venv.create(folder, with_pip=True, clear=True)
+            install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            subprocess.run([str(python), *install, *PACKAGES], check=True, stdout=sys.stderr)
+            done.touch()
     return python
 
 

@@ -213,30 +213,14 @@ def drawing(truths: int) -> Callable[..., Any]:
                 uniform[b] = (mixed(key + counter) >> U(11)) * _TO_UNIT
             if truths == 2:
                 gather_two(
-                    offsets,
-                    judge,
-                    label,
-                    begin,
-                    few,
-                    topic,
-                    topic_step,
-                    prior,
-                    ratio,
-                    step,
-                    total,
+                    offsets, judge, label, begin, few, topic, topic_step, prior, ratio, step, total
                 )
                 draw_two(total, uniform, few, keep, x, bits, scale, p, drawn)
             else:
                 total[:] = 0
                 for b in range(few):
                     i, base = U(begin + b), U(b * others)
-                    add_row(
-                        total,
-                        base,
-                        prior,
-                        U(topic[i * U(topic_step)]) * U(others),
-                        others,
-                    )
+                    add_row(total, base, prior, U(topic[i * U(topic_step)]) * U(others), others)
                     for m in range(U(offsets[i]), U(offsets[i + U(1)])):
                         if label is None:
                             add_row(total, base, ratio, U(judge[m]) * U(others), others)

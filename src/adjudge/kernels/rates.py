@@ -184,17 +184,8 @@ def draw_rates(rng, counts, classes, rows, common, confusion, prevalence, keep):
     if rows is not None:
         eta, kappa, width, phi, tails, large, reach = rows
         for k in range(alpha.shape[0]):
-            update(
-                rng,
-                counts[:, :, k],
-                eta[k],
-                kappa[k : k + 1],
-                width[k],
-                phi[k],
-                tails,
-                large,
-                reach,
-            )
+            table, one = counts[:, :, k], kappa[k : k + 1]
+            update(rng, table, eta[k], one, width[k], phi[k], tails, large, reach)
             for y in range(alpha.shape[1]):
                 alpha[k, y] = kappa[k] * phi[k, y]
     if common is not None:
