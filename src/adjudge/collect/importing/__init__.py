@@ -1,0 +1,63 @@
+"""Reading a project's items and gold from files, with every fault named before anything is stored.
+
+Items and gold in CSV, TSV or JSON Lines; TREC topics, run and documents; a BEIR folder or archive;
+a Quepid book in JSON. Files may be packed (zip, gz, bz2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from adjudge.collect.importing import beir, plain, quepid, trec
+from adjudge.collect.importing.preview import Gathering, Preview
+from adjudge.collect.importing.upload import Limits, Upload, from_paths, unpacked
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+__all__ = ["Limits", "Preview", "Upload", "read"]
+
+
+def read(
+    files: Iterable[Path | Upload],
+    *,
+    scale: Scale | None = None,
+    known: frozenset[str] = frozenset(),
+    depth: int = 10,
+    qrels_as_gold: bool = False,
+    limits: Limits | None = None,
+) -> Preview:
+    """What the files hold, and everything that is wrong with them.
+
+    ``scale``: gold has to be on it. ``known``: items that are stored already. ``depth``: results
+    that are taken of each topic of a run. ``qrels_as_gold``: grades of a BEIR folder are gold.
+    """
+    limits = limits or Limits()
+    gathering = Gathering(limits=limits, scale=scale, known=known)
+    kind = "plain"
+    try:
+        given = list(files)
+        uploads = from_paths((file for file in given if isinstance(file, Path)), limits)
+        uploads += unpacked((file for file in given if isinstance(file, Upload)), limits)
+        uploads = [upload for upload in uploads if not upload.base.startswith((".", "__"))]
+        if not uploads:
+            raise BadData("there is no file to read", wanted="items")
+        if beir.fits(uploads):
+            kind = "beir"
+            beir.read(uploads, gathering, depth=depth, gold=qrels_as_gold)
+        elif any(trec.is_run(upload) for upload in uploads):
+            kind = "trec"
+            trec.read(uploads, gathering, depth=depth, queries=None)
+        else:
+            for upload in uploads:
+                try:
+                    if quepid.fits(upload):
+                        kind = "quepid"
+                        quepid.read(upload, gathering)
+                    else:
+                        plain.read(upload, gathering)
+                except BadData as fault:
+                    gathering.complain(fault)
+    except BadData as fault:
+        gathering.complain(fault)
+    return gathering.preview(kind)

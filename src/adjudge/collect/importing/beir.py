@@ -1,0 +1,74 @@
+"""BEIR: corpus.jsonl, queries.jsonl, and either a run or the pairs of the qrels to judge."""
+
+from __future__ import annotations
+
+from adjudge.collect.importing import trec
+from adjudge.collect.importing.documents import read_documents
+from adjudge.collect.importing.preview import Gathering
+from adjudge.collect.importing.rows import json_lines, roles, table, words
+from adjudge.collect.importing.upload import Upload
+from adjudge.errors import BadData, shown
+
+
+def fits(uploads: list[Upload]) -> bool:
+    """Whether there is a corpus and there are queries."""
+    names = {upload.base for upload in uploads}
+    return {"corpus.jsonl", "queries.jsonl"} <= names
+
+
+def read(uploads: list[Upload], gathering: Gathering, *, depth: int, gold: bool) -> None:
+    """The pairs of a run, or of the qrels; with ``gold`` the grades of the qrels are gold."""
+    held = {upload.base: upload for upload in uploads}
+    queries = {}
+    for line, record in json_lines(held["queries.jsonl"]):
+        if record.get("_id") is None:
+            gathering.complain("there is no _id", source=held["queries.jsonl"].name, line=line)
+            continue
+        need = words(record.get("metadata", {}).get("narrative", "")) if isinstance(
+            record.get("metadata"), dict
+        ) else ""  # fmt: skip
+        queries[words(record["_id"])] = trec.Topic(query=words(record.get("text")), need=need)
+    runs = [upload for upload in uploads if trec.is_run(upload)]
+    if runs:
+        trec.read([*runs, held["corpus.jsonl"]], gathering, depth=depth, queries=queries)
+    qrels = [u for u in uploads if u.suffix == ".tsv" and u not in runs]
+    if not runs and not qrels:
+        gathering.complain("there is neither a run nor qrels/*.tsv to take pairs from",
+                           source=held["corpus.jsonl"].name)  # fmt: skip
+    documents = read_documents(held["corpus.jsonl"]) if qrels and not runs else {}
+    for upload in qrels:
+        for line, query, name, grade in _pairs(upload):
+            item = f"{query}/{name}"
+            if not runs and item not in gathering.items:
+                if query not in queries or name not in documents:
+                    strange = query if query not in queries else name
+                    kind = "query" if query not in queries else "document"
+                    gathering.complain(
+                        f"{kind} {shown(strange)} is in no other file",
+                        source=upload.name, line=line, value=strange,
+                    )  # fmt: skip
+                    continue
+                cells = {"name": item, "topic": query, "document": name}
+                cells |= {"query": queries[query].query, "need": queries[query].need}
+                gathering.add(cells | documents[name].cells(), source=upload.name, line=line)
+            if gold and item in gathering.items:
+                gathering.add_gold(item, grade, source=upload.name, line=line, column="score")
+    if qrels and not gold:
+        gathering.notes.append(
+            "The grades of the qrels were left out: ask for them as gold if they are."
+        )
+
+
+def _pairs(upload: Upload) -> list[tuple[int, str, str, str]]:
+    columns, rows = table(upload)
+    found = roles(columns)
+    query = next((c for c in columns if c.casefold() in ("query-id", "query_id", "qid")), None)
+    grade = next((c for c in columns if c.casefold() in ("score", "grade", "rel")), None)
+    if query is None or grade is None or "document" not in found:
+        raise BadData(
+            f"the columns are {', '.join(columns)}; wanted query-id, corpus-id, score",
+            source=upload.name,
+            line=1,
+        )
+    document = found["document"]
+    return [(line, cells[query], cells[document], cells[grade]) for line, cells in rows]

@@ -1,0 +1,93 @@
+"""Items and gold in CSV, TSV or JSON Lines: one row an item."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from adjudge.collect.importing.preview import Gathering
+from adjudge.collect.importing.rows import SHOWN, roles, table
+from adjudge.collect.importing.upload import Upload
+from adjudge.data.scale import canonical
+from adjudge.errors import BadData
+
+_PARTS = ("name", "topic", "query", "need", "category", "document", *SHOWN)
+
+
+def read(upload: Upload, gathering: Gathering) -> None:
+    """The items of a file, their gold where there is a column for it, or gold alone."""
+    columns, rows = table(upload)
+    found = roles(columns)
+    holds_items = any(part in found for part in SHOWN)
+    _check(upload, columns, found, holds_items)
+    told = _reason_columns(columns)
+    try:
+        for line, cells in rows:
+            parts = {part: cells.get(found[part], "") for part in _PARTS if part in found}
+            name = _name(parts)
+            if not name:
+                wanted = "an item, or a topic and a document"
+                gathering.complain(f"wanted {wanted}", source=upload.name, line=line)
+                continue
+            query = parts.get("query") or parts.get("topic", "")
+            parts |= {"name": name, "query": query, "topic": parts.get("topic") or query}
+            if holds_items and gathering.add(parts, source=upload.name, line=line) is None:
+                continue
+            given = cells.get(found["gold"], "") if "gold" in found else ""
+            if given:
+                reasons = {label: cells[column] for column, label in told.items() if cells[column]}
+                if "reasons" in cells and cells["reasons"].startswith("{"):
+                    reasons |= _told(cells["reasons"])
+                gathering.add_gold(
+                    name, given, source=upload.name, line=line, column=found["gold"],
+                    reason=cells.get(found.get("reason", ""), ""),
+                    reasons=reasons,
+                    role=cells.get(found.get("role", ""), "").lower(),
+                )  # fmt: skip
+    except BadData as fault:  # the file cannot be read on from here
+        gathering.complain(fault)
+
+
+def _told(text: str) -> dict[str, str]:
+    """The reasons of a record in JSON: an object of label and text."""
+    try:
+        held = json.loads(text)
+    except json.JSONDecodeError:
+        return {}
+    return {canonical(label): str(reason) for label, reason in held.items()}
+
+
+def _name(parts: dict[str, str]) -> str:
+    """The id of an item: its own, or ``topic/document``."""
+    if parts.get("name"):
+        return parts["name"]
+    topic, document = parts.get("topic") or parts.get("query", ""), parts.get("document", "")
+    return f"{topic}/{document}" if topic and document else ""
+
+
+def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_items: bool) -> None:
+    """Complain of a header that tells of neither items nor gold."""
+    named = "name" in found or ("document" in found and ("topic" in found or "query" in found))
+    told = ", ".join(columns)
+    if not named:
+        raise BadData(
+            f"the columns are {told}; wanted 'item', or 'query' and 'document'",
+            source=upload.name, line=1,
+        )  # fmt: skip
+    if not holds_items and "gold" not in found:
+        raise BadData(
+            f"the columns are {told}; wanted something to judge by ({', '.join(SHOWN)}), or gold",
+            source=upload.name, line=1,
+        )  # fmt: skip
+    if holds_items and "query" not in found and "topic" not in found:
+        raise BadData(f"the columns are {told}; wanted 'query'", source=upload.name, line=1)
+
+
+def _reason_columns(columns: list[str]) -> dict[str, str]:
+    """Columns with the reason against one label, ``reason: Spam``, by their label."""
+    found = {}
+    for column in columns:
+        match = re.fullmatch(r"(?i)reason\s*[:.]\s*(.+)", column)
+        if match:
+            found[column] = canonical(match.group(1))
+    return found

@@ -1,0 +1,71 @@
+"""Quepid: a book in JSON, with the fields of its documents to show."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from adjudge.collect.importing.preview import Gathering
+from adjudge.collect.importing.rows import roles, words
+from adjudge.collect.importing.upload import Upload
+from adjudge.errors import BadData
+
+
+def fits(upload: Upload) -> bool:
+    """Whether a file is an object with pairs of query and document."""
+    return upload.body.lstrip()[:1] == b"{" and b'"query_doc_pairs"' in upload.body
+
+
+def read(upload: Upload, gathering: Gathering) -> None:
+    """Every pair of the book as an item; the judgments in it are left out, and counted."""
+    try:
+        book = json.loads(upload.text())
+    except (json.JSONDecodeError, RecursionError) as fault:
+        line = getattr(fault, "lineno", None)
+        raise BadData("is no JSON", source=upload.name, line=line) from None
+    pairs = book.get("query_doc_pairs")
+    if not isinstance(pairs, list):
+        raise BadData("query_doc_pairs is no list", source=upload.name)
+    judged = 0
+    for at, pair in enumerate(pairs, start=1):
+        place = f"{upload.name}, pair {at}"
+        if not isinstance(pair, dict):
+            gathering.complain("is no object", source=place)
+            continue
+        query, document = words(pair.get("query_text")), words(pair.get("doc_id"))
+        if not query or not document:
+            gathering.complain("wanted query_text and doc_id", source=place)
+            continue
+        judged += len(pair.get("judgements") or ())
+        cells = {
+            "name": f"{query}/{document}", "topic": query, "query": query, "document": document,
+            "need": words(pair.get("information_need") or pair.get("notes")),
+            **_shown(pair.get("document_fields")),
+        }  # fmt: skip
+        gathering.add(cells, source=place, line=None)
+    if judged:
+        gathering.notes.append(
+            f"{judged:,} judgments in the book were left out: 'adjudge consensus' reads them."
+        )
+
+
+def _shown(fields: Any) -> dict[str, str]:
+    """The fields of a document that a judge can be shown; others become lines of the text."""
+    if isinstance(fields, str):
+        try:
+            fields = json.loads(fields)
+        except json.JSONDecodeError:
+            return {"text": fields}
+    if not isinstance(fields, dict):
+        return {}
+    found = roles(list(fields))
+    shown = ("title", "text", "url", "image")
+    parts: dict[str, str] = {p: words(fields[found[p]]) for p in shown if p in found}
+    used = {found[part] for part in parts}
+    rest = [f"{name}: {words(v)}" for name, v in fields.items() if name not in used and v]
+    if rest:
+        parts["text"] = "\n".join([*filter(None, [parts.get("text")]), *rest])
+    for part in ("url", "image"):  # Quepid often holds a path or an id there
+        if not parts.get(part, "").lower().startswith(("http://", "https://")):
+            parts.pop(part, None)
+    return parts

@@ -1,0 +1,74 @@
+"""What a project is made of, as plain values: guidelines, scale, items, gold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting
+
+Role = Literal["training", "screening", "both"]
+ROLES: tuple[Role, ...] = ("training", "screening", "both")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing to judge: a result for a query, as a judge sees it.
+
+    ``name`` is the requester's own id of it. Items of one ``topic`` are shown together, below their
+    query and need.
+    """
+
+    name: str
+    topic: str
+    query: str
+    document: str = ""
+    need: str = ""
+    category: str = ""
+    title: str = ""
+    text: str = ""
+    url: str = ""
+    image: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise BadSetting("name", self.name, wanted="a name for the item")
+        if not (self.title or self.text or self.url or self.image):
+            raise BadSetting("item", self.name, wanted="a title, text, url or image to judge by")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldEntry:
+    """The known answer to one item: the labels accepted, and why others are wrong.
+
+    ``reasons`` maps a wrong label to what a judge is told; ``reason`` is told for any other.
+    """
+
+    item: str
+    accepted: tuple[str, ...]
+    reason: str = ""
+    reasons: dict[str, str] = field(default_factory=dict)
+    role: Role = "both"
+
+    def __post_init__(self) -> None:
+        if not self.accepted:
+            raise BadSetting("accepted", self.item, wanted="at least one accepted label")
+        if self.role not in ROLES:
+            raise BadSetting("role", self.role, wanted=" or ".join(ROLES))
+
+    def told(self, label: str) -> str:
+        """What a judge who gave this label is told."""
+        return self.reasons.get(label, self.reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A collection project before it is stored: what is read from files or made by the starter."""
+
+    name: str
+    scale: Scale
+    guidelines: str = ""  # Markdown
+    items: tuple[Item, ...] = ()
+    golds: tuple[GoldEntry, ...] = ()
+    policy: dict[str, object] = field(default_factory=dict)  # settings that differ from the default

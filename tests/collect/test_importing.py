@@ -1,0 +1,297 @@
+"""Reading a project's files: what is read, and how every fault is named."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.collect.importing import Limits, Upload, read
+from adjudge.collect.project import GoldEntry, Item
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+SCALE = Scale.parse("Matching,Not Matching,Spam")
+ITEMS = """item,query,title,text,url,gold,reason,role,reason: Spam
+a,desk lamp,Lamp,For a desk,https://shop.example/1,Matching,It is one,training,It sells a lamp
+b,desk lamp,Bulb,,,,,,
+"""
+
+
+def upload(name: str, text: str | bytes) -> Upload:
+    return Upload(name=name, body=text.encode() if isinstance(text, str) else text)
+
+
+def messages(*files: Upload, **options: object) -> list[str]:
+    return [str(error) for error in read(files, scale=SCALE, **options).errors]  # type: ignore[arg-type]
+
+
+def test_items_with_gold_in_csv() -> None:
+    preview = read([upload("items.csv", ITEMS)], scale=SCALE).check()
+    assert preview.items == (
+        Item(
+            name="a", topic="desk lamp", query="desk lamp", title="Lamp", text="For a desk",
+            url="https://shop.example/1",
+        ),
+        Item(name="b", topic="desk lamp", query="desk lamp", title="Bulb"),
+    )  # fmt: skip
+    assert preview.golds == (
+        GoldEntry(
+            item="a", accepted=("Matching",), reason="It is one", role="training",
+            reasons={"Spam": "It sells a lamp"},
+        ),
+    )  # fmt: skip
+    assert preview.golds[0].told("Spam") == "It sells a lamp"
+    assert preview.golds[0].told("Not Matching") == "It is one"
+
+
+def test_json_lines_and_gold_in_a_file_of_its_own() -> None:
+    items = "\n".join(
+        json.dumps({"query_id": "7", "query": "sofa", "docid": d, "product_title": d.upper()})
+        for d in ("x", "y")
+    )
+    gold = "topic\tdocument\taccepted\n7\tx\tMatching|Spam\n"
+    preview = read([upload("i.jsonl", items), upload("g.tsv", gold)], scale=SCALE).check()
+    assert [item.name for item in preview.items] == ["7/x", "7/y"]
+    assert preview.items[0].document == "x"
+    assert preview.golds == (GoldEntry(item="7/x", accepted=("Matching", "Spam")),)
+
+
+def test_gold_for_items_that_are_stored_already() -> None:
+    gold = upload("g.csv", "item,gold\nold,Spam\n")
+    assert read([gold], scale=SCALE, known=frozenset({"old"})).golds[0].item == "old"
+    assert messages(gold) == ["g.csv, line 2: gold for item 'old', and there is no such item"]
+
+
+def test_every_fault_is_named_and_reading_goes_on() -> None:
+    text = (
+        "item,query,title,url,gold,role\n"
+        "a,q,T,,Matching,\n"
+        "a,q,T,,,\n"
+        "c,q,T,javascript:alert(1),,\n"
+        "d,q,T,,Relevant,\n"
+        "e,q,,,,\n"
+        "f,q,T,,Spam,judge\n"
+        ",q,T,,,\n"
+        "g,q,T,,,\n"
+    )
+    preview = read([upload("items.csv", text)], scale=SCALE)
+    assert [str(error) for error in preview.errors] == [
+        "items.csv, line 3: item 'a' is at items.csv, line 2 already",
+        "items.csv, line 4, column url: 'javascript:alert(1)' is no web address; "
+        "wanted http:// or https://",
+        "items.csv, line 5, column gold: 'Relevant' is not on the scale Matching, Not Matching, "
+        "Spam",
+        "items.csv, line 6: wanted a title, text, url or image to judge by",
+        "items.csv, line 7, column role: role is 'judge'; wanted training or screening or both",
+        "items.csv, line 8: wanted an item, or a topic and a document",
+    ]
+    assert [item.name for item in preview.items] == ["a", "d", "f", "g"]
+    with pytest.raises(BadData, match="line 3"):
+        preview.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "", "a.csv: there is nothing in the file"),
+        ("a.csv", "x,y\n1,2\n", "a.csv, line 1: the columns are x, y; wanted 'item', or 'query' "
+         "and 'document'"),
+        ("a.csv", "item,query\n1,2\n", "a.csv, line 1: the columns are item, query; wanted "
+         "something to judge by (title, text, url, image), or gold"),
+        ("a.csv", "item,title\n1,2\n", "a.csv, line 1: the columns are item, title; "
+         "wanted 'query'"),
+        ("a.csv", "item,query,title\n1,2\n", "a.csv, line 2: 2 cells where the header has 3"),
+        ("a.csv", "item,item,title\n1,2,3\n", "a.csv, line 1: the column 'item' is there twice"),
+        ("a.csv", b"item,query,title\n1,2,\xff\n", "a.csv, line 2: byte 0xff is not UTF-8; "
+         "wanted UTF-8"),
+        ("a.jsonl", '{"item": 1}\n[2]\n', "a.jsonl, line 2: [2] is no object; wanted one object a "
+         "line"),
+        ("a.jsonl", '{"item": 1}\n{\n', "a.jsonl, line 2: is no JSON (Expecting property name "
+         "enclosed in double quotes)"),
+        ("book.json", '{"query_doc_pairs": 3}', "book.json: query_doc_pairs is no list"),
+        ("a.zip", b"PK\x03\x04nonsense", "a.zip: is no zip archive that can be read (File is not a "
+         "zip file)"),
+        ("a.csv.gz", b"\x1f\x8bnonsense", "a.csv.gz: cannot be unpacked (Unknown compression "
+         "method)"),
+    ],
+)  # fmt: skip
+def test_files_that_cannot_be_read(name: str, text: str | bytes, message: str) -> None:
+    assert messages(upload(name, text)) == [message]
+
+
+def test_nothing_at_all() -> None:
+    assert messages() == ["there is no file to read"]
+
+
+def packed(**files: str) -> Upload:
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name.replace("__", "/").replace("_", "."), text)
+    return upload("all.zip", body.getvalue())
+
+
+def test_packed_files() -> None:
+    plain = read([upload("items.csv", ITEMS)], scale=SCALE)
+    for file in (
+        upload("items.csv.gz", gzip.compress(ITEMS.encode())),
+        upload("items.csv.bz2", bz2.compress(ITEMS.encode())),
+        packed(items_csv=ITEMS),
+    ):
+        assert read([file], scale=SCALE).items == plain.items
+
+
+def test_a_bomb_stops_at_the_limit() -> None:
+    limits = Limits(bytes=100_000)
+    for file in (
+        upload("b.csv.gz", gzip.compress(b"0" * 50_000_000)),
+        upload("b.csv.bz2", bz2.compress(b"0" * 50_000_000)),
+        packed(b_csv="0" * 50_000_000),
+        packed(a_csv="0" * 60_000, b_csv="0" * 60_000),
+    ):
+        (error,) = messages(file, limits=limits)
+        assert "unpacks to more than" in error
+    many = packed(**{f"f{n}_csv": "x" for n in range(30)})
+    assert messages(many, limits=Limits(files=20)) == [
+        "all.zip: there are 30 files in the archive; wanted at most 20"
+    ]
+    assert messages(upload("a.csv", b"x" * 200), limits=Limits(bytes=100)) == [
+        "a.csv: is larger than the limit of 100 bytes"
+    ]
+
+
+def test_limits_of_rows_fields_and_errors() -> None:
+    rows = "item,query,title\n" + "".join(f"{n},q,t\n" for n in range(10))
+    assert messages(upload("a.csv", rows), limits=Limits(rows=9)) == [
+        "a.csv: there are more than 9 items"
+    ]
+    assert messages(upload("a.csv", "item,query,title\n1,q,long\n"), limits=Limits(field=3)) == [
+        "a.csv, line 2, column title: 4 characters; wanted at most 3"
+    ]
+    twice = "item,query,title\n" + "a,q,t\n" * 10
+    preview = read([upload("a.csv", twice)], limits=Limits(errors=4))
+    assert (len(preview.errors), preview.more_errors) == (4, 5)
+
+
+RUN = """1 Q0 d2 1 9.5 sys
+1 Q0 d1 2 9.0 sys
+1 Q0 d3 3 1.0 sys
+2 Q0 d1 1 3.0 sys
+"""
+TOPICS = """<top>
+<num> Number: 1
+<title> desk lamp
+<desc> Description:
+A lamp to read by &amp; write.
+<narr> Narrative:
+More.
+</top>
+<top><num>2</num><title>sofa</title><desc>To sit</desc></top>
+"""
+DOCUMENTS = "".join(
+    f"<DOC>\n<DOCNO>d{n}</DOCNO>\n<TITLE>Doc {n}</TITLE>\n"
+    f"<TEXT>words <b>of</b> {n}</TEXT>\n</DOC>\n"
+    for n in (1, 2, 3)
+)
+
+
+def test_trec_topics_run_and_documents() -> None:
+    files = [upload("r.txt", RUN), upload("topics.txt", TOPICS), upload("docs.trec", DOCUMENTS)]
+    preview = read(files, depth=2).check()
+    assert preview.kind == "trec"
+    assert [item.name for item in preview.items] == ["1/d2", "1/d1", "2/d1"]
+    first = preview.items[0]
+    assert (first.query, first.need) == ("desk lamp", "A lamp to read by & write.")
+    assert (first.title, first.text) == ("Doc 2", "words of 2")
+
+
+def test_trec_with_other_kinds_of_topics_and_documents() -> None:
+    xml = (
+        '<topics><topic number="1"><query>desk lamp</query><description>D</description></topic>'
+        '<topic number="2"><query>sofa</query></topic></topics>'
+    )
+    lines = "\n".join(json.dumps({"id": f"d{n}", "contents": f"t{n}"}) for n in (1, 2, 3))
+    tsv = "docid\ttitle\ttext\n" + "".join(f"d{n}\t\tt{n}\n" for n in (1, 2, 3))
+    listed = "1\tdesk lamp\n2\tsofa\n"
+    for topics in (upload("topics.xml", xml), upload("queries.tsv", listed)):
+        for documents in (upload("docs.jsonl", lines), upload("docs.tsv", tsv)):
+            preview = read([upload("r.txt", RUN), topics, documents]).check()
+            assert [item.text for item in preview.items] == ["t2", "t1", "t3", "t1"]
+
+
+def test_faults_of_a_run() -> None:
+    run = RUN + "1 Q0 d9 4 0.5 sys\n9 Q0 d1 1 1 sys\n1 Q0 d1\n"
+    files = [upload("r.txt", run), upload("topics.txt", TOPICS), upload("docs.trec", DOCUMENTS)]
+    assert messages(*files) == [
+        "r.txt, line 7: '1 Q0 d1' is no line of a run; wanted topic Q0 document rank score tag",
+        "r.txt, line 5: document 'd9' is not among the documents",
+        "r.txt, line 6: topic '9' is not among the topics",
+    ]
+
+
+def test_beir_as_a_folder_in_an_archive() -> None:
+    corpus = "\n".join(json.dumps({"_id": f"d{n}", "title": f"T{n}", "text": "w"}) for n in (1, 2))
+    queries = json.dumps({"_id": "q1", "text": "sofa"})
+    qrels = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n"
+    file = packed(corpus_jsonl=corpus, queries_jsonl=queries, qrels__test_tsv=qrels)
+    preview = read([file]).check()
+    assert [(i.name, i.query, i.title) for i in preview.items] == [
+        ("q1/d1", "sofa", "T1"),
+        ("q1/d2", "sofa", "T2"),
+    ]
+    assert preview.golds == ()
+    assert preview.notes == (
+        "The grades of the qrels were left out: ask for them as gold if they are.",
+    )
+    golds = read([file], qrels_as_gold=True, scale=Scale.parse("0<1")).check().golds
+    assert [(gold.item, gold.accepted) for gold in golds] == [("q1/d1", ("1",)), ("q1/d2", ("0",))]
+    bad = qrels + "q2\td1\t1\n"
+    assert messages(packed(corpus_jsonl=corpus, queries_jsonl=queries, qrels__test_tsv=bad)) == [
+        "qrels/test.tsv, line 4: query 'q2' is in no other file"
+    ]
+
+
+def test_quepid_book() -> None:
+    book = {
+        "name": "Books",
+        "query_doc_pairs": [
+            {
+                "query_text": "sofa",
+                "doc_id": "7",
+                "document_fields": json.dumps({"title": "Sofa", "price": 99, "image": "/x.png"}),
+                "judgements": [{"rating": 1}, {"rating": 0}],
+            },
+            {"query_text": "sofa", "document_fields": {}},
+        ],
+    }
+    preview = read([upload("book.json", json.dumps(book))])
+    assert preview.items == (
+        Item(name="sofa/7", topic="sofa", query="sofa", document="7", title="Sofa",
+             text="price: 99"),
+    )  # fmt: skip
+    assert [str(error) for error in preview.errors] == [
+        "book.json, pair 2: wanted query_text and doc_id"
+    ]
+    assert preview.notes == (
+        "2 judgments in the book were left out: 'adjudge consensus' reads them.",
+    )
+
+
+def test_a_formula_comes_back_as_it_was() -> None:
+    text = "item,query,title\n1,'=SUM(A1),'it is\n"
+    (item,) = read([upload("a.csv", text)]).check().items
+    assert (item.query, item.title) == ("=SUM(A1)", "'it is")
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.binary(max_size=300), st.sampled_from(["a.csv", "a.jsonl", "a.json", "a.zip", "run.txt"]))
+def test_no_bytes_break_it(body: bytes, name: str) -> None:
+    preview = read([Upload(name=name, body=body)], scale=SCALE)
+    assert preview.errors or preview.items
