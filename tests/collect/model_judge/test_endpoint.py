@@ -1,0 +1,120 @@
+"""Asking an endpoint that speaks the real protocol, with its faults."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+from adjudge.collect.model_judge.endpoint import Endpoint, EndpointFailed
+from adjudge.collect.model_judge.question import NO_ANSWER, Question, Reply
+from adjudge.errors import BadSetting
+
+LABELS = ("A", "B")
+
+
+def asked(endpoint: Endpoint, times: int = 1) -> list[Reply]:
+    async def go() -> list[Reply]:
+        async with endpoint as open_one:
+            return await asyncio.gather(
+                *(
+                    open_one.ask(Question(query=f"q{n}"), guidelines="G", labels=LABELS)
+                    for n in range(times)
+                )
+            )
+
+    return asyncio.run(go())
+
+
+def at(speaker: Any, **settings: Any) -> Endpoint:
+    return Endpoint(url=speaker.url, model="m", **{"first_wait": 0.01, **settings})
+
+
+def test_an_answer_with_its_tokens(speaker: Any) -> None:
+    endpoint = at(speaker, key="secret")
+    assert asked(endpoint) == [Reply(label="A", reason="so")]
+    assert (endpoint.usage.prompt_tokens, endpoint.usage.completion_tokens) == (100, 10)
+    assert endpoint.usage.cost(2.0, 8.0) == pytest.approx((100 * 2 + 10 * 8) / 1e6)
+    assert speaker.keys == ["Bearer secret"]
+    body = speaker.bodies[0]
+    assert (body["model"], body["temperature"]) == ("m", 0.0)
+    assert body["response_format"]["json_schema"]["strict"] is True
+    assert "secret" not in repr(endpoint)
+
+
+@pytest.mark.parametrize(
+    "fault", ["cut", "bad json", (429, {}), (500, {}), (503, {}), (502, {}), (529, {})]
+)
+def test_passing_faults_are_tried_again(speaker: Any, fault: Any) -> None:
+    speaker.faults = [fault, fault]
+    endpoint = at(speaker)
+    assert asked(endpoint) == [Reply(label="A", reason="so")]
+    assert (endpoint.usage.requests, endpoint.usage.faults) == (3, 2)
+
+
+def test_it_waits_as_long_as_the_server_asks(speaker: Any) -> None:
+    speaker.faults = [(429, {"Retry-After": "0.4"})]
+    start = time.monotonic()
+    asked(at(speaker))
+    assert time.monotonic() - start >= 0.4
+
+
+def test_an_endpoint_that_stays_broken_is_named(speaker: Any) -> None:
+    speaker.faults = [(500, {})] * 3
+    with pytest.raises(EndpointFailed) as caught:
+        asked(at(speaker, tries=3))
+    assert str(caught.value) == (
+        f"{speaker.url} gave no answer in 3 tries; the last said: 500: by request"
+    )
+
+
+def test_a_wrong_key_is_not_tried_again(speaker: Any) -> None:
+    speaker.faults = [(401, {})]
+    with pytest.raises(EndpointFailed, match="answered 401: by request"):
+        asked(at(speaker))
+    assert len(speaker.bodies) == 1
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(EndpointFailed, match="gave no answer in 2 tries"):
+        asked(Endpoint(url="http://127.0.0.1:9/v1", model="m", tries=2, first_wait=0.01))
+
+
+def test_an_endpoint_without_schemas_is_asked_in_words(speaker: Any) -> None:
+    speaker.knows_schema = False
+    assert asked(at(speaker)) == [Reply(label="A", reason="so")]
+    assert ["response_format" in body for body in speaker.bodies] == [True, False]
+
+
+def test_answers_that_cannot_be_read_are_asked_for_again(speaker: Any) -> None:
+    said = iter(["nonsense", json.dumps({"label": "C"}), json.dumps({"label": "B"})])
+    speaker.answer = lambda _: next(said)
+    endpoint = at(speaker)
+    assert asked(endpoint) == [Reply(label="B")]
+    assert endpoint.usage.unread == 2
+
+
+def test_in_the_end_it_cannot_judge(speaker: Any) -> None:
+    speaker.answer = lambda _: "nonsense"
+    endpoint = at(speaker, rereads=1)
+    assert asked(endpoint)[0].label == NO_ANSWER
+    assert endpoint.usage.requests == 2
+
+
+def test_many_at_once(speaker: Any) -> None:
+    speaker.faults = [(429, {}), "cut", (500, {}), "bad json"]
+    speaker.answer = lambda body: json.dumps(
+        {"reason": body["messages"][1]["content"], "label": "A"}
+    )
+    replies = asked(at(speaker), times=30)
+    assert [reply.reason for reply in replies] == [f"Query: q{n}" for n in range(30)]
+
+
+def test_settings_that_cannot_be() -> None:
+    with pytest.raises(BadSetting, match="an address such as"):
+        Endpoint(url="host/v1", model="m")
+    with pytest.raises(BadSetting, match="the name of a model"):
+        Endpoint(url="http://host/v1", model="")
