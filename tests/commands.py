@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,9 +25,8 @@ class Ended:
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """Standard output as CSV whose cells hold no commas."""
-        head, *lines = self.out.splitlines()
-        return [dict(zip(head.split(","), line.split(","), strict=True)) for line in lines]
+        """Standard output as CSV."""
+        return list(csv.DictReader(io.StringIO(self.out), strict=True))
 
 
 Run = Callable[..., Ended]

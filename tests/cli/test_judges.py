@@ -1,10 +1,12 @@
-"""adjudge judges: a table of judges for programs, the busiest for people."""
+"""adjudge judges: a table of judges for programs, the busiest for people; mistakes, drift, ..."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from pyarrow.csv import read_csv
 
 from commands import Run
 
@@ -30,11 +32,17 @@ def test_json(adjudge: Run, crowd: Path) -> None:
 def test_a_person_sees_the_busiest(at_terminal: Run, demo_folder: Path) -> None:
     ended = at_terminal("judges", demo_folder / "judgments.csv", "--top", "2")
     assert "Judges with most judgments (38 more: --top 0 shows all)" in ended.out
-    shown = [line.split()[:2] for line in ended.out.splitlines() if "0." in line]
-    assert shown == [["llm-judge-8b", "400"], ["judge-0016", "235"]]
+    shown = [line.split() for line in ended.out.splitlines() if "0." in line]
+    assert [line[:2] for line in shown] == [["llm-judge-8b", "400"], ["judge-0016", "235"]]
+    assert [line[-1] for line in shown] == ["keep", "keep"]
+    assert ended.out.rstrip().endswith("Of all judges: keep 27, train 4, drop 4, watch 5")
     every = at_terminal("judges", demo_folder / "judgments.csv", "--top", "0").out
     assert "more" not in every
-    assert sum("judge-" in line for line in every.splitlines()) == 40
+    first, second = every.split("What to do (of all judges: keep 27, train 4, drop 4, watch 5)")
+    assert sum("judge-" in line for line in first.splitlines()) == 40
+    # Those to be kept need no reason.
+    assert sum("judge-" in line for line in second.splitlines()) == 13
+    assert "judge-0038  drop    hardly better than chance" in second
 
 
 def test_the_page_of_a_binary_scale_fits_80_columns(at_terminal: Run, folder: Path) -> None:
@@ -42,14 +50,17 @@ def test_the_page_of_a_binary_scale_fits_80_columns(at_terminal: Run, folder: Pa
     (folder / "j.csv").write_text("item,judge,label\n" + rows)
     lines = at_terminal("judges", "j.csv").out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert len([line for line in lines if "A19IBSKBTABMR" in line]) == 3
+    assert len([line for line in lines if "A19IBSKBTABMR" in line and "0.75" in line]) == 3
+    assert len([line for line in lines if "watch   4 judgments: too few to say" in line]) == 3
 
 
 def test_the_fit_is_that_of_consensus(adjudge: Run, demo_folder: Path, folder: Path) -> None:
     given = (demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv", "--binary")
     adjudge("consensus", *given, "-o", "labels.csv", "--judges", "beside.csv")
     adjudge("judges", *given, "-o", "judges.csv")
-    assert (folder / "beside.csv").read_bytes() == (folder / "judges.csv").read_bytes()
+    beside, judges = (read_csv(folder / name) for name in ("beside.csv", "judges.csv"))
+    assert judges.select(beside.column_names).equals(beside)
+    assert judges.column_names[-2:] == ["advice", "why"]
 
 
 def test_gold_in_the_file_is_used_on_request_only(adjudge: Run, folder: Path) -> None:
@@ -60,3 +71,82 @@ def test_gold_in_the_file_is_used_on_request_only(adjudge: Run, folder: Path) ->
     told = {row["judge"]: float(row["accuracy"]) for row in adjudge(*args, "--use-gold").rows}
     assert blind == {"x": 0.5, "y": 0.5}
     assert told == {"x": 1.0, "y": 0.0}
+
+
+def last_row(page: str) -> list[str]:
+    return [line.split() for line in page.splitlines() if line.strip()][-1]
+
+
+def test_mistakes(adjudge: Run, at_terminal: Run, demo_folder: Path) -> None:
+    given = demo_folder / "judgments.csv"
+    rows = adjudge("judges", given, "--show", "mistakes").rows
+    assert list(rows[0]) == ["judge", "truth", "label", "rate", "low", "high", "judgments"]
+    assert all(row["truth"] != row["label"] for row in rows)
+    page = at_terminal("judges", given, "--show", "mistakes", "--top", "1").out
+    assert last_row(page)[:4] == ["llm-judge-8b", "0", "1", "26%"]
+
+
+def test_common(at_terminal: Run, demo_folder: Path) -> None:
+    page = at_terminal("judges", demo_folder / "judgments.csv", "--show", "common").out
+    assert "Mistakes of all judges together" in page
+    found = [line.split() for line in page.splitlines() if line.endswith(("judge ", "judges "))]
+    assert found[0] == ["0", "1", "23%", "257.8", "19", "judges"]
+
+
+def test_drift_and_history(adjudge: Run, at_terminal: Run, demo_folder: Path) -> None:
+    given = demo_folder / "judgments.csv"
+    rows = adjudge("judges", given, "--show", "drift").rows
+    assert len(rows) == 40
+    assert {row["changed"] for row in rows} == {"false"}
+    blocks = adjudge("judges", given, "--show", "history").rows
+    busy = [row for row in blocks if row["judge"] == "llm-judge-8b"]
+    assert [row["block"] for row in busy] == [str(n) for n in range(1, 11)]
+    assert sum(int(row["judgments"]) for row in busy) == 400
+    page = at_terminal("judges", given, "--show", "drift", "--top", "2").out
+    assert "Who changed over time, the surest first (38 more: --top 0 shows all)" in page
+    page = at_terminal("judges", given, "--show", "history", "--top", "1").out
+    assert "The work of each judge in its order" in page
+
+
+def test_drift_without_times(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("judges", "judgments.csv", "--show", "drift", "--quiet")
+    assert ended.code == 2
+    assert ended.err == (
+        "error: judgments.csv: there are no times, so --show drift has nothing to look at; "
+        "a column 'time' would add them\n"
+    )
+
+
+def test_pairs(adjudge: Run, at_terminal: Run, folder: Path, demo_folder: Path) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 60)
+    given = {f"judge-{n}": np.where(rng.random(60) < 0.75, truth, 1 - truth) for n in range(6)}
+    given["twin"] = given["judge-5"]
+    rows = "".join(
+        f"i{n},{name},{label}\n" for name in given for n, label in enumerate(given[name])
+    )
+    (folder / "j.csv").write_text("item,judge,label\n" + rows)
+    (row,) = adjudge("judges", "j.csv", "--show", "pairs").rows
+    assert (row["judge_a"], row["judge_b"]) == ("judge-5", "twin")
+    assert (row["items"], row["agreements"]) == ("60", "60")
+    none = at_terminal("judges", demo_folder / "judgments.csv", "--show", "pairs")
+    assert none.out == "No two judges agree more than the model explains.\n"
+    assert "153 pairs of judges with 10 items or more in common were compared" in none.err
+    page = at_terminal("judges", "j.csv", "--show", "pairs").out
+    assert last_row(page)[:4] == ["judge-5", "twin", "60", "60"]
+
+
+def test_json_of_a_view(adjudge: Run, crowd: Path) -> None:
+    found = adjudge("judges", "judgments.csv", "--json", "--show", "pairs").json
+    assert found["pairs"] == []
+    assert found["diagnosis"][-1] == (
+        "no two judges have 10 items in common: nobody to be found copying"
+    )
+
+
+def test_a_view_that_does_not_exist(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("judges", "judgments.csv", "--show", "pair")
+    assert ended.err == (
+        "error: there is no view 'pair'; did you mean 'pairs'? "
+        "Known: judges, mistakes, common, drift, history, pairs\n"
+    )

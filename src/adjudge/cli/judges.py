@@ -1,21 +1,25 @@
-"""adjudge judges: how far each judge can be trusted."""
+"""adjudge judges: how far each judge can be trusted, and what to do about it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, name
+from adjudge.cli.console import be_quiet, grid, name, progress, say
+from adjudge.errors import BadData, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
+    from adjudge.evaluation.diagnosis import Diagnosis
 
 NAME = "judges"
-_HEADINGS = {"sensitivity": "sens.", "specificity": "spec."}  # so that 80 columns hold them
+VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs")
 EXAMPLES = (
     "adjudge judges judgments.csv --gold gold.csv -o judges.csv",
+    "adjudge judges judgments.csv --show mistakes",
+    "adjudge judges judgments.csv --show pairs",
     "adjudge judges judgments.csv --gold gold.csv --features all",
 )
 
@@ -26,8 +30,17 @@ def run(
     gold: o.GoldFile = None,
     use_gold: o.UseGold = False,
     output: o.Output = None,
+    show: Annotated[
+        str,
+        o.option(
+            "--show",
+            metavar="WHAT",
+            help="judges; mistakes of each, or those common to all; drift and history, if there "
+            "are times; pairs who agree more than explained.",
+        ),
+    ] = "judges",
     top: Annotated[
-        int, o.option("--top", metavar="N", min=0, help="Judges to show a person; 0 for all.")
+        int, o.option("--top", metavar="N", min=0, help="Rows to show a person; 0 for all.")
     ] = 25,
     features: Annotated[
         str | None,
@@ -42,15 +55,18 @@ def run(
     reading: o.Reading,
     printing: o.Printing,
 ) -> None:
-    """Show how good each judge is: accuracy, bits of information a judgment, rates, intervals.
+    """Show how good each judge is, and whether to keep, train, drop or watch her, and why.
 
-    A judge of 0 bits tells nothing, however many judgments she gave. The fit is the one that
-    'adjudge consensus' makes with the same options.
+    A judge of 0 bits tells nothing, however many judgments she gave. --show tells more: what each
+    judge mistakes for what, what the guidelines should say, who changes over time, who copies.
+    The fit is the one that 'adjudge consensus' makes with the same options.
     """
     from adjudge.cli.fitting import built, fitted, summary
     from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
 
+    if show not in VIEWS:
+        raise UnknownName("view", show, VIEWS)
     be_quiet(printing.quiet or printing.json)
     check_places({"--output": output}, inputs=(judgments, gold))
     check_printing(printing, output)
@@ -59,8 +75,8 @@ def run(
     known = read.given
     if known is None and use_gold:
         known = read.beside
+    every = known if known is not None else read.beside
     if features is not None:
-        every = known if known is not None else read.beside
         table = _features(read.judgments, every, features, fitting.seed)
         deliver(
             table,
@@ -72,14 +88,61 @@ def run(
         )
         return
     consensus = fitted(model, read.judgments, known, fitting)
+    found = diagnosed(consensus, every, pairs=show == "pairs")
+    table = _view(found, show, judgments.name)
     deliver(
-        consensus.judges,
-        "judges",
+        table,
+        show,
         output,
         printing,
-        about=summary(consensus, read),
-        show=lambda: busiest(consensus, top or consensus.judgments.judge_count),
+        about={**summary(consensus, read), "diagnosis": found.notes},
+        show=lambda: _for_people(found, show, table, top or len(table)),
     )
+
+
+def diagnosed(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Diagnosis:
+    """The diagnosis of a fit, with a bar while it takes long; what it lacks is told."""
+    from adjudge.evaluation.diagnosis import diagnose
+
+    with progress("diagnosing") as on_step:
+        found = diagnose(consensus, gold=gold, pairs=pairs, progress=on_step)
+    if pairs:
+        say(f"  {found.notes[-1]}")
+    return found
+
+
+def _view(found: Diagnosis, show: str, source: str) -> Any:
+    """The table that is asked for."""
+    if show in ("drift", "history") and found.drift is None:
+        raise BadData(
+            f"there are no times, so --show {show} has nothing to look at; "
+            "a column 'time' would add them",
+            source=source,
+        )
+    return {
+        "judges": found.judges,
+        "mistakes": found.confusions,
+        "common": found.common,
+        "drift": found.drift,
+        "history": found.history,
+        "pairs": found.pairs,
+    }[show]
+
+
+def _for_people(found: Diagnosis, show: str, table: Any, count: int) -> Any:
+    """The page of a view."""
+    from adjudge.cli import judge_views
+
+    if show == "judges":
+        return judge_views.busiest(found, count)
+    views = {
+        "mistakes": judge_views.mistakes,
+        "common": judge_views.common,
+        "drift": judge_views.drift,
+        "history": judge_views.history,
+        "pairs": judge_views.pairs,
+    }
+    return views[show](table, count)
 
 
 def _features(judgments: Judgments, gold: Gold | None, names: str, seed: int) -> Any:
@@ -109,34 +172,3 @@ def _shown(table: Any, count: int) -> Any:
     columns = [("judge", "left"), ("n", "right"), *((head, "right") for head in short)]
     legend = ", ".join(f"{PAPER[column]} {column}" for column in heads if column in PAPER)
     return grid(f"Features of judges: {legend}, typ. {TYPICAL}", columns, cells)
-
-
-def busiest(consensus: Consensus, count: int) -> Any:
-    """The judges with most judgments, as a table for people."""
-    from adjudge.cli.writing import interval, number
-
-    table = consensus.judges.sort_by([("judgments", "descending")])
-    rows = table.slice(0, count).to_pylist()
-    extra = [column for column in ("sensitivity", "specificity", "bias") if column in rows[0]]
-    cells = [
-        [
-            name(row["judge"]),
-            f"{row['judgments']:,}",
-            number(row["accuracy"]),
-            interval(row["accuracy_low"], row["accuracy_high"]),
-            number(row["bits"]),
-            *(number(row[column], 2) for column in extra),
-        ]
-        for row in rows
-    ]
-    columns = [
-        ("judge", "left"),
-        ("judgments", "right"),
-        ("accuracy", "right"),
-        ("90% interval", "right"),
-        ("bits", "right"),
-        *((_HEADINGS.get(column, column), "right") for column in extra),
-    ]
-    hidden = consensus.judgments.judge_count - len(rows)
-    more = f" ({hidden:,} more: --top 0 shows all)" if hidden else ""
-    return grid(f"Judges with most judgments{more}", columns, cells)

@@ -18,8 +18,6 @@ from adjudge.data.gold import Gold
 from adjudge.data.judges import information
 from adjudge.data.judgments import Judgments
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.kernels import voting as kernels
-from adjudge.kernels.fixed import SHARE
 from adjudge.models.features import available, measure_features
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.model import pick
@@ -73,20 +71,16 @@ def _beyond(judgments: Judgments, gold: Gold | None, seed: int) -> dict[str, Any
         shares = labels[:, code] / np.maximum(total, 1)
         columns[f"share_{label}"] = pa.array(shares, mask=total == 0)
     if judgments.seconds is not None:
-        columns["median-seconds"] = _median_seconds(judgments)
+        columns["median-seconds"] = median_seconds(judgments)
     return columns
 
 
 def _against_majority(judgments: Judgments, seed: int) -> NDArray[np.float64]:
     """Counts of each judge's labels under the majority's truth."""
-    votes, _ = ThreadsEngine().load(judgments).posterior(None, own=True)
+    sweeps = ThreadsEngine().load(judgments)
+    votes, _ = sweeps.posterior(None, own=True)
     choice, _ = pick(votes, judgments, ties="random", seed=seed)
-    hard = np.zeros_like(votes)
-    hard[np.arange(len(choice)), choice] = 1.0
-    shape = (judgments.judge_count, votes.shape[1], len(judgments.scale.labels))
-    counts = np.zeros(shape, dtype=np.int64)
-    kernels.count_under(judgments.offsets, judgments.judge, judgments.label, hard, counts)
-    return np.asarray(counts / SHARE)
+    return sweeps.against(choice, votes.shape[1]).astype(np.float64)
 
 
 def _kappa(judgments: Judgments, counts: NDArray[np.float64]) -> Any:
@@ -106,12 +100,15 @@ def _kappa(judgments: Judgments, counts: NDArray[np.float64]) -> Any:
     return pa.array(kappa, mask=unknown)
 
 
-def _median_seconds(judgments: Judgments) -> Any:
+def median_seconds(judgments: Judgments) -> Any:
     """The median of the seconds that each judge spent on a judgment."""
     seconds = np.empty(0) if judgments.seconds is None else judgments.seconds
-    table = pa.table({"judge": judgments.judge, "seconds": seconds})
-    known = table.filter(~np.isnan(seconds))
-    found = known.group_by("judge").aggregate([("seconds", "approximate_median")])
+    known = np.flatnonzero(~np.isnan(seconds))
+    order = known[np.lexsort((seconds[known], judgments.judge[known]))]
+    count = np.bincount(judgments.judge[known], minlength=judgments.judge_count)
+    some = count > 0
+    begin = (np.cumsum(count) - count)[some]
+    lower, upper = order[begin + (count[some] - 1) // 2], order[begin + count[some] // 2]
     medians = np.full(judgments.judge_count, np.nan)
-    medians[found["judge"].to_numpy()] = found["seconds_approximate_median"].to_numpy()
+    medians[some] = (seconds[lower] + seconds[upper]) / 2
     return pa.array(medians, mask=np.isnan(medians))

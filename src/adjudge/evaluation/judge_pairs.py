@@ -180,7 +180,7 @@ def _mean(kappa: Floats, common: Floats) -> Floats:  # (resample,)
 
 def _tables(judgments: Judgments, least_common: int) -> tuple[_Tables | None, int, int]:
     """The tables of pairs of judges that count, the items behind them, and the pairs left out."""
-    left, right = _pairs_of_judgments(judgments.counts_per_item, judgments.offsets)
+    left, right = pairs_of_judgments(judgments.counts_per_item, judgments.offsets)
     judge = judgments.judge.astype(np.int64)
     swap = judge[left] > judge[right]
     left, right = np.where(swap, right, left), np.where(swap, left, right)
@@ -210,7 +210,7 @@ def _tables(judgments: Judgments, least_common: int) -> tuple[_Tables | None, in
     return tables, items, few
 
 
-def _pairs_of_judgments(
+def pairs_of_judgments(
     size: NDArray[np.int64], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (item,), (item + 1,) -> (pair,), (pair,)
     """Every two judgments of one item, as their places: earlier and later."""

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
+from adjudge.engines.engine import Engine, Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, UnknownName
-from adjudge.kernels import voting as kernels
 from adjudge.models.model import pick
 
 PAPER: dict[str, str] = {  # name: as the paper calls it
@@ -68,11 +68,15 @@ def measure_features(
     names: tuple[str, ...] = FEATURES,
     priors: tuple[float, ...] | None = None,  # (label,) known shares of labels
     seed: int = 0,
+    engine: Engine | None = None,
 ) -> JudgeFeatures:
     """The features named, each reference swept once; what the data lack is named in an error."""
     for name in names:
         if name not in FEATURES:
             raise UnknownName("feature", name, FEATURES)
+    if not names:
+        return JudgeFeatures({}, {})
+    sweeps = (engine if engine is not None else ThreadsEngine()).load(judgments)
     values: dict[str, NDArray[np.float64]] = {}
     counts: dict[str, NDArray[np.float64]] = {}
     against = {
@@ -82,15 +86,17 @@ def measure_features(
     for which, wanted in against.items():
         if wanted:
             reference = (
-                _gold(judgments, gold, wanted) if which == "gold" else _majority(judgments, seed)
+                _gold(judgments, gold, wanted)
+                if which == "gold"
+                else _majority(judgments, sweeps, seed)
             )
-            _compare(judgments, reference, wanted, values, counts)
+            _compare(judgments, sweeps, reference, wanted, values, counts)
     if "honeypot-accuracy" in names:
-        totals = _honeypots(judgments, gold)
+        totals = _honeypots(judgments, sweeps, gold)
         counts["honeypot-accuracy"] = totals[:, 0]
         values["honeypot-accuracy"] = _share(totals[:, 1], totals[:, 0])
     if TYPICAL in names:
-        values[TYPICAL], counts[TYPICAL] = _typicality(judgments, priors)
+        values[TYPICAL], counts[TYPICAL] = _typicality(judgments, sweeps, priors)
     return JudgeFeatures({name: values[name] for name in names}, counts)
 
 
@@ -124,14 +130,15 @@ def _gold(judgments: Judgments, gold: Gold | None, wanted: list[str]) -> NDArray
     return known
 
 
-def _majority(judgments: Judgments, seed: int) -> NDArray[np.int16]:
-    votes, _ = ThreadsEngine().load(judgments).posterior(None, own=True)
+def _majority(judgments: Judgments, sweeps: Sweeps, seed: int) -> NDArray[np.int16]:
+    votes, _ = sweeps.posterior(None, own=True)
     choice, _ = pick(votes, judgments, ties="random", seed=seed)
     return np.where(judgments.counts_per_item > 0, choice, -1).astype(np.int16)
 
 
 def _compare(
     judgments: Judgments,
+    sweeps: Sweeps,
     reference: NDArray[np.int16],
     wanted: list[str],
     values: dict[str, NDArray[np.float64]],
@@ -147,32 +154,30 @@ def _compare(
             f"feature {distant[0]} needs an ordinal scale, and {scale} has no order",
             wanted="an ordinal scale",
         )
+    number, stands = scale.truth_values, np.array(scale.truth_of)
     collapse = scale.truth_relevant
-    relevant = np.zeros(len(scale.truths), np.int64) if collapse is None else collapse.astype(int)
-    number = scale.truth_values
-    totals = np.zeros((judgments.judge_count, 4))
-    kernels.compare(
-        judgments.offsets,
-        judgments.judge,
-        judgments.label,
-        reference,
-        np.array(scale.truth_of, dtype=np.int64),
-        relevant,
-        number,
-        totals,
+    relevant = np.zeros(len(number), dtype=np.bool_) if collapse is None else collapse
+    table = sweeps.against(reference, len(number)) * (stands >= 0)  # (judge, truth, label)
+    alike = np.arange(len(number))[:, None] == stands
+    apart = np.abs(number[:, None] - number[stands])
+    total, same, near, distance = (
+        (table * weight).sum(axis=(1, 2))
+        for weight in (1.0, alike, relevant[:, None] == relevant[stands], apart)
     )
     span = float(np.ptp(number)) or 1.0
     found = {
-        "graded-accuracy": _share(totals[:, 1], totals[:, 0]),
-        "binary-accuracy": _share(totals[:, 2], totals[:, 0]),
-        "graded-distance": 1.0 - _share(totals[:, 3] / span, totals[:, 0]),
+        "graded-accuracy": _share(same, total),
+        "binary-accuracy": _share(near, total),
+        "graded-distance": 1.0 - _share(distance / span, total),
     }
     for name in wanted:
         values[name] = found[name.rpartition("-")[0]]
-        counts[name] = totals[:, 0]
+        counts[name] = total
 
 
-def _honeypots(judgments: Judgments, gold: Gold | None) -> NDArray[np.float64]:  # (judge, 2)
+def _honeypots(
+    judgments: Judgments, sweeps: Sweeps, gold: Gold | None
+) -> NDArray[np.float64]:  # (judge, 2)
     """Judgments of honeypots, and how many gave the label that was wanted."""
     if gold is None or gold.honeypot is None or not gold.honeypot.any():
         raise BadData(
@@ -180,17 +185,16 @@ def _honeypots(judgments: Judgments, gold: Gold | None) -> NDArray[np.float64]: 
             wanted="honeypots",
         )
     traps = gold.select(gold.honeypot)
-    wanted = np.full(judgments.item_count, -1, dtype=np.int64)
+    wanted = np.full(judgments.item_count, -1, dtype=np.int16)
     codes = np.array([judgments.scale.label_code(value) for value in traps.values])
     where = look_up(traps.items, judgments.items)
     wanted[where[where >= 0]] = codes[traps.value][where >= 0]
-    totals = np.zeros((judgments.judge_count, 2))
-    kernels.compare_labels(judgments.offsets, judgments.judge, judgments.label, wanted, totals)
-    return totals
+    table = sweeps.against(wanted, len(judgments.scale.labels))  # (judge, label wanted, label)
+    return np.stack([table.sum(axis=(1, 2)), np.einsum("jkk->j", table)], axis=1).astype(np.float64)
 
 
 def _typicality(
-    judgments: Judgments, priors: tuple[float, ...] | None
+    judgments: Judgments, sweeps: Sweeps, priors: tuple[float, ...] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # (judge,), (judge,)
     """1 minus half the distance between a judge's label shares and the expected ones.
 
@@ -200,10 +204,7 @@ def _typicality(
     judge of two judgments is no outlier.
     """
     labels = len(judgments.scale.labels)
-    cells = np.bincount(
-        judgments.judge.astype(np.int64) * labels + judgments.label,
-        minlength=judgments.judge_count * labels,
-    ).reshape(-1, labels)
+    cells = sweeps.cells()
     total = cells.sum(axis=1)
     if priors is None:
         seen = total > 0

@@ -1,0 +1,171 @@
+"""Which items are in doubt, and what one more judgment of each would tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus, places
+from adjudge.data.judgments import Judgments
+from adjudge.errors import BadSetting
+from adjudge.evaluation.confusions import pooled_rates, texts
+
+_BLOCK = 4_000_000  # numbers worked on at a time: 32 MB
+
+Floats = NDArray[np.float64]
+
+
+def votes_of(judgments: Judgments) -> NDArray[np.int64]:  # (item, label)
+    """How many judgments gave each item each label."""
+    labels = len(judgments.scale.labels)
+    cell = judgments.item.astype(np.int64) * labels + judgments.label
+    return np.bincount(cell, minlength=judgments.item_count * labels).reshape(-1, labels)
+
+
+def items_of(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
+    """A row an item, in the order of ``consensus.labels``.
+
+    ``item``, ``topic``, ``document`` where known, ``label``, ``probability``, ``entropy`` in bits,
+    ``judgments``. ``disagreement``: the chance that two of its judgments differ, null of fewer than
+    two. ``vote``: the truth with most votes, null without any; of several with as many the label of
+    the consensus if it is one of them, else the first. ``vote_share``: its share of the votes.
+    ``differs``: whether the consensus has another label than the vote. ``gain``: the bits that one
+    more judgment, by an average judge, is expected to tell about the truth; ``gain_rank``: 1 for
+    the item that would gain most.
+    """
+    judgments, scale = consensus.judgments, consensus.scale
+    columns: dict[str, Any] = {"item": judgments.items}
+    if judgments.topics is not None and judgments.topic is not None:
+        columns["topic"] = judgments.topics.take(pa.array(judgments.topic))
+    if judgments.documents is not None:
+        columns["document"] = judgments.documents
+    columns["label"] = texts(scale.truths, consensus.choice)
+    columns["probability"] = pa.array(consensus.probability)
+    columns["entropy"] = pa.array(consensus.entropy)
+    columns["judgments"] = pa.array(judgments.counts_per_item)
+    columns["disagreement"] = _disagreement(votes)
+    vote, share = _vote(consensus, votes)
+    columns["vote"] = texts(scale.truths, vote)
+    columns["vote_share"] = pa.array(share, mask=vote < 0)
+    columns["differs"] = pa.array((vote >= 0) & (vote != consensus.choice))
+    gain = gain_of(consensus.posterior, pooled_rates(consensus))
+    columns["gain"] = pa.array(gain)
+    columns["gain_rank"] = pa.array(places(gain, np.zeros(len(gain), dtype=np.int32)))
+    return pa.table(columns)
+
+
+def _disagreement(votes: NDArray[np.int64]) -> Any:  # (item,)
+    """The chance that two judgments of an item, drawn without putting back, differ."""
+    total = votes.sum(axis=1)
+    pairs = total * (total - 1)
+    alike = (votes * (votes - 1)).sum(axis=1)
+    return pa.array(1.0 - alike / np.where(pairs > 0, pairs, 1), mask=pairs == 0)
+
+
+def _vote(
+    consensus: Consensus, votes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Floats]:  # (item,), (item,)
+    """The truth with most votes, -1 where there are none, and its share of them."""
+    truths = len(consensus.scale.truths)
+    cast = np.zeros((len(votes), truths), dtype=np.int64)
+    for label, truth in enumerate(consensus.scale.truth_of):
+        if truth >= 0:
+            cast[:, truth] += votes[:, label]
+    most = cast.max(axis=1, initial=0)
+    chosen = consensus.choice.astype(np.int64)
+    here = np.arange(len(cast))
+    vote = np.where(cast[here, chosen] == most, chosen, cast.argmax(axis=1))
+    vote[most == 0] = -1
+    return vote, np.asarray(most / np.maximum(cast.sum(axis=1), 1), dtype=np.float64)
+
+
+def gain_of(
+    posterior: Floats,  # (item, truth)
+    confusion: Floats,  # (truth, label)
+) -> Floats:  # (item,)
+    """The bits that one judgment under that confusion is expected to tell about each item's truth.
+
+    It is the mutual information of truth and label: the doubt about the label that will come, less
+    what of it would remain if the truth were known, ``H(q theta) - sum_k q_k H(theta_k)``.
+    """
+    inner = _entropy(confusion)  # (truth,)
+    gain = np.empty(len(posterior))
+    step = max(1, _BLOCK // confusion.shape[1])
+    for start in range(0, len(posterior), step):
+        part = posterior[start : start + step]
+        gain[start : start + step] = _entropy(part @ confusion) - part @ inner
+    return np.asarray(np.maximum(gain, 0.0))
+
+
+def gain_by(
+    posterior: Floats,  # (pair, truth)
+    confusion: Floats,  # (pair, truth, label)
+) -> Floats:  # (pair,)
+    """The same for pairs of an item and the judge at hand: each with a confusion of its own."""
+    mixed = np.einsum("pk,pkl->pl", posterior, confusion)
+    inner = np.einsum("pk,pk->p", posterior, _entropy(confusion))
+    return np.asarray(np.maximum(_entropy(mixed) - inner, 0.0))
+
+
+def _entropy(shares: Floats) -> Floats:  # (..., outcome) -> (...)
+    """Entropy over the last axis, in bits."""
+    logs = np.zeros_like(shares)
+    np.log2(shares, out=logs, where=shares > 0)
+    return np.asarray(-np.einsum("...l,...l->...", shares, logs))
+
+
+def suggest_judges(
+    consensus: Consensus,
+    items: NDArray[np.integer[Any]],  # codes of the items
+    *,
+    among: NDArray[np.bool_] | None = None,  # (judge,)
+    count: int = 3,
+) -> tuple[NDArray[np.int64], Floats]:  # (item, place), (item, place)
+    """Who should judge each of the items next: judges by the bits their judgment would tell.
+
+    Best first; only ``among`` those, and nobody who has judged the item already: -1, and NaN bits,
+    where there are not so many. An item whose truth is known has nothing to gain from anyone.
+    """
+    if count < 1:
+        raise BadSetting("count", count, "at least 1")
+    judgments = consensus.judgments
+    confusion = np.broadcast_to(
+        consensus.confusion, (judgments.judge_count, *consensus.confusion.shape[1:])
+    )
+    judges = np.arange(len(confusion)) if among is None else np.flatnonzero(among)
+    inner = _entropy(confusion[judges])  # (judge, truth)
+    place = np.full(judgments.judge_count, -1)
+    place[judges] = np.arange(len(judges))
+    found = np.full((len(items), count), -1, dtype=np.int64)
+    bits = np.full((len(items), count), np.nan)
+    step = max(1, _BLOCK // max(1, len(judges) * confusion.shape[2]))
+    for start in range(0, len(items), step):
+        part = np.asarray(items[start : start + step])
+        posterior = consensus.posterior[part]
+        mixed = np.einsum("ik,jkl->ijl", posterior, confusion[judges])
+        gain = _entropy(mixed) - posterior @ inner.T  # (item, judge)
+        row, column = _judged(judgments, part, place)
+        gain[row, column] = -np.inf
+        order = np.argsort(-gain, axis=1, kind="stable")[:, :count]
+        best = np.take_along_axis(gain, order, axis=1)
+        free = best > -np.inf
+        rows = slice(start, start + len(part))
+        wide = order.shape[1]
+        found[rows, :wide] = np.where(free, judges[order], -1)
+        bits[rows, :wide] = np.where(free, np.maximum(best, 0.0), np.nan)
+    return found, bits
+
+
+def _judged(
+    judgments: Judgments, items: NDArray[np.integer[Any]], place: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (judgment,), (judgment,)
+    """Who judged which of the items: places among the items and among the judges in question."""
+    begin, size = judgments.offsets[items], judgments.counts_per_item[items]
+    row = np.repeat(np.arange(len(items)), size)
+    within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+    column = place[judgments.judge[np.repeat(begin, size) + within]]
+    kept = column >= 0
+    return row[kept], column[kept]
