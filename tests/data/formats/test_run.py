@@ -26,6 +26,7 @@ def test_a_run(tmp_path: Path) -> None:
         "rank": [1, 2, 0],
         "score": [12.5, -0.01, 3.0],
         "tag": ["bm25"] * 3,
+        "line": [1, 2, 3],
     }
     assert content.run.schema.field("rank").type == pa.int64()
     assert content.run.schema.field("score").type == pa.float64()

@@ -21,9 +21,10 @@ class Content:
     """What a file holds, or what is to be written: any of judgments, gold, labels, a run.
 
     ``labels`` is a consensus table (the columns of ``Consensus.labels``); ``run`` is a ranking
-    (topic, document, rank, score, tag); ``texts`` are the words of topics and documents (columns
-    topic, document, query, title, text, ... as the format has them). ``bad`` are the faulty rows
-    that were skipped; ``notes`` say what was left out because it is no judgment, and how much.
+    (topic, document, rank, score, tag, line); ``texts`` are the words of topics and documents
+    (columns topic, document, query, title, text, ... as the format has them). ``bad`` are the
+    faulty rows that were skipped; ``notes`` say what was left out because it is no judgment, and
+    how much.
     """
 
     judgments: Judgments | None = None

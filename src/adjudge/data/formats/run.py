@@ -28,8 +28,8 @@ def sniff(head: Head) -> bool:
 
 
 def read(path: Path, options: Options) -> Content:
-    """The run as a table: topic, document, rank, score, tag; each document once in a topic."""
-    table, source = read_spaced(path, options, _NAMES)
+    """The run as a table: topic, document, rank, score, tag, line; a document once in a topic."""
+    table, source = read_spaced(path, options, _NAMES, lines=True)
     _, no_rank = numbers_of(table["rank"], whole=True)
     _, no_score = numbers_of(table["score"])
     table = check_rows(

@@ -29,16 +29,21 @@ _WHOLE = r"^-?[0-9]{1,18}$"
 _NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 
 
-def read_spaced(path: Path, options: Options, names: tuple[str, ...]) -> tuple[Any, Source]:
-    """A file of cells set apart by white space as a table of text columns, and its source."""
+def read_spaced(
+    path: Path, options: Options, names: tuple[str, ...], *, lines: bool = False
+) -> tuple[Any, Source]:
+    """A file of cells set apart by white space as a table of text columns, and its source.
+
+    With ``lines`` the last column is the line of each row, a number.
+    """
     check_readable(path)
-    lines = _lines(path, options.encoding)
-    numbers = np.flatnonzero(np.asarray(pc.not_equal(lines, "")))
+    texts = _lines(path, options.encoding)
+    numbers = np.flatnonzero(np.asarray(pc.not_equal(texts, "")))
     if numbers.size and numbers[-1] == numbers.size - 1:  # no blank line before the last
-        lines = lines.slice(0, numbers.size)
+        texts = texts.slice(0, numbers.size)
     else:
-        lines = lines.take(pa.array(numbers))
-    cells = pc.ascii_split_whitespace(lines)
+        texts = texts.take(pa.array(numbers))
+    cells = pc.ascii_split_whitespace(texts)
     source = Source(path.name, line_of=lambda row: int(numbers[row]) + 1, skip_bad=options.skip_bad)
     if not len(cells):
         raise BadData("there is nothing in the file", source=path.name)
@@ -64,6 +69,9 @@ def read_spaced(path: Path, options: Options, names: tuple[str, ...]) -> tuple[A
     flat = cells.flatten()
     starts = np.arange(len(cells), dtype=np.int64) * len(names)
     columns = {name: flat.take(pa.array(starts + at)) for at, name in enumerate(names)}
+    if lines:
+        rows = numbers if source.row_of is None else numbers[source.row_of]
+        columns["line"] = pa.array(rows + 1)
     return pa.table(columns), source
 
 

@@ -1,0 +1,98 @@
+"""adjudge compare: models side by side, from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commands import Run
+
+FEW = ("--models", "majority-vote,dawid-skene,hybrid-confusion:em")
+
+
+def test_a_pipe_gets_the_models_and_a_person_the_advice(adjudge: Run, demo_folder: Path) -> None:
+    gold = ("--gold", demo_folder / "truth.csv")
+    ended = adjudge("compare", demo_folder / "judgments.csv", *gold, *FEW)
+    assert ended.code == 0, ended.err
+    assert ended.out.splitlines()[0] == (
+        "model,accuracy,low,high,rank,log_loss,log_loss_rank,calibration_error,seconds,reason"
+    )
+    assert {row["model"]: row["rank"] for row in ended.rows} == {
+        "hybrid-confusion:em": "1",
+        "dawid-skene": "1",
+        "majority-vote": "2",
+    }
+    first, last = ended.err.splitlines()
+    assert first.startswith("  cross-validated by 5 folds over 400 gold items; models share a rank")
+    assert last.startswith("Take hybrid-confusion:em: accuracy 0.8")
+
+
+def test_a_table_for_people(at_terminal: Run, demo_folder: Path) -> None:
+    gold = ("--gold", demo_folder / "truth.csv")
+    ended = at_terminal("compare", demo_folder / "judgments.csv", *gold, *FEW)
+    assert "Models, best first" in ended.out
+    assert any(
+        line.split()[:3] == ["hybrid-confusion:em", "0.895", "(1)"]
+        for line in ended.out.splitlines()
+    )
+    assert max(map(len, ended.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("way", ["none", "held out"])
+def test_without_gold_judgments_are_held_out(way: str, adjudge: Run, demo_folder: Path) -> None:
+    more = () if way == "none" else ("--gold", demo_folder / "gold.csv", "--held-out")
+    models = ("--models", "majority-vote,vote,hybrid-confusion:em")
+    ended = adjudge("compare", demo_folder / "judgments.csv", *more, *models, "--folds", "3")
+    assert ended.code == 0, ended.err
+    rows = ended.rows
+    assert list(rows[0]) == ["model", "log_score", "se", "rank", "clipped", "seconds", "reason"]
+    assert [row["model"] for row in rows] == ["hybrid-confusion:em", "majority-vote", "vote"]
+    assert float(rows[0]["log_score"]) > float(rows[1]["log_score"])
+    assert rows[2]["reason"] == (
+        "vote cannot be scored by judgments: weights say which judges count, not how they label"
+    )
+    assert f"  not scored: vote: {rows[2]['reason']}\n" in ended.err
+    assert "by 3 folds of 2,418 judgments" in ended.err
+
+
+def test_gold_that_stands_in_the_file_is_taken(adjudge: Run, folder: Path) -> None:
+    lines = ["item,judge,label,gold"]
+    lines += [f"i{n},j{j},{(n + (j == n % 5)) % 2},{n % 2}" for n in range(40) for j in range(4)]
+    (folder / "with.csv").write_text("\n".join(lines) + "\n")
+    found = adjudge("compare", "with.csv", *FEW, "--json").json
+    assert found["by"] == "gold"
+    assert found["recommended"] in FEW[1].split(",")
+    assert found["recommendation"].startswith(f"Take {found['recommended']}: ")
+    assert len(found["models"]) == 3
+
+
+def test_a_model_that_does_not_fit_is_named(adjudge: Run, folder: Path, demo_folder: Path) -> None:
+    gold = ("--gold", demo_folder / "gold.csv", "-o", "models.csv")
+    models = ("--models", "hierarchical-relevance,majority-vote")
+    ended = adjudge("compare", demo_folder / "judgments.csv", *gold, *models)
+    assert (ended.code, ended.out) == (0, "")
+    assert (
+        "  not scored: hierarchical-relevance: hierarchical-relevance takes two labels, and these "
+        "are 3: 0 < 1 < 2; collapse them (--binary), or take hierarchical-confusion, its form for "
+        "any number\n"
+    ) in ended.err
+    assert ended.err.endswith("models written to models.csv\n")
+    assert len((folder / "models.csv").read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--models", "dawid-skein"), "there is no model 'dawid-skein'; did you mean"),
+        (("--models", "majority-vote", "--folds", "90"), "no model could be scored (majority-vote"),
+        (("-o", "models.xls"), "--output = 'models.xls': wanted a name that ends in .csv"),
+    ],
+)
+def test_bad_input(
+    arguments: tuple[str, ...], message: str, adjudge: Run, demo_folder: Path
+) -> None:
+    gold = ("--gold", demo_folder / "gold.csv")
+    ended = adjudge("compare", demo_folder / "judgments.csv", *gold, *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.err.splitlines()[-1]

@@ -1,0 +1,208 @@
+"""adjudge rank: runs against noisy judgments, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from adjudge import Judgments
+from commands import Run
+
+QUICK = ("--warmup", "50", "--draws", "50", "--samples", "200")
+EXACT = ("-m", "majority-vote", "--samples", "50")
+
+
+@pytest.fixture
+def systems(folder: Path, demo_folder: Path) -> tuple[str, ...]:
+    """Judgments of the demo beside two runs over all its topics: one by truth, one by item."""
+    made = Judgments.read(demo_folder / "judgments.csv")
+    truth = dict(
+        line.split(",")[0:3:2] for line in (demo_folder / "truth.csv").read_text().splitlines()[1:]
+    )
+    rows = list(zip(made.items.to_pylist(), made.documents.to_pylist(), made.topic, strict=True))  # type: ignore[union-attr,arg-type]
+    topics = made.topics.to_pylist()  # type: ignore[union-attr]
+    lines: dict[str, list[str]] = {"good": [], "plain": []}
+    for number, (item, document, topic) in enumerate(rows):
+        noise = number * 7919 % 101 / 100
+        for name, score in (("good", int(truth[item]) + 2 * noise), ("plain", noise)):
+            lines[name].append(f"{topics[topic]} Q0 {document} 1 {score:.3f} {name}")
+    for name, text in lines.items():
+        (folder / f"{name}.run").write_text("\n".join(text) + "\n")
+    return ("rank", "--judgments", str(demo_folder / "judgments.csv"))
+
+
+def test_a_pipe_gets_the_systems(adjudge: Run, systems: tuple[str, ...]) -> None:
+    ended = adjudge(*systems, "--runs", "good.run", "plain.run", "--measures", "AP", "P@5", *QUICK)
+    assert ended.code == 0, ended.err
+    assert ended.out.splitlines()[0] == "measure,system,value,low,high,sd,p_best,by_label"
+    rows = ended.rows
+    assert [(row["measure"], row["system"]) for row in rows] == [
+        *(("AP", "good"), ("AP", "plain"), ("P@5", "good"), ("P@5", "plain"))
+    ]
+    for row in rows:
+        assert float(row["low"]) < float(row["value"]) < float(row["high"])
+    assert float(rows[0]["p_best"]) > 0.95
+    assert ended.err.startswith("hierarchical-confusion on 2,418 judgments")
+    assert "  intervals are about the judges' noise on these 20 topics" in ended.err
+    assert "  doubt about the ranking by AP: " in ended.err
+
+
+def test_a_person_sees_systems_pairs_and_what_to_judge_next(
+    at_terminal: Run, systems: tuple[str, ...]
+) -> None:
+    ended = at_terminal(*systems, "--runs", "good.run", "plain.run", *QUICK, "--top", "3")
+    assert ended.code == 0, ended.err
+    for title in ("Systems by nDCG@10, 20 topics", "Pairs by nDCG@10", "Systems by AP, 20 topics"):
+        assert title in ended.out
+    below = ended.out.partition("Judge next")[2].splitlines()
+    assert len([line for line in below if "topic-" in line]) <= 3
+    assert max(map(len, ended.out.splitlines())) <= 80
+
+
+def test_json_and_files(adjudge: Run, folder: Path, systems: tuple[str, ...]) -> None:
+    files = ("-o", "systems.csv", "--pairs", "pairs.jsonl", "--next", "next.csv")
+    runs = ("--runs", "good.run", "plain.run", "--measures", "AP", "Bpref")
+    ended = adjudge(*systems, *runs, *QUICK, *files, "--json", "--over", "topics")
+    assert ended.code == 0, ended.err
+    found = ended.json
+    assert found["model"] == "hierarchical-confusion"
+    assert found["ranking"]["draws"] == {"AP": 200, "Bpref": 100}
+    assert found["ranking"]["over"] == "topics"
+    assert found["ranking"]["unjudged"] == "not-relevant"
+    assert len(found["systems"]) == 4
+    assert [row["first"] for row in found["pairs"]] == ["good", "good"]
+    pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text().splitlines()]
+    assert [row["measure"] for row in pairs] == ["AP", "Bpref"]
+    assert (folder / "systems.csv").read_text().startswith("measure,system,")
+    assert (folder / "next.csv").read_text().startswith("topic,document,judgments,label,")
+
+
+def test_what_the_labels_give_is_what_their_qrels_give(
+    adjudge: Run, folder: Path, demo_folder: Path, systems: tuple[str, ...]
+) -> None:
+    import ir_measures
+
+    ended = adjudge(*systems, "--runs", "good.run", "--measures", "nDCG@10", *EXACT)
+    labels = ("consensus", demo_folder / "judgments.csv", "-m", "majority-vote", "--to", "qrels")
+    assert adjudge(*labels, "-o", "crowd.qrels").code == 0
+    wanted = ir_measures.calc_aggregate(
+        [ir_measures.nDCG @ 10],
+        list(ir_measures.read_trec_qrels(str(folder / "crowd.qrels"))),
+        list(ir_measures.read_trec_run(str(folder / "good.run"))),
+    )
+    assert float(ended.rows[0]["by_label"]) == pytest.approx(wanted[ir_measures.nDCG @ 10])
+    assert "majority-vote takes what it found of its judges for certain" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("unjudged", "said"),
+    [
+        ("not-relevant", "taken as not relevant"),
+        ("condensed", "taken out of the runs (condensed lists)"),
+        ("prevalence", "as relevant as their topic's judged documents"),
+    ],
+)
+def test_unjudged_documents_are_counted_and_said(
+    unjudged: str, said: str, adjudge: Run, folder: Path, systems: tuple[str, ...]
+) -> None:
+    with (folder / "good.run").open("a") as file:
+        file.write("\ntopic-001 Q0 stranger 1 9.5 good\nnowhere Q0 a 1 1 good\n")
+    ended = adjudge(*systems, "--runs", "good.run", *EXACT, "--unjudged", unjudged)
+    assert ended.code == 0, ended.err
+    assert (
+        f"  good.run: 1 of 401 documents are not judged, {said} (first: line 402, document "
+        "'stranger' of topic 'topic-001')\n"
+    ) in ended.err
+    assert (
+        "  good.run: 1 of 21 topics have no judgments and are left out (first: line 403, topic "
+        "'nowhere')\n"
+    ) in ended.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("7 0 a 1\n", "bad.run, line 1: 4 fields; wanted 6: topic Q0 document rank score tag"),
+        (
+            "topic-001 Q0 a 1 2 t\ntopic-001 Q0 a 2 1 t\n",
+            "bad.run, line 2, column document: document 'a' of topic 'topic-001' is on line 1 "
+            "already",
+        ),
+        (
+            "\ntopic-001 Q0 a 1 2 t\n",
+            "bad.run, line 2: document 'a' of topic 'topic-001' is not in the judgments, nor is "
+            "any other of this run's 1",
+        ),
+        (
+            "7 Q0 a 1 2 t\n",
+            "bad.run, line 1: topic '7' has no judgments, nor has any other of this run's 1",
+        ),
+        ("", "bad.run: the file is empty (0 bytes)"),
+    ],
+)
+def test_a_bad_run_is_named_by_file_and_line(
+    text: str, message: str, adjudge: Run, folder: Path, systems: tuple[str, ...]
+) -> None:
+    (folder / "bad.run").write_text(text)
+    ended = adjudge(*systems, "--runs", "good.run", "bad.run", *EXACT)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.splitlines()[-1] == f"error: {message}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--unjudged", "ignored"),
+            "unjudged = 'ignored': wanted one of not-relevant, condensed, prevalence",
+        ),
+        (("--over", "systems"), "over = 'systems': wanted judgments or topics"),
+        (("--level", "95"), "level = 95.0: wanted a number between 0 and 1, such as 0.95"),
+        (("--pairs", "pairs.xls"), "--pairs = 'pairs.xls': wanted a name that ends in .csv"),
+        (("-o", "good.run"), "--output = 'good.run': wanted a name that ends in .csv"),
+        (("--runs", "missing.run"), "missing.run: there is no such file"),
+    ],
+)
+def test_a_bad_option(
+    arguments: tuple[str, ...], message: str, adjudge: Run, systems: tuple[str, ...]
+) -> None:
+    ended = adjudge(*systems, "--runs", "good.run", *EXACT, *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.err.splitlines()[-1]
+
+
+def test_a_measure_that_does_not_exist(adjudge: Run, systems: tuple[str, ...]) -> None:
+    ended = adjudge(*systems, "--runs", "good.run", *EXACT, "--measures", "nDCQ@10")
+    assert ended.code == 2
+    assert "there is no measure 'nDCQ@10'; did you mean 'nDCG'?" in ended.err
+
+
+def test_judgments_without_topics(adjudge: Run, folder: Path, systems: tuple[str, ...]) -> None:
+    (folder / "flat.csv").write_text("item,judge,label\na,x,1\nb,x,0\n")
+    ended = adjudge("rank", "--judgments", "flat.csv", "--runs", "good.run", *EXACT)
+    assert ended.code == 2
+    assert ended.err.splitlines()[-1] == (
+        "error: the judgments have no topics, so nothing can be matched with a run; wanted columns "
+        "topic and document"
+    )
+
+
+def test_systems_in_doubt_get_documents_to_judge_next(
+    at_terminal: Run, folder: Path, systems: tuple[str, ...]
+) -> None:
+    names = []
+    for number in range(9):  # 36 pairs, more than a page has
+        rows = [line.split() for line in (folder / "plain.run").read_text().splitlines()]
+        for place, row in enumerate(rows):
+            row[4] = str((place * 7907 + number * 31) % 97)
+            row[5] = f"system-{number}"
+        names.append(f"{number}.run")
+        (folder / names[-1]).write_text("\n".join(" ".join(row) for row in rows))
+    ended = at_terminal(*systems, "--runs", *names, "--measures", "P@5", *QUICK, "--top", "4")
+    assert ended.code == 0, ended.err
+    assert "Pairs by P@5 (6 surer ones: --pairs FILE has all)" in " ".join(ended.out.split())
+    below = ended.out.partition("Judge next")[2].splitlines()
+    assert len([line for line in below if line.strip().startswith("topic-")]) == 4
+    assert max(map(len, ended.out.splitlines())) <= 80

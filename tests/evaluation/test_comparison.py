@@ -1,0 +1,187 @@
+"""Models side by side: scores as elsewhere, ranks shared, failures named, one recommended."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from adjudge import Consensus, DawidSkene, Gold, Judgments, MajorityVote, model
+from adjudge.errors import BadData, BadSetting, UnknownName
+from adjudge.evaluation import compare_models, cross_validate, entrants
+from adjudge.evaluation.comparison import Entrant, Result, _pick
+from adjudge.evaluation.heldout import held_out_score
+from adjudge.models.model import Model, Step
+from adjudge.models.registry import MODELS
+from adjudge.simulation import Crowd, Population
+
+MADE = Crowd(
+    items=300,
+    population=Population.parse("skilled:70,adversary:30", judges=12),
+    topics=5,
+    per_item=5,
+    gold=0.6,
+).make(seed=4)
+FEW = ["majority-vote", "dawid-skene", "hybrid-confusion:em"]
+
+
+class Broken:
+    """A model that does not work."""
+
+    name: ClassVar[str] = "broken"
+
+    def fit(
+        self,
+        judgments: Judgments,
+        gold: Gold | None = None,
+        *,
+        engine: object = None,
+        progress: object = None,
+    ) -> Consensus:
+        raise ZeroDivisionError("by nothing")
+
+
+def test_all_models_take_part_in_all_their_ways() -> None:
+    names = [entrant.name for entrant in entrants(gold=True)]
+    assert {name.partition(":")[0] for name in names} == set(MODELS)
+    assert [name for name in names if ":" in name] == [
+        *("hybrid-confusion:gibbs", "hybrid-confusion:em"),
+        *("hierarchical-confusion:gibbs", "hierarchical-confusion:variational"),
+    ]
+
+
+def test_a_name_stands_for_all_its_ways() -> None:
+    chosen = entrants(gold=False, names=["hybrid-confusion", "pmf", "hybrid-confusion:em"], seed=3)
+    assert [entrant.name for entrant in chosen] == [
+        *("hybrid-confusion:gibbs", "hybrid-confusion:em", "pmf")
+    ]
+    assert chosen[1].model == model("hybrid-confusion", method="em", seed=3)
+
+
+def test_the_vote_is_weighted_by_what_there_is() -> None:
+    for gold, feature in ((True, "graded-accuracy-gold"), (False, "graded-accuracy-majority")):
+        (vote,) = entrants(gold=gold, names=["vote"])
+        assert str(vote.model.weight) == feature  # type: ignore[attr-defined]
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(UnknownName) as raised:
+        entrants(gold=True, names=["dawid-skein"])
+    assert str(raised.value).startswith(
+        "there is no model 'dawid-skein'; did you mean 'dawid-skene'?"
+    )
+
+
+def test_scores_by_gold_are_those_of_cross_validation() -> None:
+    steps: list[Step] = []
+    compared = compare_models(
+        MADE.judgments,
+        MADE.gold,
+        models=entrants(gold=True, names=FEW),
+        folds=4,
+        seed=2,
+        progress=steps.append,
+    )
+    assert compared.by == "gold"
+    table = compared.to_table()
+    assert table.column_names == [
+        *("model", "accuracy", "low", "high", "rank", "log_loss", "log_loss_rank"),
+        *("calibration_error", "seconds", "reason"),
+    ]
+    rows = {row["model"]: row for row in table.to_pylist()}
+    crossed = cross_validate(DawidSkene(seed=2), MADE.judgments, MADE.gold, folds=4, seed=2).pooled
+    for name in ("accuracy", "log_loss", "calibration_error"):
+        assert rows["dawid-skene"][name] == pytest.approx(crossed[name].value)
+    # With three adversaries in ten, the vote is far behind.
+    assert rows["majority-vote"]["rank"] == 2
+    assert rows["dawid-skene"]["rank"] == rows["hybrid-confusion:em"]["rank"] == 1
+    assert table["model"].to_pylist()[-1] == "majority-vote"
+    assert compared.chosen in ("dawid-skene", "hybrid-confusion:em")
+    assert compared.recommendation.startswith(f"Take {compared.chosen}: accuracy 0.")
+    assert compared.recommendation.endswith(
+        "as accurate, as far as this gold can tell, but has a higher log loss."
+    )
+    assert [(step.done, step.total) for step in steps][-1] == (12, 12)
+    assert {step.note for step in steps} == set(FEW)
+
+
+def test_scores_without_gold_are_those_of_judgments_held_out() -> None:
+    compared = compare_models(MADE.judgments, models=entrants(gold=False, names=FEW), seed=2)
+    assert compared.by == "judgments"
+    table = compared.to_table()
+    assert table.column_names == [
+        *("model", "log_score", "se", "rank", "clipped", "seconds", "reason")
+    ]
+    rows = {row["model"]: row for row in table.to_pylist()}
+    held = held_out_score(DawidSkene(seed=2), MADE.judgments, seed=2)
+    assert rows["dawid-skene"]["log_score"] == pytest.approx(held.mean)
+    assert rows["dawid-skene"]["se"] == pytest.approx(held.error)
+    assert compared.chosen == "hybrid-confusion:em"
+    assert rows["majority-vote"]["rank"] > 1
+    assert "the shares of the labels alone give -0.69" in compared.notes[0]
+    assert compared.recommendation.endswith("Only gold would tell which labels are right.")
+
+
+def test_a_model_that_fails_is_named_and_the_others_go_on() -> None:
+    made: Model = Broken()
+    chosen = [
+        Entrant(name="broken", model=made),
+        *entrants(gold=True, names=["majority-vote", "hierarchical-relevance"]),
+    ]
+    graded = Crowd(
+        items=60,
+        population=Population.parse("skilled:100", judges=5),
+        scale=MADE.judgments.scale.parse("0<1<2"),
+        gold=1.0,
+    ).make(seed=1)
+    compared = compare_models(graded.judgments, graded.gold, models=chosen)
+    assert compared.chosen == "majority-vote"
+    assert [(row.name, row.reason) for row in compared.results[1:]] == [
+        ("broken", "ZeroDivisionError: by nothing"),
+        (
+            "hierarchical-relevance",
+            "hierarchical-relevance takes two labels, and these are 3: 0 < 1 < 2; collapse them "
+            "(--binary), or take hierarchical-confusion, its form for any number",
+        ),
+    ]
+    assert compared.to_table()["accuracy"].to_pylist()[1:] == [None, None]
+    assert compared.recommendation.startswith("Take majority-vote: accuracy")
+
+
+def test_where_every_model_fails() -> None:
+    made: Model = Broken()
+    with pytest.raises(BadData) as raised:
+        compare_models(MADE.judgments, models=[Entrant(name="broken", model=made)])
+    assert str(raised.value) == ("no model could be scored (broken: ZeroDivisionError: by nothing)")
+
+
+def test_a_model_that_does_as_well_in_far_less_time_is_taken() -> None:
+    def row(name: str, seconds: float) -> Result:
+        return Result(name=name, scores={}, seconds=seconds)
+
+    slow, quick, tiny = row("slow", 20.0), row("quick", 1.9), row("tiny", 0.5)
+    assert _pick(["slow", "quick"], [slow, quick]) == (quick, slow)
+    assert _pick(["slow"], [slow, quick]) == (slow, None)
+    assert _pick(["quick", "tiny"], [quick, tiny]) == (quick, None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"folds": 1}, "folds = 1: wanted at least 2"),
+        ({"models": []}, "no models: wanted at least one"),
+    ],
+)
+def test_a_bad_setting(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(BadSetting) as raised:
+        compare_models(MADE.judgments, **settings)  # type: ignore[arg-type]
+    assert str(raised.value) == message
+
+
+def test_the_vote_alone_is_its_own_first_rank() -> None:
+    compared = compare_models(
+        MADE.judgments, MADE.gold, models=[Entrant(name="vote", model=MajorityVote())]
+    )
+    assert compared.results[0].scores["rank"] == 1
+    assert np.isfinite(compared.results[0].scores["log_loss"])
