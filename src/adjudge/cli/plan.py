@@ -1,0 +1,125 @@
+"""adjudge plan: what a wanted accuracy takes, from a pilot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, grid, progress, say
+
+if TYPE_CHECKING:
+    from adjudge.simulation.planning import Plan
+
+NAME = "plan"
+EXAMPLES = (
+    "adjudge plan pilot.csv --accuracy 0.9 --items 5000 --price 0.02",
+    "adjudge plan pilot.csv --gold gold.csv --accuracy 0.95 --most 25 -o plan.csv",
+)
+
+
+def run(
+    judgments: o.JudgmentsFile,
+    *,
+    gold: o.GoldFile = None,
+    accuracy: Annotated[
+        float, o.option("--accuracy", metavar="X", help="Share of labels that have to be right.")
+    ] = 0.9,
+    items: Annotated[
+        int | None,
+        o.option("--items", metavar="N", help="Items to label; as many as the pilot if not given."),
+    ] = None,
+    price: Annotated[
+        float, o.option("--price", metavar="X", help="Of one judgment, in your currency.")
+    ] = 0.0,
+    most: Annotated[
+        int, o.option("--most", metavar="N", min=1, help="Most judgments an item to try.")
+    ] = 15,
+    crowd: Annotated[
+        int | None,
+        o.option("--crowd", metavar="N", help="Judges to expect; as the pilot's if not given."),
+    ] = None,
+    runs: Annotated[
+        int, o.option("--runs", metavar="N", min=1, help="Made crowds for each number.")
+    ] = 10,
+    error: Annotated[
+        float,
+        o.option("--error", metavar="X", help="Chance that gold tells a judge wrongly."),
+    ] = 0.05,
+    output: o.Output = None,
+    fitting: o.Fitting,
+    labelling: o.TruthLabelling,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """Say how many judgments, golds and how much money a wanted accuracy takes.
+
+    A model is fitted to the judgments of a pilot; crowds of judges like those are made, and judge
+    made items one, two, three times, until the labels are as accurate as is wanted.
+    """
+    from adjudge.cli.fitting import built, fitted
+    from adjudge.cli.reading import read_judgments
+    from adjudge.cli.writing import check_places, check_printing, deliver
+    from adjudge.simulation.planning import plan
+
+    be_quiet(printing.quiet or printing.json)
+    check_places({"--output": output}, inputs=(judgments, gold))
+    check_printing(printing, output)
+    model = built(fitting)
+    read = read_judgments(judgments, gold, reading, labelling)
+    pilot = fitted(model, read.judgments, read.given, fitting)
+    with progress("making crowds") as on_step:
+        made = plan(
+            pilot, model=model, accuracy=accuracy, price=price, most=most, judges=crowd, runs=runs,
+            items=items or pilot.judgments.item_count, error=error, seed=fitting.seed,
+            progress=on_step,
+        )  # fmt: skip
+    deliver(
+        made.table,
+        "plan",
+        output,
+        printing,
+        about={
+            "wanted": made.wanted,
+            "per_item": made.per_item,
+            "golds_a_judge": made.golds_a_judge,
+            "pass_mark": made.pass_mark,
+            "notes": made.notes,
+        },
+        show=lambda: _shown(made),
+    )
+    _tell(made, price)
+
+
+def _tell(made: Plan, price: float) -> None:
+    """The plan in words."""
+    if made.per_item is not None:
+        last = made.table.slice(made.table.num_rows - 1).to_pylist()[0]
+        money = f", at a cost of {last['cost']:,.2f}" if price else ""
+        say(
+            (f"{made.per_item} judgments an item", "bold"),
+            f" reach {made.wanted:.1%}: {last['judgments']:,} in all{money}",
+        )
+    if made.golds_a_judge is not None and made.pass_mark is not None:
+        say(
+            (f"{made.golds_a_judge} golds a judge", "bold"),
+            f" tell a typical judge ({made.typical:.0%} right) from one who always gives the "
+            f"commonest label ({made.guessing:.0%}): pass at {made.pass_mark:.0%}",
+        )
+    for note in made.notes:
+        say(("  ", ""), (note, "yellow"))
+
+
+def _shown(made: Plan) -> Any:
+    """The table for people."""
+    rows = [
+        [
+            str(row["per_item"]),
+            f"{row['accuracy']:.3f}",
+            f"{row['low']:.3f} to {row['high']:.3f}",
+            f"{row['judgments']:,}",
+            f"{row['cost']:,.2f}",
+        ]
+        for row in made.table.to_pylist()
+    ]
+    columns = ["judgments an item", "accuracy", "90% interval", "judgments", "cost"]
+    return grid("Plan", [(name, "right") for name in columns], rows)

@@ -1,0 +1,153 @@
+"""Collection replayed: what adaptive closing would have saved on judgments that are there already.
+
+The judgments are taken to be still to come. Each item first gets the least number of them, drawn at
+random; then the rule asks, a few items at a time, for the judgment that is expected to tell most:
+the item's doubt and the judge's own confusion decide. The model is refitted after every round, and
+items close when the rule says so. Beside it stand as many judgments drawn at random, and a fixed
+number an item.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import look_up
+from adjudge.errors import BadData, BadSetting
+from adjudge.evaluation.items import gain_by
+from adjudge.evaluation.stopping import Stopping
+from adjudge.models.model import Model, Progress, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """One replay: judgments used and accuracy, by the rule, at random, and with a fixed number."""
+
+    seed: int
+    fixed_judgments: int
+    fixed_accuracy: float
+    adaptive_judgments: int
+    adaptive_accuracy: float
+    random_accuracy: float  # of as many judgments as the rule took, dealt without looking
+
+    @property
+    def saved(self) -> float:
+        """The share of the fixed design's judgments that the rule did without."""
+        return 1.0 - self.adaptive_judgments / self.fixed_judgments
+
+
+def replays(
+    judgments: Judgments,
+    gold: Gold,
+    *,
+    model: Model,
+    rule: Stopping,
+    seeds: int = 20,
+    rounds: int = 20,
+    budget: float = 1.0,
+    progress: Progress | None = None,
+) -> list[Replay]:
+    """Replays under several orders of the judgments; accuracy is that of the gold items.
+
+    ``budget`` is the share of the fixed design's judgments at which collection ends in any case.
+    """
+    if not 0 < budget <= 1:
+        raise BadSetting("budget", budget, "a share above 0, at most 1")
+    if seeds < 1 or rounds < 1:
+        raise BadSetting("seeds" if seeds < 1 else "rounds", min(seeds, rounds), "1 or more")
+    known = look_up(gold.items, judgments.items)
+    if not (known >= 0).any():
+        raise BadData("no gold is for an item of the judgments", wanted="gold to measure by")
+    truth = gold.codes(judgments.scale)
+    found = []
+    for seed in range(1, seeds + 1):
+        found.append(_replay(judgments, known, truth, model, rule, seed, rounds, budget))
+        if progress is not None:
+            progress(Step("replay", seed, seeds, f"{found[-1].saved:.0%} saved"))
+    return found
+
+
+def replay_table(found: list[Replay]) -> Any:
+    """Replays as an Arrow table."""
+    names = [*Replay.__dataclass_fields__, "saved"]
+    return pa.table({name: [getattr(one, name) for one in found] for name in names})
+
+
+def _replay(
+    judgments: Judgments,
+    known: NDArray[np.int32],
+    truth: NDArray[Any],
+    model: Model,
+    rule: Stopping,
+    seed: int,
+    rounds: int,
+    budget: float,
+) -> Replay:
+    rng = np.random.default_rng(seed)
+    place = _places(judgments, rng)
+
+    def fit(mask: NDArray[np.bool_]) -> Consensus:
+        return model.fit(judgments.select(judgments=mask, keep_empty=True))
+
+    def right(consensus: Consensus) -> float:
+        there = known >= 0
+        return float(np.mean(consensus.choice[known[there]] == truth[there]))
+
+    fixed, taken = place < rule.most, place < rule.least
+    limit = int(budget * fixed.sum())
+    step = max(1, -(-int(limit - taken.sum()) // rounds))
+    consensus = fit(taken)
+    while True:
+        room = min(step, limit - int(taken.sum()))
+        asked = _asked(consensus, judgments, taken, rule)[: max(room, 0)]
+        if not len(asked):
+            break
+        taken[asked] = True
+        consensus = fit(taken)
+    at_random = np.zeros(len(judgments), dtype=np.bool_)
+    at_random[rng.permutation(np.flatnonzero(fixed))[: int(taken.sum())]] = True
+    return Replay(
+        seed=seed,
+        fixed_judgments=int(fixed.sum()),
+        fixed_accuracy=right(fit(fixed)),
+        adaptive_judgments=int(taken.sum()),
+        adaptive_accuracy=right(consensus),
+        random_accuracy=right(fit(at_random)),
+    )
+
+
+def _asked(
+    consensus: Consensus, judgments: Judgments, taken: NDArray[np.bool_], rule: Stopping
+) -> NDArray[np.int64]:
+    """The judgments to ask for, best first: of each open item that of the judge who tells most."""
+    here = judgments.item
+    closed = rule.closed(np.bincount(here[taken], minlength=judgments.item_count),
+                         consensus.probability)  # fmt: skip
+    left = np.flatnonzero(~taken & ~closed[here])
+    item = here[left]
+    confusion = np.broadcast_to(
+        consensus.confusion, (judgments.judge_count, *consensus.confusion.shape[1:])
+    )
+    gain = gain_by(consensus.posterior[item], confusion[judgments.judge[left]])
+    order = np.lexsort((-gain, item))
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = item[order][1:] != item[order][:-1]
+    best = order[first]
+    return np.asarray(left[best[np.argsort(-gain[best], kind="stable")]], dtype=np.int64)
+
+
+def _places(judgments: Judgments, rng: np.random.Generator) -> NDArray[np.int64]:  # (judgment,)
+    """The place of each judgment in a random order of its item's."""
+    order = np.lexsort((rng.random(len(judgments)), judgments.item))
+    place = np.empty(len(judgments), dtype=np.int64)
+    place[order] = np.arange(len(judgments)) - np.repeat(
+        judgments.offsets[:-1], judgments.counts_per_item
+    )
+    return place

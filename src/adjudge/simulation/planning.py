@@ -1,0 +1,238 @@
+"""Planning: how many judgments, golds and how much money a wanted accuracy takes.
+
+Judges like those of a pilot are drawn anew, made to judge made items as often as is wanted, and the
+labels of the model are compared with the truth that was made. A drawn judge is one of the pilot's,
+in proportion to her judgments, with a confusion from her posterior
+
+    theta_j[k, :] ~ Dirichlet(n_j[k, :] + alpha_k)
+
+where n_j are her expected counts and alpha_k is fitted to all judges (Dirichlet-multinomial, by the
+fixed point of T. Minka, "Estimating a Dirichlet distribution", 2000). So the plan knows how unsure
+the pilot is of its judges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import digamma
+from scipy.stats import binom
+
+from adjudge.data.consensus import Consensus
+from adjudge.errors import BadSetting
+from adjudge.models.model import Model, Progress, Step
+from adjudge.simulation.crowd import Crowd
+from adjudge.simulation.judges import Given
+from adjudge.simulation.population import Population
+
+_ITEMS = 2_000  # made in a run: enough to measure accuracy to a hundredth
+_ROUNDS = 500
+_MOST_GOLDS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a wanted accuracy takes; ``per_item`` is None where no number up to the most does."""
+
+    wanted: float
+    per_item: int | None
+    table: Any  # Arrow: per_item, accuracy, low, high, judgments, cost
+    golds_a_judge: int | None  # to tell a typical judge from one who guesses; None: cannot be told
+    pass_mark: float | None  # share correct that tells them apart
+    typical: float  # accuracy of the judge in the middle
+    guessing: float  # accuracy on gold of who always gives the commonest label
+    notes: tuple[str, ...] = ()
+
+
+def population_of(
+    counts: NDArray[np.float64],  # (judge, truth, label)
+) -> NDArray[np.float64]:  # (truth, label)
+    """The Dirichlet of each row of confusion that judges' expected counts come from."""
+    alpha = counts.sum(axis=0) + 1.0
+    alpha *= 5.0 / alpha.sum(axis=1, keepdims=True)
+    total = counts.sum(axis=2)  # (judge, truth)
+    for _ in range(_ROUNDS):
+        size = alpha.sum(axis=1)
+        gain = (digamma(counts + alpha) - digamma(alpha)).sum(axis=0)
+        loss = (digamma(total + size) - digamma(size)).sum(axis=0)
+        new = np.clip(alpha * gain / np.maximum(loss, 1e-12)[:, None], 1e-3, 1e4)
+        moved = np.abs(np.log(new / alpha)).max()
+        alpha = new
+        if moved < 1e-4:
+            break
+    return np.asarray(alpha)
+
+
+def drawn_judges(
+    consensus: Consensus, judges: int, rng: np.random.Generator
+) -> NDArray[np.float64]:  # (judge, truth, label)
+    """So many judges like those of a fitted pilot."""
+    counts = consensus.counts
+    alpha = population_of(counts)
+    weight = counts.sum(axis=(1, 2))
+    chosen = rng.choice(len(weight), size=judges, p=weight / weight.sum())
+    gamma = rng.standard_gamma(counts[chosen] + alpha[None])
+    gamma = np.maximum(gamma, 1e-12)
+    return np.asarray(gamma / gamma.sum(axis=2, keepdims=True))
+
+
+def plan(
+    pilot: Consensus,
+    *,
+    model: Model,
+    accuracy: float,
+    items: int,
+    price: float = 0.0,
+    most: int = 15,
+    judges: int | None = None,
+    runs: int = 10,
+    error: float = 0.05,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Plan:
+    """The fewest judgments an item with which made crowds like the pilot reach the accuracy.
+
+    ``price`` is for one judgment; ``most`` is the largest number an item that is tried; ``error``
+    is how often a judge may be told wrongly by her gold. The accuracy has to be reached by the
+    lower end of the interval of the mean (90%), so that the plan is not luck.
+    """
+    _check(accuracy, items, price, most, runs, error)
+    if not len(pilot.judgments):
+        raise BadSetting("pilot", "no judgments", "a pilot with judgments")
+    people = judges or max(most, min(pilot.judgments.judge_count, 200))
+    if people < most:
+        raise BadSetting("judges", people, f"at least {most}, as many as may judge an item")
+    made = min(items, _ITEMS)
+    rows: list[tuple[int, float, float, float]] = []
+    reached: int | None = None
+    for number in range(1, most + 1):
+        hits = [
+            _run(pilot, model, number, made, people, np.random.SeedSequence([seed, number, run]))
+            for run in range(runs)
+        ]
+        mean = float(np.mean(hits))
+        error_of_mean = float(np.std(hits, ddof=1)) / math.sqrt(runs) if runs > 1 else 0.0
+        rows.append((number, mean, mean - 1.645 * error_of_mean, mean + 1.645 * error_of_mean))
+        if progress is not None:
+            progress(Step("plan", number, most, f"{mean:.3f}"))
+        if rows[-1][2] >= accuracy:
+            reached = number
+            break
+    typical, guessing = _typical(pilot), float(np.max(pilot.overall_prevalence))
+    golds, mark = golds_to_tell(typical, guessing, error)
+    return Plan(
+        wanted=accuracy,
+        per_item=reached,
+        table=_table(rows, items, price),
+        golds_a_judge=golds,
+        pass_mark=mark,
+        typical=typical,
+        guessing=guessing,
+        notes=_notes(reached, rows, accuracy, golds, guessing, len(pilot.scale.truths)),
+    )
+
+
+def golds_to_tell(good: float, bad: float, error: float) -> tuple[int | None, float | None]:
+    """The fewest golds that tell a good judge from a bad one, and the share to pass with.
+
+    Both wrong decisions are made at most with chance ``error``; None where 500 golds do not do.
+    """
+    if good <= bad:
+        return None, None
+    for golds in range(1, _MOST_GOLDS + 1):
+        least = int(binom.ppf(error, golds, good))  # P(fewer | good) <= error
+        if binom.cdf(least - 1, golds, good) <= error and binom.sf(least - 1, golds, bad) <= error:
+            return golds, least / golds
+    return None, None
+
+
+def _run(
+    pilot: Consensus,
+    model: Model,
+    per_item: int,
+    items: int,
+    judges: int,
+    seeds: np.random.SeedSequence,
+) -> float:
+    """The accuracy of the model on one made crowd."""
+    rng = np.random.default_rng(seeds)
+    confusion = drawn_judges(pilot, judges, rng)
+    groups = tuple((Given(tuple(map(tuple, matrix.tolist()))), 1.0) for matrix in confusion)
+    prevalence = pilot.overall_prevalence
+    crowd = Crowd(
+        items=items,
+        population=Population(groups),
+        scale=pilot.scale,
+        prevalence=tuple((prevalence / prevalence.sum()).tolist()),
+        per_item=per_item,
+    )
+    made = crowd.make(seed=int(rng.integers(2**31)))
+    fitted = model.fit(made.judgments)
+    return float(np.mean(fitted.choice == made.truth.codes(pilot.scale)))
+
+
+def _typical(pilot: Consensus) -> float:
+    """The accuracy of the judge in the middle, by judgments."""
+    right = np.array(pilot.scale.truth_of)[None, :] == np.arange(len(pilot.scale.truths))[:, None]
+    hits = np.einsum("jkl,kl->j", pilot.counts, right.astype(np.float64))
+    total = pilot.counts.sum(axis=(1, 2))
+    share = hits / np.maximum(total, 1e-12)
+    order = np.argsort(share)
+    middle = np.searchsorted(np.cumsum(total[order]), total.sum() / 2)
+    return float(share[order[min(middle, len(order) - 1)]])
+
+
+def _table(rows: Sequence[tuple[int, float, float, float]], items: int, price: float) -> Any:
+    numbers = np.array([row[0] for row in rows])
+    return pa.table(
+        {
+            "per_item": numbers,
+            "accuracy": [row[1] for row in rows],
+            "low": [row[2] for row in rows],
+            "high": [row[3] for row in rows],
+            "judgments": numbers * items,
+            "cost": numbers * items * price,
+        }
+    )
+
+
+def _notes(
+    reached: int | None,
+    rows: Sequence[tuple[int, float, float, float]],
+    accuracy: float,
+    golds: int | None,
+    guessing: float,
+    truths: int,
+) -> tuple[str, ...]:
+    notes = []
+    if reached is None:
+        notes.append(
+            f"With {rows[-1][0]} judgments an item made crowds reach {rows[-1][1]:.1%}, not "
+            f"{accuracy:.1%}: better judges are needed, not more of these."
+        )
+    if golds is None:
+        notes.append(
+            f"A judge who always gives the commonest label is right {guessing:.0%} of the time, no "
+            f"worse than a typical judge: gold spread evenly over the {truths} labels would tell "
+            "them apart."
+        )
+    return tuple(notes)
+
+
+def _check(accuracy: float, items: int, price: float, most: int, runs: int, error: float) -> None:
+    if not 0 < accuracy < 1:
+        raise BadSetting("accuracy", accuracy, "a share above 0 and below 1, such as 0.9")
+    if items < 1:
+        raise BadSetting("items", items, "1 or more")
+    if price < 0:
+        raise BadSetting("price", price, "0 or more, for one judgment")
+    if most < 1 or runs < 1:
+        raise BadSetting("most" if most < 1 else "runs", min(most, runs), "1 or more")
+    if not 0 < error < 0.5:
+        raise BadSetting("error", error, "a chance above 0 and below 0.5")

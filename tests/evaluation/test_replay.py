@@ -1,0 +1,100 @@
+"""Adaptive closing: the rule, and what it saves on real judgments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adjudge.data.formats import read
+from adjudge.data.formats.trec_rf10 import trec_2011_subset
+from adjudge.errors import BadData, BadSetting
+from adjudge.evaluation.items import gain_by, gain_of
+from adjudge.evaluation.replay import replay_table, replays
+from adjudge.evaluation.stopping import Stopping
+from adjudge.models.hybrid_confusion import HybridConfusion
+from adjudge.simulation import Crowd, Population
+
+MODEL = HybridConfusion(method="em")
+
+
+def test_an_item_closes_when_it_is_sure_or_full() -> None:
+    rule = Stopping(least=2, most=4, sure=0.9)
+    judgments = np.array([1, 2, 2, 3, 4, 0])
+    probability = np.array([0.99, 0.9, 0.89, 0.5, 0.5, 1.0])
+    closed = [False, True, False, False, True, False]
+    assert rule.closed(judgments, probability).tolist() == closed
+
+
+def test_the_queue_has_the_least_judged_first_and_then_the_most_doubtful() -> None:
+    rule = Stopping(least=2, most=4, sure=0.9)
+    judgments = np.array([3, 0, 2, 1, 2, 1])
+    probability = np.array([0.6, 0.5, 0.95, 0.99, 0.7, 0.6])
+    gain = np.array([0.4, 0.1, 0.0, 0.2, 0.5, 0.3])
+    assert rule.queue(judgments, probability, gain).tolist() == [1, 5, 3, 4, 0]
+
+
+@pytest.mark.parametrize("setting", [{"least": 0}, {"least": 3, "most": 2}, {"sure": 0.4}])
+def test_rules_that_cannot_be(setting: dict[str, float]) -> None:
+    with pytest.raises(BadSetting):
+        Stopping(**setting)  # type: ignore[arg-type]
+
+
+def test_gain_of_pairs_is_the_gain_of_items_where_judges_are_alike() -> None:
+    rng = np.random.default_rng(1)
+    posterior = rng.dirichlet(np.ones(3), size=50)
+    confusion = rng.dirichlet(np.ones(4), size=3)
+    same = np.repeat(confusion[None], 50, axis=0)
+    assert gain_by(posterior, same) == pytest.approx(gain_of(posterior, confusion))
+    useless = np.full((50, 3, 4), 0.25)
+    assert gain_by(posterior, useless) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_it_never_asks_for_more_than_there_is_or_the_budget_allows() -> None:
+    crowd = Crowd(items=200, population=Population.parse("skilled:20"), per_item=(1, 6), gold=0.5)
+    made = crowd.make(seed=2)
+    held = int(np.minimum(made.judgments.counts_per_item, 5).sum())
+    for budget in (0.5, 1.0):
+        rule = Stopping(least=1, most=5, sure=1.0)
+        (one,) = replays(
+            made.judgments, made.gold, model=MODEL, rule=rule, seeds=1, rounds=5, budget=budget
+        )
+        assert one.fixed_judgments == held
+        assert one.adaptive_judgments <= max(budget * held, 200)
+    assert replay_table([one]).num_rows == 1
+
+
+def test_bad_input() -> None:
+    made = Crowd(items=20, population=Population.parse("skilled:9")).make(seed=2)
+    settings = {"model": MODEL, "rule": Stopping()}
+    with pytest.raises(BadData, match="no gold"):
+        replays(made.judgments, made.gold, **settings)  # type: ignore[arg-type]
+    with pytest.raises(BadSetting, match="budget"):
+        replays(made.judgments, made.truth, budget=0, **settings)  # type: ignore[arg-type]
+    with pytest.raises(BadSetting, match="seeds"):
+        replays(made.judgments, made.truth, seeds=0, **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.data
+def test_a_quarter_of_the_judgments_is_saved_at_the_same_accuracy(shared_data: Path) -> None:
+    """TREC RF 2010, 20 orders of the real judgments, against 5 an item and against random order."""
+    trec = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
+    assert trec.judgments is not None
+    assert trec.gold is not None
+    found = replays(
+        trec.judgments,
+        trec.gold,
+        model=MODEL,
+        rule=Stopping(least=2, most=5, sure=0.95),
+        budget=0.7,
+        seeds=20,
+        rounds=10,
+    )
+    saved = np.array([one.saved for one in found])
+    against_fixed = np.array([one.adaptive_accuracy - one.fixed_accuracy for one in found])
+    against_random = np.array([one.adaptive_accuracy - one.random_accuracy for one in found])
+    assert saved.min() >= 0.25
+    assert against_fixed.mean() >= 0.0
+    assert against_random.mean() > 0.015
+    assert (against_random > 0).all()
