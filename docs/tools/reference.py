@@ -24,21 +24,22 @@ def filled(text: str) -> str:
 
 def commands() -> str:
     """Every command with its words, its examples and its options; then the options they share."""
-    from adjudge.cli import app
+    from adjudge.cli import application, listed
 
-    options = {entry.name: list(_options(entry.callback)) for entry in app.registered_commands}
+    known = listed(application())
+    options = {name: list(_options(entry.callback)) for name, entry in known.items()}
     uses = Counter(panel for rows in options.values() for panel in {panel for panel, _, _ in rows})
     shared: dict[str, dict[str, str]] = {}  # panel: option: row
     parts = []
-    for entry in app.registered_commands:
+    for name, entry in known.items():
         own, others = [], dict[str, list[str]]()
-        for panel, option, row in options[entry.name]:
+        for panel, option, row in options[name]:
             if panel is None or uses[panel] == 1:
                 own.append(row)
             else:
                 others.setdefault(panel, []).append(option)
                 shared.setdefault(panel, {})[option] = row
-        parts.append(_command(entry, own, others))
+        parts.append(_command(name, entry, own, others))
     parts.append("## Options that commands share\n")
     for panel, rows in shared.items():
         parts.append(f"### {panel}\n\n{_table(list(rows.values()))}\n")
@@ -53,10 +54,10 @@ def _options(run: Any) -> Iterator[tuple[str | None, str, str]]:
         yield panel, *_row(given.name, hints[given.name], given.default)
 
 
-def _command(entry: Any, own: list[str], others: dict[str, list[str]]) -> str:
+def _command(name: str, entry: Any, own: list[str], others: dict[str, list[str]]) -> str:
     """The section of a command."""
     examples = "\n".join(re.findall(r"^\s*(adjudge .*)$", entry.epilog, re.MULTILINE))
-    parts = [f"## adjudge {entry.name}", entry.help, f"```sh\n{examples}\n```"]
+    parts = [f"## adjudge {name}", entry.help, f"```sh\n{examples}\n```"]
     if own:
         parts.append(_table(own))
     if others:

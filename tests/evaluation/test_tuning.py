@@ -63,6 +63,22 @@ def test_the_test_fold_never_tunes(crowd) -> None:
     assert again.accuracy[0] == pytest.approx(1 - honest.accuracy[0])
 
 
+@pytest.mark.parametrize("latest", [3, 512])
+def test_votes_that_are_kept_change_nothing(crowd, monkeypatch, latest: int) -> None:
+    """Filters, weights and measures in turn on one tuner, as each alone on a new one."""
+    monkeypatch.setattr("adjudge.evaluation.tuning._LATEST", latest)
+    one = Tuner(crowd.judgments, crowd.gold, seed=1)
+    for weight in (None, Feature(BINARY), None):
+        for measure in ("graded", "binary"):
+            both = [
+                tuner.tune(lambda g: ZScore(BINARY, gamma=g), GAMMAS[::8], weight, measure=measure)
+                for tuner in (one, Tuner(crowd.judgments, crowd.gold, seed=1))
+            ]
+            assert both[0].thresholds == both[1].thresholds
+            assert both[0].fallback == both[1].fallback
+            assert np.array_equal(both[0].correct, both[1].correct)
+
+
 def test_what_cannot_be_tuned_is_refused(crowd) -> None:
     with pytest.raises(BadData, match="there is no gold for any judged item"):
         Tuner(crowd.judgments, Gold.of({"elsewhere": 1}))

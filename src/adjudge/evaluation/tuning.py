@@ -27,6 +27,8 @@ from adjudge.models.weighting import ACCURACY, AccuracyFilter, Filter, Product, 
 GAMMAS = tuple(round(0.1 * step, 1) for step in range(1, 41))
 ALPHAS = tuple(round(0.60 + 0.01 * step, 2) for step in range(40))
 Measure = Literal["graded", "binary"]
+_LATEST = 512  # votes kept: those of one filter and weight over all folds and thresholds
+_Cast = tuple[NDArray[np.int16], NDArray[np.bool_], int]  # labels, fallback, judges dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,6 +96,7 @@ class Tuner:
         self.fold = folds_of(self.part.items, self.truth, folds, seed)  # (gold item,)
         self.folds = folds
         self._features: dict[bytes, dict[str, JudgeFeatures]] = {}
+        self._votes: dict[tuple[object, ...], _Cast] = {}
 
     def features(self, seen: NDArray[np.bool_], names: tuple[str, ...]) -> JudgeFeatures:
         """The features that the gold items under the mask give, measured once each."""
@@ -226,11 +229,7 @@ class Tuner:
         measure: Measure,
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:  # (gold item,), (gold item,)
         """Which items the vote gets right, which fell back, and how many judges were dropped."""
-        features = self.features(seen, names)
-        choice = chosen(self.part, features, weight, keep, flip=self.flip, shrink=self.shrink)
-        posterior, fell = cast(self.part, None, choice)
-        label, _ = pick(posterior, self.part, ties="random", seed=self.seed)
-        lost = int((choice.weight == 0).sum()) if keep is not None else 0
+        label, fell, lost = self._vote(seen, names, weight, keep)
         if measure == "graded":
             return label == self.truth, fell, lost
         collapse = self.part.scale.truth_relevant
@@ -238,6 +237,30 @@ class Tuner:
             self.part.scale.need_relevant()
             raise AssertionError
         return collapse[label] == collapse[self.truth], fell, lost
+
+    def _vote(
+        self,
+        seen: NDArray[np.bool_],
+        names: tuple[str, ...],
+        weight: Product | None,
+        keep: Filter | None,
+    ) -> _Cast:
+        """The vote under a filter, and of the latest votes each only once.
+
+        Inner fold a of outer fold b sees the gold that b of a sees, and so do both measures.
+        """
+        key = (np.packbits(seen).tobytes(), weight, keep)
+        found = self._votes.get(key)
+        if found is None:
+            features = self.features(seen, names)
+            choice = chosen(self.part, features, weight, keep, flip=self.flip, shrink=self.shrink)
+            posterior, fell = cast(self.part, None, choice)
+            label, _ = pick(posterior, self.part, ties="random", seed=self.seed)
+            found = (label, fell, int((choice.weight == 0).sum()) if keep is not None else 0)
+            if len(self._votes) >= _LATEST:
+                del self._votes[next(iter(self._votes))]
+            self._votes[key] = found
+        return found
 
 
 def tune_zscore(

@@ -8,12 +8,15 @@ the product of all seven features; the paper does not say which it took.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from adjudge.data.formats import Content
+from adjudge.data.formats.trec_rf10 import BROKEN, gold_subset
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
@@ -24,6 +27,8 @@ from adjudge.models.features import PAPER
 from adjudge.models.model import Progress, Step
 from adjudge.models.weighting import Filter, Product, ZScore
 from adjudge.replications.cells import Cell
+from adjudge.replications.data import contents, fingerprint, real_file
+from adjudge.replications.replication import Part, Result, Setup
 
 NAMES = {code: name for name, code in PAPER.items()}
 ROWS: dict[str, tuple[str, ...]] = {
@@ -47,6 +52,7 @@ COLUMNS: tuple[tuple[Measure, str], ...] = (
     ("graded", "MWM"),
     ("binary", "MWM"),
 )
+HEADS = tuple(f"{'GA' if measure == 'graded' else 'BA'}+{vote}" for measure, vote in COLUMNS)
 
 # Figure 1, page 2: graded and binary accuracy under SM, SWM and MWM.
 PUBLISHED: dict[str, tuple[float, ...]] = {
@@ -63,6 +69,23 @@ PUBLISHED: dict[str, tuple[float, ...]] = {
     "GDSG+AHNP": (0.5151, 0.6875, 0.5172, 0.6793, 0.5191, 0.6827),
     "ALL": (0.5044, 0.6830, 0.5154, 0.6781, 0.5179, 0.6811),
 }
+# The same cells: gamma.
+GAMMA: dict[str, tuple[float, ...]] = {
+    "GACG": (0.5, 0.4, 0.7, 1.5, 1.5, 1.5),
+    "BACG": (0.5, 0.5, 0.5, 1.0, 1.0, 1.0),
+    "GACM": (2.0, 2.0, 0.6, 0.7, 1.0, 1.0),
+    "BACM": (3.0, 1.8, 0.8, 0.8, 0.8, 0.8),
+    "GDSG": (0.6, 0.6, 1.3, 1.3, 1.3, 1.3),
+    "GDSM": (1.6, 2.2, 0.9, 1.0, 1.1, 1.1),
+    "AHNP": (1.6, 1.7, 1.7, 1.7, 1.6, 1.7),
+    "GACG+AHNP": (0.6, 0.7, 0.6, 1.3, 1.5, 1.5),
+    "GACG+GDSG": (0.3, 0.6, 0.4, 1.3, 1.5, 1.5),
+    "GDSG+AHNP": (0.6, 1.1, 1.1, 1.2, 1.2, 1.3),
+    "ALL": (1.8, 2.0, 1.1, 1.5, 1.3, 1.9),
+}
+# Page 2, "Results": binary accuracy on all but 200 of the labels.
+EM, SM = 0.666, 0.639
+MODEL_SEEDS = 5  # sampled models, five folds each: their sd needs no more
 
 
 def paper_data(content: Content) -> tuple[Judgments, Gold]:
@@ -76,44 +99,179 @@ def paper_data(content: Content) -> tuple[Judgments, Gold]:
         labels=judgments.scale.labels,
         ordinal=True,
         truths=("0", "1", "2"),
-        truth_of=tuple(("0", "1", "2").index(name) if name != "-2" else -1
-                       for name in judgments.scale.labels),
+        truth_of=tuple(
+            ("0", "1", "2").index(name) if name != BROKEN else -1 for name in judgments.scale.labels
+        ),
         relevant=("1", "2"),
-    )  # fmt: skip
+    )
     return judgments.select(items=kept).with_scale(scale), gold
 
 
-def figure_1(
-    content: Content, *, seeds: int = 3, progress: Progress | None = None
-) -> list[tuple[Cell, float]]:
-    """Every cell of figure 1, published and obtained, with the median of the tuned gammas."""
-    judgments, gold = paper_data(content)
-    tuners = [Tuner(judgments, gold, seed=seed) for seed in range(1, seeds + 1)]
-    cells = []
+def figure_1(path: Path, seed: int, gammas: tuple[float, ...], progress: Progress | None) -> Any:
+    """One seed of figure 1: accuracy and median gamma of each cell, by row."""
+    tuner = Tuner(*paper_data(contents(path)), seed=seed)
+    found: dict[str, list[list[float]]] = {}
     for done, (row, codes) in enumerate(ROWS.items(), start=1):
         features = tuple(NAMES[code] for code in codes)
         make: Callable[[float], Filter] | None = partial(_zscore, features) if features else None
-        for at, (measure, vote) in enumerate(COLUMNS):
-            runs = [
-                tuner.tune(make, GAMMAS if make else (), WEIGHTS[vote], measure=measure)
-                for tuner in tuners
-            ]
-            means = [run.mean for run in runs]
-            cell = Cell(
-                row=row,
-                column=f"{'GA' if measure == 'graded' else 'BA'}+{vote}",
-                published=PUBLISHED[row][at],
-                obtained=float(np.mean(means)),
-                sd=float(np.std(means, ddof=1))
-                if seeds > 1
-                else float(np.mean([r.sd for r in runs])),
-            )
-            gamma = float(np.median([run.threshold for run in runs])) if make else float("nan")
-            cells.append((cell, gamma))
+        runs = [
+            tuner.tune(make, gammas if make else (), WEIGHTS[vote], measure=measure)
+            for measure, vote in COLUMNS
+        ]
+        found[row] = [[run.mean, run.threshold] for run in runs]
         if progress is not None:
             progress(Step("figure 1", done, len(ROWS), row))
-    return cells
+    for code, name in NAMES.items():  # the paper does not say which feature SWM weighs by
+        alone = [tuner.tune(None, (), Product((name,)), measure=m) for m, _ in COLUMNS[:2]]
+        found[f"weight {code}"] = [[run.mean, run.threshold] for run in alone]
+    return found
 
 
 def _zscore(features: tuple[str, ...], gamma: float) -> Filter:
     return ZScore(*features, gamma=gamma)
+
+
+def baselines(path: Path, seeds: int) -> Any:
+    """Binary accuracy of EM and SM on the binary judgments of gold items, a tie-break a seed."""
+    from adjudge.evaluation.against_gold import evaluate
+    from adjudge.models.dawid_skene import DawidSkene
+    from adjudge.models.majority_vote import MajorityVote
+
+    content = gold_subset(contents(path))
+    judgments, gold = _both(content)
+    binary, known = judgments.collapse(), gold.collapse(judgments.scale)
+    found: dict[str, list[float]] = {"EM": [], "SM": []}
+    for seed in range(1, seeds + 1):
+        for name, model in (("EM", DawidSkene(seed=seed)), ("SM", MajorityVote(seed=seed))):
+            scored = evaluate(model.fit(binary), known)
+            found[name].append(float(scored["accuracy"]))
+    return found
+
+
+def models(path: Path, seed: int, quick: bool, progress: Progress | None) -> Any:
+    """One seed of the extension: graded and binary accuracy without gold and over five folds."""
+    from adjudge.evaluation.against_gold import evaluate
+    from adjudge.evaluation.crossvalidation import cross_validate
+
+    judgments, gold = _both(gold_subset(contents(path)))
+    every = _graded(contents(path))
+    chosen = _models(seed, quick)
+    found = {}
+    for done, (row, (model, all_items)) in enumerate(chosen.items(), start=1):
+        data = every if all_items else judgments
+        alone = evaluate(model.fit(data), gold)
+        told = cross_validate(model, data, gold, folds=5, seed=seed).pooled
+        found[row] = [
+            float(scored[score])
+            for scored in (alone, told)
+            for score in ("graded_accuracy", "binary_accuracy")
+        ]
+        if progress is not None:
+            progress(Step("models", done, len(chosen), row))
+    return found
+
+
+def _models(seed: int, quick: bool) -> dict[str, tuple[Any, bool]]:
+    """Models by row, and whether each is given the judgments of items without gold too."""
+    from adjudge.models.dawid_skene import DawidSkene
+    from adjudge.models.hierarchical_confusion import HierarchicalConfusion
+    from adjudge.models.hybrid_confusion import HybridConfusion
+
+    fast = {
+        "HybridConfusion, EM": HybridConfusion(method="em", seed=seed),
+        "HierarchicalConfusion, variational": HierarchicalConfusion(
+            method="variational", seed=seed
+        ),
+    }
+    sampled = {
+        "HybridConfusion": HybridConfusion(seed=seed),
+        "HierarchicalConfusion": HierarchicalConfusion(seed=seed),
+    }
+    if quick:
+        sampled = {
+            "HybridConfusion": HybridConfusion(warmup=50, draws=50, thin=1, seed=seed),
+            "HierarchicalConfusion": HierarchicalConfusion(warmup=50, draws=50, seed=seed),
+        }
+    same = {"DawidSkene": DawidSkene(seed=seed), **fast, **sampled}
+    return {
+        **{name: (model, False) for name, model in same.items()},
+        **{f"{name}, all items": (model, True) for name, model in fast.items()},
+    }
+
+
+def _graded(content: Content) -> Judgments:
+    """The judgments of every item but honeypots, broken links left out: TREC 2011's, graded."""
+    judgments, gold = _both(content)
+    return judgments.select(items=~gold.honeypots(judgments)).without_labels(BROKEN)
+
+
+def _both(content: Content) -> tuple[Judgments, Gold]:
+    if content.judgments is None or content.gold is None:
+        raise BadData("the Z-score paper needs judgments and gold", wanted="trec-rf10")
+    return content.judgments, content.gold
+
+
+class _ZScorePaper:
+    """The paper as parts: a seed of figure 1 each, the baselines, a seed of the models each."""
+
+    name = "zscore"
+    title = "Z-score filters and weighted votes"
+    source = (
+        'H. J. Jung and M. Lease (2011), "Improving Consensus Accuracy via Z-score and Weighted '
+        'Voting", AAAI Workshop on Human Computation.'
+    )
+
+    def parts(self, setup: Setup) -> list[Part]:
+        path = real_file("trec-rf10", setup.data)
+        data = {"data": fingerprint(path)}
+        seeds = setup.count(full=20, quick=2)
+        gammas = GAMMAS[::5] if setup.quick else GAMMAS
+        first = [
+            Part(
+                name=f"figure-1-seed-{seed:02d}",
+                settings={**data, "seed": seed, "gammas": gammas},
+                work=partial(_part, figure_1, path, seed, gammas),
+            )
+            for seed in range(1, seeds + 1)
+        ]
+        middle = Part(
+            name="baselines",
+            settings={**data, "seeds": seeds},
+            work=lambda _: baselines(path, seeds),
+        )
+        last = [
+            Part(
+                name=f"models-seed-{seed:02d}",
+                settings={**data, "seed": seed, "quick": setup.quick},
+                work=partial(_part, models, path, seed, setup.quick),
+            )
+            for seed in range(1, min(seeds, MODEL_SEEDS) + 1)
+        ]
+        return [*first, middle, *last]
+
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:
+        from adjudge.replications.zscore_result import gathered
+
+        return gathered(self, setup, partials)
+
+
+def _part(work: Callable[..., Any], *given: Any) -> Any:
+    """A part's work on what it was given; its progress comes last."""
+    return work(*given)
+
+
+def cells(runs: list[Mapping[str, list[list[float]]]]) -> list[Cell]:
+    """Every cell of figure 1 from its seeds, with the obtained and the published gamma as note."""
+    found = []
+    for row in ROWS:
+        for at, head in enumerate(HEADS):
+            note = ""
+            if row in GAMMA:
+                gamma = float(np.median([run[row][at][1] for run in runs]))
+                note = f"γ {gamma:g} ({GAMMA[row][at]:g})"
+            values = [run[row][at][0] for run in runs]
+            found.append(Cell.over(row, head, values, published=PUBLISHED[row][at], note=note))
+    return found
+
+
+REPLICATION = _ZScorePaper()

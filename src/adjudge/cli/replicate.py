@@ -1,0 +1,180 @@
+"""adjudge replicate: a paper's experiment, published beside obtained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, count, grid, is_piped, page, progress, say
+from adjudge.errors import BadData
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adjudge.replications.replication import Result, Setup, Table
+    from adjudge.replications.running import Done
+
+NAME = "replicate"
+EXAMPLES = (
+    "adjudge replicate zscore --quick",
+    "adjudge replicate all -o replications",
+)
+
+
+def run(
+    paper: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PAPER...", help="zscore, pmf, hierarchical, truelabel, training, or all."
+        ),
+    ],
+    *,
+    output: Annotated[
+        Path | None,
+        o.option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Where to write pages, tables and figures, and to keep what is done.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, o.option("--quick", help="Fewer seeds, runs and draws: seconds, not minutes.")
+    ] = False,
+    data: Annotated[
+        Path | None,
+        o.option(
+            "--data", metavar="FOLDER", help="Where the real judgments are; ADJUDGE_DATA else."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        o.option("--seeds", metavar="N", help="Seeds (splits, runs) in place of the paper's."),
+    ] = None,
+    fresh: Annotated[
+        bool, o.option("--fresh", help="Do everything again, whatever the folder keeps.")
+    ] = False,
+    printing: o.Printing,
+) -> None:
+    """Run a paper's experiment, and show every published value beside the one obtained.
+
+    Real data are used where they exist, stated simulations where they do not. Values are mean and
+    sd over seeds; every difference larger than two sd gets a sentence. With a folder (-o) each part
+    is kept when it is done, so that a run that was stopped goes on where it was; there is a page
+    for each paper, a CSV for each table and figure, and PNG and SVG pictures.
+    """
+    from adjudge.replications import pages
+    from adjudge.replications.registry import PAPERS, named
+    from adjudge.replications.replication import Setup
+    from adjudge.replications.running import forget
+    from adjudge.replications.running import run as run_parts
+
+    be_quiet(printing.quiet or printing.json)
+    setup = Setup(quick=quick, seeds=seeds, data=data)
+    papers = [named(name) for name in (PAPERS if "all" in paper else dict.fromkeys(paper))]
+    for replication in papers:
+        replication.parts(setup)  # complains now of data that are missing
+    _check_folder(output)
+    results = []
+    for replication in papers:
+        if fresh and output is not None:
+            forget(replication.name, output)
+        with progress(f"{replication.name}") as on_step:
+            tell = _tell(replication.name) if on_step is None else None
+            result = run_parts(replication, setup, folder=output, progress=on_step, tell=tell)
+        results.append(result)
+        if output is not None:
+            pages.write(result, setup, output)
+        if not printing.json:
+            _print(result, setup)
+    if output is not None:
+        if len(results) > 1:
+            pages.write_index(results, setup, output)
+        say(f"{count(len(results), 'paper')} written to {output}")
+    if printing.json:
+        from adjudge.cli.writing import print_json
+
+        print_json([_document(result) for result in results])
+
+
+def _check_folder(output: Path | None) -> None:
+    if output is not None and output.exists() and not output.is_dir():
+        raise BadData("is a file; wanted a folder to write into", source=str(output))
+
+
+def _tell(paper: str) -> Callable[[Done], None]:
+    """A line for each part where there is no bar."""
+
+    def tell(done: Done) -> None:
+        took = "kept from an earlier run" if done.kept else f"{done.seconds:.1f} s"
+        say(f"{paper}: {done.part} ({took})")
+
+    return tell
+
+
+def _print(result: Result, setup: Setup) -> None:
+    """The tables for a person, or the page for a pipe."""
+    from adjudge.replications import pages
+
+    if is_piped():
+        typer.echo("\n".join(pages.page(result, setup)))
+        return
+    out = page()
+    out.print(f"[bold]{result.title}[/bold]")
+    for table in result.tables:
+        out.print(_grid(table))
+        for cause, sentences in pages.differences(table).items():
+            out.print(f"* more than two sd apart. {cause}".strip(), markup=False)
+            for sentence in sentences:
+                out.print(f"- {sentence}", markup=False)
+        out.print()
+    for claim in result.claims:
+        out.print(f"{pages.VERDICTS[claim.holds]}: {claim.text} {claim.evidence}", markup=False)
+    out.print(f"{result.seconds:.0f} s, at most {result.memory / pages.MEGABYTE:.0f} MB")
+
+
+def _grid(table: Table) -> Any:
+    """A row for each cell: published, obtained, sd, and a mark where they differ by two sd."""
+    from adjudge.cli.writing import number
+
+    rows, last = [], None
+    for cell in table.cells:
+        digits = table.digits if cell.digits is None else cell.digits
+        values = (number(value, digits) for value in (cell.published, cell.obtained, cell.sd))
+        note = f"{'*' if cell.differs else ' '} {cell.note}".rstrip()
+        rows.append(["" if cell.row == last else cell.row, cell.column, *values, note])
+        last = cell.row
+    heads = [("", "left"), ("", "left"), ("published", "right"), ("obtained", "right")]
+    return grid(f"{table.title} ({table.source})", [*heads, ("sd", "right"), ("", "left")], rows)
+
+
+def _document(result: Result) -> dict[str, Any]:
+    from adjudge.replications.cells import cell_table
+    from adjudge.replications.pages import differences
+
+    return {
+        "paper": result.paper,
+        "title": result.title,
+        "source": result.source,
+        "seconds": result.seconds,
+        "busy": result.busy,
+        "memory": result.memory,
+        "tables": [
+            {
+                "name": table.name,
+                "title": table.title,
+                "source": table.source,
+                "cells": cell_table(table.cells).to_pylist(),
+                "differences": [s for group in differences(table).values() for s in group],
+            }
+            for table in result.tables
+        ],
+        "claims": [
+            {"text": claim.text, "holds": claim.holds, "evidence": claim.evidence}
+            for claim in result.claims
+        ],
+        "notes": list(result.notes),
+    }

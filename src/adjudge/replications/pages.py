@@ -1,0 +1,143 @@
+"""Results as files: a Markdown page a paper, CSV of every table and figure, pictures, an index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from adjudge.data.formats.files import writing, written_whole
+from adjudge.data.formats.tables import write_csv
+from adjudge.replications.cells import Cell, cell_table, markdown
+from adjudge.replications.replication import Claim, Figure, Result, Setup, Table
+
+VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
+MEGABYTE = 1e6
+
+
+def write(result: Result, setup: Setup, folder: Path) -> None:
+    """The page of a paper, and beside it a folder with its tables, figures and their data."""
+    beside = folder / result.paper
+    with writing(beside):
+        beside.mkdir(parents=True, exist_ok=True)
+    for table in result.tables:
+        _write_csv(cell_table(table.cells), beside / f"{table.name}.csv")
+    for figure in result.figures:
+        _write_csv(figure.data, beside / f"{figure.name}.csv")
+        _write_pictures(figure, beside)
+    _write_text("\n".join(page(result, setup)), folder / f"{result.paper}.md")
+
+
+def write_index(results: Sequence[Result], setup: Setup, folder: Path) -> None:
+    """A page that leads to the papers, with what each came to."""
+    lines = [
+        "# Replications",
+        "",
+        "The papers behind the models, with every published value beside the one obtained here. "
+        f"Nothing is tuned to agree. {_manner(setup)}",
+        "",
+        "A cell is within two sd if published and obtained lie no further apart, the sd being that "
+        "over seeds. Work is seconds of all cores together. The pages are written by "
+        "`adjudge replicate`.",
+        "",
+        "| paper | cells | within two sd | claims that hold | seconds | of work | memory |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for result in results:
+        cells = [cell for table in result.tables for cell in table.cells if _published(cell)]
+        near = sum(not cell.differs for cell in cells)
+        told = [claim for claim in result.claims if claim.holds is not None]
+        lines.append(
+            f"| [{result.title}]({result.paper}.md) | {len(cells)} | {near} "
+            f"| {sum(bool(claim.holds) for claim in told)} of {len(told)} "
+            f"| {result.seconds:.0f} | {result.busy:.0f} | {result.memory / MEGABYTE:.0f} MB |"
+        )
+    _write_text("\n".join([*lines, ""]), folder / "index.md")
+
+
+def page(result: Result, setup: Setup) -> Iterator[str]:
+    """The lines of a paper's page."""
+    from adjudge import __version__
+
+    yield f"# {result.title}\n"
+    yield f"{result.source}\n"
+    yield (
+        f"Made by `adjudge replicate {result.paper}{' --quick' if setup.quick else ''}`, "
+        f"adjudge {__version__}, in {result.seconds:.0f} s ({result.busy:.0f} s of work on all "
+        f"cores), with at most {result.memory / MEGABYTE:.0f} MB of memory. {_manner(setup)} "
+        "Cells read: obtained ± sd over seeds (published).\n"
+    )
+    for note in result.notes:
+        yield f"{note}\n"
+    if result.claims:
+        yield "## What the paper says, and whether it holds here\n"
+        yield from map(_claim, result.claims)
+        yield ""
+    for table in result.tables:
+        yield from _table(table, result.paper)
+    for figure in result.figures:
+        yield f"## {figure.title}\n"
+        yield f"{figure.source}. {figure.caption}".strip() + "\n"
+        yield f"![{figure.title}]({result.paper}/{figure.name}.png)\n"
+        yield f"Data: [{figure.name}.csv]({result.paper}/{figure.name}.csv)\n"
+
+
+def differences(table: Table) -> dict[str, list[str]]:
+    """A sentence on every cell whose values lie more than two sd apart, by their likely cause."""
+    found: dict[str, list[str]] = {}
+    for cell in table.cells:
+        if cell.differs:
+            cause = table.cause(cell) if table.cause else ""
+            found.setdefault(cause, []).append(cell.difference(table.digits))
+    return found
+
+
+def _table(table: Table, paper: str) -> Iterator[str]:
+    yield f"## {table.title}\n"
+    yield f"{table.source}.\n"
+    yield markdown(table.cells, table.digits)
+    yield f"Data: [{table.name}.csv]({paper}/{table.name}.csv)\n"
+    known = [cell for cell in table.cells if _published(cell)]
+    apart = differences(table)
+    if known and not apart:
+        yield "No cell differs from the published one by more than two sd.\n"
+    elif apart:
+        many = sum(map(len, apart.values()))
+        yield f"{many} of {len(known)} cells differ from the published by more than two sd.\n"
+        for cause, sentences in apart.items():
+            yield f"{(cause or 'No cause is known').rstrip('.')}:\n"
+            yield from (f"- {sentence}" for sentence in sentences)
+            yield ""
+
+
+def _claim(claim: Claim) -> str:
+    source = f" ({claim.source})" if claim.source else ""
+    return f"- **{VERDICTS[claim.holds].capitalize()}**: {claim.text}{source} {claim.evidence}"
+
+
+def _published(cell: Cell) -> bool:
+    return not math.isnan(cell.published)
+
+
+def _manner(setup: Setup) -> str:
+    seeds = f", {setup.seeds} seeds" if setup.seeds else ""
+    return f"This is the {'quick' if setup.quick else 'full'} run{seeds}."
+
+
+def _write_text(text: str, path: Path) -> None:
+    with written_whole(path) as file:
+        file.write(text.encode())
+
+
+def _write_csv(table: object, path: Path) -> None:
+    with written_whole(path) as file:
+        write_csv(table, file, guard=True)
+
+
+def _write_pictures(figure: Figure, folder: Path) -> None:
+    """The chart as PNG and SVG."""
+    from adjudge.report.saving import save
+
+    chart = figure.chart(figure.data)
+    for suffix in (".png", ".svg"):
+        save(chart, folder / f"{figure.name}{suffix}")

@@ -1,0 +1,204 @@
+"""A desk in this process: the collection policy's own decisions, without a database or a web.
+
+Who passes, is warned or blocked, which golds are shown, what a page holds and when an item closes
+are the pure functions of ``adjudge.collect``; this desk only keeps the state they ask for. An
+experiment has one desk an arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.collect.golds import GoldCard, choose_training, screening_order
+from adjudge.collect.policy import Policy, Record, after_page, after_training
+from adjudge.collect.routing import Slot, compose, interleave
+from adjudge.simulation.desk import AT_WORK, Outcome, Sheet, Stage, Told
+
+_AHEAD = 2  # pages' worth of open items, and of golds, that a page is made from
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A result: the text that is shown of it, its query, its true label."""
+
+    text: str
+    query: str
+    truth: str
+
+
+@dataclass(slots=True, eq=False)
+class Seat:
+    """What the desk knows of one judge."""
+
+    record: Record
+    training: list[int]  # golds still to be shown in training, by their number
+    judged: NDArray[np.bool_]  # (item,)
+    gold_shown: dict[int, int] = field(default_factory=dict)  # gold: when
+    rows: int = 0  # shown in work
+    golds: int = 0  # of them
+    leased: NDArray[np.int64] | None = None  # items of the page she has
+    items: list[NDArray[np.int64]] = field(default_factory=list)  # judged, page by page
+    labels: list[list[str]] = field(default_factory=list)  # given to them
+    trained: bool = False  # whether she came to the end of the training
+
+    @property
+    def trusted(self) -> bool:
+        """Whether her judgments count."""
+        return self.record.stage != "blocked"
+
+
+class ArmDesk:
+    """The desk of one arm: the same items as in every other, and gold of its own."""
+
+    def __init__(
+        self,
+        items: Sequence[Shown],
+        golds: Sequence[Shown],
+        labels: tuple[str, ...],
+        policy: Policy,
+        rng: np.random.Generator,
+    ) -> None:
+        self.items = items
+        self.golds = golds
+        self.labels = labels
+        self.policy = policy
+        self.seats: dict[str, Seat] = {}
+        self.trusted = np.zeros(len(items), dtype=np.int64)
+        self.leased = np.zeros(len(items), dtype=np.int64)
+        self._order = np.array(interleave([item.query for item in items], 1))
+        self._queries = [items[place].query for place in range(len(items))]
+        self._cards = [
+            GoldCard(-1 - place, gold.query, gold.truth) for place, gold in enumerate(golds)
+        ]
+        self._rng = rng
+
+    @property
+    def full(self) -> bool:
+        """Whether every item has its trusted judgments."""
+        return bool((self.trusted >= self.policy.judgments_per_item).all())
+
+    def arrive(self, key: str) -> Stage:
+        """Take in a judge, who begins with the training."""
+        training = choose_training(
+            self._cards, self.policy.training_pairs, self.policy.training_mix, self._rng
+        )
+        self.seats[key] = Seat(
+            record=Record(stage="training"),
+            training=training,
+            judged=np.zeros(len(self.items), dtype=np.bool_),
+        )
+        return "training"
+
+    def sheet(self, key: str) -> Sheet | None:
+        """One pair of the training, or a page of work."""
+        seat = self.seats[key]
+        if seat.record.stage not in AT_WORK:
+            return None
+        if seat.record.stage == "training":
+            gold = seat.training[0]
+            return Sheet("training", (self._text(gold),), self.labels, (gold,))
+        page = tuple(slot.item for group in self._page(seat) for slot in group)
+        if not page:
+            return None
+        work = np.array([number for number in page if number >= 0], dtype=np.int64)
+        self.leased[work] += 1
+        seat.leased = work
+        return Sheet("work", tuple(self._text(number) for number in page), self.labels, page)
+
+    def _page(self, seat: Seat) -> list[list[Slot[int]]]:
+        """The groups of her next page, from the first open items that she has not judged."""
+        needed = self.policy.judgments_per_item
+        open_to_her = (self.trusted + self.leased < needed) & ~seat.judged
+        ahead = _AHEAD * self.policy.pairs_per_page
+        chosen = self._order[open_to_her[self._order]][:ahead]
+        work = [(int(place), self._queries[place]) for place in chosen]
+        golds = screening_order(
+            self._cards, seat.gold_shown, self.policy.screening_mix, self._rng,
+            runs_out=self.policy.gold_runs_out,
+        )  # fmt: skip
+        most = _AHEAD * self.policy.screening_golds
+        return compose(
+            work, golds[:most], self.policy, self._rng, shown=seat.rows, golds_shown=seat.golds
+        )
+
+    def _text(self, number: int) -> str:
+        """What is shown of an item, or of a gold, whose numbers are below 0."""
+        return (self.items[number] if number >= 0 else self.golds[-1 - number]).text
+
+    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> Outcome:
+        """Grade golds, store judgments, decide on the judge."""
+        seat = self.seats[key]
+        if not isinstance(sheet.page, tuple) or len(labels) != len(sheet.rows):
+            raise ValueError("a sheet of another desk")
+        told = self._graded(seat, sheet.page, labels, every=sheet.kind == "training")
+        right = sum(one.right for one in told)
+        if sheet.kind == "training":
+            self._trained(seat, right)
+            return Outcome(_stage(seat), tuple(told))
+        self._worked(seat, sheet.page, labels)
+        record = replace(
+            seat.record, seen=seat.record.seen + len(told), right=seat.record.right + right
+        )
+        seat.record = after_page(record, self.policy).record
+        if not seat.trusted:
+            for items in seat.items:
+                self.trusted[items] -= 1
+        missed = tuple(one for one in told if not one.right) if self.policy.feedback else ()
+        return Outcome(_stage(seat), missed)
+
+    def _graded(
+        self, seat: Seat, page: tuple[int, ...], labels: Sequence[str], *, every: bool
+    ) -> list[Told]:
+        """How each gold of a page was answered."""
+        told = []
+        for row, number in enumerate(page):
+            if number >= 0:
+                continue
+            truth = self.golds[-1 - number].truth
+            told.append(Told(row, (truth,), labels[row] == truth))
+            seat.gold_shown[number] = len(seat.gold_shown)
+        if not every:
+            seat.rows += len(page)
+            seat.golds += len(told)
+        return told
+
+    def _trained(self, seat: Seat, right: int) -> None:
+        """One more pair of the training done; at its end she passes or fails."""
+        seat.training.pop(0)
+        record = replace(
+            seat.record,
+            training_seen=seat.record.training_seen + 1,
+            training_right=seat.record.training_right + right,
+        )
+        seat.record = after_training(record, self.policy, pairs=self.policy.training_pairs).record
+        seat.trained = not seat.training
+
+    def _worked(self, seat: Seat, page: tuple[int, ...], labels: Sequence[str]) -> None:
+        """Store the judgments of a page, and end its lease."""
+        given = [label for number, label in zip(page, labels, strict=True) if number >= 0]
+        work = np.array([number for number in page if number >= 0], dtype=np.int64)
+        self._return(seat)
+        self.trusted[work] += 1
+        seat.judged[work] = True
+        seat.items.append(work)
+        seat.labels.append(given)
+
+    def _return(self, seat: Seat) -> None:
+        """Give the items of her page back to the pool."""
+        if seat.leased is not None:
+            self.leased[seat.leased] -= 1
+            seat.leased = None
+
+    def leave(self, key: str) -> None:
+        """Her page, if she has one, returns to the pool."""
+        self._return(self.seats[key])
+
+
+def _stage(seat: Seat) -> Stage:
+    """Her stage, as a visitor knows it: nobody consents here."""
+    stage = seat.record.stage
+    return "training" if stage == "consent" else stage

@@ -1,0 +1,174 @@
+"""Liu and Wang (2012): a spectrum of models with a true label and confusion, figures 3 to 7.
+
+The paper's data are private, and its figures are known to us by its text alone: what it says in
+words is checked as claims, the few numbers it gives stand beside what is obtained. Its synthetic
+data are made with matrices of our own (see ``adjudge.simulation.panels``), its monitoring set is a
+made panel of the same shape, and the same curves are drawn on the real ``web-relevance``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from adjudge.errors import BadData
+from adjudge.models.model import Progress
+from adjudge.replications.data import contents, fingerprint, real_file
+from adjudge.replications.replication import Part, Result, Setup
+from adjudge.replications.spectrum import DAWID_SKENE, HYBRID, VOTE, Spectrum
+from adjudge.replications.truelabel_runs import file_source, panel_source, remembered, synthetic
+
+SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 3000)  # items
+QUICK_SIZES = (5, 20, 100, 1000, 3000)
+DIAGONALS = (3, 10)  # the paper's beta
+RATINGS = (5, 10, 20, 30, 50, 80, 110)  # judgments an item of the panel
+QUICK_RATINGS = (5, 10, 20, 50)
+WEB_RATINGS = (2, 3, 4, 5, 6)  # nearly all items of the real data have 6
+QUICK_WEB_RATINGS = (2, 6)
+
+# The panel is hard, as the paper says its own was: with the accuracy of .65 that the panel has
+# unless it is told otherwise, every model is right on every item from 20 judgments on.
+ACCURACY, KAPPA = 0.5, 10.0
+# Panels of judges who are better and more alike, or who differ more: accuracy, kappa.
+OTHER_PANELS = {"alike": (0.65, 20.0), "varied": (0.5, 2.0)}
+OTHER_RATINGS = (5, 10, 20, 50)
+
+# Section 3.1, in words: the vote's prevalence "is consistently around (0.1, 0.15, 0.75)", and
+# HybridConfusion and DawidSkene "can exactly recover the true pi with enough data".
+TRUE_PREVALENCE = (0.05, 0.15, 0.8)
+PREVALENCE: dict[tuple[str, int], tuple[float, ...]] = {
+    **{(VOTE, size): (0.1, 0.15, 0.75) for size in SIZES},
+    (HYBRID, 3000): TRUE_PREVALENCE,
+    (DAWID_SKENE, 3000): TRUE_PREVALENCE,
+}
+
+
+class _TrueLabelPaper:
+    """The replication, as the runner takes it."""
+
+    name = "truelabel"
+    title = "A spectrum of models with a true label and confusions"
+    source = (
+        'C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusions: A Spectrum of Probabilistic '
+        'Models in Analyzing Multiple Ratings", ICML.'
+    )
+
+    def parts(self, setup: Setup) -> list[Part]:
+        """A part for each size of figures 3 to 5, and for each number of judgments of figure 6."""
+        return [
+            *_synthetic_parts(setup),
+            *_panel_parts(setup),
+            *_other_panel_parts(setup),
+            *_web_parts(setup),
+        ]
+
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:  # noqa: ARG002
+        """Figures 3 to 7 as tables and charts, and what the paper says of them."""
+        from adjudge.replications.truelabel_result import gathered
+
+        return gathered(self, partials)
+
+
+def web_file(setup: Setup) -> Path | None:
+    """The real judgments, if they are there: all else of this paper can be made without."""
+    try:
+        return real_file("web-relevance", setup.data)
+    except BadData:
+        return None
+
+
+def published_run(setup: Setup) -> Spectrum:
+    """The paper's sampler, 3 chains, 1,000 sweeps of burn-in, 100 draws thinned by 10; or short."""
+    return _SHORT if setup.quick else Spectrum(chains=3, warmup=1000, draws=100, thin=10, seed=1)
+
+
+def shorter_run(setup: Setup) -> Spectrum:
+    """A fifth of the paper's sampler, which finds the same on a few hundred judges; or shorter."""
+    return _SHORTEST if setup.quick else Spectrum(chains=3, warmup=200, draws=100, thin=2, seed=1)
+
+
+_SHORT = Spectrum(chains=2, warmup=100, draws=50, thin=2, seed=1)
+_SHORTEST = Spectrum(chains=2, warmup=50, draws=50, thin=1, seed=1)
+
+
+def _synthetic_parts(setup: Setup) -> list[Part]:
+    runs = setup.count(full=100, quick=20)
+    spectrum = published_run(setup)
+    return [
+        Part(
+            name=f"beta-{diagonal}-items-{items}",
+            settings={"items": items, "beta": diagonal, "runs": runs, **spectrum.settings},
+            work=partial(synthetic, items, float(diagonal), runs, spectrum),
+        )
+        for diagonal in DIAGONALS
+        for items in (QUICK_SIZES if setup.quick else SIZES)
+    ]
+
+
+def _panel_parts(setup: Setup) -> list[Part]:
+    runs = setup.count(full=100, quick=40)
+    spectrum = shorter_run(setup)
+    held = {"accuracy": ACCURACY, "kappa": KAPPA, "runs": runs, **spectrum.settings}
+    return [
+        Part(
+            name=f"panel-{ratings}",
+            settings={"ratings": ratings, **held},
+            work=partial(_panel, ratings, runs, spectrum),
+        )
+        for ratings in (QUICK_RATINGS if setup.quick else RATINGS)
+    ]
+
+
+def _other_panel_parts(setup: Setup) -> list[Part]:
+    """The full run alone asks how far the panel's judges matter."""
+    if setup.quick:
+        return []
+    runs = setup.count(full=100, quick=0)
+    spectrum = shorter_run(setup)
+    return [
+        Part(
+            name=f"{name}-{ratings}",
+            settings={
+                "ratings": ratings, "accuracy": accuracy, "kappa": kappa, "runs": runs,
+                **spectrum.settings,
+            },
+            work=partial(remembered, panel_source(accuracy, kappa), ratings, runs, spectrum),
+        )
+        for name, (accuracy, kappa) in OTHER_PANELS.items()
+        for ratings in OTHER_RATINGS
+    ]  # fmt: skip
+
+
+def _web_parts(setup: Setup) -> list[Part]:
+    path = web_file(setup)
+    if path is None:
+        return []
+    runs = setup.count(full=20, quick=4)
+    spectrum = shorter_run(setup)
+    held = {"data": fingerprint(path), "runs": runs, **spectrum.settings}
+    return [
+        Part(
+            name=f"web-{ratings}",
+            settings={"ratings": ratings, **held},
+            work=partial(_web, path, ratings, runs, spectrum),
+        )
+        for ratings in (QUICK_WEB_RATINGS if setup.quick else WEB_RATINGS)
+    ]
+
+
+def _panel(ratings: int, runs: int, spectrum: Spectrum, progress: Progress | None) -> Any:
+    source = panel_source(ACCURACY, KAPPA)
+    return remembered(source, ratings, runs, spectrum, progress, matrices=ratings == RATINGS[0])
+
+
+def _web(path: Path, ratings: int, runs: int, spectrum: Spectrum, progress: Progress | None) -> Any:
+    content = contents(path)
+    known = None
+    if content.judgments is not None and content.gold is not None:
+        known = content.gold.align(content.judgments)
+    return remembered(file_source(content.judgments, known), ratings, runs, spectrum, progress)
+
+
+REPLICATION = _TrueLabelPaper()

@@ -1,0 +1,296 @@
+"""What Liu and Wang (2012) say of their figures in words, held against what was obtained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.replications.replication import Claim
+from adjudge.replications.spectrum import DAWID_SKENE, HYBRID, MODELS, SINGLE, VOTE
+from adjudge.replications.truelabel import TRUE_PREVALENCE
+from adjudge.replications.truelabel_runs import MEMORY, MEMORYLESS
+
+_SCARCE = 1000  # items up to which data are scarce: the paper names 2,000 and 3,000 as abundant
+_CLOSE = 0.01
+_LEAST = 20  # runs that differ, for a sign test to tell
+_MANY = 30  # judgments an item from which the paper sees HybridConfusion above the vote
+
+Synthetic = dict[int, dict[int, Any]]
+Modes = dict[int, Any]
+
+
+def claims(synthetic: Synthetic, panel: Modes, others: dict[str, Modes], web: Modes) -> list[Claim]:
+    """Every claim of the paper's text, on the made data and on the real."""
+    said = [
+        *_accuracy_claims(synthetic[3], "figure 3(a)"),
+        *_same_with_a_stronger_prior(synthetic[10]),
+        *_prevalence_claims(synthetic[3]),
+        *_error_claims(synthetic[3]),
+        *_memory_claims(panel, "made panel"),
+        *_matrix_claims(panel[min(panel)]),
+    ]
+    for name, parts in others.items():
+        said += _memory_claims(parts, f"panel {name}")[:2]
+    if web:
+        said += _memory_claims(web, "web-relevance")
+    return said
+
+
+def _mean(part: Any, model: str, what: str = "accuracy") -> float:
+    return float(np.mean(part[model][what]))
+
+
+def _curve(parts: dict[int, Any], model: str) -> dict[int, float]:
+    return {items: _mean(part, model) for items, part in parts.items()}
+
+
+def _told(curve: dict[int, float]) -> str:
+    return ", ".join(f"{value:.3f} at {at:,}" for at, value in curve.items())
+
+
+def _accuracy_claims(parts: dict[int, Any], figure: str) -> list[Claim]:
+    curves = {model: _curve(parts, model) for model in MODELS}
+    gap = {items: curves[HYBRID][items] - curves[DAWID_SKENE][items] for items in parts}
+    scarce = {items: value for items, value in gap.items() if items <= _SCARCE}
+    abundant = {items: value for items, value in gap.items() if items > _SCARCE}
+    vote = {items: value for items, value in curves[VOTE].items() if items >= 20}
+    large = max(parts)
+    last = {model: curve[large] for model, curve in curves.items()}
+    return [
+        Claim(
+            text="HybridConfusion is consistently above 0.9.",
+            holds=min(curves[HYBRID].values()) > 0.9,
+            evidence=f"Its accuracy is {_told(curves[HYBRID])} items.",
+            source=figure,
+        ),
+        Claim(
+            text="HybridConfusion outperforms DawidSkene when data are scarce.",
+            holds=all(value > 0 for value in scarce.values()),
+            evidence=f"Hybrid less DawidSkene: {_signed(scarce)} items.",
+            source=figure,
+        ),
+        Claim(
+            text="When data are abundant the two are within .01 of each other.",
+            holds=all(abs(value) <= _CLOSE for value in abundant.values()),
+            evidence=f"Hybrid less DawidSkene: {_signed(abundant)} items.",
+            source=figure,
+        ),
+        Claim(
+            text="The vote is flat and saturates from about 20 items on.",
+            holds=max(vote.values()) - min(vote.values()) < 0.03,
+            evidence=f"Its accuracy is {_told(curves[VOTE])} items.",
+            source=figure,
+        ),
+        Claim(
+            text="SingleConfusion is the weakest for many items.",
+            holds=min(last, key=lambda model: last[model]) == SINGLE,
+            evidence="At {:,} items: {}.".format(
+                large, ", ".join(f"{model} {value:.3f}" for model, value in last.items())
+            ),
+            source=figure,
+        ),
+    ]
+
+
+def _same_with_a_stronger_prior(parts: dict[int, Any]) -> list[Claim]:
+    said = _accuracy_claims(parts, "figure 3(b)")
+    kept = [said[1], said[2], said[4]]
+    lowest = _told(_curve(parts, HYBRID))
+    return [
+        Claim(
+            text="With beta = 10 the messages are the same: Hybrid above DawidSkene for scarce "
+            "data, close for abundant, SingleConfusion weakest.",
+            holds=all(bool(claim.holds) for claim in kept),
+            evidence=f"HybridConfusion: {lowest} items. {kept[1].evidence}",
+            source="figure 3(b)",
+        )
+    ]
+
+
+def _prevalence_claims(parts: dict[int, Any]) -> list[Claim]:
+    large = max(parts)
+    found = {model: np.mean(parts[large][model]["prevalence"], axis=0) for model in MODELS}
+    away = {model: float(np.abs(p - TRUE_PREVALENCE).max()) for model, p in found.items()}
+    return [
+        Claim(
+            text="With enough data HybridConfusion and DawidSkene recover the prevalence, and "
+            "SingleConfusion misses it.",
+            holds=max(away[HYBRID], away[DAWID_SKENE]) < 0.02 < away[SINGLE],
+            evidence="At {:,} items, of (.05, .15, .8): {}.".format(
+                large, "; ".join(f"{model} {_shares(p)}" for model, p in found.items())
+            ),
+            source="figure 4",
+        )
+    ]
+
+
+def _error_claims(parts: dict[int, Any]) -> list[Claim]:
+    sizes = sorted(parts)
+    small, large = sizes[0], sizes[-1]
+
+    def error(model: str, items: int) -> float:
+        return _mean(parts[items], model, "error")
+
+    at_large = {model: error(model, large) for model in MODELS}
+    at_small = {model: error(model, small) for model in MODELS}
+    return [
+        Claim(
+            text="DawidSkene recovers the matrices best, but only with enough data; "
+            "HybridConfusion is accurate throughout.",
+            holds=at_large[DAWID_SKENE] <= at_large[HYBRID] + 0.005
+            and min(at_small, key=lambda model: at_small[model]) == HYBRID,
+            evidence=f"Mean absolute error at {small:,} items: {_listed(at_small)}; at {large:,}: "
+            f"{_listed(at_large)}.",
+            source="figure 5",
+        ),
+        Claim(
+            text="SingleConfusion has the largest error for many items; the vote is competitive.",
+            holds=max(at_large, key=lambda model: at_large[model]) == SINGLE,
+            evidence=f"At {large:,} items: {_listed(at_large)}.",
+            source="figure 5",
+        ),
+    ]
+
+
+def _memory_claims(parts: Modes, data: str) -> list[Claim]:
+    source = "figure 6" if data == "made panel" else f"{data}, beyond the paper"
+    rise = _pooled(parts, (MEMORY, HYBRID), (MEMORYLESS, HYBRID))
+    fall = _pooled(parts, (MEMORY, VOTE), (MEMORYLESS, VOTE))
+    lead = _pooled(parts, (MEMORYLESS, HYBRID), (MEMORYLESS, DAWID_SKENE))
+    few = min(parts)
+    small = {model: float(np.mean(parts[few][MEMORYLESS][model])) for model in MODELS}
+    best = {at: _best(part[MEMORY]) for at, part in parts.items()}
+    said = [
+        Claim(
+            text=f"HybridConfusion with memory is better than without ({data}).",
+            holds=rise.above,
+            evidence=f"Memory less memoryless: {_signed(rise.each)} judgments an item; over all "
+            f"{rise.mean:+.4f} ± {rise.error:.4f} (standard error).",
+            source=source,
+        ),
+        Claim(
+            text=f"The vote falls with memory ({data}).",
+            holds=None if fall.above is None else not fall.above,
+            evidence=f"Memory less memoryless: {_signed(fall.each)} judgments an item.",
+            source=source,
+        ),
+        Claim(
+            text=f"With memory HybridConfusion beats the other three ({data}).",
+            holds=all(model == HYBRID for model in best.values()),
+            evidence=f"Best: {', '.join(f'{model} at {at}' for at, model in best.items())}.",
+            source=source,
+        ),
+        Claim(
+            text=f"Without memory HybridConfusion is above DawidSkene ({data}).",
+            holds=lead.above,
+            evidence=f"Hybrid less DawidSkene: {_signed(lead.each)} judgments an item.",
+            source=source,
+        ),
+        Claim(
+            text=f"Without memory DawidSkene suffers most from few judgments ({data}).",
+            holds=min(small, key=lambda model: small[model]) == DAWID_SKENE,
+            evidence=f"At {few} judgments an item: {_listed(small)}.",
+            source=source,
+        ),
+    ]
+    many = {at: part for at, part in parts.items() if at >= _MANY}
+    if many:
+        said.append(_sign_test(many, source))
+    return said
+
+
+def _sign_test(parts: Modes, source: str) -> Claim:
+    """Fisher's sign test of Hybrid above the vote, memoryless, as the paper's section 4 does."""
+    from scipy.stats import binomtest
+
+    gaps = np.concatenate(
+        [np.subtract(part[MEMORYLESS][HYBRID], part[MEMORYLESS][VOTE]) for part in parts.values()]
+    )
+    up, down = int((gaps > 0).sum()), int((gaps < 0).sum())
+    chance = binomtest(up, up + down, alternative="greater").pvalue if up + down else 1.0
+    return Claim(
+        text=f"Without memory HybridConfusion beats the vote by a small margin from {_MANY} "
+        "judgments an item on.",
+        holds=bool(chance < 0.05) if up + down >= _LEAST else None,
+        evidence=f"Above in {up} runs, below in {down}, mean {gaps.mean():+.4f}; one-sided sign "
+        f"test p = {chance:.2g} (published: p < 0.05).",
+        source=source,
+    )
+
+
+def _matrix_claims(part: Any) -> list[Claim]:
+    spread = {model: float(np.mean(part["sd"][model])) for model in (DAWID_SKENE, HYBRID)}
+    mean = np.array(part["mean"][HYBRID])  # (truth, label)
+    return [
+        Claim(
+            text="DawidSkene's matrices diverge more from each other than HybridConfusion's.",
+            holds=spread[DAWID_SKENE] > spread[HYBRID],
+            evidence=f"Mean sd of a cell over judges: {_listed(spread)}.",
+            source="figure 7",
+        ),
+        Claim(
+            text="HybridConfusion's mean matrix falls off from its diagonal.",
+            holds=_falls_off(mean),
+            evidence=f"Its diagonal: {', '.join(f'{value:.2f}' for value in np.diag(mean))}; "
+            f"next to it on average {_beside(mean, 1):.3f}, two away {_beside(mean, 2):.3f}, "
+            f"further {_beside(mean, 3):.3f}.",
+            source="figure 7",
+        ),
+    ]
+
+
+def _beside(matrix: NDArray[np.float64], apart: int) -> float:
+    """The mean of cells so far from the diagonal; of 3 and further, together."""
+    place = np.arange(len(matrix))
+    distance = np.minimum(np.abs(place[:, None] - place), 3)
+    return float(matrix[distance == apart].mean())
+
+
+def _falls_off(matrix: NDArray[np.float64]) -> bool:
+    steps = [float(np.diag(matrix).mean()), *(_beside(matrix, apart) for apart in (1, 2, 3))]
+    return steps == sorted(steps, reverse=True)
+
+
+class _Pooled:
+    """Paired differences by number of judgments, and their mean weighted by how sure each is."""
+
+    def __init__(self, gaps: dict[int, NDArray[np.float64]]) -> None:
+        self.each = {at: float(gap.mean()) for at, gap in gaps.items()}
+        means = np.array(list(self.each.values()))
+        variance = np.array([gap.var(ddof=1) / len(gap) for gap in gaps.values()])
+        weight = 1.0 / np.maximum(variance, 1e-12)
+        self.mean = float((weight * means).sum() / weight.sum())
+        self.error = float(weight.sum() ** -0.5)
+
+    @property
+    def above(self) -> bool | None:
+        """Whether the difference is above 0; None where it is within two standard errors of it."""
+        return None if abs(self.mean) <= 2 * self.error else self.mean > 0
+
+
+def _pooled(parts: Modes, one: tuple[str, str], other: tuple[str, str]) -> _Pooled:
+    return _Pooled(
+        {
+            at: np.subtract(part[one[0]][one[1]], part[other[0]][other[1]])
+            for at, part in parts.items()
+        }
+    )
+
+
+def _best(accuracy: dict[str, Sequence[float]]) -> str:
+    return max(MODELS, key=lambda model: float(np.mean(accuracy[model])))
+
+
+def _signed(values: dict[int, float]) -> str:
+    return ", ".join(f"{value:+.3f} at {at:,}" for at, value in values.items())
+
+
+def _listed(values: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+
+
+def _shares(values: NDArray[np.float64]) -> str:
+    return f"({', '.join(f'{value:.3f}' for value in values)})"

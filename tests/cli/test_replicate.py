@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from commands import Run
+
+
+def test_a_paper_that_does_not_exist(adjudge: Run) -> None:
+    ended = adjudge("replicate", "zscor")
+    assert (ended.code, ended.err) == (
+        2,
+        "error: there is no paper 'zscor'; did you mean 'zscore'? Known: zscore, pmf, "
+        "hierarchical, truelabel, training, all\n",
+    )
+
+
+def test_data_that_are_missing_are_asked_for_before_any_work(adjudge: Run, folder: Path) -> None:
+    ended = adjudge("replicate", "pmf", "--data", "nowhere", "-o", "out")
+    assert ended.code == 2
+    assert ended.err.startswith("error: nowhere/trec-rf10/judgments.tsv: there is no such file; ")
+    assert ended.err.endswith("by --data or ADJUDGE_DATA\n")
+    assert not (folder / "out").exists()
+
+
+def test_one_seed_is_too_few(adjudge: Run) -> None:
+    ended = adjudge("replicate", "pmf", "--seeds", "1")
+    assert ended.err == "error: --seeds = 1: wanted 2 or more, since sd is over seeds\n"
+
+
+def test_a_file_is_no_folder(adjudge: Run, folder: Path, shared_data: Path) -> None:
+    (folder / "out").write_text("")
+    ended = adjudge("replicate", "pmf", "--data", shared_data, "-o", "out")
+    assert ended.err == "error: out: is a file; wanted a folder to write into\n"
+
+
+@pytest.fixture(scope="module")
+def written(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The quick run of a paper, written and stopped once on the way."""
+    out = tmp_path_factory.mktemp("replicated") / "out"
+    line = [sys.executable, "-m", "adjudge", "replicate", "hierarchical", "--quick", "-o", str(out)]
+    process = subprocess.Popen(
+        [*line, "--data", str(shared_data)], stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    parts = out / ".parts" / "hierarchical"
+    deadline = time.monotonic() + 120
+    while not list(parts.glob("unsupervised-*.json")) and time.monotonic() < deadline:
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert err.decode().endswith("stopped\n")
+    assert not (out / "hierarchical.md").exists()
+    return out
+
+
+def test_a_run_that_was_stopped_goes_on(adjudge: Run, written: Path, shared_data: Path) -> None:
+    args = ("replicate", "hierarchical", "--quick", "-o", written, "--data", shared_data)
+    ended = adjudge(*args)
+    assert ended.code == 0, ended.err
+    assert "hierarchical: unsupervised (kept from an earlier run)\n" in ended.err
+    assert "hierarchical: split-03 (kept from an earlier run)\n" not in ended.err
+    page = (written / "hierarchical.md").read_text(encoding="utf-8")
+    assert ended.out == page + "\n"
+    assert (written / "hierarchical" / "runs.csv").is_file()
+    assert (written / "hierarchical" / "figure-1.png").is_file()
+    found = adjudge(*args, "--json").json
+    assert found[0]["paper"] == "hierarchical"
+    assert found[0]["tables"][0]["cells"][0]["row"] == "1 unsupervised, 0/1"
+    assert any("fractional, precision" in text for text in found[0]["tables"][2]["differences"])
+
+
+def test_a_person_gets_tables(at_terminal: Run, written: Path, shared_data: Path) -> None:
+    args = ("replicate", "hierarchical", "--quick", "-o", written, "--data", shared_data)
+    ended = at_terminal(*args)
+    assert ended.code == 0, ended.err
+    assert "A hierarchical model of relevance coding" in ended.out
+    lines = [" ".join(line.split()) for line in ended.out.splitlines()]
+    assert "published obtained sd" in lines
+    assert any(line.startswith("fractional precision 0.660 0.66") for line in lines)
+    assert any(line.startswith("- fractional, precision: obtained 0.66") for line in lines)
+    assert "holds: Estimates are more extreme than votes." in " ".join(ended.out.split())
+    assert max(map(len, ended.out.splitlines())) <= 80

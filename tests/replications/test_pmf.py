@@ -1,0 +1,64 @@
+"""What the PMF paper claims, on its own data, in a small form: orderings, not digits."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adjudge.replications import pmf
+from adjudge.replications.data import real_file, trec_2011
+
+
+def test_splits_are_balanced_and_disjoint(shared_data: Path) -> None:
+    judgments, gold = pmf.both(trec_2011(real_file("trec-rf10", shared_data)))
+    tests = []
+    for seed in range(2):
+        split = pmf.split_of(judgments, gold, seed)
+        assert len(split.test) == 1000
+        assert split.truth.sum() == 500
+        assert len(split.train) == 2275
+        names = set(judgments.items.take(split.test).to_pylist())
+        assert not names & set(split.train.items.to_pylist())
+        tests.append(names)
+    assert tests[0] != tests[1]
+
+
+def test_outcome_by_hand() -> None:
+    split = pmf.Split(None, np.arange(4), np.array([0, 0, 1, 1], dtype=np.int16))
+    choice = np.array([0, 1, 1, 1], dtype=np.int16)
+    found = pmf.outcome(split, choice, np.array([False, True, False, False]))
+    assert found == {"ACC": 0.75, "SPE": 0.5, "coverage": 0.75, "covered": 1.0}
+    nobody = pmf.outcome(split, choice, np.ones(4, dtype=np.bool_))
+    assert math.isnan(nobody["covered"])
+
+
+def test_orderings(quick) -> None:
+    result, holds = quick("pmf")
+    assert holds["PMF with majority voting outperforms majority voting."]
+    assert holds["Filtering judges beats voting without a filter."]
+    assert holds["PMF with weights and filter beats weights alone (methods 7 and 4)."]
+    # Published otherwise: here PMF does better than filters alone, and the page says so.
+    assert not holds["Filtering does better without PMF than with it (methods 6 and 7)."]
+    table, variants, seen, models, grid = result.tables
+    found = {(cell.row, cell.column): cell.obtained for cell in table.cells}
+    assert found["1 MV", "ACC"] == pytest.approx(0.62, abs=0.02)
+    assert found["2 EM", "ACC"] > found["1 MV", "ACC"] + 0.03
+    assert found["5 filter", "coverage"] < 1
+    assert found["5 filter", "ACC, covered"] > found["5 filter", "ACC"]
+    for name, published in pmf.PUBLISHED.items():
+        error = math.sqrt(1 - found[name, "ACC"])
+        assert found[name, "RMSE"] == pytest.approx(error, abs=0.002)
+        assert found[name, "RMSE rank"] == found[name, "ACC rank"]
+        assert published[2] == pytest.approx(math.sqrt(1 - published[0]), abs=0.002)
+    leaked = {(cell.row, cell.column): cell.obtained for cell in seen.cells}
+    assert leaked["5 filter", "ACC"] > found["5 filter", "ACC"] + 0.03
+    assert {cell.row for cell in variants.cells} == set(pmf.VARIANTS.values())
+    ranked = {(cell.row, cell.column): cell.obtained for cell in models.cells}
+    assert ranked["HierarchicalRelevance, gold", "ACC"] > ranked["HierarchicalRelevance", "ACC"]
+    errors = {(cell.row, cell.column): cell.obtained for cell in grid.cells}
+    assert errors["λ = 2", "D = 30"] < errors["λ = 0.1", "D = 30"]
+    alpha = result.figures[1].data
+    assert len(alpha) == 40 * 4

@@ -1,0 +1,213 @@
+"""The five arms on a simulated crowd: what the paper claims, at quick, and how the desk works."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adjudge.errors import BadSetting
+from adjudge.replications.replication import Result, Setup
+from adjudge.replications.running import run
+from adjudge.replications.training import (
+    GOLDS,
+    MIX,
+    POLICY,
+    REPLICATION,
+    TABLE_1,
+    TABLE_2,
+)
+from adjudge.replications.training_crowd import (
+    LABELS,
+    Assumptions,
+    arrivals,
+    material,
+    run_experiment,
+)
+from adjudge.replications.training_desk import ArmDesk, Shown
+from adjudge.replications.training_outcomes import (
+    ACCURACY,
+    PRECISION,
+    RECALL,
+    measures,
+    trusted_judgments,
+)
+from adjudge.simulation.actors import Clicker, Ethical, Spammer
+from adjudge.simulation.desk import visit
+
+SMALL = {"1": GOLDS["1"], "5": GOLDS["5"]}
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return run(REPLICATION, Setup(quick=True))
+
+
+@pytest.mark.parametrize("text", [
+    "The most uniform training mix gives a better aggregate accuracy than the skewed ones "
+    "(arms 1, 2 and 5).",
+    "With judges who do not anchor, and no spammers, the mix makes no difference.",
+    "A judge's accuracy rises as the training mix nears that of the work.",
+    "In arm 5 the aggregate's recall of Not Matching exceeds its precision.",
+])  # fmt: skip
+def test_what_the_paper_says_holds(result: Result, text: str) -> None:
+    assert {claim.text: claim.holds for claim in result.claims}[text] is True
+
+
+def test_tables_have_the_published_values(result: Result) -> None:
+    names = [table.name for table in result.tables]
+    assert names == ["table-1", "table-2", "table-3", "table-4", "crowds"]
+    cells = {
+        (table.name, cell.row, cell.column): cell for table in result.tables for cell in table.cells
+    }
+    assert cells["table-2", "Came to the task", "arm 4"].published == 87
+    assert cells["table-3", ACCURACY, "arm 1"].published == 0.690
+    assert cells["table-4", "Aggregate accuracy", "arm 3"].published == 0.8767
+    assert cells["table-4", RECALL, "arm 5"].published == 0.921
+    assert all(figure.chart(figure.data).to_dict() for figure in result.figures)
+    assert any("simulation" in note for note in result.notes)
+
+
+def test_the_golds_meet_table_1() -> None:
+    for arm, counts in GOLDS.items():
+        assert sum(counts) in (150, 151)
+        shares = [100 * count / 150 for count in counts]
+        assert shares == pytest.approx(TABLE_1[arm], abs=0.05)
+    did, passed, failed = (TABLE_2[name] for name in list(TABLE_2)[1:4])
+    assert [a - b for a, b in zip(did, passed, strict=True)] == list(failed)
+
+
+def test_the_material_has_the_mix_exactly() -> None:
+    made = material(256, MIX, GOLDS, rng())
+    assert Counter(item.truth for item in made.items) == dict(
+        zip(LABELS, (186, 1058, 32, 4), strict=True)
+    )
+    assert len({item.query for item in made.items}) == 256
+    assert Counter(gold.truth for gold in made.golds["5"])["Not Matching"] == 126
+    assert len(made.sight) == 1280 + sum(map(sum, GOLDS.values()))
+
+
+def test_those_who_come_are_as_assumed() -> None:
+    comers = arrivals(Assumptions(anchoring=(0.2, 0.4)), {}, rng(1))
+    came = [next(comers) for _ in range(2000)]
+    kinds = Counter(type(actor.behaviour) for actor in came)
+    assert kinds[Ethical] / 2000 == pytest.approx(0.8, abs=0.03)
+    assert kinds[Spammer] / 2000 == pytest.approx(0.1, abs=0.02)
+    assert kinds[Clicker] / 2000 == pytest.approx(0.1, abs=0.02)
+    ethical = [actor.behaviour for actor in came if isinstance(actor.behaviour, Ethical)]
+    strengths = [judge.anchoring for judge in ethical]
+    assert 0.2 <= min(strengths) < 0.22 < 0.38 < max(strengths) <= 0.4
+    mean = np.mean([judge.confusion for judge in ethical], axis=0)
+    np.testing.assert_allclose(mean, Assumptions().confusion, atol=0.02)
+    assert np.mean([actor.patience.training == 0 for actor in came]) == pytest.approx(0.4, abs=0.04)
+    assert np.mean([actor.patience.pages for actor in came]) == pytest.approx(15, abs=1.2)
+    with pytest.raises(BadSetting, match="ethical, spammers, clickers"):
+        Assumptions(ethical=0.9)
+
+
+def test_an_experiment_ends_with_five_trusted_judgments_an_item() -> None:
+    made, desks = run_experiment(POLICY, Assumptions(), SMALL, queries=20, mix=MIX, seed=3)
+    again = run_experiment(POLICY, Assumptions(), SMALL, queries=20, mix=MIX, seed=3)[1]
+    for arm, desk in desks.items():
+        judgments = trusted_judgments(desk)
+        np.testing.assert_array_equal(judgments.counts_per_item, np.full(100, 5))
+        assert trusted_judgments(again[arm]).to_table().equals(judgments.to_table())
+        pairs = judgments.item * judgments.judge_count + judgments.judge
+        assert len(np.unique(pairs)) == len(judgments)  # nobody judges an item twice
+        for seat in desk.seats.values():
+            if seat.items and seat.record.stage == "blocked":
+                assert seat.record.right < POLICY.block_below * seat.record.seen
+    assert len(made.items) == 100
+
+
+def golden(desk_golds: dict[str, str], policy: object = POLICY) -> ArmDesk:
+    items = [Shown(f"item {n}", f"query {n // 5}", "Matching") for n in range(200)]
+    golds = [Shown(text, f"for {text}", truth) for text, truth in desk_golds.items()]
+    return ArmDesk(items, golds, LABELS, policy, rng(5))  # type: ignore[arg-type]
+
+
+GOLD = {f"gold {n}": ("Not Matching" if n % 6 else "Matching") for n in range(150)}
+
+
+def test_the_desk_trains_pair_by_pair_and_fails_those_below_the_line() -> None:
+    desk = golden(GOLD)
+    assert desk.arrive("j") == "training"
+    for done in range(20):
+        sheet = desk.sheet("j")
+        assert sheet is not None
+        assert (sheet.kind, len(sheet.rows)) == ("training", 1)
+        right = GOLD[sheet.rows[0]]
+        label = right if done < 11 else "Spam"
+        outcome = desk.submit("j", sheet, [label])
+        assert [one.right for one in outcome.told] == [done < 11]
+        assert outcome.told[0].accepted == (right,)
+    assert outcome.stage == "failed"  # 11 of 20 is below .6
+    assert desk.sheet("j") is None
+
+
+def test_pages_hold_five_golds_in_twenty_five_and_tell_only_misses() -> None:
+    desk = golden(GOLD)
+    desk.arrive("j")
+    while (sheet := desk.sheet("j")) is not None and sheet.kind == "training":
+        desk.submit("j", sheet, [GOLD[sheet.rows[0]]])
+    seen: list[str] = []
+    for _ in range(4):
+        assert sheet is not None
+        golds = [row for row in sheet.rows if row in GOLD]
+        assert (len(sheet.rows), len(golds)) == (25, 5)
+        seen += golds
+        missed = golds[0]
+        labels = ["Spam" if row == missed else GOLD.get(row, "Matching") for row in sheet.rows]
+        outcome = desk.submit("j", sheet, labels)
+        assert [sheet.rows[one.row] for one in outcome.told] == [missed]
+        assert outcome.stage == "working"  # 4 of 5 right
+        sheet = desk.sheet("j")
+    assert len(set(seen)) == 20  # no gold twice
+    assert desk.trusted.sum() == 80
+    desk.leave("j")
+    assert desk.leased.sum() == 0
+
+
+def test_a_blocked_judge_loses_her_judgments_and_items_reopen() -> None:
+    desk = golden(GOLD)
+    desk.arrive("j")
+    while (sheet := desk.sheet("j")) is not None and sheet.kind == "training":
+        desk.submit("j", sheet, [GOLD[sheet.rows[0]]])
+    stages = []
+    while sheet is not None:
+        stages.append(desk.submit("j", sheet, ["Spam"] * len(sheet.rows)).stage)
+        sheet = desk.sheet("j")
+    assert stages == ["warned", "blocked"]  # never without a warning
+    assert desk.trusted.sum() == 0
+    assert not desk.full
+
+
+def test_spammers_pass_where_one_label_rules_and_fail_where_none_does() -> None:
+    passed = {}
+    for arm in ("3", "5"):
+        made = material(40, MIX, GOLDS, rng(1))
+        desk = ArmDesk(made.items, made.golds[arm], LABELS, POLICY, rng(2))
+        comers = arrivals(
+            replace(Assumptions(), ethical=0.0, spammers=1.0, clickers=0.0, leaving=0.0), {}, rng(3)
+        )
+        for number in range(40):
+            steps = visit(next(comers), desk, f"j{number}")
+            while next(steps, None) == "training":
+                pass
+        passed[arm] = sum(seat.record.stage != "failed" for seat in desk.seats.values()) / 40
+    assert passed["5"] > 0.9
+    assert passed["3"] < 0.35
+
+
+def test_measures_by_hand() -> None:
+    found = measures(np.array([1, 1, 1, 0, 2]), np.array([1, 1, 0, 1, 2]))
+    assert found == {ACCURACY: 0.6, PRECISION: pytest.approx(2 / 3), RECALL: pytest.approx(2 / 3)}
+    never = measures(np.array([0, 0]), np.array([1, 0]))
+    assert np.isnan(never[PRECISION])
+    assert never[RECALL] == 0

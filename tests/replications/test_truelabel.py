@@ -1,0 +1,80 @@
+"""What Liu and Wang say of their models, at quick; and the pieces of the experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adjudge.replications.replication import Result, Setup
+from adjudge.replications.truelabel import PREVALENCE, REPLICATION, SIZES
+from adjudge.replications.truelabel_runs import thinned
+from adjudge.simulation import monitoring_panel
+
+Quick = Callable[[str], tuple[Result, dict[str, bool | None]]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HybridConfusion is consistently above 0.9.",
+        "HybridConfusion outperforms DawidSkene when data are scarce.",
+        "When data are abundant the two are within .01 of each other.",
+        "SingleConfusion is the weakest for many items.",
+        "HybridConfusion with memory is better than without (made panel).",
+        "The vote falls with memory (made panel).",
+        "With memory HybridConfusion beats the other three (made panel).",
+        "Without memory HybridConfusion is above DawidSkene (made panel).",
+        "DawidSkene's matrices diverge more from each other than HybridConfusion's.",
+        "The vote falls with memory (web-relevance).",
+    ],
+)
+def test_what_the_paper_says_holds(quick: Quick, text: str) -> None:
+    assert quick("truelabel")[1][text] is True
+
+
+def test_what_does_not_hold_on_real_judgments_is_said(quick: Quick) -> None:
+    _, holds = quick("truelabel")
+    assert holds["Without memory HybridConfusion is above DawidSkene (web-relevance)."] is False
+    assert holds["With memory HybridConfusion beats the other three (web-relevance)."] is False
+
+
+def test_every_figure_has_its_table_and_chart(quick: Quick) -> None:
+    result, _ = quick("truelabel")
+    assert [table.name for table in result.tables] == [
+        *("figure-3a", "figure-3b", "figure-4", "figure-5", "figure-6"),
+        *("web-relevance", "figure-7"),
+    ]
+    for figure in result.figures:
+        assert "mark" in str(figure.chart(figure.data).to_dict())
+    cells = {(c.row, c.column): c for c in result.tables[2].cells}
+    vote = cells["MajorityVote, label 1", "N = 3000"]
+    assert (vote.published, vote.obtained) == (0.1, pytest.approx(0.1, abs=0.01))
+
+
+def test_without_the_real_judgments_the_rest_is_made(tmp_path: Path) -> None:
+    parts = REPLICATION.parts(Setup(data=tmp_path))
+    assert len(parts) == 2 * 10 + 7
+    assert not [part for part in parts if part.name.startswith("web")]
+    assert set(PREVALENCE) >= {("MajorityVote", size) for size in SIZES}
+
+
+def test_thinning_keeps_so_many_of_each_item_at_random() -> None:
+    judgments = monitoring_panel(1).judgments
+    kept = thinned(judgments, 7, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.bincount(judgments.item[kept]), np.full(48, 7))
+    other = thinned(judgments, 7, np.random.default_rng(1))
+    assert (kept != other).any()
+    assert thinned(judgments, 1000, np.random.default_rng(0)).all()
+    # Every judgment is as likely as another: the first of an item is kept 7 times in about 125.
+    share = np.mean([thinned(judgments, 7, np.random.default_rng(s))[0] for s in range(600)])
+    assert share == pytest.approx(7 / judgments.counts_per_item[0], abs=0.03)
+
+
+def test_a_panel_of_other_judges() -> None:
+    made = monitoring_panel(5, accuracy=0.5, kappa=10.0)
+    right = made.judgments.label == made.truth.value[made.judgments.item]
+    assert right[made.judgments.judge < 118].mean() == pytest.approx(0.5, abs=0.04)
+    assert len(made.judgments) == 6008

@@ -1,0 +1,45 @@
+"""What the Z-score paper claims, on its own data, in a small form: orderings, not digits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from adjudge.data.formats import read
+from adjudge.replications import zscore
+
+
+def test_the_data_are_the_papers(shared_data: Path) -> None:
+    judgments, gold = zscore.paper_data(read(shared_data / "trec-rf10" / "judgments.tsv"))
+    assert (judgments.item_count, int(gold.honeypot.sum())) == (4460, 1183)
+    graded = gold.select(~gold.honeypot)
+    items = graded.align(judgments) >= 0
+    votes = np.array(judgments.scale.truth_of)[judgments.label] >= 0
+    assert int((items[judgments.item] & votes).sum()) == 19_699
+
+
+def test_published_values_are_whole() -> None:
+    assert set(zscore.PUBLISHED) == set(zscore.ROWS)
+    assert set(zscore.GAMMA) == set(zscore.ROWS) - {"Baseline"}
+    assert {len(row) for row in (*zscore.PUBLISHED.values(), *zscore.GAMMA.values())} == {6}
+
+
+def test_orderings(quick) -> None:
+    result, holds = quick("zscore")
+    assert holds["Under SM, the best Z-score filter beats the vote without one."]
+    assert holds["Under SWM, the best Z-score filter beats the vote without one."]
+    assert holds["EM beats the simple majority."]
+    assert holds["HierarchicalConfusion, told the same gold, lies above every cell of figure 1."]
+    table, weights, em, models = result.tables
+    assert len(table.cells) == 72
+    found = {(cell.row, cell.column): cell.obtained for cell in table.cells}
+    for head in zscore.HEADS[:2]:  # plain, then weighed by one feature, then by all
+        plain = found["Baseline", head]
+        assert plain < found["Baseline", head.replace("SM", "SWM")]
+        assert plain < found["GACG", head]
+    assert found["Baseline", "GA+SM"] == np.clip(found["Baseline", "GA+SM"], 0.44, 0.48)
+    assert {cell.row for cell in weights.cells} == {"published", *zscore.NAMES}
+    by_row = {(cell.row, cell.column): cell.obtained for cell in models.cells}
+    assert by_row["HybridConfusion", "GA, 5 folds"] > by_row["DawidSkene", "GA, 5 folds"]
+    assert em.cells[0].row == "SM"
