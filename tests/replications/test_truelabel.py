@@ -56,7 +56,7 @@ def test_every_figure_has_its_table_and_chart(quick: Quick) -> None:
 
 def test_without_the_real_judgments_the_rest_is_made(tmp_path: Path) -> None:
     parts = REPLICATION.parts(Setup(data=tmp_path))
-    assert len(parts) == 2 * 10 + 7
+    assert len(parts) == 2 * 10 + 7 + 2 * 4
     assert not [part for part in parts if part.name.startswith("web")]
     assert set(PREVALENCE) >= {("MajorityVote", size) for size in SIZES}
 

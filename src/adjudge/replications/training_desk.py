@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from adjudge.collect.golds import GoldCard, choose_training, screening_order
 from adjudge.collect.policy import Policy, Record, after_page, after_training
 from adjudge.collect.routing import Slot, compose, interleave
+from adjudge.errors import BadData
 from adjudge.simulation.desk import AT_WORK, Outcome, Sheet, Stage, Told
 
 _AHEAD = 2  # pages' worth of open items, and of golds, that a page is made from
@@ -133,7 +134,7 @@ class ArmDesk:
         """Grade golds, store judgments, decide on the judge."""
         seat = self.seats[key]
         if not isinstance(sheet.page, tuple) or len(labels) != len(sheet.rows):
-            raise ValueError("a sheet of another desk")
+            raise BadData("a sheet of another desk, or not a label for each of its rows")
         told = self._graded(seat, sheet.page, labels, every=sheet.kind == "training")
         right = sum(one.right for one in told)
         if sheet.kind == "training":

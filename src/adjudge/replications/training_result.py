@@ -245,7 +245,10 @@ def _figures(runs: dict[str, list[Any]]) -> list[Figure]:
             source="Beyond the paper",
             data=_strength_data(runs),
             chart=strength_chart,
-            caption="Means, ± 2 standard errors, of the majority vote and of HybridConfusion.",
+            caption=(
+                "Means, ± 2 standard errors, of the majority vote and of HybridConfusion by EM; "
+                "the crowd as assumed lies on that with anchoring 0.5."
+            ),
         ),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -259,11 +260,12 @@ class _Pooled:
 
     def __init__(self, gaps: dict[int, NDArray[np.float64]]) -> None:
         self.each = {at: float(gap.mean()) for at, gap in gaps.items()}
-        means = np.array(list(self.each.values()))
-        variance = np.array([gap.var(ddof=1) / len(gap) for gap in gaps.values()])
-        weight = 1.0 / np.maximum(variance, 1e-12)
-        self.mean = float((weight * means).sum() / weight.sum())
-        self.error = float(weight.sum() ** -0.5)
+        # Where no run differs from another there is nothing to weigh: all are right, say.
+        told = [gap for gap in gaps.values() if gap.var() > 0]
+        weight = np.array([len(gap) / gap.var(ddof=1) for gap in told])
+        means = np.array([gap.mean() for gap in told])
+        self.mean = float((weight * means).sum() / weight.sum()) if told else 0.0
+        self.error = float(weight.sum() ** -0.5) if told else math.inf
 
     @property
     def above(self) -> bool | None:

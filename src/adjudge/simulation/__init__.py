@@ -11,7 +11,8 @@ Judgments(5,000 judgments, 1,000 items, 40 judges, 20 topics, scale 0 < 1 < 2)
 (4, 1000, 100)
 
 ``judges`` has the kinds of judges, ``population`` their mixture, ``design`` who judges what,
-``crowd`` puts them together, and ``panels`` has ready-made ones.
+``crowd`` puts them together, and ``panels`` has ready-made ones. ``actors`` has judges who behave
+and learn, sheet by sheet, at any ``desk`` where judgments are collected.
 """
 
 from adjudge.simulation.crowd import Crowd, Made

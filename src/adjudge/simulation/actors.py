@@ -1,0 +1,212 @@
+"""Actors: made judges who behave, and learn from what they are told, at any ``Desk``.
+
+An actor is a behaviour, what she does with a sheet, and a patience, when she leaves. Behaviours:
+
+``Ethical``   looks at each result, errs by her confusion matrix, and leans to the labels she has
+              been told of most: anchoring.
+``Spammer``   does not look: gives the label that was right most often so far.
+``Clicker``   does not look: any label, each as likely.
+``Colluder``  does not look: gives what her ring has found out or agreed on.
+
+What a result truly is, an actor who looks knows from its text: ``Sight`` maps texts to truths, as
+the maker of the experiment knows them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.errors import BadSetting
+from adjudge.simulation.desk import Sheet, Stage, Told
+
+Sight = Mapping[str, int]  # the text of a result -> its truth, by its place on the scale
+
+
+class Behaviour(Protocol):
+    """What someone does with a sheet, and with what she is told of it."""
+
+    def answer(self, sheet: Sheet) -> list[str]:
+        """A label for each row."""
+        ...
+
+    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
+        """Take in what was told of the labels she gave."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """When someone leaves of her own will.
+
+    ``training`` is how many pairs of training she would do, 0 for one who only looks in, and
+    ``pages`` how many pages of work.
+    """
+
+    training: float = math.inf
+    pages: float = math.inf
+
+    def stays(self, stage: Stage, sheets: int) -> bool:
+        """Whether she goes on, having answered so many sheets of this stage."""
+        return sheets < (self.training if stage == "training" else self.pages)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Actor:
+    """A made judge: how she behaves, and how long she stays."""
+
+    behaviour: Behaviour
+    patience: Patience = field(default_factory=Patience)
+
+    def stays(self, stage: Stage, sheets: int) -> bool:
+        """Whether she goes on, having answered so many sheets of this stage."""
+        return self.patience.stays(stage, sheets)
+
+    def answer(self, sheet: Sheet) -> list[str]:
+        """A label for each row, by her behaviour."""
+        return self.behaviour.answer(sheet)
+
+    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
+        """Take in what she was told."""
+        self.behaviour.learn(sheet, labels, told)
+
+
+class Ethical:
+    """A judge who looks: errs by her matrix, and leans to the labels she was told of most.
+
+        p(label | truth)  is proportional to  theta[truth, label] * mix[label] ** anchoring
+
+    ``mix`` is the share of each label among the answers she was told to be right, in training and
+    in screening, after one of each label that she takes for granted. With anchoring 0 she is her
+    confusion matrix and nothing else; with 1 she takes the mix for the prior, as Bayes would.
+    """
+
+    def __init__(
+        self,
+        confusion: NDArray[np.float64],  # (truth, label)
+        sight: Sight,
+        rng: np.random.Generator,
+        *,
+        anchoring: float = 0.0,
+    ) -> None:
+        if not 0 <= anchoring < math.inf:
+            raise BadSetting("anchoring", anchoring, "0 or more")
+        self.confusion = confusion
+        self.anchoring = anchoring
+        self.told = np.ones(confusion.shape[1])  # (label,)
+        self._sight = sight
+        self._rng = rng
+
+    @property
+    def mix(self) -> NDArray[np.float64]:  # (label,)
+        """The share of each label as she has come to expect it."""
+        return np.asarray(self.told / self.told.sum())
+
+    @property
+    def leaning(self) -> NDArray[np.float64]:  # (truth, label)
+        """Her confusion matrix as it is by now."""
+        tilted = self.confusion * self.mix**self.anchoring
+        return np.asarray(tilted / tilted.sum(axis=1, keepdims=True))
+
+    def answer(self, sheet: Sheet) -> list[str]:
+        """What she takes each row for."""
+        edges = np.cumsum(self.leaning, axis=1)  # (truth, label)
+        truth = [self._sight[row] for row in sheet.rows]
+        chance = self._rng.random(len(truth))
+        chosen = (chance[:, None] >= edges[truth][:, :-1]).sum(axis=1)
+        return [sheet.labels[code] for code in chosen]
+
+    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
+        """Count the answers that were right; of several accepted ones, the first."""
+        for answer in right_answers(labels, told).values():
+            self.told[sheet.labels.index(answer)] += 1
+
+
+class Spammer:
+    """One who does not look: gives the label that was right most often so far.
+
+    Until she is told anything she gives one label of her own choice; where labels tie, the one
+    that came to the front first.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.told: dict[str, int] = {}
+        self.favourite: str | None = None
+        self._rng = rng
+
+    def answer(self, sheet: Sheet) -> list[str]:
+        """The same label for every row."""
+        if self.favourite is None:
+            self.favourite = sheet.labels[int(self._rng.integers(len(sheet.labels)))]
+        return [self.favourite] * len(sheet.rows)
+
+    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:  # noqa: ARG002
+        """Count the answers that were right."""
+        for answer in right_answers(labels, told).values():
+            self.told[answer] = self.told.get(answer, 0) + 1
+        if self.told:
+            self.favourite = max(self.told, key=self.told.__getitem__)
+
+
+class Clicker:
+    """One who does not look: any label, each as likely, and learns nothing."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+
+    def answer(self, sheet: Sheet) -> list[str]:
+        """A label at random for every row."""
+        return [
+            sheet.labels[code]
+            for code in self._rng.integers(len(sheet.labels), size=len(sheet.rows))
+        ]
+
+    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
+        """Nothing."""
+
+
+class Ring:
+    """What colluders share: the right answers they were told, and what they agreed on else.
+
+    A judge is told of golds alone, so that a ring passes golds that one of its members has met and
+    agrees, rightly or not, on everything else: its votes look like a consensus.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.known: dict[str, str] = {}
+        self.agreed: dict[str, str] = {}
+        self.rng = rng
+
+    def answer(self, text: str, labels: Sequence[str]) -> str:
+        """The ring's answer to a result: known, agreed before, or agreed on now."""
+        if text in self.known:
+            return self.known[text]
+        if text not in self.agreed:
+            self.agreed[text] = labels[int(self.rng.integers(len(labels)))]
+        return self.agreed[text]
+
+
+class Colluder:
+    """One who does not look: gives what her ring knows or has agreed on."""
+
+    def __init__(self, ring: Ring) -> None:
+        self.ring = ring
+
+    def answer(self, sheet: Sheet) -> list[str]:
+        """The ring's answers."""
+        return [self.ring.answer(text, sheet.labels) for text in sheet.rows]
+
+    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
+        """Tell the ring."""
+        for row, answer in right_answers(labels, told).items():
+            self.ring.known[sheet.rows[row]] = answer
+
+
+def right_answers(labels: Sequence[str], told: Sequence[Told]) -> dict[int, str]:
+    """The right answer of each row that something was told of: her own, or the first accepted."""
+    return {one.row: labels[one.row] if one.right else one.accepted[0] for one in told}

@@ -1,0 +1,118 @@
+"""Actors do what their descriptions say, and learn what they are told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adjudge.errors import BadSetting
+from adjudge.simulation.actors import (
+    Actor,
+    Clicker,
+    Colluder,
+    Ethical,
+    Patience,
+    Ring,
+    Spammer,
+    right_answers,
+)
+from adjudge.simulation.desk import Sheet, Told
+
+LABELS = ("a", "b", "c")
+THETA = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
+SIGHT = {"is a": 0, "is b": 1, "is c": 2}
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def work(*rows: str) -> Sheet:
+    return Sheet("work", rows, LABELS)
+
+
+def told_that(actor: Ethical | Spammer, right: str, times: int = 1) -> None:
+    """Tell an actor so often that her answer was wrong and what it should have been."""
+    wrong = next(label for label in LABELS if label != right)
+    for _ in range(times):
+        actor.learn(Sheet("training", ("x",), LABELS), [wrong], [Told(0, (right,), False)])
+
+
+def test_an_ethical_judge_without_anchoring_is_her_confusion_matrix() -> None:
+    judge = Ethical(THETA, SIGHT, rng())
+    told_that(judge, "c", 50)
+    for truth, text in enumerate(SIGHT):
+        answers = judge.answer(work(*[text] * 20_000))
+        shares = [answers.count(label) / 20_000 for label in LABELS]
+        np.testing.assert_allclose(shares, THETA[truth], atol=0.012)
+
+
+def test_an_anchored_judge_takes_the_mix_for_a_prior() -> None:
+    judge = Ethical(THETA, SIGHT, rng(), anchoring=1.0)
+    np.testing.assert_allclose(judge.leaning, THETA)  # nothing was told: no leaning
+    told_that(judge, "a", 5)  # the mix is now (6, 1, 1) / 8
+    np.testing.assert_allclose(judge.mix, [0.75, 0.125, 0.125])
+    # By hand, for truth b: (.2 * 6, .7, .1) / 2.0
+    np.testing.assert_allclose(judge.leaning[1], [0.6, 0.35, 0.05])
+    half = Ethical(THETA, SIGHT, rng(), anchoring=0.5)
+    told_that(half, "a", 3)  # (4, 1, 1) / 6, and the root of 4 is 2
+    np.testing.assert_allclose(half.leaning[1], np.array([0.4, 0.7, 0.1]) / 1.2)
+
+
+def test_a_right_answer_teaches_as_well_as_a_correction() -> None:
+    labels = ["a", "b", "c"]
+    told = [Told(0, ("a", "b"), True), Told(2, ("b", "a"), False)]
+    assert right_answers(labels, told) == {0: "a", 2: "b"}
+    judge = Ethical(THETA, SIGHT, rng())
+    judge.learn(work("is a", "is b", "is c"), labels, told)
+    assert judge.told.tolist() == [2, 2, 1]
+
+
+def test_anchoring_below_nought_is_refused() -> None:
+    with pytest.raises(BadSetting) as caught:
+        Ethical(THETA, SIGHT, rng(), anchoring=-1.0)
+    assert str(caught.value) == "anchoring = -1.0: wanted 0 or more"
+
+
+def test_a_spammer_gives_the_commonest_label_so_far() -> None:
+    spammer = Spammer(rng(3))
+    first = spammer.answer(work("is a", "is b"))
+    assert first[0] == first[1]
+    told_that(spammer, "b")
+    assert spammer.answer(work("is a", "is c")) == ["b", "b"]
+    told_that(spammer, "c", 2)
+    assert spammer.answer(work("is a")) == ["c"]
+    told_that(spammer, "b")
+    assert spammer.answer(work("is a")) == ["b"]  # a tie: b was there first
+    assert {Spammer(rng(seed)).answer(work("x"))[0] for seed in range(30)} == set(LABELS)
+
+
+def test_a_clicker_gives_every_label_alike_and_learns_nothing() -> None:
+    clicker = Clicker(rng())
+    clicker.learn(work("is a"), ["b"], [Told(0, ("a",), False)])
+    answers = clicker.answer(work(*["is a"] * 9_000))
+    assert [answers.count(label) / 9_000 for label in LABELS] == pytest.approx(
+        [1 / 3] * 3, abs=0.02
+    )
+
+
+def test_colluders_agree_and_pass_on_the_golds_they_were_told() -> None:
+    ring = Ring(rng(1))
+    one, other = Colluder(ring), Colluder(ring)
+    page = work(*[f"text {number}" for number in range(40)])
+    given = one.answer(page)
+    assert other.answer(page) == given
+    assert len(set(given)) == 3
+    right = "b" if given[7] != "b" else "c"
+    one.learn(page, given, [Told(7, (right,), False)])
+    after = other.answer(page)
+    assert after[7] == right
+    assert after[:7] + after[8:] == given[:7] + given[8:]
+
+
+def test_patience_is_by_stage() -> None:
+    actor = Actor(Clicker(rng()), Patience(training=2, pages=1))
+    assert [actor.stays("training", done) for done in range(3)] == [True, True, False]
+    assert [actor.stays("working", done) for done in range(2)] == [True, False]
+    assert [actor.stays("warned", done) for done in range(2)] == [True, False]
+    assert Actor(Clicker(rng())).stays("working", 10**9)
