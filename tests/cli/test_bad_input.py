@@ -107,8 +107,8 @@ SETTINGS: dict[str, tuple[list[str], str]] = {
     "no such file": (["none.csv"], "none.csv: there is no such file"),
     "a folder": (
         ["."],
-        ".: is a folder that no known format fits; wanted a file, or a BEIR folder (qrels/*.tsv, "
-        "corpus.jsonl, queries.jsonl)",
+        ".: is a folder that no known format fits; wanted a file, a BEIR folder (qrels/*.tsv, "
+        "corpus.jsonl, queries.jsonl), or encoded judgments",
     ),
     "a label off the scale": (
         ["good.csv", "--labels", "1<2"],

@@ -17,10 +17,11 @@ import pytest
 import typer
 
 import adjudge as package
-from adjudge.cli import app
+from adjudge.cli import MODULES, application, listed
 from commands import Run
 
-COMMANDS = [str(entry.name) for entry in app.registered_commands]
+APP = application()
+COMMANDS = list(listed(APP))
 PROGRAM = [sys.executable, "-m", "adjudge"]
 HEAVY = {"numpy", "numba", "pyarrow", "scipy", "rich", "llvmlite"}
 
@@ -34,17 +35,23 @@ def start(*arguments: object, **more: object) -> subprocess.Popen[str]:
 
 
 def test_the_commands() -> None:
-    assert [
-        *("demo", "consensus", "judges", "evaluate"),
-        *("agreement", "tune", "convert", "simulate", "models"),
-    ] == COMMANDS
+    assert {name.partition(" ")[0].replace("-", "_") for name in COMMANDS} == set(MODULES)
+
+
+def test_one_command_alone_is_built_as_it_is_among_all() -> None:
+    for name in MODULES:
+        alone = listed(application(name))
+        assert alone
+        for words, entry in alone.items():
+            whole = listed(APP)[words]
+            assert (entry.help, entry.epilog) == (whole.help, whole.epilog)
 
 
 def test_help_names_every_command(adjudge: Run) -> None:
     ended = adjudge("--help")
     assert (ended.code, ended.err) == (0, "")
     firsts = [line.strip("│ ").split(" ")[0] for line in ended.out.splitlines()]
-    assert set(COMMANDS) <= set(firsts)
+    assert {name.replace("_", "-") for name in MODULES} <= set(firsts)
     assert adjudge("-h").out == ended.out
     assert adjudge().out == ended.out  # no command at all
 
@@ -53,7 +60,7 @@ def test_help_names_every_command(adjudge: Run) -> None:
 def test_help_of_a_command_fits_80_columns_and_ends_with_examples(
     command: str, adjudge: Run
 ) -> None:
-    ended = adjudge(command, "--help")
+    ended = adjudge(*command.split(), "--help")
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -68,20 +75,29 @@ def test_help_of_a_command_fits_80_columns_and_ends_with_examples(
 
 
 def parameters(command: str) -> list[typer.core.TyperOption]:
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(APP)
+    *outer, command = command.split()
+    for name in outer:
+        group = group.commands[name]  # type: ignore[attr-defined]
     assert isinstance(group, typer.core.TyperGroup)
     found = group.commands[command].params
     return [entry for entry in found if isinstance(entry, typer.core.TyperOption)]
 
 
+MAKING = ("simulate", "crowd", "project")  # they make what the others read
+
+
 def test_options_of_one_name_mean_one_thing() -> None:
-    """The same flags for the same parameter, but for simulate, which makes what others read."""
+    """The same flags for the same parameter, wherever judgments are read."""
     seen: dict[str, tuple[list[str], str | None]] = {}
     for command in COMMANDS:
-        for entry in parameters(command) if command != "simulate" else ():
+        for entry in parameters(command):
             assert entry.help, (command, entry.name)
-            flags = (entry.opts, entry.metavar)
+            if command.partition(" ")[0] in MAKING:
+                continue
             name = str(entry.name)
+            metavar = "FILE" if name == "output" else entry.metavar  # or a folder of them
+            flags = (entry.opts, metavar)
             assert seen.setdefault(name, flags) == flags, (command, name)
     assert seen["output"][0] == ["--output", "-o"]
     assert seen["quiet"][0] == ["--quiet", "-q"]
@@ -89,8 +105,10 @@ def test_options_of_one_name_mean_one_thing() -> None:
 
 def test_every_command_can_be_quiet_and_all_with_a_result_speak_json() -> None:
     flags = {command: {o for p in parameters(command) for o in p.opts} for command in COMMANDS}
-    assert all("--quiet" in found for found in flags.values())
-    assert [command for command, found in flags.items() if "--json" not in found] == ["simulate"]
+    # What a server has to say is its log.
+    assert [command for command, found in flags.items() if "--quiet" not in found] == ["serve"]
+    silent = [command for command, found in flags.items() if "--json" not in found]
+    assert silent == ["encode", "simulate", "serve"]
 
 
 def test_version(adjudge: Run) -> None:
@@ -101,7 +119,10 @@ def test_version(adjudge: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (["consensus"], "error: missing argument 'JUDGMENTS' (see 'adjudge consensus --help')\n"),
+        (
+            ["consensus"],
+            "error: missing argument 'JUDGMENTS...' (see 'adjudge consensus --help')\n",
+        ),
         (
             ["consensus", "x.csv", "--modle", "x"],
             "error: no such option: --modle (Possible options: --gold, --method, --model) "

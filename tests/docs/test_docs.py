@@ -13,7 +13,7 @@ import pytest
 
 import adjudge
 from adjudge import MODELS, evaluation, simulation
-from adjudge.cli import app
+from adjudge.cli import application, listed
 from adjudge.data.columns import SYNONYMS
 from adjudge.data.formats import formats
 from adjudge.evaluation import MEASURES, measure_agreement
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 REFRESH = "run .venv/bin/python docs/tools/refresh.py, and read what it changed"
-COMMANDS = [entry.name for entry in app.registered_commands]
+COMMANDS = list(listed(application()))
 
 
 def load(path: Path) -> Any:

@@ -11,54 +11,113 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from importlib import import_module
 from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
 
-from adjudge.cli import (
-    agreement,
-    consensus,
-    convert,
-    demo,
-    evaluate,
-    judges,
-    models,
-    simulate,
-    tune,
-)
-from adjudge.cli.groups import spread
+from adjudge.cli.console import remember
 from adjudge.cli.options import option
 from adjudge.errors import AdjudgeError
 
 DONE, FAILED, STOPPED, UNREAD, ENDED = 0, 2, 130, 141, 143  # how the process ends
 
-app = typer.Typer(
-    name="adjudge",
-    help="Turn noisy relevance judgments into labels that can be trusted, "
-    "and say how far each judge can be.",
-    epilog="Start with:\n\nadjudge demo\nadjudge consensus judgments.csv -o labels.csv",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
+# Files of commands, in the order of the help; a package is a group of commands.
+MODULES = (
+    "demo",
+    "consensus",
+    "judges",
+    "next",
+    "evaluate",
+    "agreement",
+    "tune",
+    "compare",
+    "rank",
+    "plan",
+    "report",
+    "plot",
+    "convert",
+    "encode",
+    "simulate",
+    "crowd",
+    "replicate",
+    "models",
+    "serve",
+    "project",
+    "judge_with_model",
 )
 
 
-def _add(module: Any) -> None:
+def application(only: str | None = None, *, bare: bool = False) -> typer.Typer:
+    """The command line: every command, or ``only`` one of them, so that it starts at once.
+
+    ``bare`` commands have names and words but no options: enough for the list of them all.
+    """
+    made = typer.Typer(
+        name="adjudge",
+        help="Turn noisy relevance judgments into labels that can be trusted, "
+        "and say how far each judge can be.",
+        epilog="Start with:\n\nadjudge demo\nadjudge consensus judgments.csv -o labels.csv",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+    )
+    made.callback(invoke_without_command=True)(_version)
+    for name in MODULES if only is None else (only,):
+        module: Any = import_module(f"adjudge.cli.{name}")
+        if hasattr(module, "COMMANDS"):
+            below = typer.Typer(name=module.NAME, help=module.HELP, no_args_is_help=True)
+            for one in module.COMMANDS:
+                _add(one, below, bare)
+            made.add_typer(below)
+        else:
+            _add(module, made, bare)
+    return made
+
+
+def _add(module: Any, to: typer.Typer, bare: bool) -> None:
     """A command from its module: paragraphs of its docstring on one line each, then examples."""
     paragraphs = cleandoc(module.run.__doc__).split("\n\n")
     examples = ["Example:" if len(module.EXAMPLES) == 1 else "Examples:", "", *module.EXAMPLES]
-    app.command(
+    told = to.command(
         name=module.NAME,
         help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
         epilog="\n".join(examples),
-    )(spread(module.run))
+        cls=_class(module),
+    )
+    if bare:
+        told(lambda: None)
+        return
+    from adjudge.cli.groups import spread
+
+    told(spread(module.run))
 
 
-for _module in (demo, consensus, judges, evaluate, agreement, tune, convert, simulate, models):
-    _add(_module)
+def _class(module: Any) -> Any:
+    if not hasattr(module, "SEVERAL"):
+        return None
+    from adjudge.cli.several import taking_several
+
+    return taking_several(module.SEVERAL)
 
 
-@app.callback(invoke_without_command=True)
+def listed(made: typer.Typer) -> dict[str, Any]:
+    """Every command by its words: ``consensus``, ``project create``."""
+    found = {str(entry.name): entry for entry in made.registered_commands}
+    for group in made.registered_groups:
+        below = group.typer_instance
+        if below is not None:
+            found |= {f"{below.info.name} {e.name}": e for e in below.registered_commands}
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    """``app``, the whole command line, for whoever wants to look at all of it."""
+    if name == "app":
+        return application()
+    raise AttributeError(name)
+
+
 def _version(
     version: Annotated[bool, option("--version", help="Show the version and stop.")] = False,
 ) -> None:
@@ -108,7 +167,8 @@ def call(arguments: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")  # a terminal may know fewer letters
     try:
         given = list(arguments) or ["--help"]
-        code = app(args=given, prog_name="adjudge", standalone_mode=False)
+        remember(given)
+        code = _wanted(given)(args=given, prog_name="adjudge", standalone_mode=False)
         sys.stdout.flush()
     except _USAGE as error:
         return _failed(_usage(error))
@@ -133,6 +193,14 @@ def call(arguments: Sequence[str]) -> int:
     if code == STOPPED:  # Typer's word for Ctrl-C too
         sys.stderr.write("stopped\n")
     return code if isinstance(code, int) else DONE
+
+
+def _wanted(given: Sequence[str]) -> typer.Typer:
+    """As much of the command line as the arguments need: most of it costs time to build."""
+    if "_ADJUDGE_COMPLETE" in os.environ:  # a shell asks for names and options
+        return application()
+    module = given[0].replace("-", "_")
+    return application(module) if module in MODULES else application(bare=True)
 
 
 # Every complaint about options and arguments is one; Typer has no public name for it.

@@ -12,19 +12,21 @@ from adjudge.errors import BadSetting
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
+    from adjudge.engines.engine import Engine
 
 NAME = "consensus"
 EXAMPLES = (
     "adjudge consensus judgments.csv --gold gold.csv -o labels.csv",
     "adjudge consensus judgments.csv -m majority-vote --to qrels > crowd.qrels",
     "adjudge consensus j.csv -m hierarchical-confusion --save-draws draws.nc",
+    "adjudge consensus part-*.parquet --engine dask --workers 4 -o labels",
 )
 _SHOWN = 12  # items a person is shown
 _FEW = 6  # truths up to which each has a column there
 
 
 def run(
-    judgments: o.JudgmentsFile,
+    judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     use_gold: o.UseGold = False,
@@ -45,6 +47,8 @@ def run(
         o.option("--save-draws", metavar="FILE", help="Write the draws of a sampled model (.nc)."),
     ] = None,
     fitting: o.Fitting,
+    place: o.Place,
+    keeping: o.Keeping,
     labelling: o.TruthLabelling,
     reading: o.Reading,
     printing: o.Printing,
@@ -54,29 +58,38 @@ def run(
     The labels go to -o, or to standard output when it is piped; a person at a terminal sees the
     least certain items. Gold given with --gold fixes the truth of its items; gold in the
     judgments file only measures accuracy, unless --use-gold.
+
+    Several plain files are taken as one, and encoded first. An output without an extension is a
+    folder, which gets Parquet files.
     """
     from adjudge.cli.fitting import built, check_sampled, fitted, summary
+    from adjudge.cli.placing import check_place, engine_at, one_file
     from adjudge.cli.reading import read_judgments
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--judges": judges, "--topics": topics}
-    _check((judgments, gold), places, to, save_draws, printing)
+    _check((*judgments, gold), places, to, save_draws, printing)
+    check_place(place, fitting.threads)
     model = built(fitting)
     if save_draws is not None:
         check_sampled(model)
-    read = read_judgments(judgments, gold, reading, labelling)
-    known = read.given
-    if known is None and use_gold:
-        known = read.beside
-    consensus = fitted(model, read.judgments, known, fitting)
-    about = summary(consensus, read)
-    if known is None and read.beside is not None:
-        about["accuracy"] = _accuracy(consensus, read.beside)
-    every = read.given if read.given is not None else read.beside
-    if save_draws is not None and consensus.draws is not None:
-        consensus.draws.save(save_draws)
-        say(f"draws written to {save_draws}")
-    _deliver(consensus, every, about, places, to, printing)
+    with (
+        engine_at(place, keeping, fitting.threads) as engine,
+        one_file(judgments, engine, place, labelling, reading) as file,
+    ):
+        read = read_judgments(file, gold, reading, labelling)
+        known = read.given
+        if known is None and use_gold:
+            known = read.beside
+        consensus = fitted(model, read.judgments, known, fitting, engine)
+        about = summary(consensus, read)
+        if known is None and read.beside is not None:
+            about["accuracy"] = _accuracy(consensus, read.beside)
+        every = read.given if read.given is not None else read.beside
+        if save_draws is not None and consensus.draws is not None:
+            consensus.draws.save(save_draws)
+            say(f"draws written to {save_draws}")
+        _deliver(consensus, every, about, places, to, printing, engine)
 
 
 def _check(
@@ -87,16 +100,23 @@ def _check(
     printing: o.Printing,
 ) -> None:
     """Complain of what cannot be written before any work is done."""
-    from adjudge.cli.writing import STDOUT, check_format, check_places, check_printing
+    from adjudge.cli.writing import (
+        STDOUT,
+        check_format,
+        check_places,
+        check_printing,
+        is_folder,
+    )
 
     output = places["--output"]
     if to is not None:
         check_format(to, output or STDOUT, "labels")
     check_printing(printing, STDOUT if to is not None and output is None else output)
+    folder = is_folder(output)
     check_places(
         {**places, "--save-draws": save_draws},
         inputs=inputs,
-        free=("--save-draws",) if to is None else ("--output", "--save-draws"),
+        free=("--output", "--save-draws") if folder or to is not None else ("--save-draws",),
     )
     if save_draws is not None and save_draws.suffix != ".nc":
         raise BadSetting("--save-draws", str(save_draws), "a name that ends in .nc")
@@ -123,21 +143,34 @@ def _deliver(
     places: dict[str, Path | None],
     to: str | None,
     printing: o.Printing,
+    engine: Engine,
 ) -> None:
     """Write the tables where they are wanted, or show the least certain items to a person."""
-    from adjudge.cli.writing import STDOUT, print_json, tell_written, write_content, write_tables
+    from adjudge.cli.placing import each_of
+    from adjudge.cli.writing import (
+        STDOUT,
+        is_folder,
+        print_json,
+        tell_written,
+        write_content,
+        write_labels,
+        write_tables,
+    )
     from adjudge.data.formats import Content
 
     place = places["--output"]
     if place is None and (to is not None or (is_piped() and not printing.json)):
         place = STDOUT
     beside = [(consensus.judges, places["--judges"]), (consensus.topics, places["--topics"])]
-    if to is not None and place is not None:
+    if place is not None and to is None and is_folder(place):
+        write_tables(*beside)
+        write_labels(consensus, place, each_of(engine))
+    elif to is not None and place is not None:
         content = Content(labels=consensus.labels, scale=consensus.scale, gold=gold)
         write_content(content, place, to)
         write_tables(*beside)
     else:
-        write_tables(*beside, (consensus.labels, place))
+        write_tables(*beside, (labels_to_write(consensus), place))
     written = {"labels": place, "judges": places["--judges"], "topics": places["--topics"]}
     for table, where in written.items():
         if where is not None:
@@ -149,6 +182,13 @@ def _deliver(
     elif place is None:
         page().print(least_certain(consensus))
         say((f"{count(len(consensus.choice), 'label')} in all; -o labels.csv keeps them", "dim"))
+
+
+def labels_to_write(consensus: Consensus) -> Any:
+    """The table of labels; in blocks, and without ranks, where it may not fit into memory."""
+    from adjudge.engines.output import is_streamed, label_blocks
+
+    return label_blocks(consensus) if is_streamed(consensus) else consensus.labels
 
 
 def least_certain(consensus: Consensus) -> Any:

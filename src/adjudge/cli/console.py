@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ _MOST = 12  # labels of a scale that are named
 @dataclass(slots=True)
 class _Manner:
     quiet: bool = False
+    given: tuple[str, ...] = ()
 
 
 _manner = _Manner()
@@ -31,6 +33,16 @@ _manner = _Manner()
 def be_quiet(quiet: bool) -> None:
     """Whether messages and progress are left out from now on."""
     _manner.quiet = quiet
+
+
+def remember(arguments: Sequence[str]) -> None:
+    """Keep what was typed, so that a result can say how to have it again."""
+    _manner.given = tuple(arguments)
+
+
+def command_line() -> str:
+    """The command as it was typed, to be typed again."""
+    return shlex.join(["adjudge", *_manner.given])
 
 
 def terminal() -> Console:

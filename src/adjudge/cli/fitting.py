@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
+    from adjudge.engines.engine import Engine
     from adjudge.engines.threads import ThreadsEngine
     from adjudge.evaluation.predictive import Check
     from adjudge.models.model import Model
@@ -97,13 +98,20 @@ def engine_of(fitting: Fitting) -> ThreadsEngine:
     return ThreadsEngine() if fitting.threads is None else ThreadsEngine(threads=fitting.threads)
 
 
-def fitted(model: Model, judgments: Judgments, gold: Gold | None, fitting: Fitting) -> Consensus:
+def fitted(
+    model: Model,
+    judgments: Judgments,
+    gold: Gold | None,
+    fitting: Fitting,
+    engine: Engine | None = None,
+) -> Consensus:
     """The consensus, with a bar while it takes long; what was fitted is told in a few lines."""
     from adjudge.models.default import REASON
 
     tell_if_cold()
+    place = engine if engine is not None else engine_of(fitting)
     with progress(f"fitting {model.name}") as on_step:
-        consensus = model.fit(judgments, gold, engine=engine_of(fitting), progress=on_step)
+        consensus = model.fit(judgments, gold, engine=place, progress=on_step)
     judgments = consensus.judgments
     topics = f", {count(judgments.topic_count, 'topic')}" if judgments.topics is not None else ""
     say(

@@ -14,6 +14,7 @@ import typer
 _READ = "How to read"
 _LABELS = "Labels"
 _FIT = "How to fit"
+_PLACE = "Where to run"
 _PRINT = "What to print"
 
 
@@ -27,6 +28,13 @@ JudgmentsFile = Annotated[
     Path,
     typer.Argument(
         metavar="JUDGMENTS", help="File of judgments in any known format; - is standard input."
+    ),
+]
+JudgmentsFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="JUDGMENTS...",
+        help="File of judgments in any known format, or several plain ones; - is standard input.",
     ),
 ]
 GoldFile = Annotated[
@@ -242,6 +250,67 @@ class Fitting:
             panel=_FIT,
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the work is done, and what is kept of it on the way."""
+
+    engine: Annotated[
+        str,
+        option("--engine", metavar="NAME", help="threads of this process, or dask.", panel=_PLACE),
+    ] = "threads"
+    scheduler: Annotated[
+        str | None,
+        option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Of dask: a cluster that runs, such as tcp://host:8786.",
+            panel=_PLACE,
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        option(
+            "--workers",
+            metavar="N",
+            min=1,
+            help="Of dask: processes to start on this machine, if there is no scheduler.",
+            panel=_PLACE,
+        ),
+    ] = None
+    scratch: Annotated[
+        Path | None,
+        option(
+            "--scratch",
+            metavar="FOLDER",
+            help="Room for encoded judgments; with a scheduler, one that all its workers see.",
+            panel=_PLACE,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """How a fit survives the loss of its machine."""
+
+    checkpoint: Annotated[
+        Path | None,
+        option(
+            "--checkpoint",
+            metavar="FOLDER",
+            help="Keep here, every few sweeps, how far the fit is.",
+            panel=_PLACE,
+        ),
+    ] = None
+    every: Annotated[
+        int,
+        option("--every", metavar="N", min=1, help="Sweeps between checkpoints.", panel=_PLACE),
+    ] = 10
+    resume: Annotated[
+        bool,
+        option("--resume", help="Go on from the checkpoint, if there is one.", panel=_PLACE),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

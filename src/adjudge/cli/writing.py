@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -16,8 +16,10 @@ from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.cli.options import Printing
+    from adjudge.data.consensus import Consensus
     from adjudge.data.formats import Content
     from adjudge.data.formats.format import Kind
+    from adjudge.engines.encoding import Each
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 STDOUT = Path("-")
@@ -61,6 +63,23 @@ def check_places(
             raise BadData("is a folder that may not be written into", source=str(path.parent))
 
 
+def is_folder(path: Path | None) -> bool:
+    """Whether a path asks for a folder of Parquet files: it has no extension, or is one already."""
+    if path is None or path == STDOUT:
+        return False
+    return path.is_dir() or (not path.suffix and not path.exists())
+
+
+def write_labels(consensus: Consensus, folder: Path, each: Each) -> None:
+    """Labels as Parquet files in a folder that appears whole, as many at once as may be."""
+    from adjudge.data.formats.files import written_folder
+    from adjudge.engines.output import write_parts
+
+    parts = frozenset(path.name for path in folder.glob("part-?????.parquet"))
+    with written_folder(folder, replaces=parts) as place:
+        write_parts(consensus, place, each)
+
+
 def check_printing(printing: Printing, output: Path | None) -> None:
     """Complain where standard output is to have both a table and JSON."""
     if printing.json and output == STDOUT:
@@ -69,6 +88,8 @@ def check_printing(printing: Printing, output: Path | None) -> None:
 
 def write_tables(*tables: tuple[Any, Path | None], guard: bool = True) -> None:
     """Tables in the form that each path's extension asks for: all files whole, or none.
+
+    A table may come as an iterator of its blocks.
 
     Standard output comes last, since its reader may go away. ``guard`` disarms cells of CSV that a
     spreadsheet would run. A path of None is left out.
@@ -87,9 +108,11 @@ def write_tables(*tables: tuple[Any, Path | None], guard: bool = True) -> None:
 
 
 def _write(table: Any, file: IO[bytes], kind: str, guard: bool) -> None:
-    from adjudge.data.formats.tables import write_csv, write_jsonl, write_parquet
+    from adjudge.data.formats.tables import write_blocks, write_csv, write_jsonl, write_parquet
 
-    if kind == ".parquet":
+    if isinstance(table, Iterator):
+        write_blocks(table, file, kind, guard=guard)
+    elif kind == ".parquet":
         write_parquet(table, file)
     elif kind == ".jsonl":
         write_jsonl(table, file)

@@ -1,0 +1,204 @@
+"""adjudge crowd: made judges at a real server."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, count, grid, progress, say
+from adjudge.errors import BadSetting
+
+if TYPE_CHECKING:
+    from adjudge.simulation.cast import Visited
+    from adjudge.simulation.http_desk import Ledger
+
+NAME = "crowd"
+EXAMPLES = (
+    "adjudge crowd http://127.0.0.1:8100 --project shop --judges 50",
+    "adjudge crowd URL --project shop --population 'ethical:150,spammer:20'",
+)
+_POPULATION = "ethical:75,spammer:10,random:10,dropout:5"
+_VARIABLE = "ADJUDGE_TOKEN"
+_STAGES = ("training", "failed", "working", "warned", "blocked", "finished", "not let in")
+
+
+def run(
+    server: Annotated[
+        str, typer.Argument(metavar="SERVER", help="Where it is, as http://127.0.0.1:8100.")
+    ],
+    *,
+    project: Annotated[
+        str, o.option("--project", metavar="NAME", help="The project's short name.")
+    ],
+    token: Annotated[
+        str,
+        o.option(
+            "--token",
+            metavar="TOKEN",
+            help=f"A requester's, so that those who look can see; or in {_VARIABLE}.",
+        ),
+    ] = "",
+    population: Annotated[
+        str,
+        o.option(
+            "--population",
+            metavar="KINDS",
+            help="Kinds of judges, with settings in brackets and numbers: ethical(accuracy, "
+            f"anchoring), spammer, random, colluder, dropout(pairs). By default {_POPULATION}.",
+            show_default=False,
+        ),
+    ] = _POPULATION,
+    judges: Annotated[
+        int | None,
+        o.option("--judges", metavar="N", min=1, help="How many in all; the numbers are shares."),
+    ] = None,
+    at_once: Annotated[
+        int, o.option("--at-once", metavar="N", min=1, max=1000, help="How many at a time.")
+    ] = 200,
+    wait: Annotated[
+        float,
+        o.option("--wait", metavar="X", min=0, help="Seconds to wait for a page, if all are out."),
+    ] = 5.0,
+    name: Annotated[
+        str, o.option("--name", metavar="TEXT", help="The same name and token: the same judges.")
+    ] = "crowd",
+    seed: o.Seed = 0,
+    output: o.Output = None,
+    printing: o.Printing,
+) -> None:
+    """Send made judges to a server that collects judgments, and tell how it went.
+
+    They come over its HTTP API, all at once, and are trained, tested, warned and blocked like
+    anyone. A project to rehearse with is wanted: what they judge is stored like any judgment.
+    """
+    from adjudge.cli.writing import check_places, check_printing, deliver
+    from adjudge.simulation.cast import Cast
+    from adjudge.simulation.http_desk import HttpDesk
+
+    be_quiet(printing.quiet or printing.json)
+    check_places({"--output": output})
+    check_printing(printing, output)
+    given = token or os.environ.get(_VARIABLE, "")
+    if not given:
+        raise BadSetting("--token", None, f"a token of the server, here or in {_VARIABLE}")
+    cast = Cast.parse(population, judges=judges)
+    desk = HttpDesk(server, project, given, wait=wait)
+    try:
+        begun = time.perf_counter()
+        ended = _sent(desk, cast, min(at_once, cast.judges), name, seed)
+        seconds = time.perf_counter() - begun
+    finally:
+        desk.close()
+    figures = _figures(ended, desk.ledger, seconds)
+    deliver(
+        _table(ended),
+        "judges",
+        output,
+        printing,
+        about=figures,
+        show=lambda: _shown(ended),
+    )
+    _tell(figures)
+
+
+def _sent(desk: Any, cast: Any, at_once: int, name: str, seed: int) -> list[Visited]:
+    """Let the cast come, with a progress bar."""
+    import numpy as np
+
+    from adjudge.models.model import Step
+    from adjudge.simulation.cast import send, sight_of
+
+    labels, golds = desk.labels(), desk.golds()
+    if not golds:
+        say(("The token shows no gold: those who look see nothing and will fail.", "yellow"))
+    sight = sight_of(labels, golds, seed)
+    actors = cast.actors(sight, len(labels), np.random.default_rng(seed))
+    done = 0
+    with progress(f"{count(cast.judges, 'judge')} at {desk.project}") as on_step:
+
+        def on_end(_: Visited) -> None:
+            nonlocal done
+            done += 1
+            if on_step is not None:
+                note = f"judges done, {count(len(desk.ledger.given), 'judgment')}"
+                on_step(Step("judges", done, cast.judges, note))
+
+        return send(desk, actors, cast.roles, at_once=at_once, name=name, on_end=on_end)
+
+
+def _figures(ended: list[Visited], ledger: Ledger, seconds: float) -> dict[str, Any]:
+    """The run in figures."""
+    import numpy as np
+
+    taken = ledger.seconds.get("submit", [])
+    p50, p95 = np.quantile(taken, [0.5, 0.95]) if taken else (None, None)
+    problems: dict[str, int] = {}
+    for visited in ended:
+        if visited.problem:
+            problems[visited.problem] = problems.get(visited.problem, 0) + 1
+    return {
+        "judges": len(ended),
+        "judgments": len(ledger.given),
+        "work": sum(one.kind == "work" for one in ledger.given),
+        "seconds": seconds,
+        "submit_p50": p50,
+        "submit_p95": p95,
+        "sent_again": dict(ledger.again),
+        "refused": dict(ledger.refused),
+        "problems": problems,
+    }
+
+
+def _table(ended: list[Visited]) -> Any:
+    """One row a judge."""
+    import pyarrow as pa
+
+    return pa.table(
+        {
+            "judge": [visited.key for visited in ended],
+            "kind": [visited.role for visited in ended],
+            "stage": [visited.stage for visited in ended],
+            "vanished": [visited.gone for visited in ended],
+            "sheets": [visited.sheets for visited in ended],
+            "problem": [visited.problem for visited in ended],
+        }
+    )
+
+
+def _shown(ended: list[Visited]) -> Any:
+    """Judges by kind and by the stage they ended at."""
+    kinds = list(dict.fromkeys(visited.role for visited in ended))
+    stages = [stage for stage in _STAGES if any(one.stage == stage for one in ended)]
+    rows = []
+    for kind in kinds:
+        of_kind = [visited for visited in ended if visited.role == kind]
+        counts = [sum(one.stage == stage for one in of_kind) for stage in stages]
+        gone = sum(one.gone for one in of_kind)
+        rows.append([kind, str(len(of_kind)), *map(str, counts), str(gone)])
+    columns = ["kind", "came", *stages, "vanished"]
+    sides = [("kind", "left"), *((column, "right") for column in columns[1:])]
+    return grid("Where they ended", sides, rows)
+
+
+def _tell(figures: dict[str, Any]) -> None:
+    """The run in words."""
+    speed = figures["judgments"] / max(figures["seconds"], 1e-9)
+    say(
+        (count(figures["judgments"], "judgment"), "bold"),
+        f" acknowledged, {figures['work']:,} of them outside training, "
+        f"in {figures['seconds']:.1f} s ({speed:,.0f} a second)",
+    )
+    if figures["submit_p50"] is not None:
+        say(
+            f"  a page was stored in {1000 * figures['submit_p50']:.0f} ms (median), "
+            f"{1000 * figures['submit_p95']:.0f} ms (95 of 100)"
+        )
+    for name, what in (("sent_again", "sent again"), ("refused", "refused"), ("problems", "")):
+        for code, number in figures[name].items():
+            say((f"  {number:,} {what}{': ' if what else 'x '}{code}", "yellow"))
+    if not any(figures[name] for name in ("sent_again", "refused", "problems")):
+        say("  no error")

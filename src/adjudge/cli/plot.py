@@ -1,0 +1,151 @@
+"""adjudge plot: figures of what was found, to look at or to print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, grid, page, progress, say
+from adjudge.errors import BadData, BadSetting, UnknownName
+
+if TYPE_CHECKING:
+    from adjudge.report.results import Results
+
+NAME = "plot"
+EXAMPLES = (
+    "adjudge plot judgments.csv --figure confusion -o confusion.png",
+    "adjudge plot judgments.csv --gold gold.csv -o figures --as svg",
+    "adjudge plot --list",
+)
+_KINDS = ("png", "svg", "html", "json")
+
+
+def run(
+    judgments: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="JUDGMENTS", help="File of judgments in any known format; - is standard input."
+        ),
+    ] = None,
+    *,
+    figure: Annotated[
+        list[str] | None,
+        o.option(
+            "--figure",
+            metavar="NAME",
+            help="The figure to draw (again for more); all that the data allow if not given.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path,
+        o.option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="A file for one figure (.png, .svg, .html, .json), or a folder.",
+        ),
+    ] = Path("figures"),
+    kind: Annotated[
+        str,
+        o.option("--as", metavar="KIND", help="In a folder: png, svg, html (interactive) or json."),
+    ] = "png",
+    theme: Annotated[
+        str, o.option("--theme", metavar="NAME", help="Of PNG, SVG and JSON: light or dark.")
+    ] = "light",
+    list_figures: Annotated[
+        bool, o.option("--list", help="List the figures and what each shows, and stop.")
+    ] = False,
+    gold: o.GoldFile = None,
+    use_gold: o.UseGold = False,
+    fitting: o.Fitting,
+    labelling: o.TruthLabelling,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """Draw figures: judges against chance, posteriors, confusion, calibration and more.
+
+    A name that ends in .png, .svg or .html says the form of one figure; any other name is a
+    folder, which gets all figures that the data allow. HTML is interactive and needs no network.
+    """
+    from adjudge.cli.report import found
+    from adjudge.cli.writing import check_places, print_json
+    from adjudge.report.figures import FIGURES
+
+    be_quiet(printing.quiet or printing.json)
+    if list_figures:
+        _list(printing)
+        return
+    if judgments is None:
+        raise BadSetting("JUDGMENTS", None, "a file of judgments, or --list")
+    for name in figure or ():
+        if name not in FIGURES:
+            raise UnknownName("figure", name, FIGURES)
+    _check(output, figure or [], kind, theme)
+    check_places({"--output": output}, inputs=(judgments, gold), free=("--output",))
+    results = found(judgments, gold, use_gold, fitting, labelling, reading)
+    written = _draw(results, figure or [], output, kind, theme)
+    for name, path in written.items():
+        say(f"{name} written to {path}")
+    if printing.json:
+        print_json({"figures": {name: str(path) for name, path in written.items()}})
+
+
+def _check(output: Path, names: list[str], kind: str, theme: str) -> None:
+    """Complain of forms and places that cannot be, before any work is done."""
+    from adjudge.report.theme import theme_named
+
+    theme_named(theme)
+    if kind not in _KINDS:
+        raise BadSetting("--as", kind, f"one of {', '.join(_KINDS)}")
+    if output.suffix.lower()[1:] in _KINDS:
+        if len(names) != 1:
+            raise BadSetting("--output", str(output), "one --figure for a file, or a folder")
+        if output.is_dir():
+            raise BadData("is a folder; wanted a file to write", source=str(output))
+    elif output.exists() and not output.is_dir():
+        wanted = f"a folder, or a name that ends in {', '.join(f'.{name}' for name in _KINDS)}"
+        raise BadSetting("--output", str(output), wanted)
+
+
+def _draw(
+    results: Results, names: list[str], output: Path, kind: str, theme: str
+) -> dict[str, Path]:
+    """Write the figures; of those not asked for by name, what cannot be drawn is told."""
+    from adjudge.models.model import Step
+    from adjudge.report.figures import FIGURES, draw
+    from adjudge.report.saving import save
+
+    single = output.suffix.lower()[1:] in _KINDS
+    chosen = names or list(FIGURES)
+    lacking = {name: FIGURES[name].lacks(results) for name in chosen}
+    for name, reason in lacking.items():
+        if reason is not None and names:
+            draw(name, results)  # says what it needs
+        elif reason is not None:
+            say((f"no {name}: it needs {reason}", "dim"))
+    drawable = [name for name in chosen if lacking[name] is None]
+    if not single:
+        output.mkdir(exist_ok=True)
+    written = {}
+    with progress("drawing") as on_step:
+        for done, name in enumerate(drawable):
+            if on_step is not None:
+                on_step(Step("drawing", done, len(drawable), name))
+            written[name] = output if single else output / f"{name}.{kind}"
+            save(draw(name, results), written[name], theme=theme)
+    return written
+
+
+def _list(printing: o.Printing) -> None:
+    """The figures, for a program or a person."""
+    from adjudge.cli.writing import print_json
+    from adjudge.report.figures import FIGURES
+
+    if printing.json:
+        print_json([{"name": entry.name, "shows": entry.shows} for entry in FIGURES.values()])
+        return
+    rows: list[list[Any]] = [[entry.name, entry.shows] for entry in FIGURES.values()]
+    page().print(grid("Figures", [("figure", "left"), ("what it shows", "left")], rows))

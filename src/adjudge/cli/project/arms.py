@@ -1,0 +1,248 @@
+"""adjudge project arms: the arms of an experiment, and the report by arm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, grid, name, page, progress, say
+from adjudge.cli.project.create import text_of
+from adjudge.cli.project.stored import DATABASE, Stored, office
+from adjudge.errors import BadData, BadSetting
+
+if TYPE_CHECKING:
+    from adjudge.collect.arm_views import ArmReport, Measured
+    from adjudge.collect.arms import Arm
+    from adjudge.collect.office import Office
+
+NAME = "arms"
+EXAMPLES = (
+    "adjudge project arms shop-search --preset five-mixes",
+    "adjudge project arms shop-search --set arms.json",
+    "adjudge project arms shop-search --report --test expert.csv",
+)
+
+
+def run(
+    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")],
+    *,
+    arms: Annotated[
+        Path | None, o.option("--set", metavar="FILE", help="The arms, as a JSON list.")
+    ] = None,
+    preset: Annotated[
+        str | None,
+        o.option(
+            "--preset",
+            metavar="NAME",
+            help="Arms made up: five-mixes, uniform-or-population, feedback-or-none.",
+        ),
+    ] = None,
+    report: Annotated[
+        bool, o.option("--report", help="How judges and their labels are, arm by arm.")
+    ] = False,
+    test: Annotated[
+        Path | None,
+        o.option("--test", metavar="FILE", help="Known truth of judged items; else the gold."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        o.option(
+            "--model", "-m", metavar="NAME", help="Aggregate by this model too (again for more)."
+        ),
+    ] = None,
+    resamples: o.Resamples = 1000,
+    seed: o.Seed = 0,
+    output: o.Output = None,
+    database: Stored = DATABASE,
+    printing: o.Printing,
+) -> None:
+    """Show or set the arms of a project, or report on them.
+
+    Arms may differ in the label mix of training and screening, feedback, guidelines and pay. They
+    are set before the first judge comes; later they can only be added to. The report has the
+    funnel, judges and aggregates with intervals, and tests of difference; -o writes its measures.
+    """
+    from adjudge.cli.writing import check_places, check_printing, print_json
+
+    be_quiet(printing.quiet or printing.json)
+    if arms is not None and preset is not None:
+        raise BadSetting("--preset", preset, "either --set or --preset")
+    check_places({"--output": output}, inputs=(arms, test))
+    check_printing(printing, output)
+    desk = office(database)
+    if arms is not None or preset is not None:
+        _set(desk, project, arms, preset)
+    if report or test is not None or model or output is not None:
+        _report(desk, project, test, model or [], (resamples, seed), output, printing)
+        return
+    known = desk.arms(project)
+    if printing.json:
+        print_json([arm.to_dict() for arm in known])
+        return
+    page().print(_listed(project, known))
+    for warning in desk.arm_warnings(project):
+        say(("  ", ""), (warning, "yellow"))
+
+
+def _set(desk: Office, project: str, file: Path | None, preset_name: str | None) -> None:
+    """Store arms from a file or a preset."""
+    from adjudge.collect.arms import preset, read_arms
+
+    labels = desk.project(project).labels
+    gold = desk.gold(project)
+    known = gold.texts() if gold is not None else []
+    if file is None:
+        desk.set_arms(project, preset(str(preset_name), labels=labels, gold=known))
+        return
+    try:
+        given = json.loads(text_of(file))
+    except json.JSONDecodeError as fault:
+        raise BadData(f"is no JSON ({fault.msg})", source=file.name, line=fault.lineno) from None
+    try:
+        desk.set_arms(project, read_arms(given, labels=labels, gold=known))
+    except BadData as fault:
+        raise BadData(fault.problem, source=file.name, record=fault.record) from None
+
+
+def _listed(project: str, arms: tuple[Arm, ...]) -> Any:
+    """The arms for people."""
+    rows = [
+        [
+            name(arm.name),
+            _mix(arm.training_mix),
+            _mix(arm.screening_mix),
+            {None: "", True: "yes", False: "no"}[arm.feedback],
+            arm.pay_per_page or "",
+            "own" if arm.guidelines is not None else "",
+        ]
+        for arm in arms
+    ]
+    heads = ["arm", "training mix", "screening mix", "feedback", "pay a page", "guidelines"]
+    return grid(f"Arms of {project}", [(head, "left") for head in heads], rows)
+
+
+def _mix(mix: Any) -> str:
+    """A label mix in a few words; as the project's where there is none."""
+    if mix is None or isinstance(mix, str):
+        return mix or ""
+    total = sum(mix.values())
+    return ", ".join(f"{label} {share / total:.0%}" for label, share in mix.items() if share)
+
+
+def _report(
+    desk: Office,
+    project: str,
+    test: Path | None,
+    models: list[str],
+    chance: tuple[int, int],  # resamples, seed
+    output: Path | None,
+    printing: o.Printing,
+) -> None:
+    """Fit, measure, and print."""
+    from adjudge.cli.writing import print_json, tell_written, write_tables
+    from adjudge.data.gold import Gold
+    from adjudge.models.registry import model
+
+    truth = None if test is None else Gold.read(test)
+    fitted = [model(one) for one in models]
+    with progress("measuring arms"):
+        made = desk.arm_report(
+            project, test=truth, models=fitted, resamples=chance[0], seed=chance[1]
+        )
+    tables = made.tables()
+    if output is not None:
+        write_tables((tables["measures"], output))
+        tell_written("measures", output)
+    if printing.json:
+        print_json(
+            {
+                "against": made.against,
+                "left_out": made.left_out,
+                "notes": made.notes,
+                **{part: table.to_pylist() for part, table in tables.items()},
+            }
+        )
+    elif output is None:
+        _show(made)
+
+
+def _show(made: ArmReport) -> None:
+    """The report for people: tables 2, 3 and 4, and what the tests say."""
+    page().print(_funnel(made))
+    if any(one.units for one in made.measured):
+        page().print(_table(made, "judges", f"Judges, against {made.against}: mean of each one's"))
+        for what in made.models:
+            page().print(_table(made, what, f"Aggregate by {what}"))
+    for line in verdicts(made):
+        page().print(f"  {line}", markup=False)
+    for note in made.notes:
+        say(f"  {note}")
+
+
+_FUNNEL = (
+    ("came", "came"),
+    ("did training", "trained"),
+    ("passed", "passed"),
+    ("failed", "failed"),
+    ("% passed", "passed_share"),
+    ("left before training", "left_before"),
+    ("left in training", "left_training"),
+    ("worked", "worked"),
+    ("blocked", "blocked"),
+    ("finished", "finished"),
+)
+
+
+def _funnel(made: ArmReport) -> Any:
+    """One row a step, one column an arm, as in table 2 of the paper."""
+    rows = []
+    for head, field in _FUNNEL:
+        values = [getattr(row, field) for row in made.funnel]
+        if field == "passed_share":
+            rows.append([head, *("-" if one is None else f"{one:.1%}" for one in values)])
+        else:
+            rows.append([head, *(f"{one:,}" for one in values)])
+    columns = [("", "left"), *((name(arm), "right") for arm in made.arms)]
+    return grid("Funnel", columns, rows)
+
+
+def _table(made: ArmReport, what: str, title: str) -> Any:
+    """One row a measure, one column an arm."""
+    names = list(dict.fromkeys(one.measure for one in made.measured))
+    rows = [[measure, *map(_cell, made.found(what, measure))] for measure in names]
+    units = "judges" if what == "judges" else "items"
+    counts = made.found(what, "accuracy")
+    rows += [[units, *(f"{one.units:,}" for one in counts)],
+             ["judgments", *(f"{one.judgments:,}" for one in counts)]]  # fmt: skip
+    columns = [("", "left"), *((name(arm), "right") for arm in made.arms)]
+    return grid(title, columns, rows)
+
+
+def _cell(one: Measured) -> str:
+    if one.value is None:
+        return "-"
+    if one.low is None or one.high is None:
+        return f"{one.value:.3f}"
+    return f"{one.value:.3f} {one.low:.2f}-{one.high:.2f}"
+
+
+def verdicts(made: ArmReport) -> list[str]:
+    """What the tests of accuracy say, in sentences."""
+    said = []
+    for what in ("judges", *made.models):
+        p = made.overall(what)
+        of = "of judges" if what == "judges" else f"by {what}"
+        if p is not None:
+            said.append(f"Accuracy {of} between all arms: p = {p:.3f} (permutation of judges).")
+        for one in made.differences:
+            clear = one.second and one.adjusted is not None and one.adjusted <= 0.05
+            if (one.what, one.measure) == (what, "accuracy") and clear:
+                said.append(
+                    f"Accuracy {of}: {one.first} less {one.second} is {one.gap:+.3f}, adjusted "
+                    f"p = {one.adjusted:.3f} ({one.test})."
+                )
+    return said

@@ -1,0 +1,146 @@
+"""adjudge project create: a new collection project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, count, say
+from adjudge.cli.project.stored import DATABASE, Stored, checked, office
+from adjudge.errors import BadData, BadSetting
+
+NAME = "create"
+EXAMPLES = (
+    "adjudge project create Shop --labels '0<1<2' --items items.csv gold.csv",
+    "adjudge project create Shop --starter --open",
+)
+SEVERAL = ("--items",)
+
+
+def run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the project is called.")],
+    *,
+    labels: Annotated[
+        str | None,
+        o.option("--labels", metavar="SCALE", help="'0<1<2' in order, 'Matching,Spam' without."),
+    ] = None,
+    relevant: Annotated[
+        str | None, o.option("--relevant", metavar="LABELS", help="Labels that count as relevant.")
+    ] = None,
+    guidelines: Annotated[
+        Path | None, o.option("--guidelines", metavar="FILE", help="What judges go by: Markdown.")
+    ] = None,
+    items: Annotated[
+        list[Path] | None,
+        o.option(
+            "--items",
+            metavar="FILES",
+            help="Items and gold: CSV, JSONL, TREC topics + run + documents, BEIR, Quepid book.",
+        ),
+    ] = None,
+    depth: Annotated[
+        int, o.option("--depth", metavar="N", min=1, help="Results of each topic of a run.")
+    ] = 10,
+    qrels_as_gold: Annotated[
+        bool, o.option("--qrels-as-gold", help="Take the grades of a BEIR folder as gold.")
+    ] = False,
+    policy: Annotated[
+        Path | None, o.option("--policy", metavar="FILE", help="Settings of the policy, as JSON.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        o.option("--set", metavar="NAME=VALUE", help="One setting of the policy (again for more)."),
+    ] = None,
+    archive: Annotated[
+        Path | None, o.option("--archive", metavar="FILE", help="Make it anew from an archive.")
+    ] = None,
+    starter: Annotated[
+        bool, o.option("--starter", help="The starter project: product search, made items.")
+    ] = False,
+    open_now: Annotated[bool, o.option("--open", help="Open it to judges at once.")] = False,
+    database: Stored = DATABASE,
+    printing: o.Printing,
+) -> None:
+    """Make a collection project; everything is checked before anything is stored."""
+    from dataclasses import replace
+
+    from adjudge.cli.writing import print_json
+    from adjudge.collect.importing import Limits, read
+    from adjudge.collect.project import Project
+    from adjudge.data.scale import Scale
+
+    be_quiet(printing.quiet or printing.json)
+    if archive is not None:
+        from adjudge.collect.exporting import read_archive
+
+        made = replace(read_archive(archive), name=name)
+    elif starter:
+        from adjudge.collect.starter import starter as starter_project
+
+        made = replace(starter_project(), name=name)
+    else:
+        if labels is None:
+            raise BadSetting("--labels", None, "a scale such as '0<1<2', or --starter")
+        named = tuple(relevant.split(",")) if relevant else ()
+        made = Project(name=name, scale=Scale.parse(labels, relevant=named))
+    if guidelines is not None:
+        made = replace(made, guidelines=text_of(guidelines))
+    if items:
+        limits = Limits(bytes=2_000_000_000, rows=10_000_000)
+        preview = checked(
+            read(items, scale=made.scale, depth=depth, qrels_as_gold=qrels_as_gold, limits=limits)
+        )
+        made = replace(made, items=preview.items, golds=preview.golds)
+    made = replace(made, policy={**made.policy, **policy_settings(policy, settings or ())})
+    desk = office(database)
+    stored = desk.create_project(made)
+    if open_now:
+        stored = desk.set_state(stored.slug, "open")
+    if printing.json:
+        print_json({"slug": stored.slug, "state": stored.state, "items": stored.items,
+                    "golds": stored.golds})  # fmt: skip
+        return
+    say(
+        (stored.slug, "bold"),
+        f" is made, with {count(stored.items, 'item')} and {count(stored.golds, 'gold')}, "
+        f"and is {stored.state}",
+    )
+    if stored.state == "draft":
+        say(f"  judges can come once it is opened: 'adjudge project state {stored.slug} open'")
+
+
+def text_of(path: Path) -> str:
+    """The text of a file."""
+    try:
+        return path.read_text("utf-8")
+    except OSError as fault:
+        raise BadData(f"cannot be read ({fault.strerror})", source=str(path)) from None
+    except UnicodeDecodeError:
+        raise BadData("is not UTF-8; wanted UTF-8", source=str(path)) from None
+
+
+def policy_settings(file: Path | None, given: tuple[str, ...] | list[str]) -> dict[str, Any]:
+    """The settings of a policy from a file and from options, which come last."""
+    found: dict[str, Any] = {}
+    if file is not None:
+        try:
+            found = json.loads(text_of(file))
+        except json.JSONDecodeError as fault:
+            raise BadData(
+                f"is no JSON ({fault.msg})", source=file.name, line=fault.lineno
+            ) from None
+        if not isinstance(found, dict):
+            raise BadData("is no JSON object of settings", source=file.name)
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadSetting("--set", text, "NAME=VALUE, such as judgments_per_item=3")
+        try:
+            found[name] = json.loads(value)
+        except json.JSONDecodeError:
+            found[name] = value
+    return found

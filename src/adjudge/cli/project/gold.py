@@ -1,0 +1,183 @@
+"""adjudge project gold: how much gold a project needs, its mix, and where more may come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, count, grid, name, page, say
+from adjudge.cli.project.stored import DATABASE, Stored, office
+from adjudge.errors import BadSetting
+
+if TYPE_CHECKING:
+    from adjudge.collect.gold_design import GoldForecast, Suggestion
+    from adjudge.collect.office import Office
+
+NAME = "gold"
+EXAMPLES = (
+    "adjudge project gold shop-search --forecast --judges 40",
+    "adjudge project gold shop-search --suggest 20",
+    "adjudge project gold shop-search --approve q7/d3 --label Matching",
+)
+
+
+def run(
+    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")],
+    *,
+    forecast: Annotated[
+        bool, o.option("--forecast", help="How much gold is needed; as without any option.")
+    ] = False,
+    judges: Annotated[
+        int | None,
+        o.option("--judges", metavar="N", min=1, help="Judges to expect; else from those so far."),
+    ] = None,
+    suggest: Annotated[
+        int | None,
+        o.option("--suggest", metavar="N", min=1, help="Items the consensus is surest of."),
+    ] = None,
+    approve: Annotated[
+        str | None, o.option("--approve", metavar="ITEM", help="Make gold of this item.")
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        o.option("--label", metavar="LABEL", help="Of --approve: accepted (again for more)."),
+    ] = None,
+    reason: Annotated[
+        str, o.option("--reason", metavar="TEXT", help="Of --approve: told to who misses it.")
+    ] = "",
+    role: Annotated[
+        str, o.option("--role", metavar="ROLE", help="Of --approve: screening, training or both.")
+    ] = "screening",
+    split: Annotated[
+        str | None,
+        o.option(
+            "--split",
+            metavar="MIX",
+            help="Split gold into training of this mix (uniform, any, 'A=2,B=1') and screening.",
+        ),
+    ] = None,
+    database: Stored = DATABASE,
+    fitting: o.Fitting,
+    printing: o.Printing,
+) -> None:
+    """Say how much gold a project needs and what is wrong with its mix, or find and make more.
+
+    Suggestions come from the model that the options name, on trusted judgments. A person looks at
+    each: gold that the crowd is sure of is easy gold, and the crowd can be sure and wrong.
+    """
+    be_quiet(printing.quiet or printing.json)
+    desk = office(database)
+    if approve is not None:
+        _approve(desk, project, approve, label or [], reason, role)
+    if split is not None:
+        _split(desk, project, split, fitting.seed)
+    if suggest is not None:
+        _suggest(desk, project, suggest, fitting, printing)
+    if forecast or (approve is None and split is None and suggest is None):
+        _forecast(desk, project, judges, printing)
+
+
+def _approve(
+    desk: Office, project: str, item: str, labels: list[str], reason: str, role: str
+) -> None:
+    from adjudge.collect.project import ROLES
+
+    if not labels:
+        raise BadSetting("--label", None, "the label that is right, as you judge it yourself")
+    for known in ROLES:
+        if known == role:
+            desk.approve_gold(project, item, accepted=labels, reason=reason, role=known)
+            say((item, "bold"), f" is {role} gold: {' or '.join(labels)}")
+            return
+    raise BadSetting("--role", role, " or ".join(ROLES))
+
+
+def _split(desk: Office, project: str, text: str, seed: int) -> None:
+    """Give every gold one role."""
+    mix: Any = text
+    if "=" in text:
+        try:
+            mix = {
+                label.strip(): float(share)
+                for label, share in (part.rsplit("=", 1) for part in text.split(","))
+            }
+        except ValueError:
+            raise BadSetting("--split", text, "a mix such as 'Good=2,Bad=1'") from None
+        strange = [label for label in mix if label not in desk.project(project).labels]
+        if strange:
+            raise BadSetting("--split", strange[0], "labels of the project's scale")
+    elif text not in ("uniform", "any"):
+        raise BadSetting("--split", text, "uniform, any, or a mix such as 'Good=2,Bad=1'")
+    made = desk.design_gold(project, training_mix=mix, seed=seed)
+    say(
+        f"{count(len(made.training), 'gold')} for training, "
+        f"{count(len(made.screening), 'gold')} for screening"
+    )
+    for warning in made.warnings:
+        say(("  ", ""), (warning, "yellow"))
+
+
+def _suggest(
+    desk: Office, project: str, many: int, fitting: o.Fitting, printing: o.Printing
+) -> None:
+    from dataclasses import asdict
+
+    from adjudge.cli.fitting import built, fitted
+    from adjudge.cli.writing import print_json
+
+    judgments = desk.judgments(project, golds=True)
+    if judgments is None:
+        raise BadSetting("PROJECT", project, "a project that has judgments")
+    consensus = fitted(built(fitting), judgments, desk.gold(project), fitting)
+    found = desk.suggest_gold(project, consensus, many)
+    if printing.json:
+        print_json([asdict(one) for one in found])
+        return
+    page().print(_listed(found))
+    say("  look at each, then 'adjudge project gold PROJECT --approve ITEM --label LABEL'")
+
+
+def _listed(found: list[Suggestion]) -> Any:
+    rows = [
+        [name(one.item), name(one.topic), one.label, f"{one.probability:.3f}", str(one.judgments),
+         f"{one.agreement:.0%}"]
+        for one in found
+    ]  # fmt: skip
+    heads = ["item", "topic", "label", "probability", "judgments", "agree"]
+    columns = [(head, "left" if place < 3 else "right") for place, head in enumerate(heads)]
+    return grid("Suggested gold", columns, rows)
+
+
+def _forecast(desk: Office, project: str, judges: int | None, printing: o.Printing) -> None:
+    from dataclasses import asdict
+
+    from adjudge.cli.writing import print_json
+
+    made = desk.gold_forecast(project, judges=judges)
+    if printing.json:
+        print_json(asdict(made))
+        return
+    page().print(grid(f"Gold of {project}", [("", "left"), ("", "right")], _rows(made)))
+    labels = [[name(one), str(needed), str(had)] for one, (needed, had) in made.by_label.items()]
+    page().print(grid("", [("label", "left"), ("needed", "right"), ("there", "right")], labels))
+    for warning in made.warnings:
+        page().print(f"  {warning}", style="yellow", markup=False)
+
+
+def _rows(made: GoldForecast) -> list[list[str]]:
+    """The forecast, a line each."""
+    return [
+        ["items to judge", f"{made.items:,}"],
+        ["judgments", f"{made.judgments:,}"],
+        ["pages", f"{made.pages:,}"],
+        ["judges", f"{made.judges:,}"],
+        ["pages a judge", f"{made.pages_a_judge:.1f} (at most {made.pages_at_most:,})"],
+        ["golds of the training", f"{made.training:,}"],
+        ["golds a typical judge is screened with", f"{made.screening:,}"],
+        ["golds needed for a typical judge", f"{made.typical:,}"],
+        ["golds needed for the busiest possible", f"{made.busiest:,}"],
+        ["golds there are", f"{made.have:,}"],
+        ["judges that see each gold", f"{made.shown_each:.1f}"],
+    ]

@@ -1,0 +1,83 @@
+"""adjudge project status: how far a project is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, grid, name, page
+from adjudge.cli.project.stored import DATABASE, Stored, office
+
+if TYPE_CHECKING:
+    from adjudge.collect.office import Office
+    from adjudge.collect.views import Progress
+
+NAME = "status"
+EXAMPLES = ("adjudge project status", "adjudge project status shop-search --json")
+
+
+def run(
+    project: Annotated[
+        str | None, typer.Argument(metavar="PROJECT", help="One project; all if not given.")
+    ] = None,
+    *,
+    database: Stored = DATABASE,
+    printing: o.Printing,
+) -> None:
+    """Show the projects of a database, or how far one of them is, what it cost and why it waits."""
+    from dataclasses import asdict
+
+    from adjudge.cli.writing import print_json
+
+    be_quiet(printing.quiet or printing.json)
+    desk = office(database)
+    if project is None:
+        if printing.json:
+            print_json([asdict(one) for one in desk.projects()])
+        else:
+            page().print(_list(desk))
+        return
+    progress = desk.progress(project)
+    if printing.json:
+        print_json({"project": asdict(desk.project(project)), "progress": asdict(progress)})
+        return
+    page().print(grid(desk.project(project).name, [("", "left"), ("", "right")], _rows(progress)))
+    for warning in progress.warnings:
+        page().print(f"  {warning}", style="yellow", markup=False)
+
+
+def _list(desk: Office) -> Any:
+    rows = [
+        [
+            name(one.slug),
+            one.state,
+            f"{one.closed:,} of {one.items:,}",
+            f"{one.golds:,}",
+            f"{one.judges:,}",
+            f"{one.judgments:,}",
+        ]
+        for one in desk.projects()
+    ]
+    heads = ["project", "state", "items closed", "golds", "judges", "judgments"]
+    columns = [(head, "left" if at < 2 else "right") for at, head in enumerate(heads)]
+    return grid("Projects", columns, rows)
+
+
+def _rows(progress: Progress) -> list[list[str]]:
+    """What a person wants to know, a line each."""
+    rows = [
+        ["items closed", f"{progress.closed:,} of {progress.items:,}"],
+        ["trusted judgments", f"{progress.trusted:,} of {progress.needed:,}"],
+        ["untrusted judgments", f"{progress.untrusted:,}"],
+        ["pages answered", f"{progress.pages:,}"],
+        ["pages in judges' hands", f"{progress.open_pages:,}"],
+        *([f"judges {stage}", f"{many:,}"] for stage, many in progress.judges.items() if many),
+        *([why, f"{many:,}"] for why, many in progress.why_open.items() if many),
+    ]
+    if progress.gold_accuracy is not None:
+        rows.append(["accuracy on gold", f"{progress.gold_accuracy:.1%}"])
+    rows.append(["cost so far", f"{progress.cost} {progress.currency}"])
+    rows.append(["cost to finish", f"{progress.cost_to_finish} {progress.currency}"])
+    return rows

@@ -1,0 +1,203 @@
+"""What the page's tables and cards are made of: columns of items, judgments and judges.
+
+Large data are cut to what a page can hold, and the page says so: the most doubtful items first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.names import look_up
+from adjudge.report.figures import FIGURES
+from adjudge.report.packing import shares, smallest
+from adjudge.report.plots.rates import ADVICE, NEEDED, drawn_rows
+from adjudge.report.plots.skills import NEEDED as FOR_SKILLS
+from adjudge.report.results import Results
+
+MOST_ITEMS = 200_000
+MOST_JUDGMENTS = 1_000_000
+MOST_CELLS = 1_000_000  # of all judges' confusion matrices
+_FIELDS = 1_500_000  # letters of the texts of items
+
+Texts = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+
+# Columns of judges, each as a number with what is unknown as NaN.
+_NUMBERS = ("accuracy", "bits", "skill", "bias", "sensitivity", "specificity", "gold")
+_SINGLE = ("p_chance", "seconds", "gold_accuracy", "gold_judgments", "mistake_rate")
+
+
+def embedded(results: Results) -> tuple[Texts, Arrays]:
+    """Texts and arrays of the page."""
+    scale = results.consensus.scale
+    texts: Texts = {
+        "truths": scale.truths,
+        "labels": scale.labels,
+        "truthOf": scale.truth_of,
+        "ordinal": scale.ordinal,
+        "advice": ADVICE,
+    }
+    arrays: Arrays = {}
+    chosen = chosen_items(results)
+    _items(results, chosen, texts, arrays)
+    _judgments(results, chosen, texts, arrays)
+    _judges(results, texts, arrays)
+    _confusion(results, arrays)
+    _histories(results, texts, arrays)
+    _topics(results, texts, arrays)
+    return texts, arrays
+
+
+def chosen_items(results: Results) -> NDArray[np.int64]:  # (shown,)
+    """The items that the page holds: all, or of too many those of most doubt, in their order."""
+    entropy = results.consensus.entropy
+    if len(entropy) <= MOST_ITEMS:
+        return np.arange(len(entropy))
+    return np.sort(np.argsort(-entropy, kind="stable")[:MOST_ITEMS])
+
+
+def _items(results: Results, chosen: NDArray[np.int64], texts: Texts, arrays: Arrays) -> None:
+    consensus, judgments = results.consensus, results.consensus.judgments
+    found = results.diagnosis.items.take(chosen)
+    names = judgments.items.take(pa.array(chosen))
+    texts["itemsInAll"] = judgments.item_count
+    documents = judgments.documents
+    if documents is not None and judgments.topics is not None and judgments.topic is not None:
+        documents = documents.take(pa.array(chosen))
+        topic = judgments.topics.take(pa.array(judgments.topic[chosen]))
+        joined = pc.binary_join_element_wise(topic, documents, pa.scalar("/", pa.large_string()))
+        if joined.equals(names):
+            texts["documents"] = documents.to_pylist()
+    if "documents" not in texts:
+        texts["items"] = names.to_pylist()
+    if judgments.topics is not None and judgments.topic is not None:
+        texts["topics"] = judgments.topics.to_pylist()
+        arrays["topic"] = smallest(judgments.topic[chosen])
+    arrays["choice"] = smallest(consensus.choice[chosen])
+    arrays["posterior"] = shares(consensus.posterior[chosen])
+    arrays["entropy"] = shares(consensus.entropy[chosen])
+    arrays["rank"] = smallest(consensus.rank[chosen])
+    arrays["disagreement"] = shares(_numbers(found["disagreement"]))
+    arrays["gain"] = _numbers(found["gain"]).astype(np.float32)
+    truths = pa.array(consensus.scale.truths, pa.large_string())
+    arrays["vote"] = smallest(look_up(found["vote"], truths))
+    if results.gold is not None:
+        arrays["gold"] = smallest(results.gold.align(judgments)[chosen])
+    _fields(results, chosen, texts)
+
+
+def _fields(results: Results, chosen: NDArray[np.int64], texts: Texts) -> None:
+    """What else the file says of items, such as the query, as far as there is room."""
+    fields = results.consensus.judgments.fields
+    if fields is None:
+        return
+    room, kept = _FIELDS, {}
+    for name in fields.column_names:
+        column = fields[name].take(pa.array(chosen)).cast(pa.large_string())
+        size = int(pc.sum(pc.utf8_length(pc.fill_null(column, ""))).as_py() or 0)
+        if size <= room:
+            kept[name] = column.to_pylist()
+            room -= size
+    if kept:
+        texts["fields"] = kept
+
+
+def _judgments(results: Results, chosen: NDArray[np.int64], texts: Texts, arrays: Arrays) -> None:
+    """Who said what of the items shown; of too many only how many said it."""
+    judgments = results.consensus.judgments
+    counts = judgments.counts_per_item[chosen]
+    arrays["offsets"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
+    arrays["votes"] = smallest(results.diagnosis.votes[chosen].reshape(-1))
+    texts["hasJudgments"] = bool(counts.sum() <= MOST_JUDGMENTS)
+    if not texts["hasJudgments"]:
+        return
+    begin = judgments.offsets[:-1][chosen]
+    place = np.arange(counts.sum()) - np.repeat(arrays["offsets"][:-1].astype(np.int64), counts)
+    place += np.repeat(begin, counts)
+    arrays["judge"] = smallest(judgments.judge[place])
+    arrays["label"] = smallest(judgments.label[place])
+
+
+def _judges(results: Results, texts: Texts, arrays: Arrays) -> None:
+    judges = results.diagnosis.judges
+    texts["judges"] = judges["judge"].to_pylist()
+    texts["why"] = judges["why"].to_pylist()
+    arrays["judgeCount"] = smallest(judges["judgments"].to_numpy())
+    given = judges["advice"].to_pylist()
+    arrays["judgeAdvice"] = np.array([ADVICE.index(name) for name in given], dtype=np.uint8)
+    for name in _NUMBERS:
+        for column in (name, f"{name}_low", f"{name}_high"):
+            if column in judges.column_names:
+                arrays[f"judge_{column}"] = _numbers(judges[column]).astype(np.float32)
+    for name in _SINGLE:
+        if name in judges.column_names:
+            arrays[f"judge_{name}"] = _numbers(judges[name]).astype(np.float32)
+    if FIGURES["sensitivity-specificity"].lacks(results) is None:
+        arrays["drawnRates"] = smallest(drawn_rows(judges, *NEEDED))
+    arrays["drawnSkills"] = smallest(drawn_rows(judges, *FOR_SKILLS))
+
+
+def _confusion(results: Results, arrays: Arrays) -> None:
+    """Each judge's matrix with its interval, and how many judgments stand behind each row."""
+    confusion = results.diagnosis.confusion
+    if confusion.mean.size > MOST_CELLS:
+        return
+    judges = results.consensus.judgments.judge_count
+    shape = (judges, *confusion.mean.shape[1:])
+    for name in ("mean", "low", "high"):
+        arrays[f"confusion_{name}"] = shares(np.broadcast_to(getattr(confusion, name), shape))
+    arrays["confusionRows"] = results.consensus.counts.sum(axis=2).astype(np.float32)
+    arrays["population"] = shares(results.diagnosis.population.mean)
+
+
+def _histories(results: Results, texts: Texts, arrays: Arrays) -> None:
+    """How each judge did over time, who changed, and who agree too well."""
+    diagnosis, names = results.diagnosis, results.consensus.judgments.judges
+    if diagnosis.history is not None and len(diagnosis.history):
+        rows = diagnosis.history
+        arrays["historyJudge"] = smallest(look_up(rows["judge"], names))
+        arrays["historyCount"] = smallest(rows["judgments"].to_numpy())
+        for name in ("accuracy", "low", "high"):
+            arrays[f"history_{name}"] = shares(_numbers(rows[name]))
+        for name in ("begin", "end"):
+            arrays[f"history_{name}"] = _seconds(rows[name])
+    texts["changed"] = []
+    if diagnosis.drift is not None:
+        rows = diagnosis.drift.filter(diagnosis.drift["changed"])
+        places = look_up(rows["judge"], names).tolist()
+        texts["changed"] = list(zip(places, rows["sentence"].to_pylist(), strict=True))
+    texts["pairs"] = []
+    if diagnosis.pairs is not None:
+        both = [look_up(diagnosis.pairs[side], names).tolist() for side in ("judge_a", "judge_b")]
+        texts["pairs"] = list(zip(*both, diagnosis.pairs["sentence"].to_pylist(), strict=True))
+
+
+def _topics(results: Results, texts: Texts, arrays: Arrays) -> None:
+    """The prevalence of each truth in each topic, where topics have their own."""
+    table = results.consensus.topics
+    if "topics" not in texts or len(table) != len(texts["topics"]):
+        return
+    truths = results.consensus.scale.truths
+    for suffix in ("", "_low", "_high"):
+        columns = [f"p_{truth}{suffix}" for truth in truths]
+        if columns[0] in table.column_names:
+            values = np.stack([_numbers(table[name]) for name in columns], axis=1)
+            arrays[f"prevalence{suffix}"] = shares(values)
+
+
+def _numbers(column: Any) -> NDArray[np.float64]:
+    """A column as numbers, NaN where there is none."""
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _seconds(column: Any) -> NDArray[np.float64]:
+    """A column of moments as seconds since 1970, which a page can hold."""
+    if pa.types.is_timestamp(column.type):
+        column = pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.int64())
+        return np.asarray(column.to_numpy(), dtype=np.float64) / 1e6
+    return _numbers(column)

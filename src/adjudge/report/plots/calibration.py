@@ -1,0 +1,41 @@
+"""Calibration: of the items given 80%, are about 80% right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from adjudge.evaluation.scores import Calibration
+from adjudge.report.plots import drawing
+from adjudge.report.theme import LIGHT
+
+
+def calibration_plot(calibration: Calibration, what: str = "label") -> Any:
+    """The chart: confidence of each bin against its share of items that are right."""
+    table = calibration.to_table()
+    rows = table.filter(table["items"].to_numpy() > 0)
+    across = alt.X(**drawing.unit("confidence", f"probability given to the {what}"))
+    up = alt.Y(**drawing.unit("share", "share that is right by gold"))
+    data = drawing.table(confidence=rows["confidence"], share=rows["share"], items=rows["items"])
+    base = alt.Chart(data).encode(x=across, y=up)
+    line = base.mark_line(color=LIGHT.blue, aria=False)
+    points = base.mark_circle(color=LIGHT.blue, opacity=0.85, aria=False).encode(
+        size=alt.Size(
+            "items:Q",
+            title="items",
+            scale=alt.Scale(range=[25, 400]),
+            legend=alt.Legend(tickCount=3),
+        ),
+        tooltip=drawing.tooltip(
+            {"confidence": "probability", "share": "right", "items": "items"},
+            {"confidence": ".2f", "share": ".2f", "items": ","},
+        ),
+    )
+    ends = drawing.table(confidence=[0, 1], share=[0, 1])
+    perfect = alt.Chart(ends).mark_line(color=LIGHT.soft, strokeDash=[4, 4], aria=False)
+    return drawing.titled(
+        (perfect.encode(x=across, y=up) + line + points).properties(width=340, height=320),
+        "Calibration",
+        f"expected calibration error {calibration.error:.3f}; below the dashes it is too sure",
+    )

@@ -1,0 +1,117 @@
+"""Everything there is to show of one consensus, gathered once from evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.evaluation.against_gold import Evaluation, evaluate
+from adjudge.evaluation.agreement import Agreement, measure_agreement
+from adjudge.evaluation.diagnosis import Diagnosis, diagnose
+from adjudge.evaluation.predictive import Check, predictive_checks
+from adjudge.evaluation.ratings import accuracy_by_ratings
+from adjudge.models.dawid_skene import DawidSkene
+from adjudge.models.hybrid_confusion import HybridConfusion
+from adjudge.models.majority_vote import MajorityVote
+from adjudge.models.model import Model, Progress, Step
+
+_RESAMPLES = 200  # behind the intervals of agreement and scores
+_CURVE = 2_000_000  # judgments up to which the curve is worth its time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """How a result came about, so that it can be had again."""
+
+    title: str = "Judgments"
+    command: str = ""  # as typed
+    files: tuple[tuple[str, str], ...] = ()  # names and SHA-256 of what was read
+    left_out: tuple[str, ...] = ()  # what the reader left out, in sentences
+    made: str = ""  # when, as text; empty where it does not matter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Results:
+    """What was found: the consensus, and what evaluation says of it. Missing parts are None."""
+
+    consensus: Consensus
+    diagnosis: Diagnosis
+    agreement: Agreement
+    checks: tuple[Check, ...] = ()
+    diagnostics: tuple[dict[str, Any], ...] = ()
+    gold: Gold | None = None
+    evaluation: Evaluation | None = None
+    blind: bool = False  # scored by a second fit that was not told the gold
+    curve: Any | None = None  # table of accuracy by number of judgments
+    provenance: Provenance = field(default_factory=Provenance)
+
+
+def gather(
+    consensus: Consensus,
+    *,
+    gold: Gold | None = None,
+    blind: Consensus | None = None,
+    provenance: Provenance | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """What evaluation says of a consensus, of its judges, and of how it fares against gold.
+
+    A consensus that was told the gold cannot be scored by it: ``blind`` is the same fit without.
+    """
+    judgments = consensus.judgments
+    seed = int(str(consensus.settings.get("seed", 0)))
+    tell = _teller(progress)
+    tell(0, "judges and items")
+    diagnosis = diagnose(consensus, gold=gold)
+    tell(1, "agreement")
+    agreement = measure_agreement(judgments, resamples=_RESAMPLES, seed=seed)
+    tell(2, "model checks")
+    checks: tuple[Check, ...] = ()
+    diagnostics: tuple[dict[str, Any], ...] = ()
+    if consensus.draws is not None and len(judgments):
+        checks = predictive_checks(consensus, seed=seed)
+        diagnostics = tuple(consensus.draws.diagnostics())
+    tell(3, "gold")
+    told = consensus.known is not None
+    scored = blind if told else consensus
+    evaluation = None
+    if gold is not None and scored is not None:
+        evaluation = evaluate(scored, gold, resamples=_RESAMPLES, seed=seed)
+    tell(4, "fewer judgments")
+    curve = None
+    if gold is not None and 0 < len(judgments) <= _CURVE:
+        curve = _curve(consensus, gold, seed)
+    tell(5, "")
+    return Results(
+        consensus=consensus,
+        diagnosis=diagnosis,
+        agreement=agreement,
+        checks=checks,
+        diagnostics=diagnostics,
+        gold=gold,
+        evaluation=evaluation if evaluation is None or evaluation.scored else None,
+        blind=told,
+        curve=curve if curve is not None and len(curve) else None,
+        provenance=Provenance() if provenance is None else provenance,
+    )
+
+
+def _teller(progress: Progress | None) -> Callable[[int, str], None]:
+    def tell(done: int, note: str) -> None:
+        if progress is not None:
+            progress(Step("looking", done, 5, note))
+
+    return tell
+
+
+def _curve(consensus: Consensus, gold: Gold, seed: int) -> Any:
+    """Accuracy with fewer judgments, of the vote and of the two quick models."""
+    models: dict[str, Model] = {
+        "majority-vote": MajorityVote(seed=seed),
+        "dawid-skene": DawidSkene(),
+        "hybrid-confusion": HybridConfusion(method="em", seed=seed),
+    }
+    return accuracy_by_ratings(models, consensus.judgments, gold, seed=seed)

@@ -1,0 +1,36 @@
+// Start: unpack, make the tables, and open what the address asks for.
+
+async function start() {
+  const data = await unpacked(document.getElementById("data").textContent);
+  document.getElementById("data").remove(); // its letters are of no use any more
+  consensusTable(data);
+  nextTable(data);
+  disagreementTable(data);
+  topicSection(data);
+  const table = judgeTable(data);
+  liveFigure(data, "sensitivity-specificity", data.drawnRates);
+  liveFigure(data, "accuracy-by-judgments", data.drawnSkills);
+  const dialog = document.getElementById("card");
+  dialog.addEventListener("close", () => {
+    const here = location.pathname + location.search;
+    if (location.hash.startsWith("#judge-")) window.history.replaceState(null, "", here);
+  });
+  const follow = () => {
+    const [, kind, at] = location.hash.match(/^#(judge|topic)-(\d+)$/) || [];
+    if (kind === "judge" && Number(at) < data.judges.length) openCard(data, Number(at), Array.from(table.view));
+    if (kind === "topic" && data.topics && Number(at) < data.topics.length) {
+      showTopic(data, Number(at));
+      document.getElementById("rank-table").scrollIntoView({ block: "nearest" });
+    }
+  };
+  window.addEventListener("hashchange", follow);
+  follow();
+  document.documentElement.dataset.ready = "yes";
+}
+
+start().catch((fault) => {
+  const said = document.getElementById("fault");
+  said.textContent = `The tables cannot be shown in this browser (${fault.message}). A browser of 2023 or later is needed.`;
+  said.hidden = false;
+  throw fault;
+});

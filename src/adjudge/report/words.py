@@ -1,0 +1,285 @@
+"""The findings in words: which labels, how sure, whom to keep, what to collect, does it fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adjudge.data.draws import HIGHEST
+from adjudge.report.results import Results
+
+SURE = 0.9  # a label of this probability is called sure
+DOUBT = 0.6  # and one below this is in doubt
+_NAMED = 5  # judges named in a sentence
+_SHOWN = 4  # labels named in a sentence
+_FAR = 1.05  # an R-hat that is more than a trifle too high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One question a reader has, and the answer."""
+
+    question: str
+    answer: tuple[str, ...]  # sentences
+    tone: str = "plain"  # plain, good or warn
+
+
+def findings(results: Results) -> list[Finding]:
+    """What a person wants to know, in the order in which she asks."""
+    parts = [
+        labels_found(results),
+        certainty(results),
+        judges_found(results),
+        next_judgments(results),
+        model_fits(results),
+    ]
+    return [part for part in parts if part is not None]
+
+
+def counted(number: int, what: str) -> str:
+    """So many of something: ``1 judge``, ``2,418 judgments``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share as people say it; what is nearly nothing, or nearly all, does not look like it."""
+    if not np.isfinite(share):
+        return "–"
+    if 0 < share < 0.01:
+        return "under 1%"
+    if 0.99 < share < 1:
+        return "over 99%"
+    return f"{share:.0%}"
+
+
+def listed(names: Iterable[str], total: int | None = None) -> str:
+    """Names in a sentence: ``a, b and c``, or ``a, b and 3 more``."""
+    chosen = list(names)
+    hidden = 0 if total is None else total - len(chosen)
+    if hidden > 0:
+        return f"{', '.join(chosen)} and {hidden:,} more"
+    if len(chosen) < 2:
+        return "".join(chosen)
+    return f"{', '.join(chosen[:-1])} and {chosen[-1]}"
+
+
+def labels_found(results: Results) -> Finding:
+    """Which labels there are, and how they fare against gold."""
+    consensus = results.consensus
+    items = len(consensus.choice)
+    counts = np.bincount(consensus.choice, minlength=len(consensus.scale.truths))
+    order = np.argsort(-counts, kind="stable")[:_SHOWN]
+    named = [
+        f"{consensus.scale.truths[code]} for {counts[code]:,} ({percent(counts[code] / items)})"
+        for code in order
+        if items
+    ]
+    hidden = int((counts > 0).sum()) - len([code for code in order if counts[code]])
+    more = f", and {counted(hidden, 'other label')}" if hidden > 0 else ""
+    answer = [f"{counted(items, 'item')} {'has' if items == 1 else 'have'} a label: "
+              f"{', '.join(named)}{more}."]  # fmt: skip
+    differs = int(np.count_nonzero(results.diagnosis.items["differs"].to_numpy()))
+    if items:
+        answer.append(
+            f"{counted(differs, 'label')} ({percent(differs / items)}) "
+            f"{'is' if differs == 1 else 'are'} not what a plain vote would say."
+        )
+    return Finding(question="Which labels?", answer=tuple(answer))
+
+
+def certainty(results: Results) -> Finding:
+    """How sure the labels are, and whether that can be believed."""
+    consensus = results.consensus
+    probability = consensus.probability
+    items = max(len(probability), 1)
+    sure, doubt = int((probability >= SURE).sum()), int((probability < DOUBT).sum())
+    answer = [
+        f"{sure:,} labels ({percent(sure / items)}) are at least {SURE:.0%} sure; "
+        f"{doubt:,} ({percent(doubt / items)}) are less than {DOUBT:.0%} sure."
+    ]
+    found = results.evaluation
+    tone = "plain"
+    if found is not None and found["accuracy"].defined:
+        score = found["accuracy"]
+        how = ", by a fit that was not told them" if results.blind else ""
+        between = "" if score.low is None else f" ({score.low:.1%} to {score.high:.1%})"
+        answer.append(
+            f"Against {counted(found.scored, 'gold item')}, "
+            f"{score.value:.1%}{between} of the labels are right{how}."
+        )
+        if found.calibration is not None and np.isfinite(found.calibration.error):
+            mean = float(found.posterior.max(axis=1).mean()) if found.posterior is not None else 0
+            gap = mean - score.value
+            if abs(gap) > 0.05:
+                tone = "warn"
+                answer.append(
+                    f"On them the model is {mean:.0%} sure on average: too "
+                    f"{'sure' if gap > 0 else 'modest'} by {abs(gap):.0%}; read its "
+                    "probabilities as an order rather than as shares."
+                )
+            else:
+                tone = "good"
+                answer.append("Its probabilities can be believed: they match the share right.")
+    return Finding(question="How sure?", answer=tuple(answer), tone=tone)
+
+
+def judges_found(results: Results) -> Finding:
+    """Whom to keep, train, watch or drop."""
+    judges = results.diagnosis.judges.sort_by([("judgments", "descending")])
+    total = max(len(results.consensus.judgments), 1)
+    answer, tone = [], "good"
+    says = {
+        "keep": "keep",
+        "train": "train",
+        "drop": "drop",
+        "watch": "watch, since too little is known of them",
+    }
+    advice = np.array(judges["advice"].to_pylist(), dtype=object)
+    given = judges["judgments"].to_numpy()
+    parts = [
+        f"{says[name]}: {int((advice == name).sum()):,} "
+        f"({percent(float(given[advice == name].sum()) / total)} of the judgments)"
+        for name in says
+        if (advice == name).any()
+    ]
+    answer.append(f"Of {counted(len(judges), 'judge')}, {'; '.join(parts)}.")
+    for name, verb in (("drop", "First to drop"), ("train", "First to train")):
+        rows = judges.filter(advice == name)
+        if len(rows):
+            tone = "warn"
+            first = rows["judge"].slice(0, _NAMED).to_pylist()
+            answer.append(f"{verb}, with most judgments: {listed(first, len(rows))}.")
+    common = results.diagnosis.common
+    if len(common):
+        row = common.sort_by([("judgments", "descending")]).slice(0, 1).to_pylist()[0]
+        answer.append(
+            f"The commonest mistake, worth a line in the guidelines: {row['truth']} called "
+            f"{row['label']}, in {percent(row['rate'])} of such judgments; it is the commonest of "
+            f"{counted(row['judges'], 'judge')}."
+        )
+    pairs = results.diagnosis.pairs
+    if pairs is not None and len(pairs):
+        tone = "warn"
+        answer.append(
+            f"{counted(len(pairs), 'pair')} of judges {'agrees' if len(pairs) == 1 else 'agree'} "
+            "more than the model explains: "
+            "look for copying."
+        )
+    return Finding(question="Which judges?", answer=tuple(answer), tone=tone)
+
+
+def next_judgments(results: Results) -> Finding | None:
+    """What to collect next."""
+    items = results.diagnosis.items
+    if not len(items):
+        return None
+    gain = items["gain"].to_numpy()
+    order = np.argsort(-gain, kind="stable")
+    share = np.cumsum(gain[order]) / max(float(gain.sum()), 1e-12)
+    half = int(np.searchsorted(share, 0.5)) + 1
+    first = items["item"].take(order[:3]).to_pylist()
+    counts = items["judgments"].to_numpy()
+    few = int((counts < 2).sum())
+    answer = [
+        f"One more judgment tells most about {listed(first, None)}. Half of all that one more "
+        f"judgment each could tell lies in {counted(half, 'item')} "
+        f"({percent(half / len(items))}): start with these."
+    ]
+    if few:
+        answer.append(
+            f"{counted(few, 'item')} {'has' if few == 1 else 'have'} fewer than two judgments."
+        )
+    if results.gold is None:
+        answer.append("There is no gold: a hundred items judged by an expert would show how far "
+                      "the labels can be trusted.")  # fmt: skip
+    elif results.curve is not None:
+        answer.append(_flattens(results.curve))
+    return Finding(question="What to collect next?", answer=tuple(answer))
+
+
+def _flattens(curve: Any) -> str:
+    """Whether more judgments an item still buy accuracy."""
+    rows = [row for row in curve.to_pylist() if row["method"] == "hybrid-confusion"]
+    if len(rows) < 2:
+        return "There are too few judgments an item to say what more would buy."
+    last, before = rows[-1], rows[-2]
+    gained = last["accuracy"] - before["accuracy"]
+    if gained > 0.01:
+        return (
+            f"Accuracy still rises with more judgments an item: by {gained:.1%} from "
+            f"{before['ratings']} to {last['ratings']}."
+        )
+    return (
+        f"Accuracy hardly rises beyond {before['ratings']} judgments an item: better judges "
+        "would buy more than more judgments."
+    )
+
+
+def model_fits(results: Results) -> Finding:
+    """Whether the model is one to believe."""
+    consensus = results.consensus
+    answer, tone = [], "good"
+    if consensus.draws is None:
+        if consensus.converged is False:
+            tone = "warn"
+            answer.append("The fit stopped before it converged: raise --iterations.")
+        elif consensus.converged:
+            answer.append(f"The fit converged after {counted(len(consensus.trace), 'iteration')}.")
+        answer.append("Whether the model fits is only checked where it is sampled, as by "
+                      "--model hierarchical-confusion.")  # fmt: skip
+        return Finding(question="Does the model fit?", answer=tuple(answer), tone="plain")
+    failed = [check for check in results.checks if check.fails]
+    if failed:
+        tone = "warn"
+        named = "; ".join(
+            f"{check.name} is {check.observed:.3f} where it expects {check.low:.3f} to "
+            f"{check.high:.3f}"
+            for check in failed[:3]
+        )
+        answer.append(
+            f"{len(failed)} of {counted(len(results.checks), 'check')} fail: {named}. Items differ "
+            "in ways this model does not know, so its probabilities are too sure."
+        )
+    elif results.checks:
+        answer.append(
+            f"All {len(results.checks)} checks pass: the model would have given such judgments."
+        )
+    known = [row["r_hat"] for row in results.diagnostics if row["r_hat"] is not None]
+    if known and max(known) > HIGHEST:
+        tone = "warn"
+        how = "do not quite agree" if max(known) < _FAR else "do not agree"
+        answer.append(f"The chains {how} (R-hat up to {max(known):.3f}): draw more.")
+    elif known:
+        answer.append(f"The chains agree (R-hat at most {max(known):.3f}).")
+    return Finding(question="Does the model fit?", answer=tuple(answer), tone=tone)
+
+
+def missing(results: Results) -> list[str]:
+    """What is not in this report, and what would add it."""
+    consensus, judgments = results.consensus, results.consensus.judgments
+    found = []
+    if results.gold is None:
+        found.append(
+            "no gold: accuracy, calibration and the curve of accuracy; --gold FILE adds it"
+        )
+    if judgments.topics is None:
+        found.append("no topics: prevalence and ranking by topic; a column 'topic' adds them")
+    if consensus.draws is None:
+        found.append(
+            "no draws: posterior intervals, clouds, model checks and chains; a sampled model adds "
+            "them, such as --model hierarchical-confusion"
+        )
+    if len(consensus.scale.truths) != 2:
+        found.append(
+            "more than two truths: no sensitivity and specificity; --binary or --binary-truth "
+            "adds them"
+        )
+    found += [
+        note
+        for note in results.diagnosis.notes
+        if note.startswith("no ") and not note.startswith("no draws")
+    ]
+    return found

@@ -1,0 +1,70 @@
+"""A real browser for tests of pages: Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = Path(os.environ.get("ADJUDGE_CHROMIUM", "/usr/bin/chromium"))
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Watched:
+    """A page, with what it wrote to its console and what it asked of whom."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("request", lambda request: self.asked.append(request.url))
+
+
+Open = Callable[..., Watched]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, started once; skipped, with the reason, where there is none."""
+    if not CHROMIUM.is_file():
+        pytest.skip(f"no Chromium at {CHROMIUM}; set ADJUDGE_CHROMIUM to its path")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Open]:
+    """Open an address in a page of its own: light or dark, on a screen of any width."""
+    contexts = []
+
+    def open_(
+        address: str, *, scheme: str = "light", width: int = 1280, height: int = 900
+    ) -> Watched:
+        context = browser.new_context(
+            color_scheme=scheme,  # type: ignore[arg-type]
+            viewport={"width": width, "height": height},
+            service_workers="block",
+        )
+        contexts.append(context)
+        watched = Watched(context.new_page())
+        watched.page.goto(address)
+        return watched
+
+    yield open_
+    for context in contexts:
+        context.close()

@@ -1,0 +1,295 @@
+"""The report in a real browser: it opens, answers, asks nobody, and everyone can read it."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from axe_core_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from adjudge import Gold, HierarchicalRelevance, HybridConfusion, Judgments
+from adjudge.report import Provenance, gather, write_report
+from adjudge.report.results import Results
+from adjudge.simulation import Crowd, Population, demo
+
+HOSTILE = (
+    "</script><script>window.hacked=1</script>",
+    "<img src=x onerror='window.hacked=1'>",
+    '"><svg onload=window.hacked=1>',
+    "{{ 7 * 7 }}",
+    "a & b < c > d",
+    "\u202eevil\u202c ' \" `",
+)
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    """A made crowd on binary labels, sampled, with gold."""
+    made = demo(3)
+    gold = made.gold.collapse(made.judgments.scale)
+    model = HierarchicalRelevance(chains=2, warmup=60, draws=60)
+    consensus = model.fit(made.judgments.collapse())
+    return gather(
+        consensus,
+        gold=gold,
+        provenance=Provenance(title="A made crowd", command="adjudge report x"),
+    )
+
+
+@pytest.fixture(scope="module")
+def report(results: Results, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of its report."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(results, path)
+    return path.as_uri()
+
+
+def ready(page: Page) -> Page:
+    page.wait_for_selector("html[data-ready]", state="attached", timeout=20_000)
+    return page
+
+
+def faults(page: Page) -> list[str]:
+    """What axe-core finds that is serious or worse."""
+    # Drawings are images to a reader, with words of their own; their thousands of points are slow.
+    found: dict[str, Any] = Axe().run(page, context={"exclude": [[".chart svg"]]})
+    return [
+        f"{entry['id']}: {node['html'][:200]}"
+        for entry in found["violations"]
+        if entry["impact"] in ("serious", "critical")
+        for node in entry["nodes"]
+    ]
+
+
+def test_it_opens_without_a_word_and_asks_nobody(report: str, opened: Any) -> None:
+    watched = opened(report)
+    page = ready(watched.page)
+    page.locator("#judges").scroll_into_view_if_needed()
+    page.wait_for_timeout(200)
+    assert watched.said == []
+    assert watched.asked == [report]
+    policy = page.locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "http" not in policy
+
+
+def test_a_page_that_asked_would_be_seen(report: str, opened: Any) -> None:
+    watched = opened(report)
+    ready(watched.page).evaluate("fetch('https://example.org/').catch(() => 0)")
+    assert any("Content Security Policy" in line for line in watched.said)
+
+
+def test_search_narrows_the_consensus(report: str, results: Results, opened: Any) -> None:
+    page = ready(opened(report).page)
+    table = page.locator("#consensus-table")
+    items = results.consensus.judgments.item_count
+    expect(table.locator(".said")).to_have_text(f"{items:,} items; 1 to 25 shown")
+    wanted = results.consensus.judgments.items[17].as_py()
+    table.get_by_label("Search items").fill(wanted.upper())
+    expect(table.locator("tbody tr")).to_have_count(1)
+    expect(table.locator("tbody tr")).to_contain_text(wanted.rpartition("/")[2])
+    table.get_by_label("Search items").fill("nothing like it")
+    expect(table.locator(".said")).to_have_text("No item fits")
+
+
+def test_sorting_goes_both_ways_over_all_rows(report: str, results: Results, opened: Any) -> None:
+    page = ready(opened(report).page)
+    table = page.locator("#judge-table")
+    counts = sorted(results.diagnosis.judges["judgments"].to_pylist(), reverse=True)
+    shown = table.locator("tbody tr td:nth-child(3)")
+    assert [int(text.replace(",", "")) for text in shown.all_inner_texts()] == counts[:25]
+    button = table.get_by_role("button", name="judgments")
+    button.click()
+    expect(table.locator("th[aria-sort=ascending]")).to_contain_text("judgments")
+    assert [int(text.replace(",", "")) for text in shown.all_inner_texts()] == counts[::-1][:25]
+
+
+def test_pages_turn(report: str, opened: Any) -> None:
+    page = ready(opened(report).page)
+    table = page.locator("#consensus-table")
+    first = table.locator("tbody tr").first.inner_text()
+    table.get_by_role("button", name="Next").click()
+    expect(table.locator(".said")).to_contain_text("26 to 50 shown")
+    assert table.locator("tbody tr").first.inner_text() != first
+    table.get_by_role("button", name="Last").click()
+    expect(table.get_by_role("button", name="Next")).to_be_disabled()
+
+
+def test_an_item_shows_who_said_what(report: str, results: Results, opened: Any) -> None:
+    page = ready(opened(report).page)
+    judgments = results.consensus.judgments
+    item = int(np.argmax(judgments.counts_per_item))
+    table = page.locator("#consensus-table")
+    table.get_by_label("Search items").fill(judgments.items[item].as_py())
+    table.locator("button.open").first.click()
+    told = table.locator("tr.detail .votes a").all_inner_texts()
+    begin, end = judgments.offsets[item], judgments.offsets[item + 1]
+    names = [judgments.judges[int(judge)].as_py() for judge in judgments.judge[begin:end]]
+    assert sorted(told) == sorted(names)
+
+
+def test_the_card_of_a_judge(report: str, results: Results, opened: Any) -> None:
+    page = ready(opened(report).page)
+    row = results.diagnosis.judges.sort_by([("judgments", "descending")]).to_pylist()[0]
+    page.locator("#judge-table tbody a").first.click()
+    card = page.get_by_role("dialog", name=row["judge"])
+    expect(card).to_be_visible()
+    expect(card.locator(".badge")).to_have_text(row["advice"])
+    expect(card.locator(".why").first).to_contain_text(row["why"])
+    place = results.consensus.judgments.judges.to_pylist().index(row["judge"])
+    mean = results.diagnosis.confusion.mean[place]
+    cells = card.locator(".confusion td.right").all_inner_texts()
+    expected = [f"{round(mean[0, 0] * 100)}%", f"{round(mean[1, 1] * 100)}%"]
+    assert [cell.split("\n")[0] for cell in cells] == expected
+    expect(card.locator("#card-work .said")).to_contain_text(f"{row['judgments']:,} judgments")
+    card.get_by_role("link", name="Next").click()
+    second = results.diagnosis.judges.sort_by([("judgments", "descending")]).to_pylist()[1]
+    expect(page.get_by_role("dialog")).to_contain_text(second["judge"])
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert "#judge" not in page.url
+
+
+def test_a_point_of_the_figure_opens_the_card(report: str, results: Results, opened: Any) -> None:
+    page = ready(opened(report).page)
+    points = page.locator("#figure-sensitivity-specificity .judges_marks path")
+    assert points.count() == results.consensus.judgments.judge_count
+    last = results.diagnosis.judges["judge"].to_pylist()
+    counts = np.array(results.diagnosis.judges["judgments"].to_pylist())
+    point = points.last  # drawn last: the judge with fewest judgments, on top of all others
+    point.dispatch_event("click")
+    expect(
+        page.get_by_role("dialog", name=last[np.argsort(-counts, kind="stable")[-1]])
+    ).to_be_visible()
+
+
+def test_advice_filters_the_judges(report: str, results: Results, opened: Any) -> None:
+    page = ready(opened(report).page)
+    advice = results.diagnosis.judges["advice"].to_pylist()
+    table = page.locator("#judge-table")
+    table.get_by_role("button", name=re.compile("^keep")).click()
+    expect(table.locator(".said")).to_contain_text(f"{advice.count('keep')} judges")
+    assert set(table.locator("tbody .badge").all_inner_texts()) == {"keep"}
+
+
+def test_a_topic_shows_its_ranking(report: str, results: Results, opened: Any) -> None:
+    page = ready(opened(report).page)
+    page.locator("#topic-table tbody a").nth(1).click()
+    ranks = page.locator("#rank-table tbody td:first-child").all_inner_texts()
+    assert ranks[0] == "1"
+    assert [int(rank) for rank in ranks] == sorted(int(rank) for rank in ranks)
+
+
+def test_a_page_that_few_can_read_would_be_seen(opened: Any) -> None:
+    page = opened("about:blank").page
+    page.set_content("<main><img src='data:,'><p style='color:#ccc'>pale</p></main>")
+    found = " ".join(faults(page))
+    assert "image-alt" in found
+    assert "color-contrast" in found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_everyone_can_read_it(report: str, opened: Any, scheme: str, width: int) -> None:
+    page = ready(opened(report, scheme=scheme, width=width).page)
+    assert faults(page) == []
+    page.locator("#consensus-table button.open").first.click()
+    page.evaluate("location.hash = 'judge-0'")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert faults(page) == []
+
+
+def test_dark_is_dark_and_print_is_light(report: str, opened: Any) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    page = ready(opened(report, scheme="dark").page)
+    assert page.evaluate(colour) == "rgb(20, 23, 27)"
+    page.emulate_media(media="print")
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    assert not page.locator("nav.sections").is_visible()
+    assert page.locator("#summary").is_visible()
+    assert page.pdf(format="A4")[:5] == b"%PDF-"
+    page.set_viewport_size({"width": 760, "height": 1000})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 760
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_no_width_scrolls_sideways(report: str, opened: Any, width: int) -> None:
+    page = ready(opened(report, width=width).page)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.evaluate("location.hash = 'judge-0'")
+    dialog = page.get_by_role("dialog")
+    assert dialog.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_hostile_names_are_only_names(opened: Any, tmp_path: Path) -> None:
+    rows = [
+        {"item": f"{name} {copy}", "judge": judge, "label": label, "topic": name}
+        for copy in range(3)
+        for name in HOSTILE
+        for judge, label in zip(HOSTILE, ("1", "0", "1", "1", "0", "1"), strict=True)
+    ]
+    judgments = Judgments.from_table(pa.Table.from_pylist(rows))
+    gold = Gold.of({f"{HOSTILE[0]} 0": 1, f"{HOSTILE[1]} 0": 0})
+    consensus = HierarchicalRelevance(chains=2, warmup=20, draws=20).fit(judgments, gold)
+    provenance = Provenance(
+        title=HOSTILE[0], command=HOSTILE[1], left_out=(HOSTILE[2],), files=((HOSTILE[1], "x"),)
+    )
+    path = tmp_path / "report.html"
+    write_report(gather(consensus, gold=gold, blind=consensus, provenance=provenance), path)
+    watched = opened(path.as_uri())
+    page = ready(watched.page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE[0])
+    for place in range(len(HOSTILE)):
+        page.evaluate(f"location.hash = 'judge-{place}'")
+        expect(page.get_by_role("dialog").locator("h2")).to_have_text(
+            consensus.judgments.judges[place].as_py()
+        )
+    page.keyboard.press("Escape")
+    for button in page.locator("button.open").all():
+        button.click()
+    assert page.evaluate("window.hacked") is None
+    assert watched.said == []
+    assert watched.asked == [path.as_uri()]
+
+
+def test_without_gold_topics_times_and_draws(opened: Any, tmp_path: Path) -> None:
+    table = {"item": ["a", "a", "b", "b", "c"], "judge": list("xyxyx"), "label": list("01112")}
+    consensus = HybridConfusion(method="em").fit(Judgments.from_table(pa.table(table)))
+    path = tmp_path / "report.html"
+    write_report(gather(consensus), path)
+    watched = opened(path.as_uri())
+    page = ready(watched.page)
+    assert watched.said == []
+    assert page.locator("#topics").count() == 0
+    told = page.locator("#summary").inner_text()
+    for part in ("no gold", "no topics", "no draws", "no times"):
+        assert part in told
+    assert faults(page) == []
+
+
+@pytest.mark.slow
+def test_twenty_thousand_items_and_eight_hundred_judges(opened: Any, tmp_path: Path) -> None:
+    people = Population.parse("skilled(8,2):80,spammer:20", judges=800)
+    made = Crowd(items=20_000, population=people, topics=100, gold=0.1).make(seed=1)
+    path = tmp_path / "report.html"
+    write_report(gather(HybridConfusion(method="em").fit(made.judgments), gold=made.gold), path)
+    assert path.stat().st_size < 6_000_000
+    begun = time.perf_counter()
+    page = ready(opened(path.as_uri()).page)
+    assert time.perf_counter() - begun < 4.0  # 2 s, and as much for a machine that is busy
+    took = page.evaluate(
+        """() => {
+            const begun = performance.now();
+            const buttons = document.querySelectorAll('#consensus-table th button');
+            for (const button of buttons) button.click();
+            return (performance.now() - begun) / buttons.length;
+        }"""
+    )
+    assert took < 300  # ms to sort by a column, of names too

@@ -1,0 +1,128 @@
+"""adjudge encode, and the fits that start from what it wrote or from several files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from commands import Run
+
+
+def test_labels_of_encoded_judgments_are_those_of_the_file(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("encode", "judgments.csv", "-o", "j.adjudge")
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err == (
+        "encoded: 10 judgments of 4 items by 3 judges, in 1 part\njudgments written to j.adjudge\n"
+    )
+    one = adjudge("consensus", "judgments.csv", "-q")
+    assert adjudge("consensus", "j.adjudge", "-q").out == one.out
+    back = adjudge("convert", "j.adjudge", "--to", "csv", "-q")
+    assert back.out == (crowd / "judgments.csv").read_text()
+
+
+def test_a_few_rows_at_a_time_give_the_same_labels(adjudge: Run, crowd: Path) -> None:
+    ended = adjudge("encode", "judgments.csv", "--rows", 3, "-o", "j.adjudge")
+    assert ended.err.startswith("encoded: 10 judgments of 4 items by 3 judges, in 4 parts\n")
+    rows = adjudge("consensus", "j.adjudge", "-q").rows
+    wanted = adjudge("consensus", "judgments.csv", "-q").rows
+
+    def by_item(found: list[dict[str, str]]) -> list[dict[str, str]]:
+        return sorted(found, key=lambda row: row["item"])
+
+    assert by_item(rows) == by_item(wanted)
+
+
+def test_encoding_again_replaces_and_nothing_else_is_overwritten(adjudge: Run, crowd: Path) -> None:
+    assert adjudge("encode", "judgments.csv", "-o", "j.adjudge").code == 0
+    assert adjudge("encode", "judgments.csv", "-o", "j.adjudge").code == 0
+    (crowd / "mine").mkdir()
+    (crowd / "mine" / "notes.txt").write_text("keep")
+    ended = adjudge("encode", "judgments.csv", "-o", "mine")
+    assert ended.code == 2
+    assert ended.err == (
+        "error: mine: there is 'notes.txt' in this folder; wanted a new or an empty one\n"
+    )
+
+
+def test_other_formats_and_shaped_labels_are_read_whole(adjudge: Run, crowd: Path) -> None:
+    adjudge("convert", "judgments.csv", "--to", "crowd-kit", "-o", "k.csv")
+    assert adjudge("encode", "k.csv", "-o", "k.adjudge", "--relevant", "1").code == 0
+    assert adjudge("consensus", "k.adjudge", "-q").code == 0
+
+
+def test_several_files_are_taken_as_one(adjudge: Run, crowd: Path) -> None:
+    header, *lines = (crowd / "judgments.csv").read_text().splitlines(keepends=True)
+    (crowd / "a.csv").write_text(header + "".join(lines[:6]))
+    (crowd / "b.csv").write_text(header + "".join(lines[6:]))
+    whole = adjudge("consensus", "judgments.csv", "-q")
+    assert adjudge("consensus", "a.csv", "b.csv", "-q").out == whole.out
+
+
+def test_an_output_without_extension_is_a_folder_of_parquet(adjudge: Run, crowd: Path) -> None:
+    assert adjudge("consensus", "judgments.csv", "-o", "labels").code == 0
+    assert [path.name for path in (crowd / "labels").iterdir()] == ["part-00000.parquet"]
+    table = pq.read_table(crowd / "labels")
+    rows = adjudge("consensus", "judgments.csv", "-q").rows
+    assert table["item"].to_pylist() == [row["item"] for row in rows]
+    assert [str(p) for p in table["p_1"].to_pylist()] == [row["p_1"] for row in rows]
+    assert "rank" not in table.column_names
+    assert adjudge("consensus", "judgments.csv", "-o", "labels").code == 0  # its own, replaced
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--engine", "spark"], "there is no engine 'spark'. Known: threads, dask"),
+        (["--workers", 2], "--workers = 2: wanted --engine dask beside it"),
+        (
+            ["--scheduler", "tcp://x:1"],
+            "--scheduler = 'tcp://x:1': wanted --engine dask beside it",
+        ),
+        (
+            ["--engine", "dask", "--threads", 2],
+            "--threads = 2: wanted --engine threads; a cluster has its own",
+        ),
+        (
+            ["--engine", "dask", "--workers", 2, "--scheduler", "tcp://x:1"],
+            "--workers = 2: wanted either --scheduler or --workers",
+        ),
+        (["--resume"], "--resume = True: wanted --checkpoint FOLDER beside it"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    words: list[object], problem: str, adjudge: Run, crowd: Path
+) -> None:
+    ended = adjudge("consensus", "judgments.csv", *words)
+    assert (ended.code, ended.err) == (2, f"error: {problem}\n")
+
+
+def test_files_that_cannot_be_taken_together(adjudge: Run, crowd: Path) -> None:
+    adjudge("convert", "judgments.csv", "--to", "crowd-kit", "-o", "k.csv")
+    ended = adjudge("consensus", "judgments.csv", "k.csv")
+    assert ended.err == (
+        "error: k.csv: is not among csv, tsv, jsonl, parquet; only these can be taken together\n"
+    )
+    ended = adjudge("consensus", "judgments.csv", "judgments.csv", "--skip-bad-rows")
+    assert ended.err.startswith("error: --skip-bad-rows = True: wanted one file")
+
+
+def test_a_checkpoint_is_written_and_taken_up(adjudge: Run, crowd: Path) -> None:
+    words = ["consensus", "judgments.csv", "-m", "dawid-skene", "-q"]
+    kept = ["--checkpoint", "kept", "--every", 1]
+    first = adjudge(*words, *kept)
+    assert first.code == 0
+    assert (crowd / "kept" / "em.npz").is_file()
+    assert adjudge(*words, *kept, "--resume").out == first.out
+    ended = adjudge(*words, *kept, "--resume", "--seed", 5)
+    assert ended.err == "error: kept: is of another fit: setting seed was 0, and is 5\n"
+
+
+def test_a_cluster_of_processes_gives_the_same_labels(adjudge: Run, crowd: Path) -> None:
+    here = adjudge("consensus", "judgments.csv", "-q", "-o", "here")
+    there = adjudge(
+        "consensus", "judgments.csv", "-q", "-o", "there", "--engine", "dask", "--workers", 1
+    )
+    assert (here.code, there.code, there.err) == (0, 0, "")
+    assert pq.read_table(crowd / "there").equals(pq.read_table(crowd / "here"))

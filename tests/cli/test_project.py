@@ -1,0 +1,57 @@
+"""The commands on collection projects."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commands import Run
+
+
+def test_the_commands_from_create_to_export(
+    adjudge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    items = "item,query,title,gold\na,lamp,Lamp,1\nb,lamp,Bulb,\n"
+    Path("items.csv").write_text(items)
+    Path("policy.json").write_text('{"judgments_per_item": 3}')
+    made = adjudge(
+        *("project", "create", "Desk lamps", "--labels", "0<1", "--items", "items.csv"),
+        *("--policy", "policy.json", "--set", "training=false", "--json"),
+    )
+    assert json.loads(made.out) == {"slug": "desk-lamps", "state": "draft", "items": 1, "golds": 1}
+    assert adjudge("project", "state", "desk-lamps", "open").code == 0
+    Path("more.csv").write_text("item,query,title\nc,lamp,Shade\n")
+    checked = adjudge("project", "import", "desk-lamps", "more.csv", "--check")
+    assert "no fault" in checked.err
+    added = adjudge("project", "import", "desk-lamps", "more.csv", "--json")
+    assert json.loads(added.out)["added"] == 1
+    status = json.loads(adjudge("project", "status", "desk-lamps", "--json").out)
+    assert (status["progress"]["items"], status["progress"]["needed"]) == (2, 6)
+    assert "desk-lamps" in adjudge("project", "status").out
+    out = adjudge("project", "export", "desk-lamps", "--to", "archive", "-o", "p.zip")
+    assert (out.code, Path("p.zip").stat().st_size > 0) == (0, True)
+    assert adjudge("project", "create", "Again", "--archive", "p.zip").code == 0
+
+
+def test_faults_are_listed_and_nothing_is_stored(
+    adjudge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("items.csv").write_text("item,query,title,gold\na,lamp,Lamp,7\na,lamp,Lamp,1\n")
+    ended = adjudge("project", "create", "L", "--labels", "0<1", "--items", "items.csv")
+    assert ended.code == 2
+    assert "items.csv, line 2, column gold: '7' is not on the scale 0 < 1" in ended.err
+    assert "items.csv, line 3: item 'a' is at items.csv, line 2 already" in ended.err
+    assert not Path("adjudge.db").exists()
+    for arguments, words in (
+        (("create", "L"), "a scale such as"),
+        (("create", "L", "--labels", "0<1", "--set", "x=1"), "there is no policy setting 'x'"),
+        (("create", "L", "--labels", "0<1", "--set", "x"), "NAME=VALUE"),
+        (("status", "nothing"), "there is no project 'nothing'"),
+        (("export",), "a project, or --list"),
+    ):
+        ended = adjudge("project", *arguments)
+        assert (ended.code, words in ended.err) == (2, True), ended.err

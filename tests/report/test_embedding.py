@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from adjudge import HybridConfusion, Judgments
+from adjudge.report import Results, embedding, gather
+from adjudge.report.embedding import embedded
+from adjudge.report.packing import SHARES, packed, unpacked
+from adjudge.report.plots.rates import ADVICE
+
+
+def test_the_page_holds_what_was_found(sampled: Results) -> None:
+    texts, arrays = unpacked(packed(*embedded(sampled)))
+    consensus, judgments = sampled.consensus, sampled.consensus.judgments
+    np.testing.assert_array_equal(arrays["choice"], consensus.choice)
+    np.testing.assert_allclose(
+        arrays["posterior"].reshape(-1, 2) / SHARES, consensus.posterior, atol=0.5 / SHARES
+    )
+    np.testing.assert_array_equal(arrays["judge"], judgments.judge)
+    np.testing.assert_array_equal(arrays["label"], judgments.label)
+    np.testing.assert_array_equal(arrays["offsets"], judgments.offsets)
+    np.testing.assert_array_equal(arrays["rank"], consensus.rank)
+    assert texts["judges"] == judgments.judges.to_pylist()
+    names = [
+        f"{texts['topics'][topic]}/{document}"
+        for topic, document in zip(arrays["topic"], texts["documents"], strict=True)
+    ] if "documents" in texts else texts["items"]  # fmt: skip
+    assert names == judgments.items.to_pylist()
+    told = [texts["advice"][code] for code in arrays["judgeAdvice"]]
+    assert told == sampled.diagnosis.judges["advice"].to_pylist()
+    np.testing.assert_allclose(
+        arrays["confusion_mean"].reshape(sampled.diagnosis.confusion.mean.shape) / SHARES,
+        sampled.diagnosis.confusion.mean,
+        atol=0.5 / SHARES,
+    )
+
+
+def test_of_too_many_items_the_most_doubtful_are_kept(
+    sampled: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "MOST_ITEMS", 10)
+    texts, arrays = embedded(sampled)
+    entropy = sampled.consensus.entropy
+    assert texts["itemsInAll"] == len(entropy)
+    assert len(arrays["choice"]) == 10
+    kept = arrays["entropy"] / SHARES
+    assert kept.min() >= np.sort(entropy)[-10] - 1 / SHARES
+    judgments = sampled.consensus.judgments
+    chosen = embedding.chosen_items(sampled)
+    for place, item in enumerate(chosen):
+        ours = arrays["judge"][arrays["offsets"][place] : arrays["offsets"][place + 1]]
+        theirs = judgments.judge[judgments.offsets[item] : judgments.offsets[item + 1]]
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_of_too_many_judgments_only_the_votes_are_kept(
+    sampled: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "MOST_JUDGMENTS", 10)
+    texts, arrays = embedded(sampled)
+    assert texts["hasJudgments"] is False
+    assert "judge" not in arrays
+    np.testing.assert_array_equal(arrays["votes"], sampled.diagnosis.votes.reshape(-1))
+
+
+def test_times_make_histories() -> None:
+    rows = [
+        {"item": f"i{n}", "judge": judge, "label": str(n % 2), "time": 1_700_000_000 + 60 * n}
+        for n in range(40)
+        for judge in ("ann", "bob", "cy")
+    ]
+    consensus = HybridConfusion(method="em").fit(Judgments.from_table(pa.Table.from_pylist(rows)))
+    _, arrays = embedded(gather(consensus))
+    assert set(arrays["historyJudge"].tolist()) == {0, 1, 2}
+    assert arrays["historyCount"].sum() == 120
+    assert arrays["history_begin"].min() == 1_700_000_000
+    assert arrays["history_end"].max() == 1_700_000_000 + 60 * 39
+
+
+def test_advice_is_named_as_in_the_diagnosis(sampled: Results) -> None:
+    assert set(sampled.diagnosis.judges["advice"].to_pylist()) <= set(ADVICE)
+
+
+def test_fields_are_kept_while_there_is_room(
+    sampled: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judgments = sampled.consensus.judgments
+    fields = pa.table(
+        {"query": ["q"] * judgments.item_count, "body": ["b" * 100] * judgments.item_count}
+    )
+    with_fields = replace(sampled.consensus, judgments=replace(judgments, fields=fields))
+    monkeypatch.setattr(embedding, "_FIELDS", judgments.item_count * 50)
+    texts, _ = embedded(replace(sampled, consensus=with_fields))
+    assert list(texts["fields"]) == ["query"]

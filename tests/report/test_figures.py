@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from adjudge.errors import BadData, UnknownName
+from adjudge.report import FIGURES, Results, draw
+from adjudge.report.figures import available
+
+
+def test_with_everything_all_figures_can_be_drawn(sampled: Results) -> None:
+    found = [figure.name for figure in available(sampled)]
+    assert found == [name for name in FIGURES if name != "convergence"]
+    for name in found:
+        assert draw(name, sampled).to_dict()["title"]["text"]
+
+
+def test_without_gold_and_draws_the_rest(fitted: Results) -> None:
+    assert [figure.name for figure in available(fitted)] == [
+        "voted-estimated",
+        "confusion",
+        "judge-item-matrix",
+        "accuracy-by-judgments",
+        "convergence",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("sensitivity-specificity", "two truths: --binary or --binary-truth makes them"),
+        (
+            "judge-clouds",
+            "draws: a sampled model, such as --model hierarchical-confusion, keeps them",
+        ),
+        (
+            "hyper-priors",
+            "a model that learns its priors: hierarchical-relevance or hierarchical-confusion",
+        ),
+        ("calibration", "gold: --gold FILE gives it"),
+        ("accuracy-by-ratings", "gold: --gold FILE gives it"),
+    ],
+)
+def test_what_cannot_be_drawn_says_what_it_needs(fitted: Results, name: str, needs: str) -> None:
+    with pytest.raises(BadData) as caught:
+        draw(name, fitted)
+    assert str(caught.value) == f"the figure {name} needs {needs}"
+
+
+def test_a_figure_that_is_not(fitted: Results) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'confusion'"):
+        draw("confusions", fitted)

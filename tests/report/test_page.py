@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from adjudge import DawidSkene, Judgments, model
+from adjudge.evaluation import evaluate
+from adjudge.report import Provenance, Results, gather, report_html, write_report
+from adjudge.simulation import demo
+
+
+def test_the_policy_allows_this_script_and_style_and_nothing_else(sampled: Results) -> None:
+    page = report_html(sampled)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    allowed = policy[1].replace("&#39;", "'")
+    script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    style = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert len(script) == len(style) == 1
+    for kind, text in (("script", script[0]), ("style", style[0])):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in allowed
+
+
+def test_nothing_in_it_names_another_address(sampled: Results) -> None:
+    page = report_html(sampled)
+    addresses = set(re.findall(r"""(?:https?:)?//[\w.-]+\.[a-z]+""", page))
+    assert addresses <= {"http://www.w3.org"}  # the name of SVG, which nobody asks for
+
+
+def test_the_same_results_make_the_same_page(sampled: Results) -> None:
+    dated = replace(sampled, provenance=Provenance(made="today"))
+    assert report_html(dated) == report_html(dated)
+
+
+def test_it_says_how_to_have_it_again(sampled: Results) -> None:
+    provenance = Provenance(
+        command="adjudge report 'a b.csv'", files=(("a b.csv", "ab12"),), made="some day"
+    )
+    page = report_html(replace(sampled, provenance=provenance))
+    assert "adjudge report &#39;a b.csv&#39;" in page
+    assert "<code>ab12</code>" in page
+    assert "<dt>seed</dt><dd>0</dd>" in page
+    assert re.search(r"Made some day with adjudge [\d.]+, Python [\d.]+", page)
+
+
+def test_without_gold_there_are_no_scores_but_a_word(fitted: Results) -> None:
+    page = report_html(fitted)
+    assert "Against gold" not in page
+    assert "no gold: accuracy, calibration" in page
+    assert 'id="figure-calibration"' not in page
+    assert 'id="figure-convergence"' in page
+
+
+def test_labels_guided_by_gold_are_scored_by_a_fit_that_was_not_told(tmp_path: Path) -> None:
+    made = demo(3)
+    guided, blind = DawidSkene().fit(made.judgments, made.gold), DawidSkene().fit(made.judgments)
+    results = gather(guided, gold=made.gold, blind=blind)
+    assert results.evaluation is not None
+    assert results.evaluation["accuracy"].value == evaluate(blind, made.gold)["accuracy"].value
+    assert "a second fit that was not told it" in report_html(results)
+    assert gather(guided, gold=made.gold).evaluation is None
+    write_report(results, tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_bytes().startswith(b"<!doctype html>")
+
+
+ODD = {
+    "one judgment": {"item": ["a"], "judge": ["x"], "label": ["1"]},
+    "one label": {"item": ["a", "a", "b"], "judge": ["x", "y", "x"], "label": ["1", "1", "1"]},
+    "many labels": {
+        "item": [f"i{n % 7}" for n in range(60)],
+        "judge": [f"j{n % 5}" for n in range(60)],
+        "label": [f"c{n % 30}" for n in range(60)],
+    },
+}
+SHORT = {"chains": 2, "warmup": 5, "draws": 3}
+
+
+@pytest.mark.parametrize("table", ODD.values(), ids=ODD)
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("majority-vote", {}), ("dawid-skene", {}), ("hierarchical-confusion", SHORT)],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_odd_data_have_a_page_too(
+    table: dict[str, list[str]], name: str, settings: dict[str, int]
+) -> None:
+    judgments = Judgments.from_table(pa.table(table)).with_items(pa.array(["nobody judged it"]))
+    consensus = model(name, **settings).fit(judgments)
+    assert "no judgment at all" in report_html(gather(consensus))
