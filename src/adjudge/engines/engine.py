@@ -9,6 +9,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
+from adjudge.data.scale import Scale
+from adjudge.engines.checkpoint import Checkpoint
+
+
+class Coded(Protocol):
+    """Judgments as integers grouped by item, all of them or a part: what a sweep has to know."""
+
+    @property
+    def scale(self) -> Scale:
+        """The labels and the truths."""
+        ...
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:  # (item + 1,)
+        """Where the judgments of each item begin and end."""
+        ...
+
+    @property
+    def judge(self) -> NDArray[np.int32]:  # (judgment,)
+        """Who gave each judgment."""
+        ...
+
+    @property
+    def label(self) -> NDArray[np.signedinteger]:  # (judgment,)
+        """The label of each judgment."""
+        ...
+
+    @property
+    def topic(self) -> NDArray[np.int32] | None:  # (item,)
+        """The topic of each item, where topics are known."""
+        ...
+
+    @property
+    def item_count(self) -> int:
+        """How many items there are, judged or not."""
+        ...
+
+    @property
+    def judge_count(self) -> int:
+        """How many judges there are."""
+        ...
+
+    @property
+    def topic_count(self) -> int:
+        """How many topics there are."""
+        ...
+
+    @property
+    def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
+        """How many judgments each item has."""
+        ...
+
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,6 +101,32 @@ class Sweeps(Protocol):
         """
         ...
 
+    def cells(self) -> NDArray[np.int64]:  # (judge, label)
+        """How many judgments there are of each label by each judge."""
+        ...
+
+    def against(
+        self, reference: NDArray[np.int16], kinds: int
+    ) -> NDArray[np.int64]:  # (judge, kind, label)
+        """How often each judge gave each label to items of each kind.
+
+        ``reference`` (item,) is the kind of each item, -1 for items that are left out.
+        """
+        ...
+
+    def weigh(
+        self,
+        weight: NDArray[np.int64],  # (judge,)
+        plain: NDArray[np.int64],  # (judge,)
+        flip: NDArray[np.bool_],  # (judge,)
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
+        """Weighted votes: shares (item, truth), items that fell back, (judge, truth, label) counts.
+
+        An item whose judges have no weight falls back to ``plain`` weights; judges whom ``flip``
+        marks vote for the other one of two truths. Counts are in shares.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tally:
@@ -83,6 +162,10 @@ class Sampler(Protocol):
         """The posteriors that a chain added up."""
         ...
 
+    def restore(self, chain: int, mean: NDArray[np.float64]) -> None:  # (item, truth)
+        """Go on from posteriors that a chain added up before."""
+        ...
+
 
 class Engine(Protocol):
     """A place where sweeps run: threads here, a cluster there. All give the same bits."""
@@ -101,6 +184,11 @@ class Engine(Protocol):
     @property
     def threads(self) -> int:
         """How many chains can run at once."""
+        ...
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """Where fits on this engine write how far they are, if anywhere."""
         ...
 
     def sampler(

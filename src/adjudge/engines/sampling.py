@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.judgments import Judgments
-from adjudge.engines.engine import Tally
+from adjudge.engines.engine import Coded, Tally
 from adjudge.errors import BadSetting
 from adjudge.kernels import gibbs as kernels
 
@@ -30,7 +29,7 @@ class _Order:
     label: NDArray[np.signedinteger] | None
 
     @classmethod
-    def of(cls, judgments: Judgments) -> _Order:
+    def of(cls, judgments: Coded) -> _Order:
         """The order of judgments, as they are where there are too many to copy."""
         labels = len(judgments.scale.labels)
         if len(judgments) > _SORTED or judgments.judge_count * labels > np.iinfo(np.int32).max:
@@ -66,13 +65,14 @@ class ThreadsSampler:
 
     def __init__(
         self,
-        judgments: Judgments,
+        judgments: Coded,
         known: NDArray[np.int16] | None,
         *,
         by_topic: bool,
         seed: int,
         chains: int,
         pivot: NDArray[np.int16],  # (item,)
+        first: int = 0,  # number of the first item, where these are a part of the items
     ) -> None:
         if by_topic and judgments.topic is None:
             raise BadSetting("by_topic", True, "judgments with topics: these have none")
@@ -83,6 +83,11 @@ class ThreadsSampler:
         self.truths, self.labels = len(scale.truths), len(scale.labels)
         self.order = _Order.of(judgments)
         number = self.order.number
+        self.number: NDArray[np.signedinteger] = number  # (item,) in all of the data
+        if first:
+            self.number = number.astype(np.int64) + first
+            if first + self.items <= np.iinfo(np.int32).max:
+                self.number = self.number.astype(np.int32)
         self.known, self.known_step = np.full(1, -1, dtype=np.int16), 0
         if known is not None:
             self.known, self.known_step = known[number], 1
@@ -150,7 +155,7 @@ class ThreadsSampler:
             ratio,
             self.labels,
             np.uint64(kernels.key_of(self.seed, chain, iteration)),
-            order.number,
+            self.number,
             now.counts.reshape(-1),
             now.classes.reshape(-1),
             self.pivot,
@@ -166,3 +171,12 @@ class ThreadsSampler:
         back = np.empty((self.items, self.truths))
         back[self.order.number] = self.means[chain].T
         return back
+
+    def restore(self, chain: int, mean: NDArray[np.float64]) -> None:  # (item, truth)
+        """Go on from posteriors that were added up before."""
+        self.means[chain] = np.ascontiguousarray(mean[self.order.number].T)
+
+    def tally(self, chain: int) -> Tally | None:
+        """The counts of a chain's last sweep, None before its start."""
+        now = self.now[chain]
+        return None if now is None else now.tally()

@@ -10,7 +10,19 @@ from adjudge.kernels.fixed import SHARE
 
 @njit(cache=True, nogil=True)
 def weigh_votes(
-    offsets, judge, label, known, known_step, truth_of, weight, plain, flip, posterior, fallback
+    offsets,
+    judge,
+    label,
+    start,
+    stop,
+    known,
+    known_step,
+    truth_of,
+    weight,
+    plain,
+    flip,
+    posterior,
+    fallback,
 ):
     """Share of the weight that each truth has in each item; whether the plain weights had to do.
 
@@ -21,7 +33,7 @@ def weigh_votes(
     """
     truths = posterior.shape[1]
     votes = np.empty(truths, dtype=np.int64)
-    for i in range(offsets.size - 1):
+    for i in range(start, stop):
         fallback[i] = False
         truth = known[i * known_step]
         if truth >= 0:
@@ -46,10 +58,10 @@ def weigh_votes(
 
 
 @njit(cache=True, nogil=True)
-def count_under(offsets, judge, label, posterior, counts):
+def count_under(offsets, judge, label, start, stop, posterior, counts):
     """Add each item's posterior to the counts (judge, truth, label) of its judges, in shares."""
     truths = posterior.shape[1]
-    for i in range(offsets.size - 1):
+    for i in range(start, stop):
         for k in range(truths):
             share = np.int64(posterior[i, k] * SHARE + 0.5)
             for m in range(offsets[i], offsets[i + 1]):
@@ -57,34 +69,13 @@ def count_under(offsets, judge, label, posterior, counts):
 
 
 @njit(cache=True, nogil=True)
-def compare(offsets, judge, label, reference, grade, relevant, value, totals):
-    """Compare each judgment with a reference of its item, and add up by judge.
+def count_against(offsets, judge, label, start, stop, reference, counts):
+    """Count the labels of each judge by the kind of the item: (judge, kind, label).
 
-    ``reference`` (item,) is a truth or -1; ``grade`` (label,) the truth a label stands for or -1;
-    ``relevant`` (truth,) 1, 0 or -1 for unknown; ``value`` (truth,) its number. ``totals`` (judge,
-    4): judgments compared, same truth, same relevance, distance.
+    ``reference`` (item,) is the kind of each item, -1 for those that are left out.
     """
-    for i in range(offsets.size - 1):
-        truth = reference[i]
-        if truth < 0:
-            continue
-        for m in range(offsets[i], offsets[i + 1]):
-            given = grade[label[m]]
-            if given < 0:
-                continue
-            row = judge[m]
-            totals[row, 0] += 1
-            totals[row, 1] += given == truth
-            totals[row, 2] += relevant[given] == relevant[truth]
-            totals[row, 3] += abs(value[given] - value[truth])
-
-
-@njit(cache=True, nogil=True)
-def compare_labels(offsets, judge, label, wanted, totals):
-    """Compare each judgment with the label wanted of its item (-1: none), and add up by judge."""
-    for i in range(offsets.size - 1):
-        if wanted[i] < 0:
-            continue
-        for m in range(offsets[i], offsets[i + 1]):
-            totals[judge[m], 0] += 1
-            totals[judge[m], 1] += label[m] == wanted[i]
+    for i in range(start, stop):
+        kind = reference[i]
+        if kind >= 0:
+            for m in range(offsets[i], offsets[i + 1]):
+                counts[judge[m], kind, label[m]] += 1

@@ -19,10 +19,11 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
+from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Engine, Parameters, Sweeps
 from adjudge.errors import BadSetting
 from adjudge.kernels.fixed import SMALLEST
-from adjudge.models.model import Progress, Step, conclude, prepare
+from adjudge.models.model import Progress, Step, checkpoint_of, conclude, prepare
 
 
 class Free(Protocol):
@@ -123,16 +124,23 @@ def expectation_maximisation(
     tolerance: float,
     smoothing: Smoothing | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Fitted:
     """Sweep until the objective gains less than ``tolerance``, relative, or to the limit.
 
-    It starts from vote shares, with gamma as pseudo-counts of the first confusion.
+    It starts from vote shares, with gamma as pseudo-counts of the first confusion; or where a
+    checkpoint says that it stood.
     """
-    votes = sweeps.votes()
-    start = Smoothing(gamma, np.zeros(len(gamma))) if smoothing is None else smoothing
-    parameters = maximise(votes, gamma, start)
+    kept = None if checkpoint is None else checkpoint.load("em")
     trace: list[float] = []
-    for done in range(1, iterations + 1):
+    if kept is not None:
+        arrays, _ = kept
+        parameters = Parameters(prevalence=arrays["prevalence"], confusion=arrays["confusion"])
+        trace = arrays["trace"].tolist()
+    else:
+        start = Smoothing(gamma, np.zeros(len(gamma))) if smoothing is None else smoothing
+        parameters = maximise(sweeps.votes(), gamma, start)
+    for done in range(len(trace) + 1, iterations + 1):
         counts = sweeps.expect(parameters)
         value = counts.log_likelihood
         if smoothing is not None:
@@ -143,6 +151,9 @@ def expectation_maximisation(
         if len(trace) > 1 and trace[-1] - trace[-2] <= tolerance * abs(trace[-1]):
             return Fitted(parameters, tuple(trace), converged=True)
         parameters = maximise(counts, gamma, smoothing)
+        if checkpoint is not None and checkpoint.due(done):
+            rates = {"prevalence": parameters.prevalence, "confusion": parameters.confusion}
+            checkpoint.save("em", {**rates, "trace": np.array(trace)})
     return Fitted(parameters, tuple(trace), converged=False)
 
 
@@ -178,6 +189,7 @@ def fit_points(
         tolerance=model.tolerance,
         smoothing=smoothing,
         progress=progress,
+        checkpoint=checkpoint_of(prepared, model),
     )
     posterior, last = prepared.sweeps.posterior(fitted.parameters, own=True)
     return conclude(

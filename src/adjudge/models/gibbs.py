@@ -21,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Sampler, Tally
 from adjudge.errors import BadSetting
 from adjudge.kernels import hyper as slices
 from adjudge.kernels.fixed import log_units
 from adjudge.kernels.rates import draw_rates
 from adjudge.models.model import Progress, Step
+from adjudge.models.resumption import Held, keep_chain, resumed
 
 _LOOK = 0.2  # seconds between looks at how far the chains are
 _BUDGET = 64 * 2**20  # bytes for draws of prevalence and confusion, all chains together
@@ -73,6 +75,11 @@ class _Learnt:
         width = np.full_like(start, 0.7)
         _, *room = slices.workspace(rows, columns)
         self.parts = (self.eta, self.kappa, width, self.phi, *room)
+
+    @property
+    def state(self) -> tuple[NDArray[np.float64], ...]:
+        """Everything but the room to work in, to be kept or put back in place."""
+        return self.parts[:4]
 
     def reorder(self, order: NDArray[np.intp]) -> None:
         """Put the priors into another order."""
@@ -136,6 +143,7 @@ def run_chain(
     stride: int,
     stop: threading.Event,
     chain: Chain,
+    checkpoint: Checkpoint | None = None,
 ) -> None:
     """Run one chain to its end, or until it is told to stop; what it kept is in ``chain``."""
     rng = np.random.default_rng(np.random.SeedSequence([plan.seed, number]))
@@ -151,7 +159,9 @@ def run_chain(
     chain.counts_sum = np.zeros_like(tally.counts)
     if chain.confusion is None:
         make_room([chain], plan, prior, stride, judges, topics)
-    for iteration in range(plan.iterations):
+    held = Held(rng, sampler, number, rows, common, theta, pi, chain)
+    tally = resumed(checkpoint, held, tally)
+    for iteration in range(chain.iteration, plan.iterations):
         if stop.is_set():
             return
         keep = iteration >= plan.warmup
@@ -171,6 +181,8 @@ def run_chain(
             chain.counts_sum += tally.counts
             if (iteration - plan.warmup) % plan.thin == 0:
                 _store(chain, rows, common, theta, pi, stride)
+        if checkpoint is not None and checkpoint.due(chain.iteration):
+            keep_chain(checkpoint, held, tally, stride)
 
 
 def make_room(
@@ -271,6 +283,7 @@ def run_chains(
     *,
     threads: int,
     progress: Progress | None,
+    checkpoint: Checkpoint | None = None,
 ) -> bool:
     """Run all chains, as many at once as there are threads; whether Ctrl-C cut them short.
 
@@ -281,7 +294,9 @@ def run_chains(
     cut = False
     with ThreadPoolExecutor(min(threads, len(chains))) as pool:
         tasks = [
-            pool.submit(run_chain, sampler, n, choices[n], prior, plan, stride, stop, chains[n])
+            pool.submit(
+                run_chain, sampler, n, choices[n], prior, plan, stride, stop, chains[n], checkpoint
+            )
             for n in range(len(chains))
         ]
         try:

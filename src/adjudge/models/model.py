@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.mapped import releaser
+from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadSetting, shown
 from adjudge.kernels import ties as kernels
 
 Ties = Literal["random", "lower", "higher"]
+_BLOCK = 4_000_000  # items whose truth is picked before memory is given back
 _RULES = {"lower": kernels.LOWER, "higher": kernels.HIGHER, "random": kernels.RANDOM}
 
 
@@ -95,6 +98,14 @@ def prepare(
     return Prepared(judgments, known, place, sweeps, notes)
 
 
+def checkpoint_of(prepared: Prepared, model: Any) -> Checkpoint | None:
+    """The checkpoint of this fit, where its engine keeps one."""
+    checkpoint = prepared.engine.checkpoint
+    if checkpoint is None:
+        return None
+    return checkpoint.of(model.name, settings_of(model), prepared.sweeps.cells())
+
+
 def check_ties(ties: str) -> None:
     """Complain of a rule for ties that does not exist."""
     if ties not in _RULES:
@@ -109,11 +120,19 @@ def pick(
     if not len(posterior):
         return choice, 0
     _, starts, letters = judgments.items.buffers()
-    first = judgments.items.offset
-    begin = np.frombuffer(starts, dtype=np.int64)[first : first + len(posterior) + 1]
+    offset = judgments.items.offset
+    begin = np.frombuffer(starts, dtype=np.int64)[offset : offset + len(posterior) + 1]
     data = np.frombuffer(letters, dtype=np.uint8) if letters else np.zeros(1, dtype=np.uint8)
-    tied = kernels.choose(posterior, begin, data, seed, _RULES[ties], choice)
-    return choice, int(tied)
+    release = releaser(posterior)
+    tied = 0
+    for first in range(0, len(posterior), _BLOCK):
+        block = slice(first, min(first + _BLOCK, len(posterior)))
+        ends = begin[block.start : block.stop + 1]
+        given = (posterior[block], ends, data, seed, _RULES[ties], choice[block])
+        tied += int(kernels.choose(*given))
+        if release is not None:
+            release((block.start, block.stop))
+    return choice, tied
 
 
 def settings_of(model: Any) -> dict[str, object]:

@@ -143,7 +143,8 @@ class Pmf:
         whole = np.zeros(
             (table.judge_count, len(table.scale.truths), len(table.scale.labels)), dtype=np.int64
         )
-        kernels.count_under(table.offsets, table.judge, table.label, posterior, whole)
+        given = (table.offsets, table.judge, table.label, 0, table.item_count)
+        kernels.count_under(*given, posterior, whole)
         counts, gamma = whole / SHARE, prior_counts(table.scale, 1.0)
         topic = table.topic if self.by_topic else None
         parameters = Parameters(

@@ -16,7 +16,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.errors import BadSetting
 from adjudge.models.gibbs import Chain, Plan, Prior, check_plan, make_room, run_chains, stride_of
-from adjudge.models.model import Prepared, Progress, conclude, pick, prepare
+from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
 
 
 class Sampled(Protocol):
@@ -108,6 +108,7 @@ def sampled(
         chains,
         threads=prepared.engine.threads,
         progress=progress,
+        checkpoint=checkpoint_of(prepared, model),
     )
     draws = _together(chains, kept, plan, stride, prior, table, by_topic)
     swept = sum(chain.swept for chain in chains)

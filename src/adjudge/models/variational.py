@@ -17,9 +17,10 @@ from scipy.special import digamma
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Engine, Parameters
 from adjudge.models.expectation import prior_counts, shares
-from adjudge.models.model import Progress, Step, conclude, prepare
+from adjudge.models.model import Prepared, Progress, Step, checkpoint_of, conclude, prepare
 
 _SMALLEST, _LARGEST = 1e-3, 1e4  # pseudo-counts of a prior stay within
 
@@ -35,12 +36,11 @@ def fit_variational(
     by_topic = model.by_topic and judgments.topics is not None
     prepared = prepare(judgments, gold, engine, by_topic=by_topic)
     truths = len(judgments.scale.truths)
-    alpha = prior_counts(judgments.scale, 3.0)
-    beta = np.ones(truths)
-    counts = prepared.sweeps.votes()
-    trace: list[float] = []
+    checkpoint = checkpoint_of(prepared, model)
+    alpha, beta, counts, trace = _begun(prepared, checkpoint)
+    parameters = _expected_logs(counts, alpha, beta)
     converged = False
-    for done in range(1, model.iterations + 1):
+    for done in range(len(trace) + 1, model.iterations + 1):
         alpha = np.stack([learn(counts.confusion[:, k], alpha[k]) for k in range(truths)])
         beta = learn(counts.classes, beta)
         parameters = _expected_logs(counts, alpha, beta)
@@ -51,6 +51,10 @@ def fit_variational(
         if done > 1 and abs(trace[-1] - trace[-2]) <= model.tolerance * abs(trace[-1]):
             converged = True
             break
+        if checkpoint is not None and checkpoint.due(done) and done < model.iterations:
+            state = {"alpha": alpha, "beta": beta, "trace": np.array(trace)}
+            state |= {"classes": counts.classes, "confusion": counts.confusion}
+            checkpoint.save("variational", state)
     posterior, last = prepared.sweeps.posterior(parameters, own=True)
     means = Parameters(
         prevalence=shares(last.classes + beta, beta),
@@ -68,6 +72,22 @@ def fit_variational(
         population=alpha / alpha.sum(axis=1, keepdims=True),
         notes=(f"variational, {story} {len(trace)} sweeps",),
     )
+
+
+def _begun(
+    prepared: Prepared, checkpoint: Checkpoint | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Counts, list[float]]:
+    """Priors, counts and trace to start from: those of votes, or of the checkpoint."""
+    kept = None if checkpoint is None else checkpoint.load("variational")
+    if kept is None:
+        alpha = prior_counts(prepared.judgments.scale, 3.0)
+        return alpha, np.ones(len(alpha)), prepared.sweeps.votes(), []
+    arrays, _ = kept
+    trace: list[float] = arrays["trace"].tolist()
+    counts = Counts(
+        classes=arrays["classes"], confusion=arrays["confusion"], log_likelihood=trace[-1]
+    )
+    return arrays["alpha"], arrays["beta"], counts, trace
 
 
 def learn(

@@ -21,8 +21,8 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine, Parameters
+from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
-from adjudge.kernels import voting as kernels
 from adjudge.kernels.fixed import SHARE
 from adjudge.models.expectation import prior_counts, shares
 from adjudge.models.features import JudgeFeatures, measure_features
@@ -79,12 +79,9 @@ class Vote:
     ) -> Consensus:
         """The weighted vote of each item; gold, where it is known, overrules it."""
         prepared = prepare(judgments, gold, engine, by_topic=self.by_topic)
-        table, known = prepared.judgments, prepared.known
-        choice = self.choose(table, gold)
-        posterior, fallback = cast(table, known, choice)
-        counts = np.zeros((table.judge_count, len(table.scale.truths), len(table.scale.labels)))
-        whole = counts.astype(np.int64)
-        kernels.count_under(table.offsets, table.judge, table.label, posterior, whole)
+        table = prepared.judgments
+        choice = self.choose(table, gold, prepared.engine)
+        posterior, fallback, whole = prepared.sweeps.weigh(*choice.units)
         counts = whole / SHARE
         gamma = prior_counts(table.scale, 1.0)
         parameters = Parameters(
@@ -101,7 +98,9 @@ class Vote:
         )
         return replace(consensus, fallback=fallback, about_judges=choice.table())
 
-    def choose(self, judgments: Judgments, gold: Gold | None) -> Choice:
+    def choose(
+        self, judgments: Judgments, gold: Gold | None, engine: Engine | None = None
+    ) -> Choice:
         """Who votes, with what weight: from features that this gold gives."""
         names = list(self.weight.features) if isinstance(self.weight, Product) else []
         keep = None if isinstance(self.keep, str) else self.keep
@@ -110,7 +109,7 @@ class Vote:
             names.append(ACCURACY)
         wanted = tuple(dict.fromkeys(names))
         features = measure_features(
-            judgments, gold, names=wanted, priors=self.priors, seed=self.seed
+            judgments, gold, names=wanted, priors=self.priors, seed=self.seed, engine=engine
         )
         return chosen(
             judgments,
@@ -131,6 +130,13 @@ class Choice:
     flipped: NDArray[np.bool_]  # (judge,)
     dropped: Dropped
     notes: tuple[str, ...]
+
+    @property
+    def units(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:  # (judge,)
+        """Weights, plain weights and flips as sweeps take them: whole numbers."""
+        unit = 2.0**30 / max(float(self.plain.max(initial=0.0)), 1e-300)
+        plain = np.maximum(np.rint(self.plain * unit).astype(np.int64), 1)
+        return np.rint(self.weight * unit).astype(np.int64), plain, self.flipped
 
     def table(self) -> pa.Table:
         """A row a judge: weight, kept, and the features by which she was dropped."""
@@ -202,23 +208,8 @@ def cast(
     judgments: Judgments, known: NDArray[np.int16] | None, choice: Choice
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:  # (item, truth), (item,)
     """The share of the weight that each truth has in each item, and the items that fell back."""
-    posterior = np.empty((judgments.item_count, len(judgments.scale.truths)))
-    fallback = np.zeros(judgments.item_count, dtype=np.bool_)
-    unit = 2.0**30 / max(float(choice.plain.max(initial=0.0)), 1e-300)
-    none = np.full(1, -1, dtype=np.int16)
-    kernels.weigh_votes(
-        judgments.offsets,
-        judgments.judge,
-        judgments.label,
-        none if known is None else known,
-        0 if known is None else 1,
-        np.array(judgments.scale.truth_of, dtype=np.int64),
-        np.rint(choice.weight * unit).astype(np.int64),
-        np.maximum(np.rint(choice.plain * unit).astype(np.int64), 1),
-        choice.flipped,
-        posterior,
-        fallback,
-    )
+    sweeps = ThreadsEngine().load(judgments, known)
+    posterior, fallback, _ = sweeps.weigh(*choice.units)
     return posterior, fallback
 
 

@@ -28,6 +28,7 @@ from adjudge.errors import BadData, UnknownName, shown
 __all__ = ["BadRow", "Content", "Format", "Options", "detect", "formats", "named", "read", "write"]
 
 _MODULES = (
+    "encoded",
     "mturk",
     "appen",
     "toloka",
@@ -79,7 +80,9 @@ def _unknown(path: Path, head: Head) -> BadData:
     """The error for a file or folder that no format fits."""
     name = path.name or str(path)
     if path.is_dir():
-        known = "a file, or a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl)"
+        known = (
+            "a file, a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl), or encoded judgments"
+        )
         return BadData(f"is a folder that no known format fits; wanted {known}", source=name)
     if not head.text.strip():
         return BadData("there is nothing in the file", source=name)

@@ -120,7 +120,7 @@ def read_delimited(
     """
     check_readable(path)
     shape = Delimited(path, delimiter, quoted, options.encoding, names)
-    _check_header(shape)
+    check_header(shape)
     source = Source(path.name, line_of=shape.line_of, skip_bad=options.skip_bad)
     chosen = shape.header if columns is None else columns(shape.header)
     if next(shape.records(), None) is None:
@@ -173,14 +173,14 @@ def _read_arrow(
             if "straddling" in str(error) and size != sizes[-1]:
                 ragged.clear()
                 continue
-            raise _located(shape, error) from None
+            raise located(shape, error) from None
         except UnicodeDecodeError:
             raise not_text(shape.path, options.encoding) from None
         break
     return table, bool(ragged)
 
 
-def _check_header(shape: Delimited) -> None:
+def check_header(shape: Delimited) -> None:
     """Complain of a header that is not there, names a column twice or holds a NUL byte."""
     if not shape.header:
         raise BadData("there is nothing in the file", source=shape.path.name)
@@ -238,7 +238,7 @@ def _check_closed(shape: Delimited) -> None:
                 ) from None
 
 
-def _located(shape: Delimited, error: Exception) -> BadData:
+def located(shape: Delimited, error: Exception) -> BadData:
     """Arrow's complaint, with the line it is about."""
     if "UTF8" in str(error) or "UTF-8" in str(error):
         return not_text(shape.path, shape.encoding)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import IO, Any
 
 import numpy as np
@@ -14,7 +16,14 @@ _ROWS = 65_536  # rows turned into text at a time
 _TEXT = pa.large_string()
 
 
-def write_csv(table: Any, file: IO[bytes], *, delimiter: str = ",", guard: bool = False) -> None:
+def write_csv(
+    table: Any,
+    file: IO[bytes],
+    *,
+    delimiter: str = ",",
+    guard: bool = False,
+    header: bool = True,
+) -> None:
     """A table as delimited text; with ``guard``, cells that a spreadsheet would run are disarmed.
 
     A cell that begins with ``= + - @``, a tab or a return gets an apostrophe before it, as
@@ -24,8 +33,9 @@ def write_csv(table: Any, file: IO[bytes], *, delimiter: str = ",", guard: bool 
     if guard:
         columns = [guarded(column) for column in table.columns]
         table = pa.table(columns, names=table.column_names)
-    names = _quoted(pa.array(table.column_names, _TEXT), delimiter)
-    file.write((delimiter.join(names.to_pylist()) + "\n").encode())
+    if header:
+        names = _quoted(pa.array(table.column_names, _TEXT), delimiter)
+        file.write((delimiter.join(names.to_pylist()) + "\n").encode())
     write_rows(table, file, delimiter=delimiter, quoted=True)
 
 
@@ -117,3 +127,22 @@ def _spelt(value: Any) -> str:
 def write_parquet(table: Any, file: IO[bytes]) -> None:
     """A table as Parquet."""
     pa.parquet.write_table(table, file)
+
+
+def write_blocks(blocks: Iterable[Any], file: IO[bytes], kind: str, *, guard: bool = False) -> None:
+    """Tables of the same columns one after the other into one file: .csv, .tsv, .jsonl, .parquet.
+
+    There has to be one at least. No more than one is held at a time.
+    """
+    with ExitStack() as stack:
+        parquet: Any = None
+        for number, block in enumerate(blocks):
+            if kind == ".parquet":
+                if parquet is None:
+                    parquet = stack.enter_context(pa.parquet.ParquetWriter(file, block.schema))
+                parquet.write_table(block)
+            elif kind == ".jsonl":
+                write_jsonl(block, file)
+            else:
+                mark = "\t" if kind == ".tsv" else ","
+                write_csv(block, file, delimiter=mark, guard=guard, header=number == 0)

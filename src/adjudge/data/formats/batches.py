@@ -1,0 +1,133 @@
+"""Plain files read a few rows at a time, so that a file larger than memory can be gone through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from adjudge.data.columns import roles_of
+from adjudge.data.formats.delimited import Delimited, check_header, delimiter_of, located
+from adjudge.data.formats.files import encoding_name, not_text, opened, reading
+from adjudge.data.formats.format import Options
+from adjudge.data.formats.plain import kind_of, read_rows
+from adjudge.data.source import Source
+from adjudge.errors import BadData
+
+_BYTES = 1 << 24  # of text in a batch
+_ROWS = 1 << 20  # of Parquet in a batch
+_PACKED = 6  # how many times larger text is than its compressed file, about
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The rows of a plain file: which column plays which role, and a source that names lines."""
+
+    path: Path
+    roles: dict[str, str]
+    columns: list[str]
+    source: Source
+    estimate: int  # rows, about
+    batches: Iterator[Any]  # Arrow tables, in order
+
+
+def rows_of(path: Path, options: Options) -> Rows:
+    """The rows of a plain file, to be gone through once."""
+    kind = kind_of(path)
+    if kind == "parquet":
+        return _parquet(path)
+    if kind == "jsonl":
+        table, source = read_rows(path, options)
+        names = table.column_names
+        return Rows(path, roles_of(names), names, source, len(table), iter([table]))
+    shape = Delimited(path, delimiter_of(path, options), encoding=options.encoding)
+    check_header(shape)
+    source = Source(path.name, line_of=lambda row: next(islice(shape.records(), row, None))[0])
+    return Rows(
+        path, roles_of(shape.header), shape.header, source, _estimate(shape), _delimited(shape)
+    )
+
+
+def _parquet(path: Path) -> Rows:
+    try:
+        file = pa.parquet.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _not_parquet(path, error) from None
+    names = file.schema_arrow.names
+    roles = roles_of(names)
+
+    def batches() -> Iterator[Any]:
+        try:
+            for batch in file.iter_batches(_ROWS, columns=list(dict.fromkeys(roles.values()))):
+                yield pa.Table.from_batches([batch])
+        except (pa.ArrowInvalid, OSError) as error:
+            raise _not_parquet(path, error) from None
+
+    return Rows(path, roles, names, Source(path.name), file.metadata.num_rows, batches())
+
+
+def _not_parquet(path: Path, error: Exception) -> BadData:
+    return BadData(
+        f"is cut short, or no Parquet file ({str(error).splitlines()[0]})",
+        source=path.name,
+        wanted="a whole Parquet file",
+    )
+
+
+def _delimited(shape: Delimited) -> Iterator[Any]:
+    """The rows of delimited text as tables of text columns."""
+    if next(shape.records(), None) is None:
+        return
+    chosen = list(dict.fromkeys(roles_of(shape.header).values()))
+    plain = encoding_name(shape.encoding) == "utf-8"
+    with reading(shape.path):
+        try:
+            reader = pa.csv.open_csv(
+                str(shape.path),
+                read_options=pa.csv.ReadOptions(
+                    column_names=shape.header,
+                    skip_rows=shape.header_lines,
+                    encoding="utf8" if plain else shape.encoding,
+                    block_size=_BYTES,
+                ),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=shape.delimiter, newlines_in_values=_has_quotes(shape.path)
+                ),
+                convert_options=pa.csv.ConvertOptions(
+                    include_columns=chosen,
+                    column_types={name: pa.string() for name in chosen},
+                    strings_can_be_null=False,
+                ),
+            )
+            for batch in reader:
+                yield pa.Table.from_batches([batch])
+        except pa.ArrowInvalid as error:
+            raise located(shape, error) from None
+        except UnicodeDecodeError:
+            raise not_text(shape.path, shape.encoding) from None
+
+
+def _has_quotes(path: Path) -> bool:
+    """Whether there is a double quote in the file: without one, Arrow goes faster."""
+    with opened(path) as file:
+        while block := file.read(_BYTES):
+            if b'"' in block:
+                return True
+    return False
+
+
+def _estimate(shape: Delimited) -> int:
+    """About how many rows there are, by the length of the first."""
+    with reading(shape.path), opened(shape.path) as file:
+        start = file.read(_BYTES)
+    lines = max(start.count(b"\n"), 1)
+    if len(start) < _BYTES:
+        return lines
+    size = shape.path.stat().st_size * (_PACKED if shape.path.suffix in {".gz", ".bz2"} else 1)
+    return int(size / len(start) * lines)

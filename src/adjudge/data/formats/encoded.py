@@ -1,0 +1,51 @@
+"""Encoded judgments: the folder that ``adjudge encode`` writes, mapped into memory.
+
+What the folder holds is drawn in ``adjudge.data.stored``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adjudge.data.formats.files import written_folder
+from adjudge.data.formats.format import Content, Format, Head, Options, need
+from adjudge.data.stored import GOLD, MANIFEST, open_stored, store
+
+_LABELS = ("label.i1", "label.i2")
+_NAMES = ("items", "judges", "topics", "documents")
+_TEXTS = tuple(f"{name}.{kind}" for name in _NAMES for kind in ("ends", "utf8"))
+FILES = frozenset((MANIFEST, GOLD, "offsets.i8", "judge.i4", "topic.i4", *_LABELS, *_TEXTS))
+
+
+def sniff(head: Head) -> bool:
+    """A folder with a manifest and the arrays beside it."""
+    return {MANIFEST, "offsets.i8", "judge.i4"} <= head.names
+
+
+def read(path: Path, options: Options) -> Content:
+    """The judgments, mapped; every part is checked, and a damaged one is named."""
+    judgments, gold = open_stored(path)
+    if options.scale is not None:
+        judgments = judgments.with_scale(options.scale)
+    return Content(judgments=judgments, gold=gold)
+
+
+def write_folder(content: Content, path: Path) -> None:
+    """Judgments and their gold as a folder that appears whole or not at all."""
+    judgments = need(content, "judgments", "encoded")
+    with written_folder(path, replaces=FILES) as folder:
+        store(judgments, folder, content.gold)
+
+
+FORMATS = (
+    Format(
+        name="encoded",
+        title="encoded judgments: a folder of integers that is mapped, for files beyond memory",
+        reads=("judgments",),
+        writes=("judgments",),
+        extension=".adjudge",
+        sniff=sniff,
+        read=read,
+        write_folder=write_folder,
+    ),
+)

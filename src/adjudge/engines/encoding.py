@@ -1,0 +1,310 @@
+"""Plain files of any size into encoded judgments, with a few rows in memory at a time.
+
+Rows are first dealt out by the item they are about, each with judge, label and topic as numbers, to
+buckets on disk that are small enough to be grouped in memory; then each bucket is grouped, checked
+and written as a part. The names of items never stand in one table: a bucket knows its own alone.
+Both steps can run on many machines, file by file and bucket by bucket.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adjudge.data.build import load_table
+from adjudge.data.checks import need_columns
+from adjudge.data.columns import text_of
+from adjudge.data.formats.batches import Rows, rows_of
+from adjudge.data.formats.format import Options
+from adjudge.data.gold import Gold
+from adjudge.data.names import Codes, Names, as_names, encode, look_up, pair_names
+from adjudge.data.scale import Scale
+from adjudge.data.source import Source
+from adjudge.data.stored import Writer, buffers_of, open_stored
+from adjudge.errors import BadData
+from adjudge.kernels.hashing import deal
+
+ROWS = 3_000_000  # rows in a bucket, about
+_MOST = 400  # buckets: each is an open file
+_CODED = ("judge", "label", "topic", "gold")  # few names, many rows: spilt as numbers
+_TEXT = ("item", "document")  # many names: spilt as they are
+_LEFT_OUT = ("time", "seconds", "reason", "honeypot")
+
+
+class Each(Protocol):
+    """A map over arguments, here or on a cluster: results in their order."""
+
+    def __call__(
+        self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
+    ) -> Iterator[Any]:
+        """The results of calls."""
+        ...
+
+
+def here(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    """One call after the other in this process, so that memory holds one at a time."""
+    for given in arguments:
+        yield function(*given)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spilt:
+    """What is left of a file that was dealt out: its names by role, in order of appearance."""
+
+    number: int
+    path: str
+    rows: int
+    roles: dict[str, str]
+    columns: tuple[str, ...]
+    names: dict[str, Names] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What was encoded: how much of everything."""
+
+    judgments: int
+    items: int
+    judges: int
+    topics: int | None
+    buckets: int
+    left_out: tuple[str, ...]  # columns that were not kept
+
+
+class _Names:
+    """Names in order of first appearance, as batches of rows come."""
+
+    def __init__(self) -> None:
+        self.names: Names = as_names(pa.array([], pa.large_string()))
+
+    def codes(self, column: Any) -> Codes:
+        """The code of each row, -1 for none; names that are new are added."""
+        codes, names = encode(column)
+        table = look_up(names, self.names).copy()
+        new = table < 0
+        if new.any():
+            table[new] = np.arange(new.sum(), dtype=np.int32) + len(self.names)
+            self.names = pa.concat_arrays([self.names, names.filter(pa.array(new))])
+        return np.append(table, np.int32(-1))[codes]
+
+
+def spill(number: int, path: str, options: Options, scratch: str, buckets: int) -> Spilt:
+    """Deal the rows of a file out to buckets by their item."""
+    rows = rows_of(Path(path), options)
+    need_columns(rows.roles, rows.columns, rows.source)
+    coded = {role: _Names() for role in _CODED if role in rows.roles}
+    done = 0
+    with ExitStack() as stack:
+        writers: dict[int, Any] = {}
+        for batch in rows.batches:
+            table = _dealt(batch, rows, coded, done)
+            done += len(batch)
+            for bucket, part in _split(table, rows, coded, buckets):
+                if bucket not in writers:
+                    place = _spilt_file(scratch, bucket, number)
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    writers[bucket] = stack.enter_context(
+                        pa.ipc.new_stream(str(place), part.schema)
+                    )
+                writers[bucket].write_table(part)
+    names = {role: given.names for role, given in coded.items()}
+    return Spilt(number, path, done, rows.roles, tuple(rows.columns), names)
+
+
+def _dealt(batch: Any, rows: Rows, coded: dict[str, _Names], done: int) -> Any:
+    """A batch as it is spilt: names as numbers, texts as they are, the row of the file."""
+    columns: dict[str, Any] = {}
+    for role, names in coded.items():
+        columns[role] = pa.array(names.codes(text_of(batch, rows.roles[role], rows.source)))
+    for role in _texts(rows.roles):
+        columns[role] = as_names(text_of(batch, rows.roles[role], rows.source))
+    columns["row"] = pa.array(np.arange(done, done + len(batch)))
+    return pa.table(columns)
+
+
+def _texts(roles: dict[str, str]) -> list[str]:
+    """The roles that are spilt as text; a document that is the item itself is not spilt twice."""
+    twice = roles.get("document") == roles.get("item")
+    return [role for role in _TEXT if role in roles and not (twice and role == "document")]
+
+
+def _split(
+    table: Any, rows: Rows, coded: dict[str, _Names], buckets: int
+) -> Iterator[tuple[int, Any]]:
+    """The rows of a table by bucket, those of one bucket in their order."""
+    if buckets == 1:
+        yield 0, table
+        return
+    if "item" in rows.roles:
+        ids = table["item"]
+    else:
+        topics = coded["topic"].names.take(table["topic"].combine_chunks())
+        ids = pair_names(topics, table["document"])
+    ends, letters = buffers_of(as_names(ids))
+    bucket = np.empty(len(table), dtype=np.uint16)
+    deal(ends, letters, buckets, bucket)
+    order = np.argsort(bucket, kind="stable")
+    table = table.take(pa.array(order)).combine_chunks()
+    cuts = np.searchsorted(bucket[order], np.arange(buckets + 1))
+    for number in range(buckets):
+        start, stop = int(cuts[number]), int(cuts[number + 1])
+        if stop > start:
+            yield number, table.slice(start, stop - start)
+
+
+def _spilt_file(scratch: str, bucket: int, number: int) -> Path:
+    return Path(scratch) / f"bucket-{bucket:05}" / f"{number:06}.arrow"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Common:
+    """What all buckets share: the scale, all names by role, and the files the rows are from."""
+
+    scale: Scale
+    names: dict[str, Names]  # by role
+    tables: tuple[dict[str, NDArray[np.int32]], ...]  # by file and role: code there, code here
+    roles: dict[str, str]  # the columns of the first file
+    paths: tuple[str, ...]
+    options: Options
+
+
+def group(bucket: int, scratch: str, common: Common) -> tuple[str, Any] | None:
+    """Group a bucket by item and write it as a folder: its place, and its gold as a table."""
+    files = [
+        (number, file)
+        for number in range(len(common.paths))
+        if (file := _spilt_file(scratch, bucket, number)).is_file()
+    ]
+    if not files:
+        return None
+    table, source = _gathered(files, common)
+    roles = {role: name for role, name in common.roles.items() if name in table.column_names}
+    judgments, gold = load_table(table, scale=common.scale, source=source, roles=roles)
+    folder = Path(scratch) / f"part-{bucket:05}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    nobody = as_names(pa.array([], pa.large_string()))
+    with Writer(folder) as writer:
+        writer.append(judgments)
+        writer.finish(common.scale, nobody, None if judgments.topics is None else nobody)
+    return str(folder), None if gold is None else gold.to_table()
+
+
+def _gathered(files: list[tuple[int, Path]], common: Common) -> tuple[Any, Source]:
+    """The rows of a bucket with their names, and a source that finds them in their files."""
+    parts: dict[str, list[Any]] = {}
+    origin = []
+    for number, place in files:
+        with pa.memory_map(str(place)) as file:
+            spilt = pa.ipc.open_stream(file).read_all()
+        for role in spilt.column_names:
+            column = spilt[role].combine_chunks()
+            if role in _CODED:
+                column = np.append(common.tables[number][role], np.int32(-1))[column.to_numpy()]
+            elif role == "row":
+                column = column.to_numpy()
+            parts.setdefault(role, []).append(column)
+        origin.append(np.full(len(spilt), number, dtype=np.int32))
+    row, file_of = np.concatenate(parts.pop("row")), np.concatenate(origin)
+    columns: dict[str, Any] = {}
+    for role, pieces in parts.items():
+        if role in _CODED:
+            codes = np.concatenate(pieces)
+            indices = pa.array(codes, mask=codes < 0)
+            columns[common.roles[role]] = pa.DictionaryArray.from_arrays(
+                indices, common.names[role]
+            )
+        else:
+            columns[common.roles[role]] = pa.concat_arrays(pieces)
+    return pa.table(columns), _source(row, file_of, common)
+
+
+def _source(row: NDArray[np.int64], file_of: NDArray[np.int32], common: Common) -> Source:
+    """Where the rows of a bucket stood: the file and, if it has lines, the line."""
+    if len(common.paths) == 1:
+        given = rows_of(Path(common.paths[0]), common.options).source
+        return Source(given.name, line_of=given.line_of, row_of=row)
+
+    def place_of(at: int) -> str:
+        path = Path(common.paths[file_of[at]])
+        error = rows_of(path, common.options).source.error(int(row[at]), "")
+        return error.place
+
+    return Source("", place_of=place_of)
+
+
+def encode_files(
+    paths: Sequence[Path],
+    folder: Path,
+    options: Options,
+    *,
+    each: Each = here,
+    rows: int = ROWS,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Encoded:
+    """Encode plain files into a folder, which has to be there and be empty.
+
+    ``rows`` are about how many rows are held in memory at a time. While it runs, the folder holds
+    the spilt rows too, about the size of the files without compression.
+    """
+    scratch = folder / "spilt"
+    scratch.mkdir()
+    estimate = sum(rows_of(path, options).estimate for path in paths)
+    buckets = min(max(1, -(-estimate // rows)), _MOST)
+    tell = progress if progress is not None else (lambda *_: None)
+    spilt: list[Spilt] = []
+    jobs = [(n, str(path), options, str(scratch), buckets) for n, path in enumerate(paths)]
+    for done in each(spill, jobs):
+        spilt.append(done)
+        tell("dealing out", len(spilt), len(paths))
+    if not sum(part.rows for part in spilt):
+        raise BadData("there are no judgments: a header and no rows", source=paths[0].name)
+    common = _common(spilt, options)
+    golds = []
+    with Writer(folder) as writer:
+        jobs_by_bucket = [(bucket, str(scratch), common) for bucket in range(buckets)]
+        for bucket, made in enumerate(each(group, jobs_by_bucket)):
+            if made is not None:
+                writer.append(open_stored(Path(made[0]), check=False)[0])
+                golds += [] if made[1] is None else [made[1]]
+                shutil.rmtree(made[0])
+            shutil.rmtree(scratch / f"bucket-{bucket:05}", ignore_errors=True)
+            tell("grouping", bucket + 1, buckets)
+        gold = Gold.from_table(pa.concat_tables(golds)) if golds else None
+        judges, topics = common.names["judge"], common.names.get("topic")
+        writer.finish(common.scale, judges, topics, gold)
+    shutil.rmtree(scratch)
+    left_out = tuple(spilt[0].roles[role] for role in _LEFT_OUT if role in spilt[0].roles)
+    many = None if topics is None else len(topics)
+    return Encoded(writer.judgments, writer.items, len(judges), many, buckets, left_out)
+
+
+def _common(spilt: list[Spilt], options: Options) -> Common:
+    """The names of all files put together, in the order in which files have them."""
+    first = spilt[0]
+    for part in spilt[1:]:
+        if set(part.names) != set(first.names) or set(part.roles) != set(first.roles):
+            raise BadData(
+                f"has the columns {', '.join(part.columns)}, and {Path(first.path).name} "
+                f"{', '.join(first.columns)}; wanted the same in every file",
+                source=Path(part.path).name,
+            )
+    merged = {role: _Names() for role in first.names}
+    tables = tuple(
+        {role: merged[role].codes(names) for role, names in part.names.items()} for part in spilt
+    )
+    names = {role: given.names for role, given in merged.items()}
+    scale = options.scale
+    if scale is None:
+        texts = names["label"].to_pylist() + (names["gold"].to_pylist() if "gold" in names else [])
+        scale = Scale.infer([text for text in texts if text.strip()])
+    paths = tuple(part.path for part in spilt)
+    return Common(scale, names, tables, first.roles, paths, options)

@@ -1,0 +1,408 @@
+"""What a process of a cluster does: it holds parts of the judgments and answers jobs about them.
+
+Parts stay in a dictionary of the process from sweep to sweep. A job that finds a part or its state
+gone, because the process that held it died, says so, and whoever asked sends it again: the one
+that asks is the durable source. Draws carry a number, so that a job that is run twice counts once.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import reduce
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.mapped import map_array
+from adjudge.data.scale import Scale
+from adjudge.data.stored import check_part, check_sizes, read_manifest
+from adjudge.engines.engine import Coded, Tally
+from adjudge.engines.part import Part, Slice
+from adjudge.engines.sampling import ThreadsSampler
+from adjudge.engines.tables import Sums, Tables
+
+
+class Source(Protocol):
+    """Where the judgments of a part come from."""
+
+    def open(self) -> Coded:
+        """The judgments, as integers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sent:
+    """Judgments that came with the message."""
+
+    judgments: Slice
+
+    def open(self) -> Coded:
+        """The judgments in memory of their own: what a message brings is read-only."""
+        given = self.judgments
+        return Slice(
+            scale=given.scale,
+            offsets=given.offsets.copy(),
+            judge=given.judge.copy(),
+            label=given.label.copy(),
+            topic=None if given.topic is None else given.topic.copy(),
+            judge_count=given.judge_count,
+            topic_count=given.topic_count,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """Judgments in a folder that every process can read: see ``adjudge.data.stored``."""
+
+    folder: str
+    start: int  # item
+    stop: int
+    scale: Scale
+
+    def open(self) -> Coded:
+        """The judgments, checked and read into memory."""
+        folder = Path(self.folder)
+        manifest = read_manifest(folder)
+        check_sizes(folder, manifest)
+        for number, part in enumerate(manifest.parts):
+            if part.items[0] < self.stop and part.items[1] > self.start:
+                check_part(folder, manifest, number, names=False)
+        offsets = map_array(folder / "offsets.i8", np.int64)[self.start : self.stop + 1]
+        rows = slice(int(offsets[0]), int(offsets[-1]))
+        topic = None
+        if manifest.topics is not None:
+            topic = map_array(folder / "topic.i4", np.int32)[self.start : self.stop].copy()
+        labels = map_array(folder / manifest.label_file, manifest.scale.label_dtype)
+        return Slice(
+            scale=self.scale,
+            offsets=offsets - offsets[0],
+            judge=map_array(folder / "judge.i4", np.int32)[rows].copy(),
+            label=labels[rows].copy(),
+            topic=topic,
+            judge_count=manifest.judges,
+            topic_count=manifest.topics or 0,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampling:
+    """What a part has to know to be sampled."""
+
+    seed: int
+    chains: int
+    pivot: NDArray[np.int16]  # (item,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A part of the judgments as it is sent: a run of items."""
+
+    number: int
+    first: int  # item
+    source: Source
+    known: NDArray[np.int16] | None  # (item,)
+    by_topic: bool
+    sampling: Sampling | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """One draw of a chain, the ``sequence``-th job that it was given."""
+
+    chain: int
+    sequence: int
+    iteration: int
+    prior: NDArray[np.int64]
+    ratio: NDArray[np.int64]
+    keep: float
+
+    def run(self, held: Held, _: Any) -> Answer | None:
+        """Draw, unless that was done already."""
+        sampler = held.need_sampler()
+        with held.locks[self.chain]:
+            if held.done[self.chain] == self.sequence - 1:
+                tally = sampler.draw(self.chain, self.iteration, self.prior, self.ratio, self.keep)
+                held.done[self.chain] = self.sequence
+            elif held.done[self.chain] == self.sequence:
+                tally = held.tally_of(self.chain)
+            else:
+                return None
+        return tallied(tally)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Past:
+    """What a chain did in a part that is lost: posteriors added up, and draws since then."""
+
+    chain: int
+    sequence: int  # how far it had come
+    choice: NDArray[np.int16]  # (item,) where it started
+    mean: NDArray[np.float64] | None  # (item, truth)
+    draws: tuple[Draw, ...]  # those that were kept since the mean
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What a job leaves: whole numbers to be added up, and rows by the number of the part."""
+
+    sums: tuple[Any, ...] = ()
+    rows: dict[int, tuple[NDArray[Any], ...]] = field(default_factory=dict)
+
+    def add(self, other: Answer) -> Answer:
+        """Both answers as one; they may be used up."""
+        sums = tuple(_added(one, two) for one, two in zip(self.sums, other.sums, strict=True))
+        return Answer(sums, self.rows | other.rows)
+
+
+def _added(one: Any, two: Any) -> Any:
+    if isinstance(one, np.ndarray) and one.flags.writeable:
+        return np.add(one, two, out=one)
+    return one + two
+
+
+def tallied(tally: Tally) -> Answer:
+    """A tally as an answer."""
+    return Answer((tally.counts, tally.classes, tally.switch))
+
+
+def summed(sums: Sums) -> Answer:
+    """Sums as an answer."""
+    return Answer((sums.counts, sums.classes, sums.likelihood))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """What a process answers: about which parts, and which parts it does not have."""
+
+    done: tuple[int, ...]
+    missing: tuple[int, ...]
+    answer: Answer | None
+
+    def add(self, other: Partial) -> Partial:
+        """Both as one."""
+        answers = [part.answer for part in (self, other) if part.answer is not None]
+        answer = reduce(Answer.add, answers) if answers else None
+        return Partial(self.done + other.done, self.missing + other.missing, answer)
+
+
+class Held:
+    """A part in the memory of this process."""
+
+    def __init__(self, piece: Piece, threads: int) -> None:
+        self.piece = piece
+        self.judgments = piece.source.open()
+        self.threads = threads
+        self.lock = threading.Lock()
+        self._part: Part | None = None
+        self.sampler: ThreadsSampler | None = None
+        given = piece.sampling
+        chains = 0 if given is None else given.chains
+        self.done = [-1] * chains  # the last job that each chain was given
+        self.locks = [threading.Lock() for _ in range(chains)]
+        if given is not None:
+            self.sampler = ThreadsSampler(
+                self.judgments,
+                piece.known,
+                by_topic=piece.by_topic,
+                seed=given.seed,
+                chains=chains,
+                pivot=given.pivot,
+                first=piece.first,
+            )
+
+    @property
+    def part(self) -> Part:
+        """The part, ready to be swept."""
+        with self.lock:
+            if self._part is None:
+                self._part = Part(
+                    self.judgments,
+                    self.piece.known,
+                    by_topic=self.piece.by_topic,
+                    threads=self.threads,
+                )
+            return self._part
+
+    def need_sampler(self) -> ThreadsSampler:
+        """The sampler of a part that was sent to be sampled."""
+        if self.sampler is None:
+            raise RuntimeError("this part was not sent to be sampled")
+        return self.sampler
+
+    def tally_of(self, chain: int) -> Tally:
+        """The counts of a chain's last draw."""
+        tally = self.need_sampler().tally(chain)
+        if tally is None:
+            raise RuntimeError(f"chain {chain} has not been started")
+        return tally
+
+    def recall(self, past: Past) -> None:
+        """Bring a chain to where it was."""
+        sampler = self.need_sampler()
+        with self.locks[past.chain]:
+            sampler.start(past.chain, past.choice)
+            shape = (sampler.items, sampler.truths)
+            sampler.restore(past.chain, np.zeros(shape) if past.mean is None else past.mean)
+            for draw in past.draws:
+                sampler.draw(past.chain, draw.iteration, draw.prior, draw.ratio, draw.keep)
+            self.done[past.chain] = past.sequence
+
+    @property
+    def posterior(self) -> NDArray[np.float64]:
+        """Room for the posteriors of the part's items."""
+        return np.empty((self.judgments.item_count, len(self.judgments.scale.truths)))
+
+
+class Job(Protocol):
+    """Something to be done with every part."""
+
+    def run(self, held: Held, own: Any) -> Answer | None:
+        """The answer of a part, given what is the part's own; None if its state is lost."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """A sweep; with ``keep`` the posteriors are sent back too."""
+
+    tables: Tables | None
+    shared: bool
+    keep: bool = False
+
+    def run(self, held: Held, _: Any) -> Answer:
+        """Sums of expected counts, and posteriors if they are wanted."""
+        if not self.keep:
+            return summed(held.part.sweep(self.tables, self.shared))
+        posterior = held.posterior
+        answer = summed(held.part.sweep(self.tables, self.shared, posterior))
+        return Answer(answer.sums, {held.piece.number: (posterior,)})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """A count of the judgments in each cell."""
+
+    shared: bool
+
+    def run(self, held: Held, _: Any) -> Answer:
+        """Judgments of each label by each judge."""
+        return Answer((held.part.cells(self.shared),))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Against:
+    """A count of labels by the kind of the item; the part's own are the kinds of its items."""
+
+    kinds: int
+
+    def run(self, held: Held, own: NDArray[np.int16]) -> Answer:
+        """Labels of each judge by the kind of the item."""
+        return Answer((held.part.against(own, self.kinds),))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weigh:
+    """Weighted votes."""
+
+    weight: NDArray[np.int64]  # (judge,)
+    plain: NDArray[np.int64]  # (judge,)
+    flip: NDArray[np.bool_]  # (judge,)
+
+    def run(self, held: Held, _: Any) -> Answer:
+        """Votes of every item, which fell back, and counts under them."""
+        posterior = held.posterior
+        fallback = np.zeros(len(posterior), dtype=np.bool_)
+        counts = held.part.weigh(self.weight, self.plain, self.flip, posterior, fallback)
+        return Answer((counts,), {held.piece.number: (posterior, fallback)})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Start:
+    """The start of a chain; the part's own are the truths of its items."""
+
+    chain: int
+
+    def run(self, held: Held, own: NDArray[np.int16]) -> Answer:
+        """Counts under the given truths."""
+        with held.locks[self.chain]:
+            tally = held.need_sampler().start(self.chain, own.copy())
+            held.done[self.chain] = 0
+        return tallied(tally)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mean:
+    """The posteriors that a chain added up."""
+
+    chain: int
+    sequence: int
+
+    def run(self, held: Held, _: Any) -> Answer | None:
+        """The sum of every item, if the chain is as far as is thought."""
+        if held.done[self.chain] != self.sequence:
+            return None
+        return Answer((), {held.piece.number: (held.need_sampler().mean(self.chain),)})
+
+
+_HELD: dict[tuple[str, str], dict[int, Held]] = {}  # by owner and load, then by number
+_LOCK = threading.Lock()
+
+
+def hold(
+    load: tuple[str, str], live: tuple[str, ...], piece: Piece, past: Past | None, threads: int
+) -> int:
+    """Take a part in; with a past, bring its chain to where it was. The number of the part.
+
+    ``live`` are the loads that the owner still uses: the rest of hers is forgotten.
+    """
+    owner, _ = load
+    with _LOCK:
+        for other in [key for key in _HELD if key[0] == owner and key[1] not in live]:
+            del _HELD[other]
+        held = _HELD.setdefault(load, {}).get(piece.number)
+    if held is None:
+        made = Held(piece, threads)
+        with _LOCK:
+            held = _HELD.setdefault(load, {}).setdefault(piece.number, made)
+    if past is not None:
+        held.recall(past)
+    return piece.number
+
+
+def work(
+    load: tuple[str, str], numbers: tuple[int, ...], job: Job, own: dict[int, Any] | None
+) -> Partial:
+    """Do a job with each of the parts and add the answers up; say which parts are not here."""
+    with _LOCK:
+        here = dict(_HELD.get(load, {}))
+    done: list[int] = []
+    total: Answer | None = None
+    for number in numbers:
+        held = here.get(number)
+        answer = None if held is None else job.run(held, None if own is None else own[number])
+        if answer is not None:
+            total = answer if total is None else total.add(answer)
+            done.append(number)
+    missing = tuple(number for number in numbers if number not in set(done))
+    return Partial(tuple(done), missing, total)
+
+
+def together(partials: list[Partial]) -> Partial:
+    """What several processes answered, as one: a knot of the tree that adds up."""
+    return reduce(Partial.add, partials)
+
+
+def forget(owner: str) -> None:
+    """Let go of everything that an owner had here."""
+    with _LOCK:
+        for key in [key for key in _HELD if key[0] == owner]:
+            del _HELD[key]
+
+
+def count_held(owner: str) -> int:
+    """How many parts this process holds for an owner."""
+    with _LOCK:
+        return sum(len(parts) for key, parts in _HELD.items() if key[0] == owner)

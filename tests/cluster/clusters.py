@@ -1,0 +1,90 @@
+"""Real clusters for tests: a scheduler and its workers, each a process that can be killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+START = 60.0  # seconds
+
+
+class RealCluster:
+    """A scheduler on a free port and processes that work for it; all of them end with the block."""
+
+    def __init__(self, folder: Path, workers: int, port: int | None = None) -> None:
+        self.folder = folder
+        self.port = port or free_port()
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.scheduler = self._run(
+            "scheduler",
+            "--port",
+            str(self.port),
+            "--host",
+            "127.0.0.1",
+            "--dashboard-address",
+            ":0",
+        )
+        wait_for_port(self.port)
+        self.workers = [self.add() for _ in range(workers)]
+
+    def add(self) -> subprocess.Popen[bytes]:
+        """One more process, without a nanny: when it is killed, it stays dead."""
+        return self._run(
+            "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
+            "--memory-limit", "0", "--local-directory", str(self.folder),
+        )  # fmt: skip
+
+    def _run(self, *words: str) -> subprocess.Popen[bytes]:
+        log = (self.folder / f"{words[0]}-{time.monotonic_ns()}.log").open("wb")
+        with log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "dask", *words],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "PYTHONWARNINGS": "default"},
+            )
+
+    def __enter__(self) -> RealCluster:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for process in (*self.workers, self.scheduler):
+            if process.poll() is None:
+                process.kill()
+            process.wait(30)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process as a machine that loses power does: without a word."""
+    process.send_signal(signal.SIGKILL)
+    process.wait(30)
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def wait_for_port(port: int) -> None:
+    """Wait until something listens there."""
+    end = time.monotonic() + START
+    while time.monotonic() < end:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise TimeoutError(f"nothing listens on port {port}")

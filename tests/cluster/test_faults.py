@@ -1,0 +1,205 @@
+"""Processes that die, join and vanish in the middle of a fit: real ones, really killed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from clusters import RealCluster, kill
+
+from adjudge import (
+    BadData,
+    Checkpoint,
+    Consensus,
+    DaskEngine,
+    DawidSkene,
+    HybridConfusion,
+    Judgments,
+    Model,
+    ThreadsEngine,
+)
+from adjudge.data.formats import Content, read, write
+from adjudge.data.formats.trec_rf10 import trec_2011_subset
+from adjudge.engines.remote import count_held
+from adjudge.errors import ClusterLost
+from adjudge.models.model import Step
+from adjudge.simulation import Crowd, Population
+
+EM = DawidSkene(tolerance=0.0, iterations=25)
+GIBBS = HybridConfusion(chains=2, warmup=10, draws=40, thin=1)
+
+
+@pytest.fixture(scope="module")
+def table() -> Judgments:
+    population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=100)
+    return Crowd(items=4_000, population=population, per_item=5).make(2).judgments
+
+
+def assert_same(one: Consensus, two: Consensus) -> None:
+    for name in ("posterior", "choice", "prevalence", "confusion", "counts"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+    np.testing.assert_array_equal(one.trace, two.trace)
+    if one.draws is not None:
+        assert two.draws is not None
+        np.testing.assert_array_equal(one.draws.confusion, two.draws.confusion)
+
+
+def once(moment: Callable[[Step], bool], act: Callable[[], object]) -> Callable[[Step], None]:
+    """A progress callback that acts the first time that the moment has come."""
+    acted: list[bool] = []
+
+    def progress(step: Step) -> None:
+        if not acted and moment(step):
+            acted.append(True)
+            act()
+
+    progress.acted = acted  # type: ignore[attr-defined]
+    return progress
+
+
+def middle(step: Step) -> bool:
+    """A moment well within a fit: in EM after a few sweeps, in Gibbs when draws are kept."""
+    return step.done >= 5 if step.stage == "fitting" else "draws" in step.note
+
+
+@pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
+@pytest.mark.parametrize("stored", [False, True], ids=["sent", "stored"])
+def test_a_process_that_is_killed_changes_no_bit(
+    model: Model, stored: bool, table: Judgments, tmp_path: Path
+) -> None:
+    judgments = table
+    if stored:
+        write(Content(judgments=table), tmp_path / "t.adjudge", format="encoded")
+        found = read(tmp_path / "t.adjudge").judgments
+        assert found is not None
+        judgments = found
+    with RealCluster(tmp_path, 2) as cluster, DaskEngine(scheduler=cluster.address) as engine:
+        engine.client.wait_for_workers(2, timeout=60)
+        progress = once(middle, lambda: kill(cluster.workers[0]))
+        consensus = model.fit(judgments, engine=engine, progress=progress)
+        assert progress.acted  # type: ignore[attr-defined]
+        assert len(engine.connection.processes()) == 1
+    assert_same(model.fit(table), consensus)
+
+
+def survives(table: Judgments, model: Model, folder: Path) -> None:
+    """Kill one of two processes in the middle of a fit, and compare with threads."""
+    with RealCluster(folder, 2) as cluster, DaskEngine(scheduler=cluster.address) as engine:
+        engine.client.wait_for_workers(2, timeout=60)
+        progress = once(middle, lambda: kill(cluster.workers[0]))
+        consensus = model.fit(table, engine=engine, progress=progress)
+        assert progress.acted  # type: ignore[attr-defined]
+    assert_same(model.fit(table), consensus)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
+def test_a_kill_in_a_fit_of_a_million(model: Model, tmp_path: Path) -> None:
+    population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)
+    survives(
+        Crowd(items=100_000, population=population, per_item=10).make(1).judgments, model, tmp_path
+    )
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
+def test_a_kill_in_a_fit_of_real_judgments(model: Model, tmp_path: Path, shared_data: Path) -> None:
+    content = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
+    assert content.judgments is not None
+    survives(content.judgments, model, tmp_path)
+
+
+@pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
+def test_a_process_that_joins_takes_over_and_changes_no_bit(
+    model: Model, table: Judgments, tmp_path: Path
+) -> None:
+    with RealCluster(tmp_path, 1) as cluster, DaskEngine(scheduler=cluster.address) as engine:
+        engine.client.wait_for_workers(1, timeout=60)
+
+        def join() -> None:
+            cluster.workers.append(cluster.add())
+            engine.client.wait_for_workers(2, timeout=60)
+
+        consensus = model.fit(table, engine=engine, progress=once(middle, join))
+        held = engine.client.run(count_held, engine.connection.owner)
+        assert len(held) == 2
+        assert all(count > 0 for count in held.values())
+    assert_same(model.fit(table), consensus)
+
+
+def test_a_scheduler_that_is_lost_is_named_and_the_fit_goes_on_elsewhere(
+    table: Judgments, tmp_path: Path
+) -> None:
+    kept = tmp_path / "checkpoint"
+    for model, name in ((EM, "em"), (GIBBS, "gibbs")):
+        folder = kept / name
+        with RealCluster(tmp_path, 1) as cluster:
+            checkpoint = Checkpoint(folder=folder, every=4)
+            engine = DaskEngine(scheduler=cluster.address, checkpoint=checkpoint)
+            engine.client.wait_for_workers(1, timeout=60)
+            progress = once(
+                lambda _, folder=folder: any(folder.glob("*.npz")),
+                lambda cluster=cluster: kill(cluster.scheduler),
+            )
+            named = re.escape(f"the cluster at {cluster.address} is gone (")
+            with pytest.raises(ClusterLost, match=f"^{named}"):
+                model.fit(table, engine=engine, progress=progress)
+            engine.close()
+        again = ThreadsEngine(checkpoint=Checkpoint(folder=folder, every=4, resume=True))
+        steps: list[int] = []
+        consensus = model.fit(table, engine=again, progress=lambda s, to=steps: to.append(s.done))
+        if model is EM:
+            assert steps[0] > 4  # it did not start again
+        assert_same(model.fit(table), consensus)
+
+
+def test_a_damaged_part_is_named_by_the_process_that_finds_it(
+    table: Judgments, tmp_path: Path
+) -> None:
+    folder = tmp_path / "t.adjudge"
+    write(Content(judgments=table), folder, format="encoded")
+    stored = read(folder).judgments
+    assert stored is not None
+    with RealCluster(tmp_path, 1) as cluster, DaskEngine(scheduler=cluster.address) as engine:
+        engine.client.wait_for_workers(1, timeout=60)
+        data = bytearray((folder / "judge.i4").read_bytes())
+        data[40_000] ^= 1
+        (folder / "judge.i4").write_bytes(data)  # after it was opened and checked here
+        wanted = r"^t\.adjudge: part 0 of 1 \(items 0 to 4,000\) is damaged: the checksum of judge"
+        with pytest.raises(BadData, match=wanted):
+            EM.fit(stored, engine=engine)
+
+
+def test_the_command_line_goes_on_after_its_scheduler_was_killed(
+    table: Judgments, tmp_path: Path
+) -> None:
+    write(Content(judgments=table), tmp_path / "j.adjudge", format="encoded")
+    words = [sys.executable, "-m", "adjudge", "consensus", str(tmp_path / "j.adjudge")]
+    words += ["-m", "dawid-skene", "--iterations", "400", "--set", "tolerance=0"]
+    kept = ["--checkpoint", str(tmp_path / "kept"), "--every", "5"]
+    with RealCluster(tmp_path, 2) as cluster:
+        place = ["--engine", "dask", "--scheduler", cluster.address]
+        fit = subprocess.Popen(
+            [*words, *kept, *place, "-o", str(tmp_path / "lost.csv")], stderr=subprocess.PIPE
+        )
+        end = time.monotonic() + 120
+        while not (tmp_path / "kept" / "em.npz").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        kill(cluster.scheduler)
+        _, complaint = fit.communicate(timeout=120)
+    assert fit.returncode == 2
+    assert f"error: the cluster at {cluster.address} is gone (" in complaint.decode()
+    assert not (tmp_path / "lost.csv").exists()
+    with RealCluster(tmp_path, 1) as cluster:
+        place = ["--engine", "dask", "--scheduler", cluster.address]
+        resumed = [*words, *kept, "--resume", *place, "-o", str(tmp_path / "resumed.csv")]
+        subprocess.run(resumed, check=True, capture_output=True, timeout=240)
+    plain = [*words, "-o", str(tmp_path / "plain.csv")]
+    subprocess.run(plain, check=True, capture_output=True, timeout=120)
+    assert (tmp_path / "resumed.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()

@@ -1,0 +1,177 @@
+"""The cluster gives the bits of the threads: every model, any number of processes, real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adjudge import (
+    BadSetting,
+    Consensus,
+    DaskEngine,
+    DawidSkene,
+    Gold,
+    HierarchicalConfusion,
+    HierarchicalRelevance,
+    HybridConfusion,
+    Judgments,
+    MajorityVote,
+    Model,
+    SingleConfusion,
+    Vote,
+)
+from adjudge.data.formats import Content, read, write
+from adjudge.data.formats.trec_rf10 import trec_2011_subset
+from adjudge.engines.pieces import folder_of
+from adjudge.errors import ClusterLost
+from adjudge.models.features import available, measure_features
+from adjudge.simulation import Crowd, Made, Population, demo
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[DaskEngine]:
+    with DaskEngine(processes=2) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Made:
+    return demo(seed=3)
+
+
+def assert_same(one: Consensus, two: Consensus) -> None:
+    """Every array of two consensuses, bit by bit."""
+    for name in ("posterior", "choice", "prevalence", "confusion", "counts"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+    np.testing.assert_array_equal(one.trace, two.trace)
+    assert one.notes == two.notes
+    if one.draws is not None:
+        assert two.draws is not None
+        np.testing.assert_array_equal(one.draws.confusion, two.draws.confusion)
+        np.testing.assert_array_equal(one.draws.prevalence, two.draws.prevalence)
+        for name, values in one.draws.hyper.items():
+            np.testing.assert_array_equal(values, two.draws.hyper[name])
+
+
+SHORT = {"chains": 2, "warmup": 5, "draws": 8, "thin": 1}
+MODELS: list[Model] = [
+    MajorityVote(),
+    DawidSkene(),
+    DawidSkene(by_topic=True),
+    SingleConfusion(),
+    HybridConfusion(method="em"),
+    HybridConfusion(**SHORT),
+    HierarchicalConfusion(method="variational"),
+    HierarchicalConfusion(**SHORT, by_topic=True),
+    Vote(weight="graded-accuracy-gold*label-typicality", keep="zscore:graded-accuracy-majority:1"),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.name}-{hash(model) % 100}")
+@pytest.mark.parametrize("with_gold", [False, True], ids=["alone", "gold"])
+def test_every_model_has_the_bits_of_the_threads(
+    model: Model, with_gold: bool, crowd: Made, engine: DaskEngine
+) -> None:
+    if isinstance(model, Vote) and not with_gold:
+        model = Vote(weight="label-typicality")
+    gold = crowd.truth.select(np.arange(len(crowd.truth)) % 7 == 0) if with_gold else None
+    threads = model.fit(crowd.judgments, gold)
+    assert_same(threads, model.fit(crowd.judgments, gold, engine=engine))
+
+
+def test_hierarchical_relevance_on_a_binary_crowd(crowd: Made, engine: DaskEngine) -> None:
+    model = HierarchicalRelevance(**SHORT)
+    table = crowd.judgments.collapse()
+    assert_same(model.fit(table), model.fit(table, engine=engine))
+
+
+def test_features_are_those_of_the_threads(crowd: Made, engine: DaskEngine) -> None:
+    gold = crowd.truth
+    names = available(crowd.judgments, gold)
+    here = measure_features(crowd.judgments, gold, names=names)
+    there = measure_features(crowd.judgments, gold, names=names, engine=engine)
+    for name in names:
+        np.testing.assert_array_equal(here[name], there[name], err_msg=name)
+
+
+def test_judgments_on_disk_are_read_by_the_processes(
+    crowd: Made, engine: DaskEngine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "crowd.adjudge"
+    write(Content(judgments=crowd.judgments), folder, format="encoded")
+    stored = read(folder).judgments
+    assert stored is not None
+    assert folder_of(stored) == folder
+    assert folder_of(stored.collapse()) is None  # labels of its own: to be sent
+    for model in (DawidSkene(), HybridConfusion(**SHORT)):
+        assert_same(model.fit(crowd.judgments), model.fit(stored, engine=engine))
+    folded = DawidSkene().fit(stored.collapse(), engine=engine)
+    assert_same(DawidSkene().fit(crowd.judgments.collapse()), folded)
+
+
+def test_other_judgments_are_predicted_on_the_cluster(crowd: Made, engine: DaskEngine) -> None:
+    half = np.arange(crowd.judgments.item_count) % 2 == 0
+    one, two = (crowd.judgments.select(items=part) for part in (half, ~half))
+    here = DawidSkene().fit(one).predict(two)
+    there = DawidSkene().fit(one, engine=engine).predict(two)
+    assert_same(here, there)
+
+
+def test_more_means_than_are_remembered(crowd: Made, engine: DaskEngine) -> None:
+    model = HybridConfusion(chains=1, warmup=2, draws=70, thin=1)  # over 64 kept draws
+    assert_same(model.fit(crowd.judgments), model.fit(crowd.judgments, engine=engine))
+
+
+def test_tiny_and_empty_tables(engine: DaskEngine) -> None:
+    table = Judgments.from_table({"item": ["a"], "judge": ["x"], "label": ["1"]})
+    gold = Gold.of({"b": "1"})
+    for model in (DawidSkene(), SingleConfusion(), MajorityVote()):
+        assert_same(model.fit(table, gold), model.fit(table, gold, engine=engine))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 4])
+def test_a_million_judgments_whatever_the_number_of_processes(processes: int) -> None:
+    population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)
+    made = Crowd(items=100_000, population=population, per_item=10).make(1)
+    models: list[Model] = [DawidSkene(), HybridConfusion(chains=1, warmup=2, draws=3, thin=1)]
+    with DaskEngine(processes=processes) as engine:
+        for model in models:
+            threads = model.fit(made.judgments)
+            assert_same(threads, model.fit(made.judgments, engine=engine))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("processes", [1, 2, 4])
+def test_real_judgments_whatever_the_number_of_processes(processes: int, shared_data: Path) -> None:
+    content = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
+    assert content.judgments is not None
+    models: list[Model] = [
+        DawidSkene(),
+        HierarchicalRelevance(chains=1, warmup=5, draws=5, thin=1),
+    ]
+    with DaskEngine(processes=processes) as engine:
+        for model in models:
+            threads = model.fit(content.judgments)
+            assert_same(threads, model.fit(content.judgments, engine=engine))
+
+
+def test_settings_that_cannot_be() -> None:
+    with pytest.raises(BadSetting, match=r"^processes = 0: wanted at least one process$"):
+        DaskEngine(processes=0)
+    with pytest.raises(BadSetting, match="wanted one of client, scheduler and processes"):
+        DaskEngine(scheduler="tcp://localhost:1", processes=2)
+
+
+def test_a_scheduler_that_is_not_there_is_named() -> None:
+    with pytest.raises(ClusterLost, match=r"^the cluster at tcp://127.0.0.1:9 is gone \("):
+        DaskEngine(scheduler="tcp://127.0.0.1:9")
+
+
+def test_topics_are_needed_by_topic(engine: DaskEngine) -> None:
+    table = Judgments.from_table({"item": ["a"], "judge": ["x"], "label": ["1"]})
+    with pytest.raises(BadSetting, match="judgments with topics: these have none"):
+        DawidSkene(by_topic=True).fit(table, engine=engine)
