@@ -2,8 +2,13 @@
 
 AdjudgeError
 ├── BadData          what was read is not what was wanted: file, line, column, value
-└── BadSetting       a setting, option or name that cannot be used
-    └── UnknownName  a name that is not in a registry; carries the nearest one that is
+├── BadSetting       a setting, option or name that cannot be used
+│   └── UnknownName  a name that is not in a registry; carries the nearest one that is
+├── ClusterLost      a cluster that does not answer any more
+├── EndpointFailed   a language model that gave no usable answer after all tries
+├── NotFound         a project, judge, page, token, ... that is not there, or not the caller's
+├── Refused          what a judge or requester asked for cannot be done now; carries a code
+└── Unavailable      the database is busy, full or gone; carries a code; worth another try later
 
 Messages name the place, the value and what was wanted, and every part is also an attribute,
 so that a caller never has to parse a sentence.
@@ -82,6 +87,56 @@ class UnknownName(BadSetting):
         super().__init__(kind, name, f"one of {', '.join(self.known)}")
         hint = f"; did you mean {self.nearest[0]!r}?" if self.nearest else "."
         self.args = (f"there is no {kind} {name!r}{hint} Known: {', '.join(self.known)}",)
+
+
+class NotFound(AdjudgeError):
+    """Something that is not stored, or that is not the caller's to see: both look the same."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind = kind
+        self.name = name
+        super().__init__(f"there is no {kind} {shown(name)}")
+
+
+class Refused(AdjudgeError):
+    """A request that cannot be granted, with a code for programs and a sentence for people.
+
+    ``code`` is a slug such as ``page-expired``; ``evidence`` holds what the caller may want to
+    show beside it, such as the rows that are missing.
+    """
+
+    def __init__(self, code: str, message: str, **evidence: object) -> None:
+        self.code = code
+        self.evidence = evidence
+        super().__init__(message)
+
+
+class Unavailable(AdjudgeError):
+    """The database could not do its part; nothing was stored.
+
+    ``code`` is ``database-busy``, ``database-full`` or ``database-gone``.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class EndpointFailed(AdjudgeError):
+    """An endpoint that gave no usable answer, after so many ``tries``."""
+
+    def __init__(self, problem: str, *, tries: int) -> None:
+        self.tries = tries
+        super().__init__(problem)
+
+
+class ClusterLost(AdjudgeError):
+    """A cluster whose scheduler or processes are gone: the address, and what was heard last."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        self.address = address
+        self.reason = reason
+        super().__init__(f"the cluster at {address} is gone ({reason})")
 
 
 def shown(value: object, width: int = 60) -> str:

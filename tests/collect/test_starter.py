@@ -26,7 +26,16 @@ def test_gold_is_spread_evenly_over_labels_and_roles() -> None:
     # 400 draws of 1/4 each: sd 8.7
     assert all(abs(mix[label] - 100) < 35 for label in LABELS)
     roles = Counter(gold.role for gold in project.golds)
-    assert roles["training"] == roles["screening"] == 200
+    assert (roles["training"], roles["screening"]) == (120, 280)
+
+
+def test_screening_gold_stands_under_queries_that_are_judged() -> None:
+    project = starter(queries=40, golds=100)
+    topics = {item.name: item.topic for item in project.items}
+    golds = {gold.item for gold in project.golds}
+    judged = {item.topic for item in project.items if item.name not in golds}
+    for gold in project.golds:
+        assert (topics[gold.item] in judged) == (gold.role == "screening")
 
 
 def test_the_seed_decides() -> None:

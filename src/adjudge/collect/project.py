@@ -16,8 +16,8 @@ ROLES: tuple[Role, ...] = ("training", "screening", "both")
 class Item:
     """One thing to judge: a result for a query, as a judge sees it.
 
-    ``name`` is the requester's own id of it. Items of one ``topic`` are shown together, below their
-    query and need.
+    ``name`` is the requester's own id of it; an item without a ``document`` is its own. Items of
+    one ``topic`` are shown together, below their query and need.
     """
 
     name: str
@@ -36,6 +36,8 @@ class Item:
             raise BadSetting("name", self.name, wanted="a name for the item")
         if not (self.title or self.text or self.url or self.image):
             raise BadSetting("item", self.name, wanted="a title, text, url or image to judge by")
+        if not self.document:
+            object.__setattr__(self, "document", self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from adjudge.collect.model_judge.endpoint import Endpoint, EndpointFailed
+from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.question import NO_ANSWER, Question, Reply
-from adjudge.errors import BadSetting
+from adjudge.errors import BadSetting, EndpointFailed
 
 LABELS = ("A", "B")
 

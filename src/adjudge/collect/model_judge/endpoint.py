@@ -17,18 +17,10 @@ from adjudge.collect.model_judge.question import (
     parse,
     schema,
 )
-from adjudge.errors import AdjudgeError, BadData, BadSetting, shown
+from adjudge.errors import BadData, BadSetting, EndpointFailed, shown
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _LONGEST = 60.0  # seconds between two tries
-
-
-class EndpointFailed(AdjudgeError):
-    """An endpoint that gave no usable answer, after all tries."""
-
-    def __init__(self, problem: str, *, tries: int) -> None:
-        self.tries = tries
-        super().__init__(problem)
 
 
 @dataclass(slots=True)

@@ -23,36 +23,49 @@ _GOLD = (0.25, 0.25, 0.25, 0.25)
 
 
 def starter(*, queries: int = 40, golds: int = 100, seed: int = 0) -> Project:
-    """A project to try everything with: ``queries`` x 5 items to judge, and ``golds`` golds."""
+    """A project to try everything with: ``queries`` x 5 items to judge, and ``golds`` golds.
+
+    Three golds in ten are for training, under queries of their own; the others screen, and stand
+    under the queries that are judged, where nothing tells them apart.
+    """
     rng = np.random.default_rng(seed)
-    names = rng.permutation(len(CATALOGUE) * 4)
+    order = rng.permutation(len(CATALOGUE))
+    training = (3 * golds) // 10
+    screening = golds - training
     items: list[Item] = []
     entries: list[GoldEntry] = []
-    gold_queries = -(-golds // RESULTS)
-    for number in range(queries + gold_queries):
-        is_gold = number >= queries
-        product = CATALOGUE[int(names[number % len(names)]) % len(CATALOGUE)]
-        mix = np.array(_GOLD if is_gold else _WORK)
-        kinds = rng.choice(len(LABELS), size=RESULTS, p=mix / mix.sum())
-        query, results = made(product, [LABELS[kind] for kind in kinds], rng)
+    for number in range(queries + -(-training // RESULTS)):
+        product = CATALOGUE[int(order[number % len(order)])]
+        own = number < queries
+        kinds = _kinds(_WORK, RESULTS, rng) if own else []
+        tests = RESULTS
+        if own:
+            tests = screening // queries + (number < screening % queries)
+        tests = min(tests, golds - len(entries)) if not own else tests
+        kinds += _kinds(_GOLD, tests, rng)
+        query, results = made(product, kinds, rng)
         topic = f"q{number + 1:03d}"
-        for place, result in enumerate(results, start=1):
-            name = f"{topic}/r{place}"
+        for place, result in enumerate(results):
+            name = f"{topic}/r{place + 1}"
             items.append(_item(name, topic, query, product.department, result))
-            if is_gold and len(entries) < golds:
-                role: Role = "training" if number % 2 == 0 else "screening"
+            if not own or place >= RESULTS:
+                role: Role = "screening" if own else "training"
                 entries.append(
                     GoldEntry(item=name, accepted=(result.label,), reason=result.reason, role=role)
                 )
-    golden = {entry.item for entry in entries}
-    kept = [i for i in items if int(i.topic[1:]) <= queries or i.name in golden]
     return Project(
         name="Product search",
         scale=Scale(labels=LABELS, relevant=("Matching",)),
         guidelines=resources.files(__package__).joinpath("guidelines.md").read_text("utf-8"),
-        items=tuple(kept),
+        items=tuple(items),
         golds=tuple(entries),
     )
+
+
+def _kinds(mix: tuple[float, ...], count: int, rng: np.random.Generator) -> list[str]:
+    """So many labels, drawn by a mix of them."""
+    shares = np.array(mix) / sum(mix)
+    return [LABELS[kind] for kind in rng.choice(len(LABELS), size=count, p=shares)]
 
 
 def _item(name: str, topic: str, query: str, department: str, result: Made) -> Item:

@@ -1,0 +1,298 @@
+"""Who may come in: requesters and their passwords, the first set-up, API tokens, invitations."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from datetime import datetime
+from functools import cache
+from typing import Any, cast
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.records import to_time
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.schema import (
+    invites,
+    judges,
+    projects,
+    requesters,
+    settings,
+    tokens,
+)
+from adjudge.collect.views import Invite, Requester, Scope, Token
+from adjudge.errors import NotFound, Refused
+
+SHORTEST_PASSWORD = 10
+_SETUP = "setup-token"
+_HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+
+
+@cache
+def _nobody() -> str:
+    """A hash that no password has, compared with where there is no such requester.
+
+    So that a wrong name takes as long as a wrong password.
+    """
+    return _HASHER.hash(secrets.token_bytes(32))
+
+
+def hash_of(secret: str) -> str:
+    """The hash by which a long random secret is kept."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def any_requester(on: Connection) -> bool:
+    """Whether there is a requester yet."""
+    return bool(on.execute(select(func.count()).select_from(requesters)).scalar())
+
+
+def make_setup_token(on: Connection) -> str:
+    """A fresh one-time token for the first set-up, in place of the one before."""
+    if any_requester(on):
+        raise Refused("set-up-done", "this server is set up already")
+    secret = secrets.token_urlsafe(24)
+    keep_setting(on, _SETUP, hash_of(secret))
+    return secret
+
+
+def set_up(on: Connection, token: str, name: str, password: str, now: float) -> Requester:
+    """The first requester, by the one-time token, which is void afterwards."""
+    if any_requester(on):
+        raise Refused("set-up-done", "this server is set up already")
+    kept = read_setting(on, _SETUP)
+    if kept is None or not hmac.compare_digest(kept, hash_of(token)):
+        raise Refused("bad-token", "this set-up link is not valid; the newest one is")
+    made = add_requester(on, name, password, admin=True, now=now)
+    on.execute(delete(settings).where(settings.c.name == _SETUP))
+    return made
+
+
+def requester_of(row: StoredRow) -> Requester:
+    """A requester from a stored row."""
+    return Requester(requester=row.public, name=row.name, admin=row.admin, made=to_time(row.made))
+
+
+def check_password(password: str) -> None:
+    """Refuse a password that is too short or too long."""
+    if not SHORTEST_PASSWORD <= len(password) <= 1000:
+        raise Refused("bad-form", f"a password has at least {SHORTEST_PASSWORD} characters")
+
+
+def add_requester(
+    on: Connection, name: str, password: str, *, admin: bool, now: float
+) -> Requester:
+    """A new requester."""
+    name = name.strip()
+    if not 0 < len(name) <= 200 or "\0" in name:
+        raise Refused("bad-form", "a name has 1 to 200 characters")
+    check_password(password)
+    known = on.execute(select(requesters.c.id).where(requesters.c.name == name)).scalar()
+    if known is not None:
+        raise Refused("name-taken", f"there is a requester {name!r} already")
+    row = on.execute(
+        insert(requesters)
+        .values(
+            public=secrets.token_urlsafe(12),
+            name=name,
+            password=_HASHER.hash(password),
+            admin=admin,
+            made=now,
+        )
+        .returning(requesters)
+    ).one()
+    return requester_of(row)
+
+
+def find_requester(on: Connection, public: str) -> StoredRow:
+    """A requester's row by public id."""
+    row = on.execute(select(requesters).where(requesters.c.public == public)).one_or_none()
+    if row is None:
+        raise NotFound("requester", public)
+    return row
+
+
+def log_in(on: Connection, name: str, password: str) -> Requester:
+    """The requester with this name and password."""
+    row = on.execute(
+        select(requesters).where(requesters.c.name == name.strip().replace("\0", ""))
+    ).one_or_none()
+    try:
+        _HASHER.verify(_nobody() if row is None else row.password, password[:1000])
+    except (Argon2Error, InvalidHashError):
+        row = None
+    if row is None:
+        raise Refused("bad-login", "name and password do not belong together")
+    return requester_of(row)
+
+
+def change_password(on: Connection, public: str, password: str) -> None:
+    """Set a requester's password."""
+    check_password(password)
+    row = find_requester(on, public)
+    on.execute(
+        update(requesters).where(requesters.c.id == row.id).values(password=_HASHER.hash(password))
+    )
+
+
+# -- settings of the server
+
+
+def read_setting(on: Connection, name: str) -> Any:
+    """A setting of the server; None if it was never kept."""
+    return on.execute(select(settings.c.value).where(settings.c.name == name)).scalar()
+
+
+def keep_setting(on: Connection, name: str, value: Any) -> None:
+    """Keep a setting of the server."""
+    on.execute(delete(settings).where(settings.c.name == name))
+    on.execute(insert(settings).values(name=name, value=value))
+
+
+# -- tokens
+
+_TOKENS = (
+    select(
+        tokens,
+        projects.c.slug,
+        requesters.c.public.label("requester_public"),
+    )
+    .join(requesters, requesters.c.id == tokens.c.requester)
+    .outerjoin(projects, projects.c.id == tokens.c.project)
+)
+
+
+def _token_of(row: StoredRow) -> Token:
+    return Token(
+        token=row.public,
+        name=row.name,
+        scope=cast(Scope, row.scope),
+        project=row.slug,
+        requester=row.requester_public,
+        made=to_time(row.made),
+        expires=None if row.expires is None else to_time(row.expires),
+        revoked=row.revoked,
+        used=None if row.used is None else to_time(row.used),
+    )
+
+
+def make_token(
+    on: Connection,
+    name: str,
+    *,
+    scope: Scope,
+    project: int | None,
+    requester: int,
+    expires: datetime | None,
+    now: float,
+) -> tuple[Token, str]:
+    """A token and its secret; only the secret's hash is kept."""
+    if scope not in ("judge", "requester"):
+        raise Refused("bad-form", "the scope of a token is judge or requester")
+    if scope == "judge" and project is None:
+        raise Refused("bad-form", "a token to judge with belongs to one project")
+    secret = "adj_" + secrets.token_urlsafe(32)
+    public = secrets.token_urlsafe(12)
+    on.execute(
+        insert(tokens).values(
+            public=public,
+            name=name.strip()[:200].replace("\0", ""),
+            scope=scope,
+            project=project,
+            requester=requester,
+            hash=hash_of(secret),
+            made=now,
+            expires=None if expires is None else expires.timestamp(),
+        )
+    )
+    return _token_of(on.execute(_TOKENS.where(tokens.c.public == public)).one()), secret
+
+
+def list_tokens(on: Connection, requester: int | None) -> list[Token]:
+    """The tokens of a requester, or of all, newest first."""
+    wanted = _TOKENS.order_by(tokens.c.id.desc())
+    if requester is not None:
+        wanted = wanted.where(tokens.c.requester == requester)
+    return [_token_of(row) for row in on.execute(wanted)]
+
+
+def revoke_token(on: Connection, public: str, requester: int | None) -> None:
+    """Make a token void."""
+    change = update(tokens).where(tokens.c.public == public).values(revoked=True)
+    if requester is not None:
+        change = change.where(tokens.c.requester == requester)
+    if on.execute(change).rowcount == 0:
+        raise NotFound("token", public)
+
+
+def check_token(on: Connection, secret: str, now: float) -> tuple[Token, Requester, bool]:
+    """The token with this secret, who made it, and whether its last use should be noted."""
+    row = on.execute(_TOKENS.where(tokens.c.hash == hash_of(secret))).one_or_none()
+    if row is None or row.revoked or (row.expires is not None and row.expires <= now):
+        raise Refused("bad-token", "this token is not known, has expired or was revoked")
+    stale = row.used is None or now - row.used > 60
+    return _token_of(row), requester_of(find_requester(on, row.requester_public)), stale
+
+
+def note_use(on: Connection, token: str, now: float) -> None:
+    """Note that a token was used."""
+    on.execute(update(tokens).where(tokens.c.public == token).values(used=now))
+
+
+# -- invitations
+
+_INVITES = (
+    select(invites, projects.c.slug, judges.c.public.label("judge_public"))
+    .join(projects, projects.c.id == invites.c.project)
+    .outerjoin(judges, judges.c.id == invites.c.judge)
+    .order_by(invites.c.id.desc())
+)
+
+
+def _invite_of(row: StoredRow) -> Invite:
+    return Invite(
+        invite=row.key,
+        project=row.slug,
+        note=row.note,
+        made=to_time(row.made),
+        expires=None if row.expires is None else to_time(row.expires),
+        revoked=row.revoked,
+        judge=row.judge_public,
+    )
+
+
+def make_invites(
+    on: Connection, project: int, notes: list[str], expires: datetime | None, now: float
+) -> list[Invite]:
+    """One invitation a note."""
+    rows = [
+        {
+            "key": secrets.token_urlsafe(16),
+            "project": project,
+            "note": note.strip()[:500].replace("\0", ""),
+            "made": now,
+            "expires": None if expires is None else expires.timestamp(),
+        }
+        for note in notes
+    ]
+    if not rows:
+        return []
+    on.execute(insert(invites), rows)
+    made = {row["key"] for row in rows}
+    return [one for one in list_invites(on, project) if one.invite in made]
+
+
+def list_invites(on: Connection, project: int) -> list[Invite]:
+    """Every invitation of a project, newest first."""
+    return [_invite_of(row) for row in on.execute(_INVITES.where(invites.c.project == project))]
+
+
+def revoke_invite(on: Connection, project: int, key: str) -> None:
+    """Make an invitation void."""
+    change = update(invites).where(invites.c.project == project, invites.c.key == key)
+    if on.execute(change.values(revoked=True)).rowcount == 0:
+        raise NotFound("invitation", key)

@@ -1,0 +1,204 @@
+"""What is measured of arms: confusion into accuracy, precision and recall, intervals, tests.
+
+Pure functions of arrays. A row of measures is the accuracy, then the precision of each truth, then
+the recall of each; NaN where there is nothing to measure by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_CELLS = 20_000_000  # judgments counted over all permutations of a vote
+
+
+def measure_names(truths: Sequence[str]) -> tuple[str, ...]:
+    """The names of the measures, in their order."""
+    return (
+        "accuracy",
+        *(f"precision {truth}" for truth in truths),
+        *(f"recall {truth}" for truth in truths),
+    )
+
+
+def measures(confusion: Floats) -> Floats:  # (..., truth, label) -> (..., measure)
+    """Accuracy, precision and recall from counts of truths against labels."""
+    hits = np.diagonal(confusion, axis1=-2, axis2=-1)  # (..., truth)
+    over = (
+        confusion.sum(axis=(-2, -1))[..., None],
+        confusion.sum(axis=-2),
+        confusion.sum(axis=-1),
+    )
+    above = np.concatenate([hits.sum(axis=-1)[..., None], hits, hits], axis=-1)
+    below = np.concatenate(over, axis=-1)
+    found = np.full(above.shape, np.nan)
+    np.divide(above, below, out=found, where=below > 0)
+    return found
+
+
+def confusions(
+    group: Ints,  # (answer,)
+    truth: Ints,  # (answer,)
+    label: Ints,  # (answer,)
+    groups: int,
+    truths: int,
+) -> Floats:  # (group, truth, label)
+    """Answers counted by group, truth and label."""
+    cell = (group * truths + truth) * truths + label
+    counts = np.bincount(cell, minlength=groups * truths * truths)
+    return counts.reshape(groups, truths, truths).astype(np.float64)
+
+
+def means(rows: Floats, weight: Floats) -> Floats:  # (row, measure), (..., row) -> (..., measure)
+    """Weighted means of the rows, each measure over the rows that have it."""
+    known = ~np.isnan(rows)
+    total = weight @ np.where(known, rows, 0.0)
+    count = weight @ known.astype(np.float64)
+    found = np.full(total.shape, np.nan)
+    np.divide(total, count, out=found, where=count > 0)
+    return found
+
+
+def mean_intervals(
+    rows: Floats,  # (row, measure)
+    *,
+    resamples: int,
+    level: float,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:  # (measure,) each
+    """Bootstrap intervals of the means, over rows."""
+    many = len(rows)
+    if many < 2 or not resamples:
+        empty = np.full(rows.shape[1], np.nan)
+        return empty, empty.copy()
+    weight = rng.multinomial(many, np.full(many, 1 / many), size=resamples).astype(np.float64)
+    return _middle(means(rows, weight), level)
+
+
+def pooled_intervals(
+    truth: Ints,  # (item,)
+    label: Ints,  # (item,)
+    truths: int,
+    *,
+    resamples: int,
+    level: float,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:  # (measure,) each
+    """Bootstrap intervals of the measures of one set of items, over items.
+
+    Items of one cell of the confusion cannot be told apart, so cells are drawn by their shares.
+    """
+    many = len(truth)
+    cells = confusions(np.zeros(many, dtype=np.int64), truth, label, 1, truths).ravel()
+    if many < 2 or not resamples:
+        empty = np.full(1 + 2 * truths, np.nan)
+        return empty, empty.copy()
+    drawn = rng.multinomial(many, cells / many, size=resamples).astype(np.float64)
+    return _middle(measures(drawn.reshape(resamples, truths, truths)), level)
+
+
+def _middle(drawn: Floats, level: float) -> tuple[Floats, Floats]:  # (resample, measure)
+    """The middle of the resamples, measure by measure."""
+    tail = (1 - level) / 2
+    low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
+    for place, column in enumerate(drawn.T):
+        known = column[~np.isnan(column)]
+        if known.size:
+            low[place], high[place] = np.quantile(known, [tail, 1 - tail])
+    return low, high
+
+
+def permutation_test(
+    rows: Floats,  # (row, measure)
+    arm: Ints,  # (row,)
+    *,
+    permutations: int,
+    rng: np.random.Generator,
+) -> Floats:  # (measure,)
+    """P of means that lie so far apart between arms if arms made no difference.
+
+    Rows are dealt out to the arms anew, as the chance that put judges into arms could have done.
+    The statistic is the spread of the arms' means, each weighted by its rows. NaN where fewer than
+    two arms have the measure.
+    """
+    codes = np.unique(arm)
+    seen = _spread(rows, arm[None, :], codes)[0]
+    dealt = rng.permuted(np.tile(arm, (permutations, 1)), axis=1)
+    found = _spread(rows, dealt, codes)  # (permutation, measure)
+    extreme = (found >= seen - 1e-12).sum(axis=0)
+    p = (1.0 + extreme) / (permutations + 1.0)
+    return np.where(np.isnan(seen), np.nan, p)
+
+
+def _spread(rows: Floats, dealt: Ints, codes: Ints) -> Floats:  # (deal, measure)
+    """Squared distance of the arms' means from the mean of all, weighted by rows."""
+    known = ~np.isnan(rows)
+    filled = np.where(known, rows, 0.0)
+    everywhere = np.full(rows.shape[1], np.nan)
+    np.divide(filled.sum(axis=0), known.sum(axis=0), out=everywhere, where=known.any(axis=0))
+    spread = np.zeros((len(dealt), rows.shape[1]))
+    arms = np.zeros((len(dealt), rows.shape[1]))
+    for code in codes:
+        weight = (dealt == code).astype(np.float64)
+        count = weight @ known.astype(np.float64)
+        mean = np.zeros_like(count)
+        np.divide(weight @ filled, count, out=mean, where=count > 0)
+        spread += np.where(count > 0, count * (mean - everywhere) ** 2, 0.0)
+        arms += count > 0
+    return np.where(arms >= 2, spread, np.nan)
+
+
+def votes(
+    group: Ints,  # (judgment,)
+    item: Ints,  # (judgment,)
+    label: Ints,  # (judgment,)
+    shape: tuple[int, int, int],  # groups, items, truths
+    rng: np.random.Generator,
+) -> Ints:  # (group, item)
+    """The label most given to each item within each group, -1 where none is; ties at random."""
+    groups, items, truths = shape
+    cell = (group * items + item) * truths + label
+    counts = np.bincount(cell, minlength=groups * items * truths).reshape(shape)
+    choice = np.argmax(counts + 0.5 * rng.random(shape), axis=-1)
+    return np.where(counts.any(axis=-1), choice, -1)
+
+
+def vote_test(
+    judge: Ints,  # (judgment,)
+    item: Ints,  # (judgment,)
+    label: Ints,  # (judgment,)
+    arm: Ints,  # (judge,)
+    accepted: NDArray[np.bool_],  # (item, truth)
+    *,
+    permutations: int,
+    rng: np.random.Generator,
+) -> float:
+    """P of votes whose accuracies lie so far apart if arms made no difference to their judges.
+
+    Whole judges are dealt out to the arms anew, and every arm votes again: mistakes that a judge
+    makes on many items stay together.
+    """
+    arms = int(arm.max()) + 1 if len(arm) else 0
+    if arms < 2 or not len(judge):
+        return float("nan")
+    shape = (arms, *accepted.shape)
+    permutations = min(permutations, max(99, _CELLS // (len(judge) + arms * accepted.size)))
+
+    def spread(deal: Ints) -> float:
+        choice = votes(deal[judge], item, label, shape, rng)
+        right = accepted[np.arange(accepted.shape[0]), choice]
+        voted = choice >= 0
+        count = voted.sum(axis=1)
+        share = np.divide(
+            (right & voted).sum(axis=1), count, out=np.full(arms, np.nan), where=count > 0
+        )
+        return float(np.nanvar(share)) if (count > 0).sum() > 1 else 0.0
+
+    seen = spread(arm)
+    extreme = sum(spread(rng.permutation(arm)) >= seen - 1e-12 for _ in range(permutations))
+    return (1 + extreme) / (permutations + 1)

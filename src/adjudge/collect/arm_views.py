@@ -1,0 +1,115 @@
+"""What the report by arm is made of: plain values, and Arrow tables of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+VOTE = "majority-vote"
+JUDGES = "judges"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFunnel:
+    """How the judges of one arm came through: table 2, and where the others were lost."""
+
+    arm: str
+    came: int
+    trained: int  # began the training
+    passed: int
+    failed: int
+    left_before: int  # came, and neither trained nor worked
+    left_training: int  # began the training, and neither passed nor failed it
+    worked: int  # answered a page of work
+    blocked: int
+    finished: int
+    low: float | None = None  # interval of the share that passed
+    high: float | None = None
+
+    @property
+    def passed_share(self) -> float | None:
+        """Passed among those who passed or failed."""
+        ended = self.passed + self.failed
+        return self.passed / ended if ended else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One measure of one arm: of its judges (their mean), or of an aggregate of their labels.
+
+    ``units`` are the judges, or the items, that it was measured on; None where there is no value.
+    """
+
+    arm: str
+    what: str  # "judges", or the model that aggregated
+    measure: str
+    value: float | None
+    low: float | None
+    high: float | None
+    units: int
+    judgments: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmDifference:
+    """A test of two arms, or of all at once (``second`` is empty)."""
+
+    what: str
+    measure: str
+    first: str
+    second: str
+    gap: float | None  # first minus second
+    p: float | None
+    adjusted: float | None  # among the pairs of this measure (Benjamini and Hochberg)
+    test: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmReport:
+    """Everything that is known of the arms."""
+
+    arms: tuple[str, ...]
+    truths: tuple[str, ...]
+    against: str  # where the known truth comes from
+    funnel: tuple[ArmFunnel, ...]
+    measured: tuple[Measured, ...] = ()
+    differences: tuple[ArmDifference, ...] = ()
+    left_out: int = 0  # judges on a dry run
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that aggregated, majority vote first."""
+        return tuple(dict.fromkeys(one.what for one in self.measured if one.what != JUDGES))
+
+    def found(self, what: str, measure: str) -> list[Measured]:
+        """One measure, arm by arm."""
+        return [one for one in self.measured if (one.what, one.measure) == (what, measure)]
+
+    def overall(self, what: str, measure: str = "accuracy") -> float | None:
+        """P of the test of all arms at once; None where there is none."""
+        for one in self.differences:
+            if (one.what, one.measure, one.second) == (what, measure, ""):
+                return one.p
+        return None
+
+    def tables(self) -> dict[str, Any]:
+        """The report as Arrow tables: funnel, measures, differences."""
+        funnel = [{**asdict(row), "passed_share": row.passed_share} for row in self.funnel]
+        return {
+            "funnel": pa.Table.from_pylist(funnel),
+            "measures": _table(self.measured, Measured),
+            "differences": _table(self.differences, ArmDifference),
+        }
+
+
+def _table(rows: Sequence[Any], kind: type[Any]) -> Any:
+    kinds = {"int": pa.int64(), "str": pa.large_string()}
+    schema = [
+        (name, kinds.get(str(about.type), pa.float64()))
+        for name, about in kind.__dataclass_fields__.items()
+    ]
+    return pa.Table.from_pylist([asdict(row) for row in rows], schema=pa.schema(schema))

@@ -1,0 +1,260 @@
+"""Where a judge comes in: arriving, consenting, and the view of where she stands."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, cast
+
+from sqlalchemy import bindparam, exists, insert, select, text, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier, Dossiers
+from adjudge.collect.leases import has_room
+from adjudge.collect.policy import first_stage, stage_after_consent
+from adjudge.collect.records import line, lock_judge, to_micros, to_money, write_log
+from adjudge.collect.routing import assign_arm
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.schema import invites, items, judges, judgments, pages, projects
+from adjudge.collect.trust import accuracy_of
+from adjudge.collect.values import (
+    CHANNELS,
+    KINDS,
+    OTHERS,
+    Arrival,
+    JudgeView,
+    Kind,
+    ProjectView,
+    Stage,
+)
+from adjudge.collect.wording import MAX_PAGES, NO_GOLD_LEFT, code_of, reason_of
+from adjudge.errors import NotFound, Refused
+
+LONGEST_KEY = 500
+
+_JUDGED = exists().where(
+    judgments.c.judge == bindparam("judge"),
+    judgments.c.item == items.c.id,
+    text("judgments.gold IS NULL"),
+)
+_ANY_OPEN = select(
+    exists()
+    .where(
+        items.c.project == bindparam("project"),
+        items.c.rank > bindparam("reached"),
+        has_room,
+        ~_JUDGED,
+    )
+    .label("any")
+)
+_ANY_LEFT = select(
+    exists()
+    .where(
+        items.c.project == bindparam("project"),
+        items.c.state == "open",
+        items.c.gold.is_(False),
+        ~_JUDGED,
+    )
+    .label("any")
+)
+_OPEN_PAGE = select(pages.c.public).where(
+    pages.c.id == bindparam("page"), text("pages.state = 'open'")
+)
+
+
+def any_open(on: Connection, judge: StoredRow) -> bool:
+    """Whether some item could be given to this judge now."""
+    wanted = {"judge": judge.id, "project": judge.project}
+    return any(
+        on.execute(_ANY_OPEN, {**wanted, "reached": reached}).scalar()
+        for reached in sorted({judge.reached, 0}, reverse=True)
+    )
+
+
+def any_left(on: Connection, judge: StoredRow) -> bool:
+    """Whether some item that she has not judged still lacks trusted judgments."""
+    return bool(on.execute(_ANY_LEFT, {"judge": judge.id, "project": judge.project}).scalar())
+
+
+def view_of(
+    on: Connection, judge: StoredRow, dossier: Dossier, *, open_items: bool | None = None
+) -> JudgeView:
+    """Where a judge stands, for her own pages."""
+    policy = dossier.policy_of(judge.arm)
+    page = None
+    if judge.page is not None:
+        page = on.execute(_OPEN_PAGE, {"page": judge.page}).scalar()
+    if open_items is None:
+        over = judge.stage in ("failed", "blocked") or judge.reason in (MAX_PAGES, NO_GOLD_LEFT)
+        open_items = not over and (page is not None or any_open(on, judge))
+    return JudgeView(
+        judge=judge.public,
+        project=dossier.slug,
+        kind=cast(Kind, judge.kind),
+        stage=cast(Stage, judge.stage),
+        reason=reason_of(judge, policy, open_items=open_items),
+        judged=judge.judged,
+        pages=judge.pages,
+        open_items=open_items,
+        page=page,
+        training_done=judge.training_seen,
+        training_pairs=dossier.training_pairs(judge.arm),
+        training_right=judge.training_right,
+        tries_left=max(0, policy.training_tries - judge.attempt),
+        gold_seen=judge.seen,
+        gold_right=judge.right,
+        accuracy=accuracy_of(judge.right, judge.seen),
+        warned=judge.warned_at is not None,
+        pay=to_money(paid(judge, dossier)),
+        currency=policy.currency,
+        completion_code=code_of(judge.stage, policy),
+        notice=tuple(judge.notice),
+    )
+
+
+def paid(judge: Any, dossier: Dossier) -> int:
+    """What a judge has earned, in millionths, by her stage and her arm's policy."""
+    policy = dossier.policy_of(judge.arm)
+    if judge.stage == "failed":
+        return to_micros(policy.pay_failed)
+    if judge.stage == "blocked" and not policy.pay_blocked:
+        return 0
+    return int(judge.earned)
+
+
+def project_view(dossier: Dossier, arm: str) -> ProjectView:
+    """What a judge may know of a project."""
+    policy = dossier.policy_of(arm)
+    return ProjectView(
+        slug=dossier.slug,
+        name=dossier.name,
+        state=dossier.state,
+        guidelines=dossier.guidelines_of(arm),
+        labels=dossier.scale.labels,
+        others=OTHERS,
+        consent=policy.consent if policy.require_consent else "",
+        training_pairs=dossier.training_pairs(arm),
+        training_pass=policy.training_pass,
+        training_tries=policy.training_tries,
+        pairs_per_page=policy.pairs_per_page,
+        pay_per_page=policy.pay_per_page,
+        pay_failed=policy.pay_failed,
+        currency=policy.currency,
+        feedback=policy.feedback,
+    )
+
+
+_FIND = select(judges.c.public).where(
+    judges.c.project == bindparam("project"),
+    judges.c.channel == bindparam("channel"),
+    judges.c.key == bindparam("key"),
+)
+
+
+def take_in(on: Connection, arrival: Arrival, dossiers: Dossiers, now: float) -> str:
+    """The public id of who came: found, or made."""
+    _check_form(arrival)
+    project = on.execute(
+        select(projects.c.id, projects.c.version).where(projects.c.slug == arrival.project)
+    ).one_or_none()
+    if project is None:
+        raise NotFound("project", arrival.project)
+    who = {"project": project.id, "channel": arrival.channel, "key": arrival.key}
+    known: str | None = on.execute(_FIND, who).scalar()
+    if known is not None:
+        return known
+    # One newcomer at a time: the arm depends on how many came before.
+    locked = on.execute(
+        select(projects.c.version, projects.c.arrivals)
+        .where(projects.c.id == project.id)
+        .with_for_update(key_share=True)
+    ).one()
+    known = on.execute(_FIND, who).scalar()
+    if known is not None:
+        return str(known)
+    dossier = dossiers.get(on, project.id, locked.version)
+    invite = _check_welcome(on, arrival, dossier, now)
+    return _make_judge(on, arrival, dossier, locked.arrivals, invite, now)
+
+
+def _check_form(arrival: Arrival) -> None:
+    if arrival.channel not in CHANNELS or arrival.kind not in KINDS:
+        raise Refused("bad-form", f"{arrival.channel!r} as {arrival.kind!r} is no way to come")
+    if not 0 < len(arrival.key) <= LONGEST_KEY or "\0" in arrival.key:
+        raise Refused("bad-form", f"a judge's key has 1 to {LONGEST_KEY} characters")
+    for name, value in arrival.parameters.items():
+        if len(name) + len(value) > 2 * LONGEST_KEY or "\0" in name + value:
+            raise Refused("bad-form", f"the parameter {name[:40]!r} is too long")
+
+
+def _check_welcome(on: Connection, arrival: Arrival, dossier: Dossier, now: float) -> int | None:
+    """Whether a newcomer may come in, and by which invitation."""
+    if dossier.state != "open":
+        raise Refused("not-open", "this project takes no new judges at the moment")
+    if arrival.channel not in dossier.policy.channels:
+        raise Refused("channel-closed", "this project cannot be joined in this way")
+    if arrival.channel != "invite":
+        return None
+    invite = on.execute(
+        select(invites).where(invites.c.key == arrival.key, invites.c.project == dossier.project)
+    ).one_or_none()
+    if invite is None or invite.revoked:
+        raise Refused("invite-unknown", "this invitation is not known, or was taken back")
+    if invite.expires is not None and invite.expires <= now:
+        raise Refused("invite-expired", "this invitation has expired")
+    return int(invite.id)
+
+
+def _make_judge(
+    on: Connection,
+    arrival: Arrival,
+    dossier: Dossier,
+    number: int,
+    invite: int | None,
+    now: float,
+) -> str:
+    """A new judge in her arm and first stage."""
+    arm = assign_arm(dossier.seed, number, list(dossier.arms))
+    policy = dossier.policy_of(arm)
+    count = len(dossier.training)
+    stage = first_stage(policy, training_golds=count)
+    if arrival.kind == "model" and stage == "consent":
+        stage = stage_after_consent(policy, training_golds=count)
+    public = secrets.token_urlsafe(12)
+    judge = on.execute(
+        insert(judges)
+        .values(
+            public=public,
+            project=dossier.project,
+            channel=arrival.channel,
+            key=arrival.key,
+            parameters=dict(arrival.parameters),
+            kind=arrival.kind,
+            arm=arm,
+            stage=stage,
+            came=now,
+            last=now,
+            notice=[],
+        )
+        .returning(judges.c.id)
+    ).scalar_one()
+    on.execute(update(projects).where(projects.c.id == dossier.project).values(arrivals=number + 1))
+    if invite is not None:
+        on.execute(update(invites).where(invites.c.id == invite).values(judge=judge))
+    figures: dict[str, Any] = {"arm": arm, "number": number, "stage": stage}
+    figures |= {"channel": arrival.channel, "kind": arrival.kind}
+    write_log(on, [line(dossier, now, "arrived", judge=judge, **figures)])
+    return public
+
+
+def give_consent(on: Connection, public: str, dossiers: Dossiers, now: float) -> None:
+    """Note a judge's consent and move her on; nothing if she is past it."""
+    judge = lock_judge(on, public)
+    if judge.stage != "consent":
+        return
+    dossier = dossiers.get(on, judge.project, judge.version)
+    policy = dossier.policy_of(judge.arm)
+    stage = stage_after_consent(policy, training_golds=len(dossier.training))
+    on.execute(
+        update(judges).where(judges.c.id == judge.id).values(stage=stage, consented=now, last=now)
+    )
+    write_log(on, [line(dossier, now, "consented", judge=judge.id, actor="judge", stage=stage)])

@@ -1,0 +1,173 @@
+"""A model at work: pages from a project, answers from an endpoint, until there is no more to do.
+
+The model gets its pages from the same desk as a person: training with feedback on mistakes, hidden
+gold, trust, warning and block. What it is told of its mistakes goes into its next questions, as a
+person would keep it in mind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from adjudge.collect.model_judge.endpoint import Endpoint
+from adjudge.collect.model_judge.ledger import Ledger, key_of
+from adjudge.collect.model_judge.question import Question, Reply
+from adjudge.collect.values import Answer, Feedback, JudgeView, Outcome, Page, ProjectView
+
+_LESSONS = 12  # mistakes that the model is reminded of
+
+
+class Work(Protocol):
+    """Where a judge gets pages and leaves answers: the desk itself, or a server over HTTP."""
+
+    def project(self) -> ProjectView:
+        """Guidelines and labels."""
+        ...
+
+    def arrive(self) -> JudgeView:
+        """Come in, and consent."""
+        ...
+
+    def page(self) -> Page | None:
+        """The next page, None where there is none."""
+        ...
+
+    def submit(self, page: Page, answers: list[Answer]) -> Outcome:
+        """Leave the answers."""
+        ...
+
+    def state(self) -> JudgeView:
+        """Where the judge stands."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """How a model's work went."""
+
+    pages: int = 0
+    judged: int = 0
+    from_ledger: int = 0
+    unanswered: int = 0
+    view: JudgeView | None = None
+
+
+async def judge(
+    work: Work,
+    endpoint: Endpoint,
+    ledger: Ledger,
+    *,
+    concurrency: int = 8,
+    most: int | None = None,
+    learn: bool = True,
+    on_page: Callable[[Tally], None] | None = None,
+) -> Tally:
+    """Judge pages until none is left, the judge is stopped, or ``most`` pairs are judged.
+
+    ``learn``: tell the model of its missed golds, as people are told.
+    """
+    project = work.project()
+    tally = Tally(view=work.arrive())
+    room = asyncio.Semaphore(concurrency)
+    lessons: list[str] = []
+    while most is None or tally.judged < most:
+        page = await asyncio.to_thread(work.page)
+        if page is None:
+            break
+        guidelines = _with_lessons(project.guidelines, lessons if learn else [])
+
+        async def one(
+            row: int, question: Question, guide: str = guidelines, kept: Page = page
+        ) -> Answer:
+            started = time.monotonic()
+            reply = await _asked(question, guide, kept.labels, endpoint, ledger, room, tally)
+            return Answer(
+                row=row,
+                label=reply.label,
+                comment=reply.reason,
+                seconds=round(time.monotonic() - started, 3),
+            )
+
+        given = {answer.row for answer in page.answers} if page.kind == "training" else set()
+        questions = [(row, q) for row, q in _questions(page) if row not in given]
+        answers = await _together([one(row, question) for row, question in questions])
+        outcome = await asyncio.to_thread(work.submit, page, answers)
+        lessons = (lessons + _lessons(page, outcome.feedback))[-_LESSONS:]
+        tally.pages += 1
+        tally.judged += len(answers)
+        tally.view = outcome.view
+        if on_page is not None:
+            on_page(tally)
+    tally.view = await asyncio.to_thread(work.state)
+    return tally
+
+
+async def _together(asked: list[Coroutine[Any, Any, Answer]]) -> list[Answer]:
+    """The answers to all; where one fails, the others end before the failure is told."""
+    tasks = [asyncio.ensure_future(one) for one in asked]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
+async def _asked(
+    question: Question,
+    guidelines: str,
+    labels: tuple[str, ...],
+    endpoint: Endpoint,
+    ledger: Ledger,
+    room: asyncio.Semaphore,
+    tally: Tally,
+) -> Reply:
+    """The model's answer, from the ledger if it was asked the same before."""
+    key = key_of(endpoint.model, guidelines, labels, question)
+    found = ledger.get(key)
+    if found is not None:
+        tally.from_ledger += 1
+        return found
+    async with room:
+        reply = await endpoint.ask(question, guidelines=guidelines, labels=labels)
+    if reply.label not in labels:
+        tally.unanswered += 1
+    ledger.put(key, reply)
+    return reply
+
+
+def _questions(page: Page) -> list[tuple[int, Question]]:
+    return [
+        (
+            row.row,
+            Question(
+                query=group.query, need=group.need, category=group.category, title=row.title,
+                text=row.text, url=row.url,
+            ),
+        )
+        for group in page.groups
+        for row in group.rows
+    ]  # fmt: skip
+
+
+def _lessons(page: Page, feedback: tuple[Feedback, ...]) -> list[str]:
+    """What the judge was told of its mistakes, a line each."""
+    asked = dict(_questions(page))
+    return [
+        f'For the query "{asked[told.row].query}" and the result "{asked[told.row].title}" you '
+        f'answered "{told.given}"; accepted: {", ".join(told.accepted)}. {told.reason}'.strip()
+        for told in feedback
+        if not told.right and told.row in asked
+    ]
+
+
+def _with_lessons(guidelines: str, lessons: list[str]) -> str:
+    if not lessons:
+        return guidelines
+    listed = "\n".join(f"- {lesson}" for lesson in lessons)
+    return f"{guidelines}\n\n## Mistakes you made before\n\n{listed}"

@@ -1,0 +1,143 @@
+"""A judge's row in the store: reading it under a lock, her record, and lines of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, cast
+
+from sqlalchemy import bindparam, insert, select, text
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.policy import Record
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.schema import judges, log, projects
+from adjudge.collect.values import Stage
+from adjudge.errors import NotFound
+
+MICRO = Decimal(1_000_000)
+
+_JUDGE = (
+    select(judges, projects.c.version, projects.c.state.label("project_state"))
+    .join(projects, projects.c.id == judges.c.project)
+    .where(judges.c.public == bindparam("public"))
+)
+_LOCKED = _JUDGE.with_for_update(of=judges, key_share=True)
+_BY_ID = (
+    select(judges, projects.c.version, projects.c.state.label("project_state"))
+    .join(projects, projects.c.id == judges.c.project)
+    .where(judges.c.id == bindparam("judge"))
+)
+_SHARED = text("SELECT pg_advisory_xact_lock_shared(7234002)")
+_ALONE = text("SELECT pg_advisory_xact_lock(7234002)")
+_LOG = insert(log)
+
+
+def read_judge(on: Connection, public: str) -> StoredRow:
+    """A judge's row, as it is now."""
+    row = on.execute(_JUDGE, {"public": public}).one_or_none()
+    if row is None:
+        raise NotFound("judge", public)
+    return row
+
+
+def lock_judge(on: Connection, public: str) -> StoredRow:
+    """A judge's row, which nobody else may change until the transaction ends."""
+    if on.dialect.name == "postgresql":
+        on.execute(_SHARED)  # gold is not edited meanwhile
+    row = on.execute(_LOCKED, {"public": public}).one_or_none()
+    if row is None:
+        raise NotFound("judge", public)
+    return row
+
+
+def judge_by_id(on: Connection, judge: int) -> StoredRow:
+    """A judge's row by the id inside."""
+    return on.execute(_BY_ID, {"judge": judge}).one()
+
+
+def edit_gold_alone(on: Connection) -> None:
+    """Keep every judge's answers out until the transaction ends: gold is about to change."""
+    if on.dialect.name == "postgresql":
+        on.execute(_ALONE)
+
+
+def record_of(judge: StoredRow) -> Record:
+    """A judge's record, as decisions take it."""
+    return Record(
+        stage=cast(Stage, judge.stage),
+        seen=judge.seen,
+        right=judge.right,
+        warned_at=judge.warned_at,
+        by_hand=judge.by_hand,
+        before=cast(Stage | None, judge.before),
+        attempt=judge.attempt,
+        training_seen=judge.training_seen,
+        training_right=judge.training_right,
+    )
+
+
+def columns_of(record: Record) -> dict[str, Any]:
+    """The columns of a judge's row that a record sets."""
+    return {
+        "stage": record.stage,
+        "seen": record.seen,
+        "right": record.right,
+        "warned_at": record.warned_at,
+        "by_hand": record.by_hand,
+        "before": record.before,
+        "attempt": record.attempt,
+        "training_seen": record.training_seen,
+        "training_right": record.training_right,
+    }
+
+
+def figures_of(record: Record) -> dict[str, Any]:
+    """The figures that a decision on a judge rests on, for the log."""
+    return {"stage": record.stage, "seen": record.seen, "right": record.right}
+
+
+def line(
+    dossier: Dossier,
+    now: float,
+    event: str,
+    *,
+    judge: int | None = None,
+    actor: str = "system",
+    **figures: Any,
+) -> dict[str, Any]:
+    """One line of the log, to be written by ``write_log``."""
+    return {
+        "project": dossier.project,
+        "judge": judge,
+        "time": now,
+        "event": event,
+        "actor": actor,
+        "policy_version": dossier.policy_version,
+        "figures": figures,
+    }
+
+
+def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:
+    """Append lines to the log."""
+    if lines:
+        on.execute(_LOG, list(lines))
+
+
+def to_time(seconds: float) -> datetime:
+    """A stored time as a datetime in UTC."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def to_money(micros: int) -> Decimal:
+    """A stored amount of money, exact, with at least two decimals."""
+    amount = (Decimal(int(micros)) / MICRO).normalize()
+    exponent = amount.as_tuple().exponent
+    return amount.quantize(Decimal("0.01")) if int(exponent) > -2 else amount
+
+
+def to_micros(amount: Decimal) -> int:
+    """An amount of money as it is stored."""
+    return int((amount * MICRO).to_integral_value())

@@ -1,0 +1,1 @@
+"""The store of collecting: tables, migrations, transactions on SQLite or PostgreSQL."""

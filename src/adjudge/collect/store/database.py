@@ -1,0 +1,267 @@
+"""One database, by URL: SQLite in a file or PostgreSQL. Transactions, and errors that say what."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, make_url
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    NoSuchModuleError,
+    OperationalError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from adjudge.collect.store.flushing import Flusher
+from adjudge.collect.store.schema import HEAD
+from adjudge.errors import BadSetting, Unavailable
+
+Result = TypeVar("Result")
+StoredRow: TypeAlias = sa.Row[*tuple[Any, ...]]  # a row of any columns, read by their names
+
+_TRIES = 5  # PostgreSQL may break a deadlock by ending one of two transactions; it is run again
+_NOT_DURABLE = sa.text("SET LOCAL synchronous_commit TO off")
+_DEADLOCK = ("40P01", "40001", "55P03")
+
+
+def utc_now() -> datetime:
+    """The time now, in UTC."""
+    return datetime.now(UTC)
+
+
+class Database:
+    """An open database, migrated to the newest schema. Safe to share between threads.
+
+    ``url`` is a SQLAlchemy URL or the path of a SQLite file. ``wait`` is how many seconds to wait
+    for a lock that another process holds.
+    """
+
+    def __init__(self, url: str | Path, *, wait: float = 10.0, migrate: bool = True) -> None:
+        self.url = _url(url)
+        self.sqlite = self.url.get_backend_name() == "sqlite"
+        self.engine = _engine(self.url, self.sqlite, wait)
+        # Threads of one process queue here rather than in SQLite's busy handler, which sleeps.
+        self._writing = threading.Lock() if self.sqlite else None
+        self._flusher = Flusher(Path(str(self.url.database))) if self.sqlite else None
+        if migrate:
+            self.migrate()
+
+    def __repr__(self) -> str:
+        return f"Database({self.url.render_as_string()})"
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+
+    def migrate(self) -> None:
+        """Bring the schema to the newest version; safe if several processes do it at once."""
+        with self._told(), self.engine.connect() as connection:
+            if _version(connection) == HEAD:
+                return
+            connection.rollback()
+            with connection.begin():
+                if not self.sqlite:
+                    connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234001)"))
+                if _version(connection) != HEAD:
+                    from adjudge.collect.store.migrating import upgrade
+
+                    upgrade(connection)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection for reading only; what is read belongs together."""
+        with self._told(), self.engine.connect() as connection:
+            reading = connection.execution_options(adjudge_read=True)
+            if not self.sqlite:
+                reading = reading.execution_options(isolation_level="REPEATABLE READ")
+            with reading.begin():
+                yield reading
+
+    def write(self, work: Callable[[Connection], Result], *, durable: bool = True) -> Result:
+        """What ``work`` gives, run in one transaction; run again if a deadlock had to be broken.
+
+        Once it returns, what was stored outlives the process. ``durable``: also a power cut, at
+        the price of waiting for the disk.
+        """
+        for attempt in range(_TRIES):
+            try:
+                with self._told(), self._writing or nullcontext(), self.engine.begin() as on:
+                    if not durable and not self.sqlite:
+                        on.execute(_NOT_DURABLE)
+                    result = work(on)
+                if durable and self._flusher is not None:
+                    self._flusher.wait()
+                return result
+            except _Deadlock:
+                time.sleep(0.005 * 2**attempt)
+        raise Unavailable("database-busy", "the database is busy: too many at once; try again")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of the driver, told as what they mean."""
+        try:
+            yield
+        except PoolTimeout as error:
+            message = "the database is busy: no connection came free; try again"
+            raise Unavailable("database-busy", message) from error
+        except (DBAPIError, DisconnectionError) as error:
+            told = _told_of(error)
+            if told is None:
+                raise
+            raise told from error
+
+
+class Bulk:
+    """Many rows into one table, past the machinery that a row would cost each time.
+
+    Every row is a dictionary of the same columns, whose values the driver takes as they are.
+    """
+
+    def __init__(self, table: sa.Table) -> None:
+        self._table = table
+        self._made: dict[tuple[str, tuple[str, ...]], tuple[str, Sequence[str] | None]] = {}
+
+    def run(self, on: Connection, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert rows."""
+        if not rows:
+            return
+        names = tuple(rows[0])
+        key = (on.dialect.name, names)
+        if key not in self._made:
+            statement = sa.insert(self._table).values({n: sa.bindparam(n) for n in names})
+            compiled = statement.compile(dialect=on.dialect)
+            self._made[key] = (str(compiled), compiled.positiontup)
+        text, order = self._made[key]
+        if order is None:
+            on.exec_driver_sql(text, list(rows))
+        else:
+            on.exec_driver_sql(text, [tuple(row[name] for name in order) for row in rows])
+
+
+class Prepared:
+    """A select that is run very often: compiled once, its rows taken as the driver gives them."""
+
+    def __init__(self, statement: sa.Select[Any]) -> None:
+        self.statement = statement
+        self._made: dict[str, tuple[str, Sequence[str] | None, dict[str, Any]]] = {}
+
+    def all(self, on: Connection, parameters: dict[str, Any]) -> Sequence[tuple[Any, ...]]:
+        """Every row, as a tuple."""
+        name = on.dialect.name
+        if name not in self._made:
+            compiled = self.statement.compile(dialect=on.dialect)
+            self._made[name] = (str(compiled), compiled.positiontup, dict(compiled.params))
+        text, order, constants = self._made[name]
+        every = {**constants, **parameters}
+        given = every if order is None else tuple(every[key] for key in order)
+        rows: Sequence[tuple[Any, ...]] = on.exec_driver_sql(text, given).cursor.fetchall()
+        return rows
+
+
+class _Deadlock(Exception):
+    """A transaction that the database ended and that can be run again."""
+
+
+def _url(url: str | Path) -> sa.URL:
+    """The URL, with drivers named; a path is a SQLite file."""
+    text = str(url)
+    try:
+        made = make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
+    except ArgumentError:
+        made = None
+    if made is None or made.get_backend_name() not in ("sqlite", "postgresql"):
+        raise BadSetting("database", text, "a file, sqlite:///FILE or postgresql://USER@HOST/NAME")
+    if made.get_backend_name() == "postgresql":
+        return made.set(drivername="postgresql+psycopg")
+    if not made.database or made.database == ":memory:":
+        raise BadSetting("database", text, "a file, so that nothing is lost")
+    return made
+
+
+def _engine(url: sa.URL, sqlite: bool, wait: float) -> sa.Engine:
+    """The engine: WAL and BEGIN IMMEDIATE on SQLite, checked connections on PostgreSQL."""
+    try:
+        if not sqlite:
+            return sa.create_engine(
+                url,
+                pool_size=10,
+                max_overflow=30,
+                pool_timeout=wait,
+                pool_pre_ping=True,
+                connect_args={"connect_timeout": max(2, int(wait))},
+            )
+    except (ImportError, NoSuchModuleError) as error:
+        wanted = "the extra adjudge[postgres] installed"
+        raise BadSetting("database", url.render_as_string(), wanted) from error
+    folder = Path(str(url.database)).resolve().parent
+    if not folder.is_dir():
+        raise BadSetting("database", str(url.database), f"a folder that exists; {folder} does not")
+    engine = sa.create_engine(
+        url, pool_size=10, max_overflow=30, pool_timeout=wait, connect_args={"timeout": wait}
+    )
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: Any, _record: Any) -> None:
+    """Set up a fresh SQLite connection."""
+    connection.isolation_level = None  # transactions are begun below, not by the driver
+    cursor = connection.cursor()
+    mode = cursor.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    # In WAL mode a commit that has to outlive a power cut waits for the Flusher. A file system
+    # that cannot do WAL has SQLite wait for the disk by itself.
+    synchronous = "NORMAL" if mode == "wal" else "FULL"
+    for pragma in (
+        f"synchronous={synchronous}",
+        "foreign_keys=ON",
+        "temp_store=MEMORY",
+        "cache_size=-65536",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    """Begin a transaction: a writer takes the lock at once, so that it never has to give up."""
+    reading = connection.get_execution_options().get("adjudge_read")
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _version(connection: Connection) -> str | None:
+    """The version of the stored schema; None for an empty database."""
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _told_of(error: DBAPIError | DisconnectionError) -> Exception | None:
+    """What an error of the driver means; None for one that is a fault of ours."""
+    original = getattr(error, "orig", None)
+    state = getattr(original, "sqlstate", None)
+    text = str(original or error).lower()
+    if state in _DEADLOCK:
+        return _Deadlock()
+    if "locked" in text or "busy" in text or state in ("57014", "53300"):
+        return Unavailable("database-busy", "the database is locked by another; try again")
+    if "disk is full" in text or "database or disk" in text or state in ("53100", "53200"):
+        return Unavailable("database-full", "the disk of the database is full; nothing was stored")
+    gone = isinstance(error, OperationalError | DisconnectionError) or (
+        isinstance(error, DBAPIError) and (error.connection_invalidated or state in _GONE)
+    )
+    if gone or "malformed" in text or "not a database" in text:
+        return Unavailable("database-gone", f"the database cannot be reached: {original or error}")
+    return None
+
+
+_GONE = ("57P01", "57P02", "57P03", "08000", "08003", "08006", "25006")

@@ -1,0 +1,328 @@
+"""The tables. Times are seconds since 1970 UTC, money is in millionths, ids inside are integers.
+
+What leaves the server are random public ids, never these integers. An item's counters obey, at
+every commit: ``leased`` is the number of open pages it stands on as work, ``trusted`` and
+``surplus`` the numbers of its judgments of that standing, and ``leased + trusted <= needed``.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+    true,
+)
+
+HEAD = "0001"  # the newest migration; the store is migrated to it on start
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+Big = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers rows only by INTEGER
+
+
+def _id() -> Column[int]:
+    return Column("id", Big, primary_key=True)
+
+
+def _public() -> Column[str]:
+    return Column("public", String(32), nullable=False, unique=True)
+
+
+def _to(name: str, table: str, *, nullable: bool = False, index: bool = False) -> Column[int]:
+    return Column(name, Big, ForeignKey(f"{table}.id"), nullable=nullable, index=index)
+
+
+def _text(name: str) -> Column[str]:
+    return Column(name, Text, nullable=False, server_default="")
+
+
+def _count(name: str) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default="0")
+
+
+requesters = Table(
+    "requesters",
+    metadata,
+    _id(),
+    _public(),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("password", Text, nullable=False),  # an argon2 hash
+    Column("admin", Boolean, nullable=False),
+    Column("made", Double, nullable=False),
+)
+
+projects = Table(
+    "projects",
+    metadata,
+    _id(),
+    Column("slug", String(80), nullable=False, unique=True),
+    _text("name"),
+    _to("owner", "requesters", nullable=True),
+    Column("state", String(10), nullable=False),
+    _text("guidelines"),
+    Column("scale", JSON, nullable=False),
+    Column("policy", JSON, nullable=False),
+    Column("policy_version", Integer, nullable=False),
+    Column("version", Integer, nullable=False),  # grows with any change that pages depend on
+    Column("seed", BigInteger, nullable=False),
+    _count("arrivals"),
+    Column("made", Double, nullable=False),
+)
+
+arms = Table(
+    "arms",
+    metadata,
+    _id(),
+    _to("project", "projects"),
+    Column("position", Integer, nullable=False),
+    Column("name", String(80), nullable=False),
+    Column("settings", JSON, nullable=False),
+    UniqueConstraint("project", "name"),
+)
+
+items = Table(
+    "items",
+    metadata,
+    _id(),
+    _to("project", "projects"),
+    Column("name", Text, nullable=False),
+    _text("topic"),
+    _text("query"),
+    _text("document"),
+    _text("need"),
+    _text("category"),
+    _text("title"),
+    _text("text"),
+    _text("url"),
+    _text("image"),
+    Column("rank", Big, nullable=False),  # the routing order
+    Column("gold", Boolean, nullable=False),
+    _count("leased"),
+    _count("trusted"),
+    _count("surplus"),
+    _count("broken"),  # answers that could not judge it
+    Column("needed", Integer, nullable=False),
+    Column("state", String(10), nullable=False),
+    UniqueConstraint("project", "name"),
+)
+# SQLite uses the index for exactly this condition, and does not see that a < b is b > a.
+HAS_ROOM = text("state = 'open' AND NOT gold AND needed - leased - trusted > 0")
+Index(
+    "ix_items_routing",
+    items.c.project,
+    items.c.rank,
+    sqlite_where=HAS_ROOM,
+    postgresql_where=HAS_ROOM,
+)
+
+golds = Table(
+    "golds",
+    metadata,
+    _id(),
+    _to("project", "projects", index=True),
+    Column("item", Big, ForeignKey("items.id"), nullable=False, unique=True),
+    Column("accepted", JSON, nullable=False),
+    _text("reason"),
+    Column("reasons", JSON, nullable=False),
+    Column("role", String(10), nullable=False),
+    Column("active", Boolean, nullable=False, server_default=true()),
+    Column("version", Integer, nullable=False),
+)
+
+judges = Table(
+    "judges",
+    metadata,
+    _id(),
+    _public(),
+    _to("project", "projects"),
+    Column("channel", String(10), nullable=False),
+    Column("key", Text, nullable=False),
+    Column("parameters", JSON, nullable=False),
+    Column("kind", String(10), nullable=False),
+    Column("arm", String(80), nullable=False),
+    Column("stage", String(10), nullable=False),
+    _text("reason"),
+    Column("by_hand", Boolean, nullable=False, server_default=false()),
+    Column("before", String(10)),  # the stage before a block by hand
+    Column("came", Double, nullable=False),
+    Column("last", Double),
+    Column("consented", Double),
+    Column("attempt", Integer, nullable=False, server_default="1"),
+    _count("training_seen"),
+    _count("training_right"),
+    _count("seen"),
+    _count("right"),
+    Column("warned_at", Integer),
+    Column("fresh_from", Big, nullable=False, server_default="0"),  # judgments.id: see Record
+    _count("made"),  # pages made for her
+    _count("pages"),  # pages of work answered
+    _count("judged"),
+    _count("others"),
+    _count("shown"),  # rows shown in pages of work
+    _count("golds_shown"),
+    Column("earned", BigInteger, nullable=False, server_default="0"),
+    Column("page", Big),  # the page she has open
+    Column("reached", Big, nullable=False, server_default="0"),  # items.rank: see pages._lease
+    Column("notice", JSON, nullable=False),
+    UniqueConstraint("project", "channel", "key"),
+)
+
+pages = Table(
+    "pages",
+    metadata,
+    _id(),
+    _public(),
+    _to("project", "projects", index=True),
+    _to("judge", "judges", index=True),
+    Column("kind", String(10), nullable=False),
+    Column("key", String(32), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("made", Double, nullable=False),
+    Column("expires", Double, nullable=False),
+    Column("state", String(10), nullable=False),  # open, answered, expired, returned
+    Column("answered", Double),
+    Column("draft", JSON),
+    Column("outcome", JSON),
+)
+_OPEN = text("state = 'open'")
+Index("ix_pages_expires", pages.c.expires, sqlite_where=_OPEN, postgresql_where=_OPEN)
+
+page_rows = Table(
+    "page_rows",
+    metadata,
+    Column("page", Big, ForeignKey("pages.id"), primary_key=True),
+    Column("row", Integer, primary_key=True),
+    Column("group", Integer, nullable=False),
+    _to("item", "items", index=True),
+    _to("gold", "golds", nullable=True),
+    _to("judge", "judges"),
+)
+_GOLD = text("gold IS NOT NULL")
+Index(
+    "ix_page_rows_golds",
+    page_rows.c.judge,
+    page_rows.c.gold,
+    sqlite_where=_GOLD,
+    postgresql_where=_GOLD,
+)
+
+judgments = Table(
+    "judgments",
+    metadata,
+    _id(),
+    _to("project", "projects", index=True),
+    _to("judge", "judges", index=True),
+    _to("item", "items", index=True),
+    Column("page", Big, ForeignKey("pages.id"), nullable=False),
+    Column("row", Integer, nullable=False),
+    Column("kind", String(10), nullable=False),  # training or work
+    Column("label", Text, nullable=False),  # a label of the scale, or one of the others
+    Column("other", Boolean, nullable=False),
+    _text("comment"),
+    Column("standing", String(10), nullable=False),  # trusted, surplus, untrusted
+    _to("gold", "golds", nullable=True),
+    Column("right", Boolean),
+    Column("seconds", Double),
+    Column("time", Double, nullable=False),
+    UniqueConstraint("page", "row"),
+)
+_WORK = text("gold IS NULL")
+Index(
+    "uq_judgments_once",
+    judgments.c.judge,
+    judgments.c.item,
+    unique=True,
+    sqlite_where=_WORK,
+    postgresql_where=_WORK,
+)
+Index(
+    "ix_judgments_golds",
+    judgments.c.gold,
+    sqlite_where=_GOLD,
+    postgresql_where=_GOLD,
+)
+
+contests = Table(
+    "contests",
+    metadata,
+    _id(),
+    _to("project", "projects", index=True),
+    _to("judge", "judges"),
+    _to("gold", "golds", index=True),
+    Column("judgment", Big, ForeignKey("judgments.id"), nullable=False, unique=True),
+    _text("text"),
+    Column("time", Double, nullable=False),
+    Column("settled", Boolean, nullable=False, server_default=false()),
+    Column("upheld", Boolean),
+    _text("answer"),
+)
+
+log = Table(
+    "log",
+    metadata,
+    _id(),
+    _to("project", "projects", nullable=True),
+    _to("judge", "judges", nullable=True, index=True),
+    Column("time", Double, nullable=False),
+    Column("event", String(40), nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("policy_version", Integer, nullable=False),
+    Column("figures", JSON, nullable=False),
+)
+Index("ix_log_project", log.c.project, log.c.id)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    _id(),
+    _public(),
+    _text("name"),
+    Column("scope", String(10), nullable=False),
+    _to("project", "projects", nullable=True),
+    _to("requester", "requesters"),
+    Column("hash", String(64), nullable=False, unique=True),
+    Column("made", Double, nullable=False),
+    Column("expires", Double),
+    Column("revoked", Boolean, nullable=False, server_default=false()),
+    Column("used", Double),
+)
+
+invites = Table(
+    "invites",
+    metadata,
+    _id(),
+    Column("key", String(32), nullable=False, unique=True),
+    _to("project", "projects", index=True),
+    _text("note"),
+    Column("made", Double, nullable=False),
+    Column("expires", Double),
+    Column("revoked", Boolean, nullable=False, server_default=false()),
+    _to("judge", "judges", nullable=True),
+)
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", String(80), primary_key=True),
+    Column("value", JSON, nullable=False),
+)

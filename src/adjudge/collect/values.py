@@ -1,0 +1,167 @@
+"""What passes between a judge and the desk: plain values, no database, no web."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+Channel = Literal["open", "invite", "panel", "api"]
+CHANNELS: tuple[Channel, ...] = ("open", "invite", "panel", "api")
+
+Kind = Literal["person", "model"]
+KINDS: tuple[Kind, ...] = ("person", "model")
+
+Stage = Literal["consent", "training", "working", "warned", "finished", "failed", "blocked"]
+STAGES: tuple[Stage, ...] = (
+    "consent",
+    "training",
+    "working",
+    "warned",
+    "finished",
+    "failed",
+    "blocked",
+)
+
+CANNOT_JUDGE = "can't judge"
+PAGE_BROKEN = "page broken"
+OTHERS: tuple[str, ...] = (CANNOT_JUDGE, PAGE_BROKEN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """Someone who came to a project, and by which way.
+
+    ``key`` is who they are in that channel: a participant id, an invitation, a session, a token.
+    The same channel and key is the same judge, in any session and on any device. ``parameters``
+    are kept as given (study id, session id of a panel).
+    """
+
+    project: str  # the project's slug
+    channel: Channel
+    key: str
+    parameters: dict[str, str] = field(default_factory=dict)
+    kind: Kind = "person"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectView:
+    """What a judge may know of a project before and while judging."""
+
+    slug: str
+    name: str
+    state: str  # "draft", "open", "paused" or "closed"
+    guidelines: str  # Markdown; the arm's own where the judge's arm has some
+    labels: tuple[str, ...]
+    others: tuple[str, ...]
+    consent: str  # Markdown, "" where the policy asks for none
+    training_pairs: int  # 0: no training
+    training_pass: float
+    training_tries: int
+    pairs_per_page: int
+    pay_per_page: Decimal
+    pay_failed: Decimal  # what a judge who failed the training is paid
+    currency: str
+    feedback: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeView:
+    """Where a judge stands: all that her own pages may show."""
+
+    judge: str  # random public id
+    project: str  # slug
+    kind: Kind
+    stage: Stage
+    reason: str  # one sentence for the judge: why she is at this stage
+    judged: int  # pairs she has answered outside training
+    pages: int  # pages she has answered outside training
+    open_items: bool  # whether a page could be made for her now
+    page: str | None  # the page she has open, to resume
+    training_done: int  # pairs answered in the present try
+    training_pairs: int  # pairs in a try; 0 where there is no training
+    training_right: int
+    tries_left: int  # further tries after the present one
+    gold_seen: int  # screening golds answered, as far as they count
+    gold_right: int
+    accuracy: float | None  # gold_right / gold_seen; None before the first
+    warned: bool  # whether she was warned, now or before
+    pay: Decimal  # earned so far
+    currency: str
+    completion_code: str | None
+    notice: tuple[str, ...] = ()  # sentences to show once beside the next page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One result to judge, as it is shown."""
+
+    row: int  # 1, 2, ... by position on the page
+    title: str
+    text: str
+    url: str
+    image: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The rows of one query on a page."""
+
+    query: str
+    need: str
+    category: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a judge said of one row: a label, or one of the others."""
+
+    row: int
+    label: str
+    comment: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page of rows that is hers until it expires. Nothing in it tells gold from work."""
+
+    page: str  # random public id
+    kind: Literal["training", "work"]
+    key: str  # to be sent back with the answers: makes a submit idempotent
+    expires: datetime
+    groups: tuple[Group, ...]
+    labels: tuple[str, ...]
+    others: tuple[str, ...]
+    answers: tuple[Answer, ...] = ()  # saved or, in training, already given
+    feedback: tuple[Feedback, ...] = ()  # in training: mistakes already made on this page
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Every row of the page, in order."""
+        return tuple(row for group in self.groups for row in group.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """What is told of one gold that was answered: every one in training, the missed in work."""
+
+    row: int
+    given: str
+    accepted: tuple[str, ...]
+    reason: str
+    right: bool
+    contested: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of an answer: stored, told, and where the judge stands now."""
+
+    page: str
+    feedback: tuple[Feedback, ...]
+    view: JudgeView
+    stored: int  # answers of this page that are stored
+    again: bool = False  # True if the answers were stored before: the same as the first time

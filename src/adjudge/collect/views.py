@@ -1,0 +1,270 @@
+"""What passes between a requester and the office: plain values, no database, no web."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+ProjectState = Literal["draft", "open", "paused", "closed"]
+PROJECT_STATES: tuple[ProjectState, ...] = ("draft", "open", "paused", "closed")
+Scope = Literal["judge", "requester"]
+Standing = Literal["trusted", "surplus", "untrusted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requester:
+    """Someone who may log in: sees her own projects, an admin everyone's."""
+
+    requester: str  # random public id
+    name: str  # what she logs in with
+    admin: bool
+    made: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """An API token, without its secret, of which only a hash is kept."""
+
+    token: str  # public id
+    name: str
+    scope: Scope
+    project: str | None  # slug; None: every project of its requester
+    requester: str  # public id of who made it
+    made: datetime
+    expires: datetime | None
+    revoked: bool
+    used: datetime | None  # last use, to the minute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invite:
+    """One invitation to judge: its key goes into a signed link."""
+
+    invite: str  # the key: random, and the judge's key in the channel "invite"
+    project: str
+    note: str  # whom it is for; the requester's own words
+    made: datetime
+    expires: datetime | None
+    revoked: bool
+    judge: str | None  # who came by it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectSummary:
+    """One line of the list of projects."""
+
+    slug: str
+    name: str
+    state: ProjectState
+    owner: str  # requester's name
+    made: datetime
+    labels: tuple[str, ...]
+    policy_version: int
+    items: int
+    closed: int
+    golds: int
+    judges: int
+    judgments: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunnelRow:
+    """How judges of one arm came through: the paper's table 2."""
+
+    arm: str
+    came: int
+    trained: int  # began the training
+    passed: int
+    failed: int
+    working: int
+    warned: int
+    blocked: int
+    finished: int
+
+    @property
+    def passed_share(self) -> float | None:
+        """Passed among those who passed or failed."""
+        ended = self.passed + self.failed
+        return self.passed / ended if ended else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a project is, what it cost, and why items are open."""
+
+    items: int
+    closed: int
+    open: int
+    set_aside: int
+    withdrawn: int
+    why_open: dict[str, int]  # sentence -> items: "not judged yet", "in judges' hands", ...
+    by_trusted: dict[int, int]  # trusted judgments -> items
+    needed: int  # trusted judgments wanted in all
+    trusted: int
+    surplus: int
+    untrusted: int
+    others: int  # answers such as "can't judge"
+    pages: int  # answered work pages
+    open_pages: int
+    judges: dict[str, int]  # stage -> judges
+    funnel: tuple[FunnelRow, ...]
+    gold_accuracy: float | None  # over every counted screening answer
+    cost: Decimal
+    cost_to_finish: Decimal
+    currency: str
+    warnings: tuple[str, ...]  # no gold, too little gold, gold that can be told apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRow:
+    """One line of the list of judges."""
+
+    judge: str
+    channel: str
+    kind: str
+    arm: str
+    stage: str
+    reason: str
+    by_hand: bool  # blocked by a requester
+    came: datetime
+    last: datetime | None
+    pages: int
+    judged: int
+    others: int
+    gold_seen: int
+    gold_right: int
+    accuracy: float | None
+    training_seen: int
+    training_right: int
+    seconds: float | None  # median a pair
+    pay: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One line of the log."""
+
+    entry: int
+    time: datetime
+    event: str
+    actor: str  # "system", "judge", or a requester's name
+    judge: str | None
+    policy_version: int
+    figures: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldAnswer:
+    """One answer of a judge to a gold."""
+
+    item: str
+    label: str
+    accepted: tuple[str, ...]
+    right: bool | None  # None: the gold does not count any more
+    kind: Literal["training", "work"]
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeDetail:
+    """A judge whole: tallies, confusion against gold, answers to gold, history."""
+
+    row: JudgeRow
+    labels: tuple[str, ...]  # columns of the confusion: labels, then the others
+    truths: tuple[str, ...]  # rows of the confusion: first accepted label of the gold
+    confusion: tuple[tuple[int, ...], ...]  # (truth, label)
+    golds: tuple[GoldAnswer, ...]  # newest first
+    history: tuple[LogEntry, ...]  # newest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisagreementRow:
+    """One item on which trusted judges differ."""
+
+    item: str
+    title: str
+    url: str
+    counts: dict[str, int]  # label -> trusted judgments
+    entropy: float  # bits
+    comments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisagreementTopic:
+    """The items of one query on which judges differ, the most split first."""
+
+    topic: str
+    query: str
+    need: str
+    entropy: float  # mean bits of its judged items
+    items: tuple[DisagreementRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldRow:
+    """One gold, how judges did on it, and what they say against it."""
+
+    item: str
+    topic: str
+    query: str
+    title: str
+    accepted: tuple[str, ...]
+    reason: str
+    reasons: dict[str, str]
+    role: str
+    active: bool
+    version: int
+    shown: int
+    answered: int
+    missed: int
+    labels: dict[str, int]  # label -> answers
+    contests: int  # not yet settled
+
+    @property
+    def missed_share(self) -> float | None:
+        """Missed among answered."""
+        return self.missed / self.answered if self.answered else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """A judge's "I disagree" with a gold."""
+
+    contest: int
+    item: str
+    query: str
+    title: str
+    judge: str
+    given: str
+    accepted: tuple[str, ...]
+    text: str
+    time: datetime
+    settled: bool
+    upheld: bool | None
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regrade:
+    """What an edit of gold changed."""
+
+    item: str
+    answers: int  # answers graded anew
+    changed: int  # of them, now graded otherwise
+    judges: int  # whose tallies changed
+    unblocked: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()  # failed the training before, passed now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What an import of items and gold changed."""
+
+    added: int
+    changed: int
+    withdrawn: int
+    golds_added: int
+    golds_changed: int
+    warnings: tuple[str, ...] = field(default=())

@@ -1,0 +1,146 @@
+"""The API for those who judge: scripts, and models, by the same routing, gold and trust."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Security
+from fastapi.security import HTTPBearer
+from starlette.responses import Response
+
+from adjudge.collect.values import Arrival, Outcome
+from adjudge.collect.web.api_values import (
+    FAULTS,
+    AnswersIn,
+    ArrivalIn,
+    ArrivalOut,
+    BriefOut,
+    ContestIn,
+    DraftIn,
+    JudgeOut,
+    LabelIn,
+    NextOut,
+    OutcomeOut,
+    Position,
+    PublicId,
+    Slug,
+    Ticket,
+    plain,
+    send,
+)
+from adjudge.collect.web.keys import Forged
+from adjudge.collect.web.state import state_of
+from adjudge.errors import Refused
+
+BEARER = HTTPBearer(auto_error=False, description="A token from the account page.")
+router = APIRouter(tags=["judging"], responses=FAULTS, dependencies=[Security(BEARER)])
+
+
+def _judge(request: Request, ticket: str) -> str:
+    """The judge of a ticket, which serves only with the token that it was given to."""
+    state = state_of(request)
+    holder = state.tokens.holder(request)
+    try:
+        judge, token = state.keys.open("ticket", ticket)
+    except (Forged, ValueError, TypeError):
+        token = None
+    if token != holder.token.token:
+        raise Refused("ticket-forged", "this ticket was not given to the holder of this token")
+    return str(judge)
+
+
+@router.get("/projects/{project}/guidelines", response_model=BriefOut)
+def read_guidelines(request: Request, project: Slug) -> Response:
+    """What a judge has to know: guidelines, labels, training, pay."""
+    state_of(request).tokens.holder(request).may_judge(project)
+    return send(state_of(request).desk.project(project))
+
+
+@router.post("/projects/{project}/arrivals", response_model=ArrivalOut)
+def arrive(request: Request, project: Slug, sent: ArrivalIn) -> Response:
+    """Come to a project, for the first time or again; the ticket is good for all that follows."""
+    state = state_of(request)
+    holder = state.tokens.holder(request)
+    holder.may_judge(project)
+    arrival = Arrival(
+        project=project,
+        channel="api",
+        key=f"{holder.token.token}:{sent.key}",
+        parameters=sent.parameters,
+        kind=sent.kind,
+    )
+    view = state.desk.arrive(arrival)
+    if sent.consent:
+        view = state.desk.consent(view.judge)
+    ticket = state.keys.sign("ticket", [view.judge, holder.token.token])
+    return send({"ticket": ticket, "judge": view})
+
+
+@router.get("/judges/{ticket}", response_model=JudgeOut)
+def read_judge(request: Request, ticket: Ticket) -> Response:
+    """Where the judge stands."""
+    return send(state_of(request).desk.state(_judge(request, ticket)))
+
+
+@router.post("/judges/{ticket}/consent", response_model=JudgeOut)
+def agree(request: Request, ticket: Ticket) -> Response:
+    """Agree to take part."""
+    return send(state_of(request).desk.consent(_judge(request, ticket)))
+
+
+@router.post("/judges/{ticket}/page", response_model=NextOut)
+def next_page(request: Request, ticket: Ticket) -> Response:
+    """The page that is open, or a new one; none where there is nothing to do."""
+    judge, desk = _judge(request, ticket), state_of(request).desk
+    page = desk.page(judge)
+    return send({"page": page, "judge": desk.state(judge) if page is None else None})
+
+
+@router.post("/judges/{ticket}/pages/{page}", response_model=OutcomeOut)
+def submit(request: Request, ticket: Ticket, page: PublicId, sent: AnswersIn) -> Response:
+    """Send the answers to a page. Sent twice, they are stored once."""
+    judge, state = _judge(request, ticket), state_of(request)
+    answers = [answer.value() for answer in sent.answers]
+    outcome = state.desk.submit(judge, page, sent.key, answers)
+    state.metrics.count("judgments", 0 if outcome.again else outcome.stored)
+    return _outcome(outcome)
+
+
+@router.get("/judges/{ticket}/pages/{page}", response_model=OutcomeOut)
+def read_outcome(request: Request, ticket: Ticket, page: PublicId) -> Response:
+    """What came of a page that was answered."""
+    return _outcome(state_of(request).desk.outcome(_judge(request, ticket), page))
+
+
+@router.put("/judges/{ticket}/pages/{page}/draft", status_code=204)
+def keep_draft(request: Request, ticket: Ticket, page: PublicId, sent: DraftIn) -> Response:
+    """Keep answers that are not yet sent."""
+    answers = [answer.value() for answer in sent.answers]
+    state_of(request).desk.save(_judge(request, ticket), page, answers)
+    return Response(status_code=204)
+
+
+@router.post("/judges/{ticket}/pages/{page}/rows/{row}", response_model=OutcomeOut)
+def answer_training(
+    request: Request, ticket: Ticket, page: PublicId, row: Position, sent: LabelIn
+) -> Response:
+    """Answer one row of a training page, and be told at once."""
+    desk, judge = state_of(request).desk, _judge(request, ticket)
+    return _outcome(desk.answer_training(judge, page, row, sent.label))
+
+
+@router.post("/judges/{ticket}/pages/{page}/contests", status_code=204)
+def contest(request: Request, ticket: Ticket, page: PublicId, sent: ContestIn) -> Response:
+    """Disagree with a gold that was missed."""
+    state_of(request).desk.contest(_judge(request, ticket), page, sent.row, sent.text)
+    return Response(status_code=204)
+
+
+@router.post("/judges/{ticket}/finish", response_model=JudgeOut)
+def finish(request: Request, ticket: Ticket) -> Response:
+    """Stop, and get the completion code."""
+    return send(state_of(request).desk.finish(_judge(request, ticket)))
+
+
+def _outcome(outcome: Outcome) -> Response:
+    body = plain(outcome)
+    body["judge"] = body.pop("view")
+    return send(body)

@@ -1,0 +1,422 @@
+"""The API for requesters: all that their pages can do."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Security, UploadFile
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from adjudge.collect import refit
+from adjudge.collect.office import Office
+from adjudge.collect.project import GoldEntry, Item, Project
+from adjudge.collect.web import uploading
+from adjudge.collect.web.api_judging import BEARER
+from adjudge.collect.web.api_values import (
+    FAULTS,
+    Comment,
+    Guide,
+    Key,
+    Line,
+    Name,
+    Paragraph,
+    Passage,
+    PublicId,
+    Reason,
+    Sent,
+    Short,
+    Slug,
+    Told,
+    plain,
+    send,
+)
+from adjudge.collect.web.entering import Entered
+from adjudge.collect.web.forms import clean
+from adjudge.collect.web.joining import invite_link
+from adjudge.collect.web.project_settings import exported
+from adjudge.collect.web.state import state_of
+from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting, Refused
+
+router = APIRouter(tags=["projects"], responses=FAULTS, dependencies=[Security(BEARER)])
+Number = Annotated[int, Field(ge=0, le=2**53)]
+Listing = dict[str, Any]
+
+
+class ItemIn(Sent):
+    """One item to judge."""
+
+    name: Name
+    topic: Line = ""
+    query: Paragraph = ""
+    document: Line = ""
+    need: Paragraph = ""
+    category: Line = ""
+    title: Paragraph = ""
+    text: Passage = ""
+    url: Paragraph = ""
+    image: Paragraph = ""
+
+
+class GoldIn(Sent):
+    """The known answer to an item."""
+
+    item: Name
+    accepted: list[Name] = Field(min_length=1, max_length=100)
+    reason: Reason = ""
+    reasons: dict[Line, Reason] = Field(default={}, max_length=100)
+    role: Literal["training", "screening", "both"] = "both"
+
+
+class ProjectIn(Sent):
+    """A project: labels with commas between them, or < where they have an order."""
+
+    name: Key
+    labels: Name
+    relevant: list[Line] = Field(default=[], max_length=100)
+    guidelines: Guide = ""
+    items: list[ItemIn] = Field(default=[], max_length=200_000)
+    golds: list[GoldIn] = Field(default=[], max_length=200_000)
+    policy: dict[str, Any] = Field(default={})
+
+
+class StateIn(Sent):
+    """The state a project is to have."""
+
+    state: Literal["open", "paused", "closed"]
+
+
+class GuidelinesIn(Sent):
+    """Guidelines, in Markdown."""
+
+    guidelines: Guide
+
+
+class ReasonIn(Sent):
+    """Why, for the log."""
+
+    reason: Line = ""
+
+
+class GoldEdit(Sent):
+    """A change of gold; what is not given stays."""
+
+    item: Name
+    accepted: list[Name] | None = Field(default=None, min_length=1, max_length=100)
+    reason: Reason | None = None
+    reasons: dict[Line, Reason] | None = None
+    role: Literal["training", "screening", "both"] | None = None
+    active: bool | None = None
+
+
+class SettleIn(Sent):
+    """The answer to a judge who disagreed."""
+
+    upheld: bool
+    answer: Comment = ""
+
+
+class InvitesIn(Sent):
+    """Whom invitations are for, one each."""
+
+    notes: list[Short] = Field(min_length=1, max_length=1_000)
+
+
+class ModelIn(Sent):
+    """The model to fit."""
+
+    model: Literal[refit.MODEL_NAMES]  # type: ignore[valid-type]
+
+
+class ListOut(Told):
+    """A list of things."""
+
+    results: list[dict[str, Any]]
+
+
+def _who(request: Request, project: str | None) -> Entered:
+    """The requester of a token, held to the project that the token is for."""
+    state = state_of(request)
+    holder = state.tokens.holder(request)
+    holder.may_request()
+    if project is not None:
+        holder.may_judge(project)
+    elif holder.token.project is not None and request.method != "GET":
+        raise Refused("token-scope", "this token is for one project only")
+    return Entered(request, holder.requester, state.office.acting(holder.requester))
+
+
+def _office(request: Request, project: str | None = None) -> Office:
+    return _who(request, project).office
+
+
+def _list(values: Any) -> Response:
+    return send({"results": values})
+
+
+@router.get("/projects", response_model=ListOut)
+def list_projects(request: Request) -> Response:
+    """The caller's projects."""
+    only = state_of(request).tokens.holder(request).token.project
+    projects = _office(request).projects()
+    return _list([p for p in projects if only is None or p.slug == only])
+
+
+@router.post("/projects", response_model=Listing, status_code=201)
+def create_project(request: Request, sent: ProjectIn) -> Response:
+    """Make a project, as a draft."""
+    office = _office(request)
+    project = Project(
+        name=sent.name,
+        scale=Scale.parse(sent.labels, relevant=sent.relevant),
+        guidelines=sent.guidelines,
+        items=tuple(_item(item) for item in sent.items),
+        golds=tuple(_gold(gold) for gold in sent.golds),
+        policy=sent.policy,
+    )
+    return send(office.create_project(project), 201)
+
+
+def _item(sent: ItemIn) -> Item:
+    for name in ("url", "image"):
+        address = getattr(sent, name)
+        if address and not address.lower().startswith(("http://", "https://")):
+            raise BadSetting(f"{name} of {sent.name}", address, "http:// or https://")
+    return Item(**sent.model_dump())
+
+
+def _gold(sent: GoldIn) -> GoldEntry:
+    return GoldEntry(
+        item=sent.item,
+        accepted=tuple(sent.accepted),
+        reason=sent.reason,
+        reasons=sent.reasons,
+        role=sent.role,
+    )
+
+
+@router.get("/projects/{project}", response_model=Listing)
+def read_project(request: Request, project: Slug) -> Response:
+    """One project."""
+    return send(_office(request, project).project(project))
+
+
+@router.delete("/projects/{project}", status_code=204)
+def delete_project(request: Request, project: Slug) -> Response:
+    """Delete a project that is a draft or closed."""
+    _office(request, project).delete_project(project)
+    return Response(status_code=204)
+
+
+@router.put("/projects/{project}/state", response_model=Listing)
+def set_state(request: Request, project: Slug, sent: StateIn) -> Response:
+    """Open, pause or close a project."""
+    return send(_office(request, project).set_state(project, sent.state))
+
+
+@router.put("/projects/{project}/guidelines", status_code=204)
+def set_guidelines(request: Request, project: Slug, sent: GuidelinesIn) -> Response:
+    """Replace the guidelines."""
+    _office(request, project).set_guidelines(project, sent.guidelines)
+    return Response(status_code=204)
+
+
+@router.get("/projects/{project}/policy", response_model=Listing)
+def read_policy(request: Request, project: Slug) -> Response:
+    """The policy and its version."""
+    policy, version = _office(request, project).policy(project)
+    return send({"version": version, "policy": policy.to_dict()})
+
+
+@router.patch("/projects/{project}/policy", response_model=Listing)
+def set_policy(request: Request, project: Slug, sent: dict[str, Any]) -> Response:
+    """Change some settings of the policy."""
+    policy, version = _office(request, project).set_policy(project, sent)
+    return send({"version": version, "policy": policy.to_dict()})
+
+
+@router.post("/projects/{project}/import", response_model=Listing)
+async def import_files(
+    request: Request,
+    project: Slug,
+    files: Annotated[list[UploadFile], Field(min_length=1)],
+    check: bool = False,
+) -> Response:
+    """Add items and gold from files; with ``check`` only say what is wrong with them."""
+    office = await run_in_threadpool(_office, request, project)
+    room = state_of(request).settings.upload_bytes
+    taken = []
+    for file in files:
+        body = await file.read(room + 1)
+        room -= len(body)
+        if room < 0:
+            raise HTTPException(413, "the files are too large together")
+        taken.append((clean(file.filename or "file"), body))
+    return await run_in_threadpool(_import, request, office, project, taken, check)
+
+
+def _import(
+    request: Request, office: Office, project: str, files: list[tuple[str, bytes]], check: bool
+) -> Response:
+    stored = office.value(project)
+    known = frozenset(item.name for item in stored.items)
+    preview = uploading.read(state_of(request).settings, files, stored.scale, known)
+    if preview.errors:
+        faults = [{"at": error.place, "problem": error.problem} for error in preview.errors]
+        more = preview.more_errors
+        raise Refused("bad-form", str(preview.errors[0]), faults=faults, more_errors=more)
+    counts = {"items": len(preview.items), "golds": len(preview.golds), "notes": preview.notes}
+    if check:
+        return send({"stored": False, **counts})
+    return send(
+        {
+            "stored": True,
+            **counts,
+            "changes": office.add_items(project, preview.items, preview.golds),
+        }
+    )
+
+
+@router.get("/projects/{project}/progress", response_model=Listing)
+def read_progress(request: Request, project: Slug) -> Response:
+    """How far a project is, and what it costs."""
+    return send(_office(request, project).progress(project))
+
+
+@router.get("/projects/{project}/judges", response_model=ListOut)
+def list_judges(request: Request, project: Slug) -> Response:
+    """Every judge."""
+    return _list(_office(request, project).judges(project))
+
+
+@router.get("/projects/{project}/judges/{judge}", response_model=Listing)
+def read_judge_detail(request: Request, project: Slug, judge: PublicId) -> Response:
+    """One judge: confusion, answers to gold, history."""
+    return send(_office(request, project).judge(project, judge))
+
+
+@router.post("/projects/{project}/judges/{judge}/block", response_model=Listing)
+def block_judge(request: Request, project: Slug, judge: PublicId, sent: ReasonIn) -> Response:
+    """Block a judge."""
+    return send(_office(request, project).block(project, judge, sent.reason))
+
+
+@router.post("/projects/{project}/judges/{judge}/unblock", response_model=Listing)
+def unblock_judge(request: Request, project: Slug, judge: PublicId, sent: ReasonIn) -> Response:
+    """Unblock a judge."""
+    return send(_office(request, project).unblock(project, judge, sent.reason))
+
+
+@router.get("/projects/{project}/disagreements", response_model=ListOut)
+def list_disagreements(
+    request: Request,
+    project: Slug,
+    search: Annotated[Short, Query()] = "",
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+) -> Response:
+    """Queries on whose items trusted judges differ."""
+    return _list(_office(request, project).disagreements(project, search=search, limit=limit))
+
+
+@router.get("/projects/{project}/golds", response_model=ListOut)
+def list_golds(request: Request, project: Slug) -> Response:
+    """Every gold, with misses and contests."""
+    return _list(_office(request, project).golds(project))
+
+
+@router.patch("/projects/{project}/golds", response_model=Listing)
+def edit_gold(request: Request, project: Slug, sent: GoldEdit) -> Response:
+    """Change a gold, and grade every answer to it anew."""
+    given = sent.model_dump()
+    return send(_office(request, project).edit_gold(project, given.pop("item"), **given))
+
+
+@router.get("/projects/{project}/contests", response_model=ListOut)
+def list_contests(
+    request: Request, project: Slug, settled: Annotated[bool | None, Query()] = False
+) -> Response:
+    """What judges say against gold."""
+    return _list(_office(request, project).contests(project, settled=settled))
+
+
+@router.post("/projects/{project}/contests/{contest}", response_model=Listing)
+def settle_contest(request: Request, project: Slug, contest: Number, sent: SettleIn) -> Response:
+    """Answer a judge who disagreed."""
+    office = _office(request, project)
+    return send(office.settle_contest(project, contest, upheld=sent.upheld, answer=sent.answer))
+
+
+@router.get("/projects/{project}/log", response_model=ListOut)
+def read_log(
+    request: Request,
+    project: Slug,
+    before: Annotated[int | None, Query(ge=0, le=2**53)] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    judge: Annotated[Short | None, Query()] = None,
+    event: Annotated[Short | None, Query()] = None,
+) -> Response:
+    """Every decision, newest first."""
+    office = _office(request, project)
+    return _list(office.log(project, before=before, limit=limit, judge=judge, event=event))
+
+
+@router.get("/projects/{project}/invites", response_model=ListOut)
+def list_invites(request: Request, project: Slug) -> Response:
+    """Every invitation, with its link."""
+    return _list(_linked(request, _office(request, project).invites(project)))
+
+
+@router.post("/projects/{project}/invites", response_model=ListOut, status_code=201)
+def make_invites(request: Request, project: Slug, sent: InvitesIn) -> Response:
+    """Make an invitation for each note."""
+    made = _office(request, project).make_invites(project, sent.notes)
+    return send({"results": _linked(request, made)}, 201)
+
+
+def _linked(request: Request, invites: list[Any]) -> list[dict[str, Any]]:
+    return [{**plain(invite), "link": invite_link(request, invite)} for invite in invites]
+
+
+@router.delete("/projects/{project}/invites/{invite}", status_code=204)
+def revoke_invite(request: Request, project: Slug, invite: PublicId) -> Response:
+    """Make an invitation void."""
+    _office(request, project).revoke_invite(project, invite)
+    return Response(status_code=204)
+
+
+@router.get("/projects/{project}/consensus", response_model=ListOut)
+def list_fits(request: Request, project: Slug) -> Response:
+    """Which models are fitted."""
+    return _list(refit.fits(_office(request, project), project))
+
+
+@router.post("/projects/{project}/consensus", response_model=ListOut, status_code=202)
+def ask_for_fit(request: Request, project: Slug, sent: ModelIn) -> Response:
+    """Ask for a fit of a model; it is made in the background."""
+    office = _office(request, project)
+    refit.ask(office, project, sent.model)
+    return send({"results": refit.fits(office, project)}, 202)
+
+
+@router.get("/projects/{project}/consensus/{model}", response_model=ListOut)
+def read_fit(
+    request: Request,
+    project: Slug,
+    model: PublicId,
+    page: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+) -> Response:
+    """A page of the labels by a model, the least sure first."""
+    return _list(refit.labels(_office(request, project), project, model, page))
+
+
+@router.get(
+    "/projects/{project}/export/{format}",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}}},
+)
+def export(request: Request, project: Slug, format: PublicId) -> Response:
+    """The project in a format; the export page names them all."""
+    return exported(_who(request, project), project, format)

@@ -1,0 +1,300 @@
+"""The values of the API: what is sent, checked, and what comes back, as the schema tells them."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from fastapi import Path as InPath
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import JSONResponse, Response
+
+from adjudge.collect.values import Answer
+
+
+def _text(least: int, most: int) -> Any:
+    return Field(min_length=least, max_length=most, pattern=r"^[^\x00]*$")
+
+
+# Text of a bounded length that any database can store: none stores NUL.
+Key = Annotated[str, _text(1, 200)]
+Short = Annotated[str, _text(0, 200)]
+Name = Annotated[str, _text(1, 1_000)]
+Line = Annotated[str, _text(0, 1_000)]
+SomeComment = Annotated[str, _text(1, 2_000)]
+Comment = Annotated[str, _text(0, 2_000)]
+Reason = Annotated[str, _text(0, 5_000)]
+Paragraph = Annotated[str, _text(0, 10_000)]
+Passage = Annotated[str, _text(0, 100_000)]
+Guide = Annotated[str, _text(0, 200_000)]
+
+Slug = Annotated[str, InPath(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=80)]
+PublicId = Annotated[str, InPath(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
+Ticket = Annotated[str, InPath(pattern=r"^[A-Za-z0-9_.-]+$", max_length=400)]
+Position = Annotated[int, InPath(ge=1, le=100_000)]
+
+
+class Sent(BaseModel):
+    """What a caller sends: nothing but what is named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Told(BaseModel):
+    """What a caller gets: nothing but what is named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+# -- errors
+
+
+class Fault(Told):
+    """One thing that is wrong with a request."""
+
+    at: str
+    problem: str
+
+
+class ErrorBody(BaseModel):
+    """What is wrong: a code for programs, a sentence for people, the number of the log line."""
+
+    model_config = ConfigDict(extra="allow")
+    code: str
+    message: str
+    request: str
+    faults: list[Fault] | None = None
+
+
+class Error(Told):
+    """The one shape of every error."""
+
+    error: ErrorBody
+
+
+_WHEN = {
+    400: "The request could not be read.",
+    401: "There is no token, or it is not valid.",
+    403: "The token may not do this.",
+    404: "There is no such thing, or it is not the caller's.",
+    409: "Not possible in the present state.",
+    410: "The page or link has expired.",
+    413: "Too large.",
+    422: "A value is missing or wrong.",
+    503: "The database is busy, full or gone; nothing was stored.",
+}
+FAULTS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Error, "description": words} for status, words in _WHEN.items()
+}
+
+
+# -- judging
+
+
+class ArrivalIn(Sent):
+    """Who comes to judge: the same key of the same token is the same judge, always."""
+
+    key: Key
+    kind: Literal["person", "model"] = "model"
+    parameters: dict[Short, Line] = Field(default={}, max_length=20)
+    consent: bool = False
+
+
+class AnswerIn(Sent):
+    """One answer: a label of the scale, or one of the others."""
+
+    row: int = Field(ge=1, le=100_000)
+    label: Name
+    comment: Comment = ""
+    seconds: float | None = Field(default=None, ge=0, le=86_400, allow_inf_nan=False)
+
+    def value(self) -> Answer:
+        """As the desk takes it."""
+        return Answer(row=self.row, label=self.label, comment=self.comment, seconds=self.seconds)
+
+
+class AnswersIn(Sent):
+    """The answers to a page, with its key: sent twice, they are stored once."""
+
+    key: Key
+    answers: list[AnswerIn] = Field(max_length=10_000)
+
+
+class DraftIn(Sent):
+    """Answers that are kept but not yet sent."""
+
+    answers: list[AnswerIn] = Field(max_length=10_000)
+
+
+class LabelIn(Sent):
+    """The answer to one row of a training page."""
+
+    label: Name
+
+
+class ContestIn(Sent):
+    """Why a gold is wrong."""
+
+    row: int = Field(ge=1, le=100_000)
+    text: SomeComment
+
+
+class JudgeOut(Told):
+    """Where a judge stands."""
+
+    judge: str
+    project: str
+    kind: str
+    stage: Literal["consent", "training", "working", "warned", "finished", "failed", "blocked"]
+    reason: str
+    judged: int
+    pages: int
+    open_items: bool
+    page: str | None
+    training_done: int
+    training_pairs: int
+    training_right: int
+    tries_left: int
+    gold_seen: int
+    gold_right: int
+    accuracy: float | None
+    warned: bool
+    pay: str
+    currency: str
+    completion_code: str | None
+    notice: list[str]
+
+
+class ArrivalOut(Told):
+    """A judge, and the ticket by which the holder of this token acts for her."""
+
+    ticket: str
+    judge: JudgeOut
+
+
+class RowOut(Told):
+    """One result to judge."""
+
+    row: int
+    title: str
+    text: str
+    url: str
+    image: str
+
+
+class GroupOut(Told):
+    """The results of one query."""
+
+    query: str
+    need: str
+    category: str
+    rows: list[RowOut]
+
+
+class FeedbackOut(Told):
+    """What is told of one gold."""
+
+    row: int
+    given: str
+    accepted: list[str]
+    reason: str
+    right: bool
+    contested: bool
+
+
+class AnswerOut(Told):
+    """An answer that is kept."""
+
+    row: int
+    label: str
+    comment: str
+    seconds: float | None
+
+
+class PageOut(Told):
+    """A page of results; nothing in it tells gold from work."""
+
+    page: str
+    kind: Literal["training", "work"]
+    key: str
+    expires: datetime
+    groups: list[GroupOut]
+    labels: list[str]
+    others: list[str]
+    answers: list[AnswerOut]
+    feedback: list[FeedbackOut]
+
+
+class NextOut(Told):
+    """The next page, or none and where the judge stands."""
+
+    page: PageOut | None
+    judge: JudgeOut | None
+
+
+class OutcomeOut(Told):
+    """What came of answers."""
+
+    page: str
+    feedback: list[FeedbackOut]
+    judge: JudgeOut
+    stored: int
+    again: bool
+
+
+class BriefOut(Told):
+    """What a judge may know of a project."""
+
+    slug: str
+    name: str
+    state: str
+    guidelines: str
+    labels: list[str]
+    others: list[str]
+    consent: str
+    training_pairs: int
+    training_pass: float
+    training_tries: int
+    pairs_per_page: int
+    pay_per_page: str
+    pay_failed: str
+    currency: str
+    feedback: bool
+
+
+# -- plain values
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: dataclasses as objects, money as text, moments in ISO 8601."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is tuple or kind is list:
+        return [part if type(part) in _PLAIN else plain(part) for part in value]
+    if kind is dict:
+        return {str(name): plain(part) for name, part in value.items()}
+    if dataclasses.is_dataclass(kind):
+        held = {}
+        for name in _names(kind):
+            part = getattr(value, name)
+            held[name] = part if type(part) in _PLAIN else plain(part)
+        return held
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value)
+
+
+def send(value: Any, status: int = 200) -> Response:
+    """A value as a response."""
+    return JSONResponse(plain(value), status_code=status)

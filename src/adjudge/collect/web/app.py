@@ -1,0 +1,128 @@
+"""The app: made from settings, with everything it needs and nothing global."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from adjudge import __version__
+from adjudge.collect.desk import Desk
+from adjudge.collect.office import Office
+from adjudge.collect.store.database import Database
+from adjudge.collect.web import (
+    api_judging,
+    api_projects,
+    arm_pages,
+    consensus_pages,
+    errors,
+    health,
+    judge,
+    project_pages,
+    project_settings,
+    requester,
+)
+from adjudge.collect.web.background import Background
+from adjudge.collect.web.entering import LoginNeeded, on_login_needed
+from adjudge.collect.web.keys import Keys, load_secret
+from adjudge.collect.web.logs import configure, event
+from adjudge.collect.web.metrics import Metrics
+from adjudge.collect.web.middleware import Around
+from adjudge.collect.web.pages import STATIC, Pages
+from adjudge.collect.web.security import Attempts, Sessions
+from adjudge.collect.web.settings import Settings
+from adjudge.collect.web.state import State
+from adjudge.collect.web.tokens import Tokens
+
+API = "/api/v1"
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """A server with these settings: opens its database, makes its secret where there is none."""
+    parts = _parts(settings)
+
+    @asynccontextmanager
+    async def living(_: FastAPI) -> AsyncIterator[None]:
+        background = Background(settings, parts.desk, parts.office, parts.metrics)
+        background.start()
+        event("started", database=parts.database.url.get_backend_name())
+        try:
+            yield
+        finally:
+            background.stop()
+            parts.database.close()
+            event("stopped")
+
+    app = FastAPI(
+        title="adjudge",
+        version=__version__,
+        summary="Collect relevance judgments: for scripts, and for models that judge.",
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,  # the page that FastAPI brings loads scripts from elsewhere
+        redoc_url=None,
+        lifespan=living,
+        middleware=[
+            Middleware(
+                Around,
+                settings=settings,
+                sessions=parts.sessions,
+                metrics=parts.metrics,
+                on_fault=errors.on_fault,
+            )
+        ],
+    )
+    app.state.parts = parts
+    errors.install(app)
+    app.add_exception_handler(LoginNeeded, on_login_needed)
+    # Routes are tried in this order: what a crowd asks for all the time comes first.
+    app.include_router(api_judging.router, prefix=API)
+    app.include_router(judge.router)
+    app.include_router(api_projects.router, prefix=API)
+    for module in (health, requester, project_pages, project_settings, consensus_pages, arm_pages):
+        app.include_router(module.router)
+    app.mount("/static", _Static(directory=STATIC), name="static")
+    return app
+
+
+def _parts(settings: Settings) -> State:
+    keys = Keys(load_secret(settings.secret_path))
+    sessions = Sessions(
+        keys, path=settings.prefix, hours=settings.session_hours, days=settings.judge_days
+    )
+    database = Database(settings.database, wait=settings.database_wait)
+    office = Office(database)
+    return State(
+        settings=settings,
+        keys=keys,
+        sessions=sessions,
+        pages=Pages(sessions),
+        metrics=Metrics(),
+        attempts=Attempts(settings.login_attempts, settings.login_minutes * 60),
+        database=database,
+        desk=Desk(database),
+        office=office,
+        tokens=Tokens(office),
+    )
+
+
+class _Static(StaticFiles):
+    """Our own files, which a browser may keep: their address changes when they do."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """One file."""
+        response = await super().get_response(path, scope)
+        if response.status_code == 200:
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
+def from_environment() -> FastAPI:
+    """The app of a worker process, with the settings that its parent left."""
+    settings = Settings.from_environment()
+    configure(settings.log_format)
+    return create_app(settings)

@@ -1,0 +1,122 @@
+"""What the server does between requests: take back expired pages, and refit the consensus."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO
+
+from adjudge.collect import refit
+from adjudge.collect.desk import Desk
+from adjudge.collect.office import Office
+from adjudge.collect.web.logs import event
+from adjudge.collect.web.metrics import Metrics
+from adjudge.collect.web.settings import Settings
+from adjudge.errors import AdjudgeError
+
+_LONGEST = 1_800.0  # seconds of one fit
+_TICK = 0.5
+
+
+class Background:
+    """One thread of one process; of several on one machine, only the first does the work."""
+
+    def __init__(self, settings: Settings, desk: Desk, office: Office, metrics: Metrics) -> None:
+        self._settings = settings
+        self._desk = desk
+        self._office = office
+        self._metrics = metrics
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="background", daemon=True)
+        self._child: subprocess.Popen[bytes] | None = None
+        self._lock: IO[bytes] | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, and end a fit that is under way: it is made anew after the next start."""
+        self._stop.set()
+        child = self._child
+        if child is not None and child.poll() is None:
+            child.terminate()
+        self._thread.join(timeout=5.0)
+        if self._lock is not None:
+            self._lock.close()
+
+    def _run(self) -> None:
+        swept = looked = 0.0
+        while not self._stop.wait(_TICK):
+            if not self._leads():
+                continue
+            now = time.monotonic()
+            try:
+                if now - swept >= self._settings.sweep_seconds:
+                    swept = now
+                    self._sweep()
+                if self._settings.refit_seconds and now - looked >= self._settings.refit_seconds:
+                    looked = now
+                    self._refit()
+            except AdjudgeError as fault:
+                event("background-failed", logging.ERROR, why=type(fault).__name__)
+            except Exception:
+                logging.getLogger("adjudge.serve").exception("background-failed")
+
+    def _leads(self) -> bool:
+        """Whether this process holds the lock; it is tried again in case its holder has gone."""
+        if self._lock is not None:
+            return True
+        if sys.platform == "win32":
+            return True
+        import fcntl
+
+        path = Path(f"{self._settings.secret_path}.lock")
+        file = path.open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            self._stop.wait(5.0)
+            return False
+        self._lock = file
+        return True
+
+    def _sweep(self) -> None:
+        given_back = self._desk.sweep()
+        if given_back:
+            self._metrics.count("pages-expired", given_back)
+            event("pages-expired", pages=given_back)
+
+    def _refit(self) -> None:
+        for project, model in refit.due(self._office):
+            if self._stop.is_set():
+                return
+            wanted = {"database": self._settings.database, "project": project, "model": model}
+            environment = {**os.environ, refit.ENVIRONMENT: json.dumps(wanted)}
+            began = time.monotonic()
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "adjudge.collect.refit"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            code = self._wait(self._child)
+            self._child = None
+            self._metrics.count("refits")
+            event("refit", model=model, code=code, seconds=round(time.monotonic() - began, 1))
+
+    @staticmethod
+    def _wait(child: subprocess.Popen[bytes]) -> int:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return child.wait(timeout=_LONGEST)
+        child.kill()
+        return child.wait()

@@ -1,0 +1,67 @@
+"""The requester's pages of the consensus."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, Response
+
+from adjudge.collect import refit
+from adjudge.collect.web.entering import entered
+from adjudge.collect.web.forms import read_form
+from adjudge.collect.web.pages import go, root
+from adjudge.collect.web.state import state_of
+
+router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=False)
+
+
+@router.get("")
+def consensus(request: Request, project: str) -> Response:
+    """The consensus by one model, and which models are fitted."""
+    who = entered(request)
+    known = refit.fits(who.office, project)
+    ready = {fit.model: fit for fit in known if fit.made}
+    given = request.query_params.get("model", "")
+    chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
+    number = request.query_params.get("page", "0")
+    page = int(number) if number.isdecimal() and len(number) < 9 else 0
+    rows, judges, pages, total = None, [], 0, 0
+    if chosen in ready:
+        pages, total = ready[chosen].pages, ready[chosen].items
+        page = min(page, max(pages - 1, 0))
+        rows = refit.labels(who.office, project, chosen, page)
+        judges = refit.judges(who.office, project, chosen) if page == 0 else []
+    return who.show_project(
+        "Consensus",
+        "requester/consensus.html",
+        project,
+        models=refit.MODEL_NAMES,
+        chosen=chosen,
+        fits=known,
+        labels=rows,
+        judges=judges,
+        page=page,
+        pages=pages,
+        total=total,
+    )
+
+
+@router.get("/fits")
+def fits(request: Request, project: str) -> Response:
+    """The part of the page that is asked for again and again."""
+    who = entered(request)
+    known = refit.fits(who.office, project)
+    here = f"{root(request)}/projects/{project}"
+    return HTMLResponse(
+        state_of(request).pages.render(request, "requester/fits.html", fits=known, here=here)
+    )
+
+
+@router.post("")
+async def ask(request: Request, project: str) -> Response:
+    """Ask for a fit of a model."""
+    form = await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    model = form.need("model", most=100)
+    await run_in_threadpool(refit.ask, who.office, project, model)
+    return go(request, f"/projects/{project}/consensus?model={model}&done=asked")

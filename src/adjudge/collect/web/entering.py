@@ -1,0 +1,106 @@
+"""Who a requester is: by the session of a browser, never by what a request says."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from adjudge.collect.office import Office
+from adjudge.collect.views import ProjectSummary, Requester
+from adjudge.collect.web.pages import go, root
+from adjudge.collect.web.state import state_of
+from adjudge.errors import NotFound
+
+# What a page says after a form was sent; the address names it, and can say nothing else.
+DONE = {
+    "made": "The project is made. Open it to judges when it is ready.",
+    "starter": "The starter project is open to judges.",
+    "password": "The password is changed.",
+    "token-void": "The token is void.",
+    "requester": "The requester can log in now.",
+    "state": "The state is changed.",
+    "blocked": "The judge is blocked; her judgments are untrusted, and their items open again.",
+    "unblocked": "The judge is unblocked, and her judgments count again.",
+    "imported": "The files are imported.",
+    "gold": "The gold is changed, and every answer to it graded anew.",
+    "settled": "The judge will see your answer.",
+    "guidelines": "The guidelines are changed.",
+    "policy": "The policy is changed; the log has its new version.",
+    "arms": "The arms are set; the log has their new version.",
+    "invited": "The invitations are made.",
+    "invite-void": "The invitation is void.",
+    "asked": "The consensus is asked for; it appears here when it is ready.",
+    "deleted": "The project is deleted.",
+}
+
+
+def done(request: Request) -> str:
+    """What the form that led here has done."""
+    return DONE.get(request.query_params.get("done", ""), "")
+
+
+class LoginNeeded(Exception):
+    """Nobody is logged in with this browser."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A requester at work: the office that acts for her, and how her pages are shown."""
+
+    request: Request
+    requester: Requester
+    office: Office
+
+    def show(self, template: str, *, status: int = 200, **context: Any) -> Response:
+        """A page with her name on it."""
+        return state_of(self.request).pages.show(
+            self.request, template, status=status, requester=self.requester, **context
+        )
+
+    def show_project(self, tab: str, template: str, slug: str, **context: Any) -> Response:
+        """A page of one project of hers."""
+        project: ProjectSummary = context.pop("project", None) or self.office.project(slug)
+        here = f"{root(self.request)}/projects/{quote(slug)}"
+        context.setdefault("done", done(self.request))
+        return self.show(template, project=project, here=here, tab=tab, **context)
+
+
+def entered(request: Request) -> Entered:
+    """The requester of a request, or an error that leads to the login."""
+    state = state_of(request)
+    session = state.pages.session(request)
+    if not session.requester:
+        raise LoginNeeded
+    try:
+        requester = state.office.requester(session.requester)
+    except NotFound:
+        session.log_out()
+        raise LoginNeeded from None
+    if state.office.setting(stamp_of(requester.requester)) not in (None, session.stamp):
+        session.log_out()  # the password was changed since
+        raise LoginNeeded
+    return Entered(request, requester, state.office.acting(requester))
+
+
+def let_in(request: Request, requester: Requester) -> None:
+    """Make the browser's session the requester's."""
+    state = state_of(request)
+    stamp = state.office.setting(stamp_of(requester.requester)) or ""
+    state.pages.session(request).log_in(requester.requester, str(stamp), time.time())
+
+
+def stamp_of(requester: str) -> str:
+    """The name of the setting that changes with a requester's password."""
+    return f"password-stamp:{requester}"
+
+
+async def on_login_needed(request: Request, _: Exception) -> Response:
+    """Lead to the login, and from there back."""
+    path = request.scope["path"].removeprefix(root(request))
+    wanted = path if request.method == "GET" else "/projects"
+    return go(request, f"/login?next={quote(wanted)}")

@@ -1,0 +1,76 @@
+"""Ways to come to a project: signed links that expire, and what panels put in theirs."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+
+from starlette.requests import Request
+
+from adjudge.collect.values import Arrival, JudgeView
+from adjudge.collect.views import Invite
+from adjudge.collect.web.keys import Forged
+from adjudge.collect.web.pages import root
+from adjudge.collect.web.state import State, state_of
+from adjudge.errors import Refused
+
+_DAY = 86_400.0
+_PARTICIPANT = ("PROLIFIC_PID", "participant")  # names of the participant's id in a link
+_LONGEST = 200  # characters of one parameter
+
+
+def from_panel(request: Request, project: str) -> Arrival | None:
+    """Who comes from a panel, which puts a participant's id in the link."""
+    given = request.query_params
+    key = next((given[name] for name in _PARTICIPANT if given.get(name)), "")
+    if not key:
+        return None
+    parameters = {name: value for name, value in given.items() if name not in _PARTICIPANT}
+    texts = [key, *parameters, *parameters.values()]
+    if len(parameters) > 20 or any(len(text) > _LONGEST or "\0" in text for text in texts):
+        raise Refused("bad-form", f"a parameter of this link is over {_LONGEST} characters")
+    return Arrival(project=project, channel="panel", key=key, parameters=parameters)
+
+
+def invite_link(request: Request, invite: Invite) -> str:
+    """The link of an invitation: nobody else can make one, and it ends when the invitation does."""
+    state = state_of(request)
+    ends = _ends(invite.expires, invite.made, state.settings.join_days)
+    return _link(request, {"p": invite.project, "i": invite.invite, "e": ends})
+
+
+def resume_link(request: Request, view: JudgeView) -> str:
+    """The link by which a judge goes on with her own work on another device."""
+    state = state_of(request)
+    # By the day, so that the same page is the same page when it is loaded again.
+    ends = int((time.time() // _DAY + 1 + state.settings.judge_days) * _DAY)
+    return _link(request, {"p": view.project, "j": view.judge, "e": ends})
+
+
+def _ends(expires: datetime | None, made: datetime, days: float) -> int:
+    return int(expires.timestamp() if expires is not None else made.timestamp() + days * _DAY)
+
+
+def _link(request: Request, held: dict[str, object]) -> str:
+    token = state_of(request).keys.sign("join", held)
+    return f"{origin(request)}{root(request)}/join/{token}"
+
+
+def origin(request: Request) -> str:
+    """The scheme and host by which the browser came."""
+    return f"{request.url.scheme}://{request.url.netloc}"
+
+
+def from_link(state: State, token: str) -> Arrival | tuple[str, str]:
+    """Who comes by a signed link: an invited judge, or (project, judge) of one who goes on."""
+    try:
+        held = state.keys.open("join", token)
+    except Forged:
+        raise Refused(
+            "link-forged", "this link is not one of ours, or a part of it is missing"
+        ) from None
+    if held["e"] < time.time():
+        raise Refused("link-expired", "this link has expired; ask for a new one")
+    if "j" in held:
+        return held["p"], held["j"]
+    return Arrival(project=held["p"], channel="invite", key=held["i"])

@@ -1,0 +1,370 @@
+"""The judge's pages: arrive, agree, train, judge, see what was missed, end."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, Response
+
+from adjudge.collect.values import Answer, Arrival, Feedback, JudgeView, Page, ProjectView
+from adjudge.collect.web import joining
+from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.markdown import render
+from adjudge.collect.web.pages import go, is_htmx, money, root
+from adjudge.collect.web.state import state_of
+from adjudge.errors import NotFound, Refused
+
+router = APIRouter(include_in_schema=False)
+_OVER = ("finished", "failed", "blocked")
+_ENDS = {
+    "finished": ("Thank you: you are done", "good", "Your work here is finished."),
+    "failed": ("The training was not passed", "warn", "You cannot go on to the paid work."),
+    "blocked": ("Your work here has ended", "bad", "You cannot judge any more in this project."),
+}
+_COMMENT = 2_000  # characters
+
+
+@router.get("/j/{project}")
+def work(request: Request, project: str) -> Response:
+    """Where a judge goes on: whatever is next for her."""
+    state = state_of(request)
+    arrival = joining.from_panel(request, project)
+    if arrival is not None:
+        return _arrived(request, arrival)
+    judge = state.pages.session(request).judges.get(project)
+    if judge is None:
+        return _welcome(request, state.desk.project(project), None)
+    try:
+        view = state.desk.state(judge)
+    except NotFound:  # the project was deleted, or made anew under the same name
+        state.pages.session(request).forget_judge(project)
+        return _welcome(request, state.desk.project(project), None)
+    return _next(request, view)
+
+
+@router.get("/join/{token}")
+def join(request: Request, token: str) -> Response:
+    """Come by an invitation, or go on with one's own work on another device."""
+    return _arrived(request, joining.from_link(state_of(request), token))
+
+
+def _arrived(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
+    """Let the browser be the judge that a link names, and go on without the link in sight."""
+    state = state_of(request)
+    if isinstance(arrival, Arrival):
+        view = state.desk.arrive(arrival)
+        project, judge = arrival.project, view.judge
+    else:
+        project, judge = arrival
+        state.desk.state(judge)
+    state.pages.session(request).judge_as(project, judge)
+    return go(request, f"/j/{quote(project)}")
+
+
+@router.post("/j/{project}/begin")
+async def begin(request: Request, project: str) -> Response:
+    """Agree, and begin."""
+    await read_form(request)
+    state = state_of(request)
+    session = state.pages.session(request)
+    judge = session.judges.get(project)
+    if judge is None:
+        arrival = Arrival(project=project, channel="open", key=secrets.token_urlsafe(16))
+        view = await run_in_threadpool(state.desk.arrive, arrival)
+        judge = view.judge
+        session.judge_as(project, judge)
+    await run_in_threadpool(state.desk.consent, judge)
+    return go(request, f"/j/{quote(project)}")
+
+
+@router.get("/j/{project}/guidelines")
+def guidelines(request: Request, project: str) -> Response:
+    """The guidelines by themselves, to be read beside the work."""
+    judge = state_of(request).pages.session(request).judges.get(project)
+    view = state_of(request).desk.project(project, judge=judge)
+    return _show(request, "judge/guidelines.html", view, None, guidelines=render(view.guidelines))
+
+
+@router.post("/j/{project}/warned")
+async def read_again(request: Request, project: str) -> Response:
+    """Note that a warned judge has the guidelines read again."""
+    await read_form(request)
+    session, judge = _session(request, project)
+    session.acknowledge(judge)
+    return go(request, f"/j/{quote(project)}")
+
+
+@router.post("/j/{project}/finish")
+async def finish(request: Request, project: str) -> Response:
+    """Stop at the judge's own wish."""
+    await read_form(request)
+    _, judge = _session(request, project)
+    await run_in_threadpool(state_of(request).desk.finish, judge)
+    return go(request, f"/j/{quote(project)}")
+
+
+@router.post("/j/{project}/more")
+async def more(request: Request, project: str) -> Response:
+    """Go on after stopping: a page is asked for, which takes her up again."""
+    await read_form(request)
+    _, judge = _session(request, project)
+    await run_in_threadpool(state_of(request).desk.page, judge)
+    return go(request, f"/j/{quote(project)}")
+
+
+@router.post("/j/{project}/pages/{page}")
+async def submit(request: Request, project: str, page: str) -> Response:
+    """Store the answers to a page."""
+    form = await read_form(request)
+    _, judge = _session(request, project)
+    return await run_in_threadpool(_submit, request, project, judge, page, form)
+
+
+def _submit(request: Request, project: str, judge: str, page: str, form: Form) -> Response:
+    desk = state_of(request).desk
+    answers = answers_of(form.fields)
+    try:
+        outcome = desk.submit(judge, page, form.need("key", most=200), answers)
+    except Refused as refusal:
+        if refusal.code != "rows-missing":
+            raise
+        rows = refusal.evidence.get("rows") or ()
+        return _incomplete(request, judge, rows if isinstance(rows, list | tuple) else ())
+    state_of(request).metrics.count("judgments", 0 if outcome.again else outcome.stored)
+    here = f"/j/{quote(project)}"
+    told = any(not entry.right for entry in outcome.feedback)
+    ended = outcome.view.stage != "training" and outcome.view.judged == 0
+    return go(request, f"{here}/pages/{page}" if told or ended else here)
+
+
+def _incomplete(request: Request, judge: str, rows: list[Any] | tuple[Any, ...]) -> Response:
+    """The page once more, with what was answered, where an answer is missing."""
+    desk = state_of(request).desk
+    page = desk.page(judge)
+    if page is None:
+        return go(request, f"/j/{desk.state(judge).project}")
+    listed = ", ".join(str(row) for row in rows)
+    problem = f"Not sent yet: there is no answer to result {listed}. The others are kept."
+    return _page(request, desk.state(judge), page, problem=problem, status=422)
+
+
+@router.post("/j/{project}/pages/{page}/draft")
+async def draft(request: Request, project: str, page: str) -> Response:
+    """Keep answers that are not yet sent."""
+    form = await read_form(request)
+    _, judge = _session(request, project)
+    answers = answers_of(form.fields)
+    await run_in_threadpool(state_of(request).desk.save, judge, page, answers)
+    return Response(status_code=204)
+
+
+@router.post("/j/{project}/pages/{page}/rows/{row}")
+async def train(request: Request, project: str, page: str, row: int) -> Response:
+    """Look at one answer of the training at once."""
+    form = await read_form(request)
+    _, judge = _session(request, project)
+    state = state_of(request)
+    label = form.need(f"label-{row}", most=1_000)
+    outcome = await run_in_threadpool(state.desk.answer_training, judge, page, row, label)
+    told = state.pages.render(request, "judge/told.html", feedback=outcome.feedback[0])
+    return HTMLResponse(told)
+
+
+@router.get("/j/{project}/pages/{page}")
+def told(request: Request, project: str, page: str) -> Response:
+    """What came of a page: the golds that were missed, and why."""
+    state = state_of(request)
+    _, judge = _session(request, project)
+    try:
+        outcome = state.desk.outcome(judge, page)
+    except Refused as refusal:
+        if refusal.code != "page-open":
+            raise
+        return go(request, f"/j/{quote(project)}")
+    view = outcome.view
+    seen = state.desk.answered(judge, page)
+    rows = {row.row: (group, row) for group in seen.groups for row in group.rows}
+    misses = [
+        _miss(entry, *rows[entry.row])
+        for entry in outcome.feedback
+        if not entry.right and entry.row in rows
+    ]
+    training = seen.kind == "training"
+    right = sum(entry.right for entry in outcome.feedback)
+    return _show(
+        request,
+        "judge/outcome.html",
+        state.desk.project(project, judge=judge),
+        view,
+        page=page,
+        misses=misses,
+        training=training,
+        passed=training and view.stage in ("working", "warned"),
+        total=len(rows),
+        right=right if training else 0,
+        stored=outcome.stored,
+        on="Go on" if view.stage not in _OVER else "See how it ended",
+    )
+
+
+def _miss(entry: Feedback, group: Any, row: Any) -> dict[str, Any]:
+    """A missed gold with what was seen."""
+    return {
+        "row": entry.row,
+        "given": entry.given,
+        "accepted": entry.accepted,
+        "reason": entry.reason,
+        "contested": entry.contested,
+        "query": group.query,
+        "title": row.title or row.text or row.url,
+    }
+
+
+@router.post("/j/{project}/pages/{page}/contest")
+async def contest(request: Request, project: str, page: str) -> Response:
+    """Disagree with a gold."""
+    form = await read_form(request)
+    _, judge = _session(request, project)
+    row, text = form.number("row"), form.need("text", most=_COMMENT)
+    await run_in_threadpool(state_of(request).desk.contest, judge, page, row, text)
+    return go(request, f"/j/{quote(project)}/pages/{quote(page)}")
+
+
+def answers_of(fields: Mapping[str, str]) -> list[Answer]:
+    """The answers in a form: ``label-3``, ``comment-3``, ``seconds-3``."""
+    answers = []
+    for name, label in fields.items():
+        part, _, place = name.partition("-")
+        if part != "label" or not place.isdecimal() or len(place) > 6 or not label:
+            continue
+        comment = fields.get(f"comment-{place}", "").strip()
+        if len(comment) > _COMMENT:
+            wanted = f"a comment has {len(comment):,} characters; wanted at most {_COMMENT:,}"
+            raise Refused("bad-form", wanted, row=int(place))
+        answers.append(
+            Answer(
+                row=int(place),
+                label=label,
+                comment=comment,
+                seconds=_seconds(fields.get(f"seconds-{place}", "")),
+            )
+        )
+    return answers
+
+
+def _seconds(text: str) -> float | None:
+    """How long an answer took, where the browser says something sensible."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds <= 86_400 else None
+
+
+def _session(request: Request, project: str) -> tuple[Any, str]:
+    """The session and the judge that it is in a project, for whom alone everything is done."""
+    session = state_of(request).pages.session(request)
+    judge = session.judges.get(project)
+    if judge is None:
+        raise Refused(
+            "not-joined", "this browser is not a judge of this project; open your link again"
+        )
+    return session, judge
+
+
+def _next(request: Request, view: JudgeView) -> Response:
+    """The page of the stage that a judge is at."""
+    state = state_of(request)
+    if view.stage == "consent":
+        return _welcome(request, state.desk.project(view.project, judge=view.judge), view)
+    if view.stage in _OVER:
+        return _end(request, view)
+    if view.stage == "warned" and not state.pages.session(request).has_read(view.judge):
+        project = state.desk.project(view.project, judge=view.judge)
+        words = render(project.guidelines)
+        return _show(request, "judge/warned.html", project, view, guidelines=words)
+    page = state.desk.page(view.judge)
+    if page is None:
+        view = state.desk.state(view.judge)
+        return _end(request, view) if view.stage in _OVER else _wait(request, view)
+    return _page(request, view, page)
+
+
+def _welcome(request: Request, project: ProjectView, view: JudgeView | None) -> Response:
+    # A person counts the right answers she needs, not shares.
+    needed = -(-round(project.training_pass * project.training_pairs * 1000) // 1000)
+    return _show(
+        request,
+        "judge/welcome.html",
+        project,
+        None,
+        identified=view is not None,
+        guidelines=render(project.guidelines),
+        consent=render(project.consent),
+        needed=needed,
+        pay=money(project.pay_per_page, project.currency) if project.pay_per_page else "",
+        pay_failed=money(project.pay_failed, project.currency) if project.pay_failed else "",
+    )
+
+
+def _end(request: Request, view: JudgeView) -> Response:
+    title, tone, message = _ENDS[view.stage]
+    project = state_of(request).desk.project(view.project, judge=view.judge)
+    return _show(
+        request,
+        "judge/end.html",
+        project,
+        view,
+        title=title,
+        tone=tone,
+        message=message,
+        more=view.stage == "finished" and view.open_items and project.state == "open",
+    )
+
+
+def _wait(request: Request, view: JudgeView) -> Response:
+    """Nothing for her at the moment, but it is not over."""
+    project = state_of(request).desk.project(view.project, judge=view.judge)
+    return _show(request, "judge/wait.html", project, view)
+
+
+def _page(
+    request: Request, view: JudgeView, page: Page, *, problem: str = "", status: int = 200
+) -> Response:
+    state = state_of(request)
+    project = state.desk.project(view.project, judge=view.judge)
+    given = {answer.row: answer for answer in page.answers}
+    known = {entry.row: entry for entry in page.feedback}
+    if is_htmx(request):  # only where a form was sent with something missing
+        return go(request, f"/j/{quote(view.project)}")
+    return _show(
+        request,
+        "judge/page.html",
+        project,
+        view,
+        page=page,
+        size=len(page.rows),
+        given=given,
+        known=known,
+        problem=problem,
+        resume=joining.resume_link(request, view),
+        status=status,
+    )
+
+
+def _show(
+    request: Request,
+    template: str,
+    project: ProjectView,
+    view: JudgeView | None,
+    **context: Any,
+) -> Response:
+    here = f"{root(request)}/j/{quote(project.slug)}"
+    return state_of(request).pages.show(
+        request, template, project=project, view=view, here=here, **context
+    )

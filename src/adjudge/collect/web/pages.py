@@ -1,0 +1,118 @@
+"""Templates as responses."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from adjudge.collect.web.security import Session, Sessions
+
+HERE = Path(__file__).resolve().parent
+STATIC = HERE / "static"
+
+
+def money(amount: Decimal, currency: str) -> str:
+    """An amount as people read it: ``1.20 USD``."""
+    return f"{amount:.2f} {currency}".strip()
+
+
+def percent(share: float | None) -> str:
+    """A share as a whole percentage, or a dash."""
+    return "–" if share is None else f"{100 * share:.0f}%"
+
+
+def moment(time: datetime | None) -> str:
+    """A moment to the minute, in UTC."""
+    return "–" if time is None else f"{time:%Y-%m-%d %H:%M}"
+
+
+def figure(value: object) -> str:
+    """A figure of the log in a few words; the export of the log has it whole."""
+    if isinstance(value, dict):
+        return (
+            f"{len(value)} entries"
+            if len(value) > 3
+            else ", ".join(f"{name} {figure(part)}" for name, part in value.items())
+        )
+    if isinstance(value, list | tuple):
+        shown = ", ".join(figure(part) for part in value[:6])
+        return shown + (f" and {len(value) - 6} more" if len(value) > 6 else "")
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+class Pages:
+    """Every template, with what all of them need: the prefix, the proof for forms, the stamp."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._environment = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.filters |= {
+            "percent": percent,
+            "moment": moment,
+            "figure": figure,
+            "thousands": lambda number: f"{number:,}",
+        }
+        self._environment.globals |= {"money": money, "stamp": _stamp()}
+
+    def session(self, request: Request) -> Session:
+        """The session of a request, loaded once."""
+        state = request.state
+        if getattr(state, "session", None) is None:
+            state.session = self._sessions.load(request)
+        session: Session = state.session
+        return session
+
+    def render(self, request: Request, template: str, **context: Any) -> str:
+        """The text of a page."""
+        return self._environment.get_template(template).render(
+            root=root(request),
+            proof=self._sessions.proof(self.session(request)),
+            request_id=request.state.request_id,
+            **context,
+        )
+
+    def show(
+        self, request: Request, template: str, *, status: int = 200, **context: Any
+    ) -> Response:
+        """A page as a response."""
+        return HTMLResponse(self.render(request, template, **context), status_code=status)
+
+
+def root(request: Request) -> str:
+    """The prefix under which a proxy shows the server, to be put before every path."""
+    prefix: str = request.scope.get("root_path", "")
+    return prefix
+
+
+def is_htmx(request: Request) -> bool:
+    """Whether the script of the page asks, rather than the browser itself."""
+    return "hx-request" in request.headers
+
+
+def go(request: Request, path: str) -> Response:
+    """Lead a browser to another page after a form was sent."""
+    target = root(request) + path
+    if is_htmx(request):
+        return Response(status_code=204, headers={"HX-Redirect": target})
+    return RedirectResponse(target, status_code=303)
+
+
+def _stamp() -> str:
+    """A mark that changes when a static file does, so that browsers may keep them for ever."""
+    digest = hashlib.sha256()
+    for file in sorted(STATIC.rglob("*.*")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,170 @@
+"""The policy of a project as a form: every setting with its words, and back from what was sent."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from adjudge.collect.policy import Policy
+from adjudge.collect.values import CHANNELS
+from adjudge.collect.web.forms import Form
+from adjudge.errors import BadSetting
+
+_WORDS: dict[str, tuple[str, str]] = {
+    "judgments_per_item": ("Trusted judgments an item", "An item closes when it has so many."),
+    "queries_per_page": ("Queries a page", ""),
+    "results_per_query": ("Results a query", ""),
+    "lease_minutes": ("Minutes a page is kept for its judge", "Then it goes to others."),
+    "max_pages": ("Pages a judge may do", "Empty for no limit."),
+    "set_aside_after": ("Set an item aside after", "so many answers that it cannot be judged."),
+    "training": ("Training before the work", ""),
+    "training_pairs": ("Results in the training", ""),
+    "training_pass": ("Share right to pass", "From 0 to 1."),
+    "training_tries": ("Tries", ""),
+    "training_mix": ("Labels in the training", "any, uniform, or shares such as: Spam: 0.2, ..."),
+    "screening": ("Hidden gold in the work", ""),
+    "screening_golds": ("Golds", "in every so many other results:"),
+    "screening_pairs": ("Other results for those golds", ""),
+    "screening_mix": ("Labels of hidden gold", "any, uniform, or shares"),
+    "gold_runs_out": ("When a judge has seen all gold", ""),
+    "feedback": ("Tell a judge what she missed", ""),
+    "trust": ("How trust is reckoned", "share: right among seen; beta: posterior."),
+    "warn_below": ("Warn below", "Accuracy on gold, from 0 to 1."),
+    "block_below": ("Block below", "After a warning."),
+    "confidence": ("How sure to be, with beta", "From 0 to 1."),
+    "least_golds": ("Golds before any warning", ""),
+    "golds_after_warning": ("Golds between warning and block", ""),
+    "pay_per_page": ("Pay for a page", ""),
+    "pay_failed": ("Pay for who fails the training", ""),
+    "pay_blocked": ("Pay the work of blocked judges", ""),
+    "currency": ("Currency", ""),
+    "code_finished": ("Completion code: finished", "Empty for none."),
+    "code_failed": ("Completion code: training failed", ""),
+    "code_blocked": ("Completion code: blocked", ""),
+    "require_consent": ("Ask for consent", ""),
+    "consent": ("Words of the consent", "Markdown."),
+    "channels": ("Ways judges may come", ""),
+}
+
+_PARTS = {  # by the first setting of each; what has no part of its own joins the last
+    "judgments_per_item": "Pages and items",
+    "training": "Training",
+    "screening": "Hidden gold",
+    "trust": "Trust",
+    "pay_per_page": "Pay and completion codes",
+    "require_consent": "Coming in",
+}
+_CHOICES = {"gold_runs_out": ("repeat", "none", "finish"), "trust": ("share", "beta")}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One setting as the form shows it."""
+
+    name: str
+    title: str
+    hint: str
+    kind: str  # flag, number, text, long, choice, several
+    value: Any
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Settings that belong together: those to tick, and those to fill in."""
+
+    title: str
+    flags: list[Field]
+    fields: list[Field]
+
+
+def parts(policy: Policy) -> list[Part]:
+    """Every setting of a policy, part by part."""
+    made: list[Part] = []
+    for field in fields(policy):
+        if field.name in _PARTS or not made:
+            made.append(Part(_PARTS.get(field.name, "Policy"), [], []))
+        ticked = field.kind in ("flag", "several")
+        (made[-1].flags if ticked else made[-1].fields).append(field)
+    return made
+
+
+def fields(policy: Policy) -> list[Field]:
+    """Every setting of a policy, those without words of their own under their names."""
+    shown = []
+    for field in dataclasses.fields(policy):
+        value = getattr(policy, field.name)
+        title, hint = _WORDS.get(field.name, (field.name.replace("_", " ").capitalize(), ""))
+        kind, options = _kind(field.name, value)
+        if kind in ("text", "number"):
+            value = _text(value)
+        shown.append(Field(field.name, title, hint, kind, value, options))
+    return shown
+
+
+def _kind(name: str, value: object) -> tuple[str, tuple[str, ...]]:
+    if name == "channels":
+        return "several", CHANNELS
+    if name in _CHOICES:
+        return "choice", _CHOICES[name]
+    if name == "consent":
+        return "long", ()
+    if isinstance(value, bool):
+        return "flag", ()
+    if isinstance(value, int | float | Decimal):
+        return "number", ()
+    return "text", ()
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{label}: {share:g}" for label, share in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def settings(form: Form, policy: Policy) -> dict[str, Any]:
+    """The settings that a form changes; complaints about values are the policy's own."""
+    changed: dict[str, Any] = {}
+    for field in fields(policy):
+        now = getattr(policy, field.name)
+        if field.kind == "flag":
+            value: Any = field.name in form.fields
+        elif field.kind == "several":
+            value = tuple(form.lists.get(field.name, []))
+        elif field.name in form.fields:
+            value = _read(field, form.text(field.name, most=20_000), now)
+        else:
+            continue
+        if value != now:
+            changed[field.name] = value
+    return changed
+
+
+def _read(field: Field, text: str, now: object) -> Any:
+    if field.name == "max_pages" or (now is None and not text):
+        return _number(field, text, int) if text else None
+    if isinstance(now, Decimal):
+        return _number(field, text, Decimal)
+    if isinstance(now, int):
+        return _number(field, text, int)
+    if isinstance(now, float):
+        return _number(field, text, float)
+    if field.name.endswith("_mix") and ":" in text:
+        parts = (part.rpartition(":") for part in text.split(","))
+        return {label.strip(): _number(field, share, float) for label, _, share in parts}
+    return text
+
+
+def _number(
+    field: Field, text: str, kind: type[int] | type[float] | type[Decimal]
+) -> int | float | Decimal:
+    try:
+        return kind(text.strip())
+    except (ValueError, InvalidOperation):
+        wanted = "a whole number" if kind is int else "a number"
+        raise BadSetting(field.name, text, wanted) from None

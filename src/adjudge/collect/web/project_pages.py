@@ -1,0 +1,207 @@
+"""The requester's pages of one project: progress, judges, disagreements, gold, log."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, Response
+
+from adjudge.collect.views import PROJECT_STATES
+from adjudge.collect.web import uploading
+from adjudge.collect.web.entering import entered
+from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.joining import origin
+from adjudge.collect.web.pages import go, root
+from adjudge.collect.web.state import state_of
+from adjudge.errors import NotFound, Refused
+
+router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
+_LOG_LINES = 100
+_MOST_GOLDS = 500  # shown: the contested and most missed
+
+
+@router.get("")
+def overview(request: Request, project: str) -> Response:
+    """How far the project is."""
+    return _overview(request, project)
+
+
+def _overview(
+    request: Request, project: str, preview: object = None, status: int = 200
+) -> Response:
+    who = entered(request)
+    return who.show_project(
+        "Overview",
+        "requester/overview.html",
+        project,
+        status=status,
+        progress=who.office.progress(project),
+        link=f"{origin(request)}{root(request)}/j/{project}",
+        preview=preview,
+    )
+
+
+@router.get("/progress")
+def progress(request: Request, project: str) -> Response:
+    """The part of the overview that is asked for again and again."""
+    who = entered(request)
+    figures = who.office.progress(project)
+    page = state_of(request).pages.render(request, "requester/progress.html", progress=figures)
+    return HTMLResponse(page)
+
+
+@router.post("/state")
+async def set_state(request: Request, project: str) -> Response:
+    """Open, pause or close the project."""
+    form = await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    wanted = form.need("state", most=20)
+    for state in PROJECT_STATES:
+        if state == wanted:
+            await run_in_threadpool(who.office.set_state, project, state)
+            return go(request, f"/projects/{project}?done=state")
+    raise Refused("bad-form", f"state = {wanted!r}: wanted {', '.join(PROJECT_STATES)}")
+
+
+@router.post("/upload")
+async def upload(request: Request, project: str) -> Response:
+    """Add items and gold from files, or show what is wrong with them."""
+    who = await run_in_threadpool(entered, request)  # before the files are read
+    await run_in_threadpool(who.office.project, project)
+    form = await read_form(request)
+    return await run_in_threadpool(_upload, request, project, form)
+
+
+def _upload(request: Request, project: str, form: Form) -> Response:
+    office = entered(request).office
+    if not form.files:
+        raise Refused("bad-form", "there is no file in what was sent")
+    stored = office.value(project)
+    known = frozenset(item.name for item in stored.items)
+    preview = uploading.read(state_of(request).settings, form.files, stored.scale, known)
+    if preview.errors or form.text("do") == "check":
+        return _overview(request, project, preview, 422 if preview.errors else 200)
+    office.add_items(project, preview.items, preview.golds)
+    return go(request, f"/projects/{project}?done=imported")
+
+
+@router.get("/judges")
+def judges(request: Request, project: str) -> Response:
+    """Every judge."""
+    who = entered(request)
+    listed = who.office.judges(project)
+    return who.show_project("Judges", "requester/judges.html", project, judges=listed)
+
+
+@router.get("/judges/{judge}")
+def judge(request: Request, project: str, judge: str) -> Response:
+    """One judge: confusion, answers to gold, history."""
+    who = entered(request)
+    detail = who.office.judge(project, judge)
+    return who.show_project("Judges", "requester/judge.html", project, judge=detail)
+
+
+@router.post("/judges/{judge}/block")
+async def block(request: Request, project: str, judge: str) -> Response:
+    """Block a judge by hand."""
+    form = await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    await run_in_threadpool(who.office.block, project, judge, form.text("reason", most=1_000))
+    return go(request, f"/projects/{project}/judges/{judge}?done=blocked")
+
+
+@router.post("/judges/{judge}/unblock")
+async def unblock(request: Request, project: str, judge: str) -> Response:
+    """Unblock a judge."""
+    form = await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    await run_in_threadpool(who.office.unblock, project, judge, form.text("reason", most=1_000))
+    return go(request, f"/projects/{project}/judges/{judge}?done=unblocked")
+
+
+@router.get("/disagreements")
+def disagreements(request: Request, project: str) -> Response:
+    """Where trusted judges differ, by query."""
+    who = entered(request)
+    search = request.query_params.get("search", "")[:200].replace("\0", "")
+    topics = who.office.disagreements(project, search=search)
+    return who.show_project(
+        "Disagreements", "requester/disagreements.html", project, topics=topics, search=search
+    )
+
+
+@router.get("/gold")
+def gold(request: Request, project: str) -> Response:
+    """Every gold, the contested and most missed first."""
+    who = entered(request)
+    golds = who.office.golds(project)
+    return who.show_project(
+        "Gold",
+        "requester/gold.html",
+        project,
+        golds=golds[:_MOST_GOLDS],
+        total=len(golds),
+        contests=who.office.contests(project),
+    )
+
+
+@router.get("/gold/edit")
+def show_gold(request: Request, project: str) -> Response:
+    """One gold, to be changed."""
+    who = entered(request)
+    item = request.query_params.get("item", "")
+    found = [entry for entry in who.office.golds(project) if entry.item == item]
+    if not found:
+        raise NotFound("gold", item)
+    return who.show_project("Gold", "requester/gold_edit.html", project, gold=found[0])
+
+
+@router.post("/gold")
+async def edit_gold(request: Request, project: str) -> Response:
+    """Change a gold; every answer to it is graded anew."""
+    form = await read_form(request)
+    return await run_in_threadpool(_edit_gold, request, project, form)
+
+
+def _edit_gold(request: Request, project: str, form: Form) -> Response:
+    office = entered(request).office
+    office.edit_gold(
+        project,
+        form.need("item", most=10_000),
+        accepted=form.lists.get("accepted", []),
+        reason=form.text("reason", most=5_000),
+        role=form.need("role", most=20),
+        active=bool(form.text("active")),
+    )
+    return go(request, f"/projects/{project}/gold?done=gold")
+
+
+@router.post("/contests/{contest}")
+async def settle(request: Request, project: str, contest: int) -> Response:
+    """Answer a judge who disagreed."""
+    form = await read_form(request)
+    return await run_in_threadpool(_settle, request, project, contest, form)
+
+
+def _settle(request: Request, project: str, contest: int, form: Form) -> Response:
+    office = entered(request).office
+    upheld = form.need("upheld", most=5) == "yes"
+    office.settle_contest(project, contest, upheld=upheld, answer=form.text("answer", most=2_000))
+    return go(request, f"/projects/{project}/gold?done=settled")
+
+
+@router.get("/log")
+def log(request: Request, project: str) -> Response:
+    """Every decision, newest first."""
+    who = entered(request)
+    given = request.query_params.get("before", "")
+    before = int(given) if given.isdecimal() and len(given) < 18 else None
+    entries = who.office.log(project, before=before, limit=_LOG_LINES)
+    return who.show_project(
+        "Log",
+        "requester/log.html",
+        project,
+        entries=entries,
+        older=entries[-1].entry if len(entries) == _LOG_LINES else None,
+        newer=before is not None,
+    )

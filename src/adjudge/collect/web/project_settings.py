@@ -1,0 +1,163 @@
+"""The requester's pages that change a project: policy, guidelines, invitations; and exports."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import IO
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response, StreamingResponse
+
+from adjudge.collect import refit
+from adjudge.collect.web import policy_form
+from adjudge.collect.web.entering import Entered, entered
+from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.joining import invite_link
+from adjudge.collect.web.pages import go
+from adjudge.collect.web.state import state_of
+from adjudge.errors import BadSetting, NotFound, Refused
+
+router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
+_MOST_INVITES = 1_000
+_CHUNK = 65_536
+
+
+@router.get("/settings")
+def settings(request: Request, project: str) -> Response:
+    """Policy, guidelines, invitations."""
+    return _settings(entered(request), project)
+
+
+def _settings(who: Entered, project: str, problem: str = "", status: int = 200) -> Response:
+    policy, version = who.office.policy(project)
+    invites = [(invite, invite_link(who.request, invite)) for invite in who.office.invites(project)]
+    return who.show_project(
+        "Settings",
+        "requester/settings.html",
+        project,
+        status=status,
+        parts=policy_form.parts(policy),
+        version=version,
+        guidelines=who.office.value(project).guidelines,
+        invites=invites,
+        problem=problem,
+    )
+
+
+@router.post("/settings/policy")
+async def set_policy(request: Request, project: str) -> Response:
+    """Change the policy."""
+    form = await read_form(request)
+    return await run_in_threadpool(_set_policy, request, project, form)
+
+
+def _set_policy(request: Request, project: str, form: Form) -> Response:
+    who = entered(request)
+    policy, _ = who.office.policy(project)
+    try:
+        changed = policy_form.settings(form, policy)
+        if changed:
+            who.office.set_policy(project, changed)
+    except BadSetting as fault:
+        return _settings(who, project, str(fault), 422)
+    return go(request, f"/projects/{project}/settings?done=policy")
+
+
+@router.post("/settings/guidelines")
+async def set_guidelines(request: Request, project: str) -> Response:
+    """Replace the guidelines."""
+    form = await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    text = form.text("guidelines", most=200_000)
+    await run_in_threadpool(who.office.set_guidelines, project, text)
+    return go(request, f"/projects/{project}/settings?done=guidelines")
+
+
+@router.post("/settings/invites")
+async def invite(request: Request, project: str) -> Response:
+    """Make an invitation for each line."""
+    form = await read_form(request)
+    return await run_in_threadpool(_invite, request, project, form)
+
+
+def _invite(request: Request, project: str, form: Form) -> Response:
+    office = entered(request).office
+    notes = [line.strip()[:200] for line in form.need("notes").splitlines() if line.strip()]
+    if len(notes) > _MOST_INVITES:
+        raise Refused("bad-form", f"{len(notes):,} invitations; wanted at most {_MOST_INVITES:,}")
+    days = form.text("days", most=5)
+    lasting = int(days) if days.isdecimal() else state_of(request).settings.join_days
+    office.make_invites(project, notes, expires=datetime.now(UTC) + timedelta(days=lasting))
+    return go(request, f"/projects/{project}/settings?done=invited#invites")
+
+
+@router.post("/settings/invites/{invite}/revoke")
+async def revoke_invite(request: Request, project: str, invite: str) -> Response:
+    """Make an invitation void."""
+    await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    await run_in_threadpool(who.office.revoke_invite, project, invite)
+    return go(request, f"/projects/{project}/settings?done=invite-void#invites")
+
+
+@router.post("/delete")
+async def delete(request: Request, project: str) -> Response:
+    """Delete the project, once its name is typed."""
+    form = await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    known = await run_in_threadpool(who.office.project, project)
+    if form.text("name", most=1_000) != known.name.strip():
+        raise Refused("bad-form", "the name that was typed is not the name of the project")
+    await run_in_threadpool(who.office.delete_project, project)
+    return go(request, "/projects?done=deleted")
+
+
+@router.get("/export")
+def exports(request: Request, project: str) -> Response:
+    """What can be taken out, in every format."""
+    from adjudge.collect import exporting
+
+    who = entered(request)
+    return who.show_project("Export", "requester/export.html", project, formats=exporting.formats())
+
+
+@router.get("/export/{format}")
+def export(request: Request, project: str, format: str) -> Response:
+    """One file."""
+    return exported(entered(request), project, format)
+
+
+def exported(who: Entered, project: str, format: str) -> Response:
+    """An export as a download, written whole before the first byte is sent."""
+    from adjudge.collect import exporting
+
+    entry = next((entry for entry in exporting.formats() if entry.name == format), None)
+    if entry is None:
+        raise NotFound("export", format)
+    labels = None
+    if entry.kind == "labels":
+        model = who.request.query_params.get("model", refit.DEFAULT)
+        labels = refit.table(who.office, project, model)
+    file = tempfile.SpooledTemporaryFile(max_size=4_000_000)  # noqa: SIM115 - closed when sent
+    try:
+        exporting.write(who.office, project, format, file, labels=labels)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return StreamingResponse(
+        _chunks(file),
+        media_type="application/octet-stream",
+        headers={
+            "Content-Disposition": f'attachment; filename="{project}-{format}{entry.extension}"'
+        },
+    )
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(_CHUNK):
+            yield chunk

@@ -1,0 +1,342 @@
+"""The requester's way in, her account and the list of her projects."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime, timedelta
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from adjudge.collect.project import Project
+from adjudge.collect.web import uploading
+from adjudge.collect.web.entering import Entered, done, entered, let_in, stamp_of
+from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.logs import event
+from adjudge.collect.web.pages import go
+from adjudge.collect.web.state import state_of
+from adjudge.data.scale import Scale
+from adjudge.errors import AdjudgeError, BadSetting, Refused
+
+router = APIRouter(include_in_schema=False)
+_SHORTEST = 10  # characters of a password
+
+
+@router.get("/")
+def home(request: Request) -> Response:
+    """The list of projects is where a requester begins."""
+    return go(request, "/projects")
+
+
+@router.get("/setup/{token}")
+def show_setup(request: Request, token: str) -> Response:
+    """The one-time set-up link."""
+    if not state_of(request).office.setup_needed():
+        raise Refused("set-up-done", "this server is set up already: please log in")
+    return _setup(request, token, "", "")
+
+
+def _setup(request: Request, token: str, name: str, problem: str, status: int = 200) -> Response:
+    pages = state_of(request).pages
+    return pages.show(
+        request,
+        "requester/setup.html",
+        status=status,
+        requester=None,
+        token=token,
+        name=name,
+        problem=problem,
+    )
+
+
+@router.post("/setup/{token}")
+async def set_up(request: Request, token: str) -> Response:
+    """Make the first requester."""
+    form = await read_form(request)
+    return await run_in_threadpool(_set_up, request, token, form)
+
+
+def _set_up(request: Request, token: str, form: Form) -> Response:
+    office, attempts = state_of(request).office, state_of(request).attempts
+    name = form.text("name", most=200)
+    address = _address(request)
+    _check_attempts(request, address)
+    try:
+        password = _new_password(form)
+        requester = office.set_up(token, name, password)
+    except Refused as refusal:
+        if refusal.code == "set-up-done":
+            raise
+        if refusal.code == "bad-token":
+            attempts.failed(address)
+        return _setup(request, token, name, str(refusal), 422)
+    event("set-up")
+    let_in(request, requester)
+    return go(request, "/projects")
+
+
+def _new_password(form: Form) -> str:
+    password = form.fields.get("password", "")
+    if password != form.fields.get("again", ""):
+        raise Refused("bad-form", "The two passwords differ.")
+    if len(password) < _SHORTEST or len(password) > 1_000:
+        raise Refused("bad-form", f"A password has at least {_SHORTEST} characters.")
+    return password
+
+
+@router.get("/login")
+def show_login(request: Request) -> Response:
+    """The login."""
+    return _login(request, "", "", request.query_params.get("next", ""))
+
+
+def _login(request: Request, name: str, problem: str, after: str, status: int = 200) -> Response:
+    return state_of(request).pages.show(
+        request,
+        "requester/login.html",
+        status=status,
+        requester=None,
+        name=name,
+        problem=problem,
+        next=after[:500],
+        fresh=state_of(request).office.setup_needed(),
+    )
+
+
+@router.post("/login")
+async def log_in(request: Request) -> Response:
+    """Log in; guesses are counted, by name and by address."""
+    form = await read_form(request)
+    return await run_in_threadpool(_log_in, request, form)
+
+
+def _log_in(request: Request, form: Form) -> Response:
+    state = state_of(request)
+    name, after = form.text("name", most=200), form.text("next", most=500)
+    who = (f"name:{name.casefold()}", _address(request))
+    _check_attempts(request, *who)
+    try:
+        requester = state.office.log_in(name, form.fields.get("password", "")[:1_000])
+    except Refused as refusal:
+        if refusal.code != "bad-login":
+            raise
+        state.attempts.failed(*who)
+        state.metrics.count("login-failed")
+        event("login-failed")
+        return _login(request, name, "Name or password is wrong.", after, 401)
+    state.attempts.succeeded(*who)
+    let_in(request, requester)
+    # Only within this server: a path, and not one that a browser takes for another host.
+    safe = after.startswith("/") and not after.startswith(("//", "/\\")) and "\\" not in after
+    return go(request, after if safe else "/projects")
+
+
+def _check_attempts(request: Request, *names: str) -> None:
+    wait = state_of(request).attempts.wait(*names)
+    if wait > 0:
+        state_of(request).metrics.count("login-limited")
+        minutes = max(1, round(wait / 60))
+        raise Refused(
+            "too-many",
+            f"there were too many wrong tries; please wait {minutes} "
+            f"minute{'' if minutes == 1 else 's'}",
+            seconds=wait,
+        )
+
+
+def _address(request: Request) -> str:
+    return f"address:{request.client.host if request.client else ''}"
+
+
+@router.post("/logout")
+async def log_out(request: Request) -> Response:
+    """Log out."""
+    await read_form(request)
+    state_of(request).pages.session(request).log_out()
+    return go(request, "/login")
+
+
+@router.get("/account")
+def account(request: Request) -> Response:
+    """Password, API tokens, and for an admin the other requesters."""
+    return _account(entered(request))
+
+
+def _account(who: Entered, *, secret: str = "", problem: str = "", status: int = 200) -> Response:
+    return who.show(
+        "requester/account.html",
+        status=status,
+        tokens=who.office.tokens(),
+        projects=who.office.projects(),
+        requesters=who.office.requesters() if who.requester.admin else [],
+        secret=secret,
+        problem=problem,
+        done=done(who.request),
+    )
+
+
+@router.post("/account/password")
+async def change_password(request: Request) -> Response:
+    """Change one's own password; every other session of hers ends."""
+    form = await read_form(request)
+    return await run_in_threadpool(_change_password, request, form)
+
+
+def _change_password(request: Request, form: Form) -> Response:
+    who = entered(request)
+    name = (f"name:{who.requester.name.casefold()}",)
+    _check_attempts(request, *name)
+    try:
+        who.office.log_in(who.requester.name, form.fields.get("old", "")[:1_000])
+    except Refused:
+        state_of(request).attempts.failed(*name)
+        return _account(who, problem="The present password is wrong.", status=422)
+    try:
+        who.office.change_password(who.requester.requester, _new_password(form))
+    except Refused as refusal:
+        return _account(who, problem=str(refusal), status=422)
+    office = state_of(request).office
+    office.keep_setting(stamp_of(who.requester.requester), secrets.token_hex(8))
+    let_in(request, who.requester)
+    return go(request, "/account?done=password")
+
+
+@router.post("/account/tokens")
+async def make_token(request: Request) -> Response:
+    """Make an API token, and show its secret this once."""
+    form = await read_form(request)
+    return await run_in_threadpool(_make_token, request, form)
+
+
+def _make_token(request: Request, form: Form) -> Response:
+    who = entered(request)
+    days = form.text("days", most=6)
+    if days and not days.isdecimal():
+        raise Refused("bad-form", f"days = {days!r} is no whole number")
+    expires = datetime.now(UTC) + timedelta(days=min(int(days), 36_500)) if days else None
+    scope = form.need("scope", most=20)
+    if scope not in ("judge", "requester"):
+        raise Refused("bad-form", f"scope = {scope!r}: wanted judge or requester")
+    project = form.text("project", most=200) or None
+    try:
+        _, secret = who.office.make_token(
+            form.need("name", most=200),
+            scope="judge" if scope == "judge" else "requester",
+            project=project,
+            expires=expires,
+        )
+    except (Refused, BadSetting) as fault:
+        return _account(who, problem=str(fault), status=422)
+    return _account(who, secret=secret)
+
+
+@router.post("/account/tokens/{token}/revoke")
+async def revoke_token(request: Request, token: str) -> Response:
+    """Make an API token void."""
+    await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    await run_in_threadpool(who.office.revoke_token, token)
+    state_of(request).tokens.forget()
+    return go(request, "/account?done=token-void")
+
+
+@router.post("/account/requesters")
+async def add_requester(request: Request) -> Response:
+    """Let somebody else log in, as an admin may."""
+    form = await read_form(request)
+    return await run_in_threadpool(_add_requester, request, form)
+
+
+def _add_requester(request: Request, form: Form) -> Response:
+    who = entered(request)
+    try:
+        who.office.add_requester(
+            form.need("name", most=200), _new_password(form), admin=bool(form.text("admin"))
+        )
+    except Refused as refusal:
+        if refusal.code == "admin-only":
+            raise
+        return _account(who, problem=str(refusal), status=422)
+    return go(request, "/account?done=requester")
+
+
+@router.get("/projects")
+def projects(request: Request) -> Response:
+    """The requester's projects."""
+    who = entered(request)
+    return who.show("requester/projects.html", projects=who.office.projects(), done=done(request))
+
+
+@router.get("/projects/new")
+def new(request: Request) -> Response:
+    """The form of a new project."""
+    given = {"name": "", "labels": "", "guidelines": ""}
+    return _new(entered(request), given, None, "")
+
+
+def _new(
+    who: Entered, given: dict[str, str], preview: object, problem: str, status: int = 200
+) -> Response:
+    settings = state_of(who.request).settings
+    limits = {"megabytes": settings.upload_bytes // 1_000_000, "rows": settings.upload_rows}
+    return who.show(
+        "requester/new.html",
+        status=status,
+        given=given,
+        preview=preview,
+        problem=problem,
+        limits=limits,
+    )
+
+
+@router.post("/projects/upload")
+async def create(request: Request) -> Response:
+    """Make a project from files, or show what is wrong with them."""
+    await run_in_threadpool(entered, request)  # before the files are read
+    form = await read_form(request)
+    return await run_in_threadpool(_create, request, form)
+
+
+def _create(request: Request, form: Form) -> Response:
+    who = entered(request)
+    given = {
+        "name": form.text("name", most=200),
+        "labels": form.text("labels", most=2_000),
+        "guidelines": form.text("guidelines", most=200_000),
+    }
+    preview = None
+    try:
+        scale = Scale.parse(given["labels"])
+        if form.files:
+            preview = uploading.read(state_of(request).settings, form.files, scale)
+        if (preview is not None and preview.errors) or form.text("do") == "check":
+            status = 422 if preview is not None and preview.errors else 200
+            return _new(who, given, preview, "", status)
+        project = Project(
+            name=given["name"],
+            scale=scale,
+            guidelines=given["guidelines"],
+            items=preview.items if preview is not None else (),
+            golds=preview.golds if preview is not None else (),
+        )
+        made = who.office.create_project(project)
+    except (Refused, BadSetting, AdjudgeError) as fault:
+        return _new(who, given, preview, str(fault), 422)
+    return go(request, f"/projects/{made.slug}?done=made")
+
+
+@router.post("/projects/starter")
+async def make_starter(request: Request) -> Response:
+    """Make the starter project, to look around in."""
+    await read_form(request)
+    return await run_in_threadpool(_make_starter, request)
+
+
+def _make_starter(request: Request) -> Response:
+    from adjudge.collect import starter
+
+    who = entered(request)
+    made = who.office.create_project(starter.starter())
+    who.office.set_state(made.slug, "open")
+    return go(request, f"/projects/{made.slug}?done=starter")

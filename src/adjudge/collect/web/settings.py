@@ -1,0 +1,66 @@
+"""What the server is started with."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from adjudge.errors import BadSetting
+
+ENVIRONMENT = "ADJUDGE_SERVE"  # how a worker process learns what its parent was started with
+_PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How one server runs: its database, its secret, its limits."""
+
+    database: str = "sqlite:///adjudge.db"
+    database_wait: float = 10.0  # seconds for a lock that another process holds
+    secret_file: str = ""  # beside the SQLite file if not given
+    prefix: str = ""  # the path at which a proxy shows it
+    log_format: str = "text"
+    upload_bytes: int = 20_000_000  # of one upload, and of what an archive in it unpacks to
+    upload_rows: int = 200_000
+    form_bytes: int = 1_000_000  # of any other request
+    login_attempts: int = 10  # of one name or one address, in login_minutes
+    login_minutes: float = 15.0
+    session_hours: float = 12.0  # of a requester
+    judge_days: float = 60.0
+    join_days: float = 30.0  # how long a join link lasts if the requester does not say
+    sweep_seconds: float = 30.0
+    refit_seconds: float = 10.0  # between looks for a consensus to refit; 0 for never
+    demo: bool = False
+
+    def __post_init__(self) -> None:
+        if not _PREFIX.fullmatch(self.prefix):
+            raise BadSetting(
+                "prefix", self.prefix, "a path such as /judging, without a / at its end"
+            )
+        if self.log_format not in ("json", "text"):
+            raise BadSetting("log_format", self.log_format, "json or text")
+        for name in ("upload_bytes", "upload_rows", "form_bytes", "login_attempts"):
+            if getattr(self, name) < 1:
+                raise BadSetting(name, getattr(self, name), "at least 1")
+
+    @property
+    def secret_path(self) -> Path:
+        """Where the secret key is kept."""
+        if self.secret_file:
+            return Path(self.secret_file)
+        if self.database.startswith("sqlite:///"):
+            file = Path(self.database.removeprefix("sqlite:///").partition("?")[0])
+            return file.with_name(file.name + ".secret")
+        return Path("adjudge.secret")
+
+    def to_environment(self) -> None:
+        """Leave these settings where the worker processes find them."""
+        os.environ[ENVIRONMENT] = json.dumps(asdict(self))
+
+    @classmethod
+    def from_environment(cls) -> Settings:
+        """The settings that the parent process left."""
+        return cls(**json.loads(os.environ.get(ENVIRONMENT, "{}")))

@@ -1,0 +1,41 @@
+"""What every request handler needs, made once when the app is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+
+if TYPE_CHECKING:
+    from adjudge.collect.desk import Desk
+    from adjudge.collect.office import Office
+    from adjudge.collect.store.database import Database
+    from adjudge.collect.web.keys import Keys
+    from adjudge.collect.web.metrics import Metrics
+    from adjudge.collect.web.pages import Pages
+    from adjudge.collect.web.security import Attempts, Sessions
+    from adjudge.collect.web.settings import Settings
+    from adjudge.collect.web.tokens import Tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """The parts of one server."""
+
+    settings: Settings
+    keys: Keys
+    sessions: Sessions
+    pages: Pages
+    metrics: Metrics
+    attempts: Attempts
+    database: Database
+    desk: Desk
+    office: Office
+    tokens: Tokens
+
+
+def state_of(request: Request) -> State:
+    """The parts of the server that a request came to."""
+    state: State = request.app.state.parts
+    return state

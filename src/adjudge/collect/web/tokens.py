@@ -1,0 +1,70 @@
+"""Bearer tokens of the API: whose they are, and what they may do."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+
+from starlette.requests import Request
+
+from adjudge.collect.office import Office
+from adjudge.collect.views import Requester, Token
+from adjudge.errors import Refused
+
+_SECONDS = 5.0  # that a token is believed without asking the database again
+_MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who sent a request to the API."""
+
+    token: Token
+    requester: Requester
+
+    def may_judge(self, project: str) -> None:
+        """Complain unless the token lets its holder judge in a project."""
+        if self.token.project is not None and self.token.project != project:
+            raise Refused("token-scope", f"this token is not for the project {project!r}")
+
+    def may_request(self) -> None:
+        """Complain unless the token has the powers of a requester."""
+        if self.token.scope != "requester":
+            raise Refused("token-scope", "this token may only judge; wanted one of scope requester")
+
+
+class Tokens:
+    """Tokens as they come in, each remembered for a few seconds under a hash of its secret."""
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+        self._lock = Lock()
+        self._known: OrderedDict[bytes, tuple[float, Holder]] = OrderedDict()
+
+    def holder(self, request: Request) -> Holder:
+        """Whose token a request came with."""
+        scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secret:
+            raise Refused("token-missing", "there is no token; wanted 'Authorization: Bearer ...'")
+        secret = secret.strip()
+        if len(secret) > 500 or not secret.isascii():
+            raise Refused("bad-token", "this token is not known, or not valid any more")
+        name, now = hashlib.sha256(secret.encode()).digest(), time.monotonic()
+        with self._lock:
+            known = self._known.get(name)
+        if known is not None and now - known[0] < _SECONDS:
+            return known[1]
+        holder = Holder(*self._office.check_token(secret))
+        with self._lock:
+            self._known[name] = (now, holder)
+            while len(self._known) > _MOST:
+                self._known.popitem(last=False)
+        return holder
+
+    def forget(self) -> None:
+        """Ask the database again for every token."""
+        with self._lock:
+            self._known.clear()

@@ -1,0 +1,325 @@
+"""The whole way in a real browser: judges with the keyboard alone, a requester who watches."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_core_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from sites import LABELS, PASSWORD, REASON, Site, served
+
+SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to look at the pages
+POLICY = {"queries": 12, "screening_golds": 2, "judgments_per_item": 2, "max_pages": 2}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with served(tmp_path) as running:
+        yield running
+
+
+class Visitors:
+    """People with browsers of their own, whose consoles must stay clean."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self.contexts: list[BrowserContext] = []
+        self.said: list[str] = []
+
+    def come(self, **settings: Any) -> Page:
+        context = self.browser.new_context(
+            **{"viewport": {"width": 1200, "height": 850}, **settings}
+        )
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("console", self._hear)
+        return page
+
+    def _hear(self, message: Any) -> None:
+        # What the browser and htmx say of a lost connection is no fault of the page.
+        expected = ("Failed to load resource", "htmx:sendError", "htmx:afterRequest")
+        if message.type in ("error", "warning") and not message.text.startswith(expected):
+            self.said.append(message.text)
+
+
+@pytest.fixture
+def visitors(browser: Browser) -> Iterator[Visitors]:
+    made = Visitors(browser)
+    yield made
+    for context in made.contexts:
+        context.close()
+    assert not made.said
+
+
+def check(page: Page, name: str) -> None:
+    """No serious fault of accessibility, and a picture for who wants one."""
+    found = Axe().run(page)
+    faults = [
+        (fault["id"], [node["html"][:200] for node in fault["nodes"]])
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert not faults, json.dumps(faults, indent=1)
+    if SHOTS:
+        Path(SHOTS).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=f"{SHOTS}/{name}.png", full_page=page.locator("#page").count() == 0)
+
+
+def right_keys(page: Page) -> list[str]:
+    """The key of the right label of each row without an answer: its title gives it away."""
+    titles = page.evaluate(
+        """() => [...document.querySelectorAll('.result')]
+            .filter(row => !row.querySelector('input:checked'))
+            .map(row => row.querySelector('h3').textContent)"""
+    )
+    return [str(1 + LABELS.index("Good" if "good" in title else "Bad")) for title in titles]
+
+
+def other(key: str) -> str:
+    return "2" if key == "1" else "1"
+
+
+def begin(page: Page, site: Site, slug: str) -> None:
+    """Come, agree: by keys only."""
+    page.goto(f"{site.url}/j/{slug}")
+    page.get_by_role("button", name="I agree, begin").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#page[data-kind=training]")
+
+
+def train(page: Page, *, mistakes: int = 0) -> None:
+    """Through the training by keys only; each answer is told at once."""
+    for place, key in enumerate(right_keys(page)):
+        row = page.locator(".result").nth(place)
+        if place < mistakes:
+            page.keyboard.press(other(key))
+            expect(row.get_by_role("alert")).to_contain_text(REASON)
+            expect(row.get_by_role("button", name="Next result")).to_be_focused()
+            page.keyboard.press("Enter")
+        else:
+            page.keyboard.press(key)
+            expect(row.locator(".told.good")).to_contain_text("Right")
+    expect(page.get_by_role("button", name="Send this page")).to_be_focused()
+    page.keyboard.press("Enter")
+
+
+def judge(page: Page, *, wrong: bool = False) -> None:
+    """Answer a page of work by keys only, and send it."""
+    page.wait_for_selector("#page[data-kind=work]")
+    for key in right_keys(page):
+        page.keyboard.press(other(key) if wrong else key)
+    expect(page.get_by_role("button", name="Send this page")).to_be_focused()
+    page.keyboard.press("Enter")
+
+
+def test_a_judge_is_trained_misses_is_warned_and_blocked_and_the_requester_undoes_it(
+    site: Site, visitors: Visitors, tmp_path: Path
+) -> None:
+    slug = site.open_project(**{**POLICY, "max_pages": 9})
+    token = site.office.setup_token()
+    page = visitors.come()
+    page.goto(f"{site.url}/j/{slug}")
+    check(page, "welcome")
+    begin(page, site, slug)
+    check(page, "training")
+    train(page, mistakes=1)
+    page.wait_for_url(f"**/j/{slug}/pages/*")
+    expect(page.get_by_role("heading", name="How the training went")).to_be_visible()
+    expect(page.get_by_text("You passed the training.")).to_be_visible()
+    check(page, "trained")
+    page.get_by_role("link", name="Go on").press("Enter")
+    page.wait_for_selector("#page[data-kind=work]")
+    check(page, "work")
+    judge(page, wrong=True)
+    page.wait_for_url(f"**/j/{slug}/pages/*")
+    expect(page.get_by_text(REASON).first).to_be_visible()
+    page.get_by_text("I disagree").first.press("Enter")
+    check(page, "missed")
+    page.get_by_label("Why is your answer right?").first.fill("I saw it shine.")
+    page.get_by_role("button", name="Send").first.press("Enter")
+    expect(page.get_by_text("You disagreed.").first).to_be_visible()
+    page.get_by_role("link", name="Go on").press("Enter")
+    expect(page.get_by_text("This is a warning.")).to_be_visible()
+    expect(page.get_by_text("Say Good of a good lamp")).to_be_visible()
+    check(page, "warned")
+    page.get_by_role("button", name="I have read them, go on").press("Enter")
+    judge(page, wrong=True)
+    page.wait_for_url(f"**/j/{slug}/pages/*")
+    page.get_by_role("link", name="See how it ended").press("Enter")
+    expect(page.get_by_role("heading", name="Your work here has ended")).to_be_visible()
+    expect(page.locator("#completion")).to_have_text("BLOCKED-1")
+    check(page, "blocked")
+
+    ada = visitors.come(accept_downloads=True)
+    ada.goto(f"{site.url}/setup/{token}")
+    check(ada, "setup")
+    ada.get_by_label("Name").fill("ada")
+    ada.get_by_label("Password", exact=False).first.fill(PASSWORD)
+    ada.get_by_label("The same password again").fill(PASSWORD)
+    ada.get_by_role("button", name="Set up").click()
+    ada.get_by_role("link", name="Lamps").click()
+    expect(ada.get_by_text("judged by blocked judges only")).to_be_visible()
+    for tab in (
+        "Overview",
+        "Judges",
+        "Disagreements",
+        "Gold",
+        "Consensus",
+        "Arms",
+        "Export",
+        "Log",
+        "Settings",
+    ):
+        ada.get_by_role("navigation", name="Project").get_by_role("link", name=tab).click()
+        check(ada, f"requester-{tab.lower()}")
+    ada.get_by_role("link", name="ada").click()
+    check(ada, "requester-account")
+    ada.goto(f"{site.url}/projects/{slug}/gold")
+    ada.get_by_role("link", name="Edit gold").first.click()
+    check(ada, "requester-gold-edit")
+    ada.goto(f"{site.url}/projects/new")
+    check(ada, "requester-new")
+    ada.goto(f"{site.url}/projects/{slug}/judges")
+    ada.locator("tbody a").first.click()
+    check(ada, "requester-judge")
+    ada.get_by_role("button", name="Unblock").click()
+    expect(ada.get_by_text("The judge is unblocked")).to_be_visible()
+    ada.goto(f"{site.url}/projects/{slug}/export")
+    with ada.expect_download() as download:
+        ada.get_by_role("link", name="in format answers", exact=False).first.click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    assert len(text.splitlines()) > 12
+
+    # The judge goes on where she was, while the requester's page counts by itself.
+    ada.goto(f"{site.url}/projects/{slug}")
+    before = ada.locator("#progress").inner_text()
+    page.goto(f"{site.url}/j/{slug}")
+    judge(page)
+    page.wait_for_load_state()
+    ada.wait_for_function(
+        "before => document.getElementById('progress').innerText !== before", arg=before
+    )
+
+
+def test_another_judge_finishes_with_pay_and_code(site: Site, visitors: Visitors) -> None:
+    slug = site.open_project(**POLICY)
+    page = visitors.come(color_scheme="dark")
+    begin(page, site, slug)
+    train(page)
+    page.get_by_role("link", name="Go on").press("Enter")
+    check(page, "work-dark")
+    judge(page)
+    page.wait_for_function("() => document.body.innerText.includes('6 judged')")
+    judge(page)
+    expect(page.get_by_role("heading", name="Thank you: you are done")).to_be_visible()
+    expect(page.locator("#completion")).to_have_text("DONE-1")
+    expect(page.get_by_text("0.40 USD").first).to_be_visible()
+    check(page, "finished-dark")
+
+
+def test_a_reload_a_crash_and_a_lost_connection_lose_nothing(
+    site: Site, visitors: Visitors
+) -> None:
+    slug = site.open_project(**POLICY)
+    page = visitors.come()
+    begin(page, site, slug)
+    train(page)
+    page.get_by_role("link", name="Go on").press("Enter")
+    page.wait_for_selector("#page[data-kind=work]")
+    keys = right_keys(page)
+    for key in keys[:3]:
+        page.keyboard.press(key)
+    page.keyboard.press("m")
+    page.keyboard.type("half a thought")
+    page.reload()
+    expect(page.locator("input:checked")).to_have_count(3)
+    expect(page.locator("textarea").nth(3)).to_have_value("half a thought")
+    page.keyboard.press("Escape")
+    for key in right_keys(page):
+        page.keyboard.press(key)
+    page.context.set_offline(True)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The connection is lost.")).to_be_visible()
+    check(page, "offline")
+    assert site.office.progress(slug).trusted == 0
+    page.context.set_offline(False)
+    page.wait_for_function("() => document.body.innerText.includes('6 judged')", timeout=30_000)
+    assert site.office.progress(slug).trusted > 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_nothing_is_wider_than_the_screen(
+    site: Site, visitors: Visitors, scheme: str
+) -> None:
+    slug = site.open_project(**POLICY)
+    phone = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2}
+    page = visitors.come(**phone, is_mobile=True, has_touch=True, color_scheme=scheme)
+    page.goto(f"{site.url}/j/{slug}")
+    fits(page, f"phone-welcome-{scheme}")
+    page.get_by_role("button", name="I agree, begin").tap()
+    page.wait_for_selector("#page")
+    fits(page, f"phone-training-{scheme}")
+    for place, key in enumerate(right_keys(page)):
+        row = page.locator(".result").nth(place)
+        row.locator("label").nth(int(key if place else other(key)) - 1).tap()
+        expect(row.locator(".told")).to_be_visible()
+        if not place:
+            fits(page, f"phone-told-{scheme}")
+    page.get_by_role("button", name="Send this page").tap()
+    page.get_by_role("link", name="Go on").tap()
+    page.wait_for_selector("#page[data-kind=work]")
+    fits(page, f"phone-work-{scheme}")
+    box = page.locator(".choices label").first.bounding_box()
+    assert box is not None
+    assert box["height"] >= 44, "large enough for a thumb"
+    site_browser = site.set_up()
+    page.context.add_cookies(
+        [
+            {
+                "name": "adjudge_session",
+                "value": site_browser.client.cookies["adjudge_session"],
+                "url": site.url,
+            }
+        ]
+    )
+    for tab in ("", "/judges", "/gold", "/log", "/settings", "/export", "/consensus"):
+        page.goto(f"{site.url}/projects/{slug}{tab}")
+        fits(page, f"phone-requester{tab.replace('/', '-')}-{scheme}")
+
+
+def fits(page: Page, name: str) -> None:
+    check(page, name)
+    assert page.evaluate("Math.max(window.innerWidth, document.body.scrollWidth)") == 360, name
+
+
+def test_without_scripts_everything_works_as_plain_forms(site: Site, visitors: Visitors) -> None:
+    slug = site.open_project(**POLICY)
+    page = visitors.come(java_script_enabled=False)
+    page.goto(f"{site.url}/j/{slug}")
+    page.get_by_role("button", name="I agree, begin").click()
+
+    def fill(*, wrong: int = 0) -> None:
+        rows = page.locator(".result")
+        for place in range(rows.count()):
+            title = rows.nth(place).locator("h3").inner_text()
+            good = ("good" in title) is not (place < wrong)
+            rows.nth(place).locator(f"input[value={LABELS[0] if good else LABELS[1]}]").check(
+                force=True
+            )
+        page.get_by_role("button", name="Send this page").click()
+
+    fill(wrong=1)
+    expect(page.get_by_text("You passed the training.")).to_be_visible()
+    expect(page.get_by_text(REASON)).to_be_visible()
+    page.get_by_role("link", name="Go on").click()
+    fill()
+    fill()
+    expect(page.get_by_role("heading", name="Thank you: you are done")).to_be_visible()
+    expect(page.locator("#completion")).to_have_text("DONE-1")

@@ -1,0 +1,105 @@
+"""Many judges at once at the real server process, on both databases, also while it is killed.
+
+By default a small crowd; ADJUDGE_CROWD=200 sends so many judges, and kills the server ten times.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from adjudge.collect.office import Office
+from adjudge.collect.project import Project
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from collecting import Bench, check_counters, check_standing, made_project
+from crowds import Crowded, ServerProcess, acknowledged, crowd_at, prepare, stored_judgments
+
+JUDGES = int(os.environ.get("ADJUDGE_CROWD", "40"))
+FULL = JUDGES >= 200
+KILLS = 10 if FULL else 2
+LEASE = 12.0 if FULL else 6.0  # seconds: those of judges who vanish run out during the run
+TENTH = JUDGES // 10
+_ROLES = ("ethical", "spammer", "random", "dropout")
+POPULATION = (
+    f"ethical(0.95):{JUDGES - 3 * TENTH},spammer:{TENTH},random:{TENTH},dropout(30):{TENTH}"
+)
+
+
+def project() -> Project:
+    """Work for everyone, and a training that lets some through whom the screening stops."""
+    return made_project(
+        topics=3 * JUDGES if FULL else JUDGES, results=6, golds=60, judgments_per_item=5,
+        training_pairs=8, training_pass=0.25, lease_minutes=LEASE / 60, require_consent=True,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def server(database: Database, tmp_path: Path) -> Iterator[ServerProcess]:
+    """The server process at an empty database."""
+    url = database.url.render_as_string(hide_password=False)
+    running = ServerProcess(url.replace("+psycopg", ""), tmp_path)
+    yield running
+    running.stop()
+
+
+def check(database: Database, server: ServerProcess, slug: str, came: Crowded) -> None:
+    """Whatever happened: nothing lost, nothing doubled, no item over its number, no fault."""
+    assert [one.problem for one in came.ended if one.problem] == []
+    assert came.over == []
+    assert came.looks > 5
+    assert '"fault"' not in server.log()
+    assert "Traceback" not in server.log()
+    stored, told = stored_judgments(database), acknowledged(came.ledger)
+    assert max(stored.values()) == 1
+    assert told - stored == {}, "acknowledged and lost"
+    assert stored - told == {}, "stored and never acknowledged"
+    bench = _Looked(database, slug)
+    check_counters(bench)
+    check_standing(bench)
+    assert bench.office.audit(slug) == []
+    check_ends(bench, came)
+
+
+def check_ends(bench: Bench, came: Crowded) -> None:
+    """Everyone came to an end that fits her, and all items are done."""
+    assert set(came.ledger.refused) <= {"page-expired"}  # of those slower than their lease
+    ended = {role: {one.stage for one in came.ended if one.role == role} for role in _ROLES}
+    assert ended["ethical"] == {"finished"}
+    assert (ended["spammer"] | ended["random"]) & {"failed", "blocked"}
+    assert any(one.gone for one in came.ended if one.role == "dropout")
+    progress = bench.office.progress(bench.slug)
+    assert progress.closed == progress.items
+
+
+class _Looked(Bench):
+    """The bench's checks on a project that is there already."""
+
+    def __init__(self, database: Database, slug: str) -> None:
+        self.database, self.slug, self.office = database, slug, Office(database)
+        with database.read() as on:
+            wanted = sa.select(schema.projects.c.id).where(schema.projects.c.slug == slug)
+            self.project = on.execute(wanted).scalar_one()
+
+
+def test_crowd(database: Database, server: ServerProcess) -> None:
+    slug, token = prepare(database, project())
+    server.start()
+    came = crowd_at(server, database, slug, token, POPULATION, wait=LEASE + 3)
+    print(f"\n{database.url.get_backend_name()}: {came.figures()}")
+    check(database, server, slug, came)
+    assert came.ledger.again == {}
+
+
+def test_crowd_while_the_server_is_killed(database: Database, server: ServerProcess) -> None:
+    slug, token = prepare(database, project())
+    server.start()
+    came = crowd_at(server, database, slug, token, POPULATION, wait=LEASE + 3, kills=KILLS)
+    print(f"\n{database.url.get_backend_name()}: {came.figures()}; starts {server.starts}")
+    check(database, server, slug, came)
+    assert came.kills == KILLS
+    assert set(came.ledger.again) == {"connection-lost"}

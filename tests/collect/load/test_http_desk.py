@@ -1,0 +1,152 @@
+"""The desk over HTTP at a real server: what an actor sees, is told, and what the ledger holds."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from adjudge.errors import BadSetting, Refused, Unavailable
+from adjudge.simulation.http_desk import HttpDesk, head
+from crowds import acknowledged, stored_judgments
+from sites import LABELS, Site, served
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with served(tmp_path) as running:
+        yield running
+
+
+def token_of(site: Site, scope: str, slug: str) -> str:
+    owner = site.office.set_up(site.office.setup_token(), "ada", site.admin_password)
+    project = slug if scope == "judge" else None
+    return site.office.acting(owner).make_token("t", scope=scope, project=project)[1]  # type: ignore[arg-type]
+
+
+def looked(rows: tuple[str, ...]) -> list[str]:
+    """What the titles of the small project give away."""
+    return [LABELS[0] if "A good lamp" in row else LABELS[1] for row in rows]
+
+
+def test_a_judge_is_trained_works_is_told_and_finishes(site: Site) -> None:
+    slug = site.open_project(judgments_per_item=1)
+    desk = HttpDesk(site.url, slug, token_of(site, "requester", slug))
+    assert desk.labels() == LABELS
+    golds = desk.golds()
+    assert len(golds) == 16
+    assert golds[head("lamp kind 0", "A good lamp, g0")] == "Good"
+    assert desk.arrive("anna") == "training"
+    first = desk.sheet("anna")
+    assert first is not None
+    assert (first.kind, len(first.rows), first.labels) == ("training", 1, LABELS)
+    wrong = [LABELS[1 - LABELS.index(looked(first.rows)[0])]]
+    outcome = desk.submit("anna", first, wrong)
+    assert [(one.row, one.right, one.accepted) for one in outcome.told] == [
+        (0, False, (looked(first.rows)[0],))
+    ]
+    stages = []
+    while (sheet := desk.sheet("anna")) is not None:
+        stages.append(desk.submit("anna", sheet, looked(sheet.rows)).stage)
+    assert stages[:3] == ["training", "training", "working"]
+    assert desk.stage("anna") == "finished"
+    desk.leave("anna")
+    assert acknowledged(desk.ledger) == stored_judgments(site.parts.database)
+    assert desk.ledger.again == desk.ledger.refused == {}
+    assert len(desk.ledger.seconds["train"]) == 4
+    desk.close()
+
+
+def test_coming_back_goes_on_in_the_middle_of_the_training(site: Site) -> None:
+    slug = site.open_project()
+    token = token_of(site, "judge", slug)
+    desk = HttpDesk(site.url, slug, token)
+    assert desk.golds() == {}  # it may not know
+    desk.arrive("anna")
+    sheet = desk.sheet("anna")
+    assert sheet is not None
+    desk.submit("anna", sheet, looked(sheet.rows))
+    desk.close()
+    again = HttpDesk(site.url, slug, token)
+    assert again.arrive("anna") == "training"
+    following = again.sheet("anna")
+    assert following is not None
+    assert following.rows != sheet.rows
+    again.close()
+
+
+def test_what_the_server_refuses_is_told(site: Site) -> None:
+    slug = site.open_project()
+    desk = HttpDesk(site.url, slug, "not a token")
+    with pytest.raises(Refused) as told:
+        desk.labels()
+    assert told.value.code == "bad-token"
+    assert desk.ledger.refused == {"bad-token": 1}
+    with pytest.raises(BadSetting):
+        HttpDesk("127.0.0.1:8100", slug, "x")
+    away = HttpDesk("http://127.0.0.1:9", slug, "x", patience=0.2)
+    with pytest.raises(Unavailable, match="the server gave no answer"):
+        away.labels()
+    assert away.ledger.again["connection-lost"] >= 2
+    desk.close()
+    away.close()
+
+
+def test_a_lost_or_busy_answer_is_asked_for_again_and_noted_once() -> None:
+    """A server that cuts the line, then is busy, then answers: one judgment, sent three times."""
+    sent: list[bytes] = []
+
+    class Faulty(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            judge = {"judge": "j", "stage": "working"}
+            if self.path.endswith("arrivals"):
+                self.answer(200, {"ticket": "t", "judge": judge})
+                return
+            if self.path.endswith("/page"):
+                rows = [{"row": 1, "title": "a", "text": "b"}]
+                page = {"page": "p", "kind": "work", "key": "k", "answers": [], "labels": ["x"]}
+                self.answer(
+                    200, {"page": {**page, "groups": [{"query": "q", "rows": rows}]}, "judge": None}
+                )
+                return
+            sent.append(body)
+            if len(sent) == 1:
+                self.close_connection = True
+                return
+            if len(sent) == 2:
+                self.answer(503, {"error": {"code": "database-busy", "message": "busy"}})
+                return
+            self.answer(200, {"judge": judge, "feedback": []})
+
+        def answer(self, status: int, value: object) -> None:
+            data = json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Faulty)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    desk = HttpDesk(f"http://127.0.0.1:{server.server_port}", "p", "x")
+    try:
+        desk.arrive("anna")
+        sheet = desk.sheet("anna")
+        assert sheet is not None
+        assert desk.submit("anna", sheet, ["x"]).stage == "working"
+    finally:
+        desk.close()
+        server.shutdown()
+        server.server_close()
+    assert len(sent) == 3
+    assert len(set(sent)) == 1
+    assert json.loads(sent[0]) == {"key": "k", "answers": [{"row": 1, "label": "x"}]}
+    assert len(desk.ledger.given) == 1
+    assert desk.ledger.again == {"connection-lost": 1, "database-busy": 1}

@@ -1,0 +1,172 @@
+"""A model at work: the same way through as any judge, at the desk and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.collect.desk import Desk
+from adjudge.collect.model_judge.at_desk import AtDesk
+from adjudge.collect.model_judge.endpoint import Endpoint
+from adjudge.collect.model_judge.judging import Tally, Work, judge
+from adjudge.collect.model_judge.ledger import Ledger
+from adjudge.collect.model_judge.over_http import OverHttp
+from adjudge.collect.office import Office
+from adjudge.collect.store.database import Database
+from adjudge.errors import BadData, EndpointFailed, Refused, Unavailable
+from sites import served, small_project
+
+
+def knows(body: dict[str, Any]) -> str:
+    """A model that reads the title."""
+    good = "A good lamp" in body["messages"][1]["content"]
+    return json.dumps({"reason": "the title", "label": "Good" if good else "Bad"})
+
+
+def clueless(body: dict[str, Any]) -> str:
+    other = {"Good": "Bad", "Bad": "Good"}
+    return json.dumps({"reason": "it shines", "label": other[json.loads(knows(body))["label"]]})
+
+
+def work_of(tmp_path: Path, key: str = "m", **policy: object) -> tuple[Work, Office, str]:
+    store = Database(tmp_path / "a.db")
+    office = Office(store)
+    slug = office.create_project(small_project(judgments_per_item=1, **policy)).slug
+    office.set_state(slug, "open")
+    return AtDesk(Desk(store), slug, key), office, slug
+
+
+def go(work: Work, speaker: Any, path: Path, **settings: Any) -> tuple[Tally, Endpoint]:
+    tries = settings.pop("tries", 2)
+    endpoint = Endpoint(url=speaker.url, model="m", first_wait=0.01, tries=tries)
+
+    async def run() -> Tally:
+        with Ledger.opened(path) as ledger:
+            async with endpoint as opened:
+                return await judge(work, opened, ledger, **settings)
+
+    return asyncio.run(run()), endpoint
+
+
+def test_a_good_model_is_trained_judges_everything_and_is_trusted(
+    speaker: Any, tmp_path: Path
+) -> None:
+    speaker.answer = knows
+    work, office, slug = work_of(tmp_path)
+    tally, _ = go(work, speaker, tmp_path / "l.jsonl")
+    assert tally.view is not None
+    assert tally.view.stage == "finished"
+    assert tally.view.accuracy == 1.0
+    progress = office.progress(slug)
+    assert (progress.closed, progress.trusted) == (12, 12)
+    (row,) = office.judges(slug)
+    assert (row.kind, row.channel, row.stage) == ("model", "api", "finished")
+    judgments = office.judgments(slug)
+    assert judgments is not None
+    for item, label in zip(judgments.items.to_pylist(), judgments.label.tolist(), strict=True):
+        query, result = (int(part[1:]) for part in item.split("/"))
+        assert judgments.scale.labels[label] == ("Good", "Bad")[(query + result) % 2]
+    comments = set(office.table(slug)["comment"].to_pylist())
+    assert comments == {"the title"}
+
+
+def test_a_clueless_model_fails_the_training_like_anyone(speaker: Any, tmp_path: Path) -> None:
+    speaker.answer = clueless
+    work, office, slug = work_of(tmp_path)
+    tally, _ = go(work, speaker, tmp_path / "l.jsonl")
+    assert tally.view is not None
+    assert tally.view.stage == "failed"
+    assert office.progress(slug).trusted == 0
+
+
+def test_it_is_told_of_its_mistakes_unless_that_is_not_wanted(speaker: Any, tmp_path: Path) -> None:
+    for learn in (True, False):
+        folder = tmp_path / str(learn)
+        folder.mkdir()
+        speaker.bodies.clear()
+        speaker.answer = clueless
+        work, *_ = work_of(folder, training_tries=2)
+        go(work, speaker, folder / "l.jsonl", learn=learn)
+        said = [body["messages"][0]["content"] for body in speaker.bodies]
+        told = [text for text in said if "Mistakes you made before" in text]
+        assert bool(told) is learn
+        if learn:
+            assert "Its own title says which it is." in told[-1]
+
+
+def test_stopped_by_a_fault_it_goes_on_and_asks_nothing_twice(speaker: Any, tmp_path: Path) -> None:
+    work, office, slug = work_of(tmp_path, training=False)
+    count = 0
+
+    def falters(body: dict[str, Any]) -> str:
+        nonlocal count
+        count += 1
+        if count == 8:
+            speaker.faults = [(401, {})]
+        return knows(body)
+
+    speaker.answer = falters
+    path = tmp_path / "l.jsonl"
+    with pytest.raises(EndpointFailed):
+        go(work, speaker, path, concurrency=1)
+    kept = len(path.read_text().splitlines())
+    assert kept == 8
+    with path.open("a") as file:
+        file.write('{"key": "cut sho')  # the power went
+    speaker.answer, speaker.faults = knows, []
+    tally, endpoint = go(work, speaker, path)
+    asked = len(path.read_text().splitlines())
+    assert tally.from_ledger >= 1
+    assert endpoint.usage.requests == asked - kept
+    assert office.progress(slug).closed == 12
+
+
+def test_it_stops_after_so_many_pairs(speaker: Any, tmp_path: Path) -> None:
+    speaker.answer = knows
+    work, *_ = work_of(tmp_path)
+    tally, _ = go(work, speaker, tmp_path / "l.jsonl", most=5)
+    assert 5 <= tally.judged < 12
+
+
+def test_a_ledger_that_is_none_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    path.write_text("not a ledger\n")
+    with (
+        pytest.raises(BadData, match=r"l\.jsonl, line 1: is no line of a ledger"),
+        Ledger.opened(path),
+    ):
+        pass
+
+
+def test_the_same_over_http(speaker: Any, tmp_path: Path) -> None:
+    speaker.answer = knows
+    with served(tmp_path) as site:
+        browser = site.set_up()
+        slug = site.open_project(judgments_per_item=1)
+        requester = site.office.log_in("ada", site.admin_password)
+        _, secret = site.office.acting(requester).make_token("m", scope="judge", project=slug)
+        work = OverHttp(site.url, slug, secret, "model-7")
+        tally, _ = go(work, speaker, tmp_path / "l.jsonl")
+        work.close()
+        assert tally.view is not None
+        assert tally.view.stage == "finished"
+        assert site.office.progress(slug).closed == 12
+        wrong = OverHttp(site.url, slug, "nonsense", "model-7")
+        with pytest.raises(Refused, match="the server says"):
+            wrong.project()
+        wrong.close()
+        browser.client.close()
+
+
+def test_a_server_that_is_away_is_waited_for_and_then_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adjudge.collect.model_judge.over_http._WAITS", (0.01,))
+    work = OverHttp("http://127.0.0.1:9", "lamps", "t", "m")
+    with pytest.raises(Unavailable, match="the server gave no answer"):
+        work.project()
+    work.close()

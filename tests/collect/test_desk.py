@@ -1,0 +1,492 @@
+"""A judge's way through, step by step, on both databases."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+import sqlalchemy as sa
+
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from adjudge.collect.values import CANNOT_JUDGE, PAGE_BROKEN, Answer
+from adjudge.errors import NotFound, Refused
+from collecting import LABELS, Bench, made_project
+
+
+def refused(code: str) -> object:
+    return pytest.raises(Refused, check=lambda error: error.code == code)
+
+
+def test_the_whole_way_of_a_good_judge(database: Database) -> None:
+    bench = Bench(
+        database,
+        topics=8,
+        results=5,
+        golds=40,
+        require_consent=True,
+        consent="Do you agree?",
+        pay_per_page="0.20",
+        code_finished="DONE",
+    )
+    view = bench.arrive(parameters={"study": "s1"})
+    assert (view.stage, view.open_items, view.accuracy) == ("consent", True, None)
+    with refused("consent-wanted"):
+        bench.desk.page(view.judge)
+    view = bench.desk.consent(view.judge)
+    assert (view.stage, view.training_pairs, view.training_done) == ("training", 20, 0)
+    assert bench.desk.consent(view.judge).stage == "training"
+
+    page = bench.desk.page(view.judge)
+    assert page is not None
+    assert (page.kind, len(page.rows), page.labels) == ("training", 20, LABELS)
+    assert [row.row for row in page.rows] == list(range(1, 21))
+    assert bench.desk.page(view.judge) == page
+    outcome = bench.desk.submit(view.judge, page.page, page.key, bench.answers(page))
+    assert (outcome.view.stage, outcome.stored, outcome.feedback) == ("working", 20, ())
+    assert outcome.view.pay == Decimal("0.00")
+    assert outcome.view.notice == ("You have passed the training. From here on your work counts.",)
+
+    page = bench.desk.page(view.judge)
+    assert page is not None
+    assert (page.kind, len(page.rows), len(page.groups)) == ("work", 25, 5)
+    assert len(bench.truths(page)) == 5
+    outcome = bench.desk.submit(view.judge, page.page, page.key, bench.answers(page))
+    assert (outcome.view.judged, outcome.view.gold_seen, outcome.view.gold_right) == (25, 5, 5)
+    assert (outcome.view.pay, outcome.view.accuracy) == (Decimal("0.20"), 1.0)
+    while bench.desk.page(view.judge) is not None:
+        bench.turn(view.judge)
+    view = bench.desk.state(view.judge)
+    assert (view.stage, view.completion_code) == ("finished", "DONE")
+    assert view.pages <= 5
+    assert {item.trusted for item in bench.items() if not item.gold} == {1}
+    assert view.reason == "You have judged everything that was open for you. Thank you."
+    bench.check()
+
+
+def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
+    database: Database,
+) -> None:
+    bench = Bench(database, training_pass=0.9, code_failed="OUT", pay_failed="0.10")
+    judge = bench.arrive().judge
+    page = bench.desk.page(judge)
+    assert page is not None
+    truths = bench.truths(page)
+    wrong = next(label for label in LABELS if label != truths[1])
+    outcome = bench.desk.answer_training(judge, page.page, 1, wrong)
+    (told,) = outcome.feedback
+    assert (told.row, told.given, told.accepted, told.right) == (1, wrong, (truths[1],), False)
+    assert told.reason.endswith(f" is {truths[1]}")
+    again = bench.desk.answer_training(judge, page.page, 1, truths[1])
+    assert again.again
+    assert again.feedback == (told,)
+    right = bench.desk.answer_training(judge, page.page, 2, truths[2])
+    assert (right.feedback[0].right, right.feedback[0].reason) == (True, "")
+    assert right.view.training_done == 2
+    reloaded = bench.desk.page(judge)
+    assert reloaded is not None
+    assert [answer.row for answer in reloaded.answers] == [1, 2]
+    assert reloaded.feedback == (told,)
+
+    with refused("rows-missing"):
+        bench.desk.submit(judge, page.page, page.key, [Answer(row=3, label=wrong)])
+    rest = [
+        Answer(row=row, label=next(label for label in LABELS if label != truths[row]))
+        for row in range(3, 21)
+    ]
+    outcome = bench.desk.submit(judge, page.page, page.key, rest)
+    assert outcome.view.stage == "failed"
+    assert len(outcome.feedback) == 18 + (wrong != truths[3])
+    assert (outcome.view.completion_code, outcome.view.pay) == ("OUT", Decimal("0.10"))
+    assert "of 20 answers in the training were right; 90% are wanted." in outcome.view.reason
+    assert bench.desk.page(judge) is None
+    bench.check()
+
+
+def test_a_second_try_has_other_golds(database: Database) -> None:
+    bench = Bench(database, golds=30, training_pairs=10, training_tries=2)
+    judge = bench.arrive().judge
+    first = bench.desk.page(judge)
+    assert first is not None
+    outcome = bench.desk.submit(judge, first.page, first.key, bench.answers(first, right=False))
+    assert (outcome.view.stage, outcome.view.tries_left, outcome.view.training_done) == (
+        "training",
+        0,
+        0,
+    )
+    assert outcome.view.notice[0].startswith("Fewer than 70% of your answers were right.")
+    second = bench.desk.page(judge)
+    assert second is not None
+    assert not {row.title for row in first.rows} & {row.title for row in second.rows}
+    bench.turn(judge)
+    assert bench.desk.state(judge).stage == "working"
+    bench.check()
+
+
+def test_missing_golds_warns_then_blocks_and_reopens_items(database: Database) -> None:
+    bench = Bench(database, topics=20, golds=60, code_blocked="STOP", pay_per_page="0.20")
+    judge = bench.trained()
+    outcome = bench.turn(judge, right=False)
+    assert (outcome.view.stage, outcome.view.warned) == ("warned", True)
+    assert len(outcome.feedback) == 5
+    assert all(not told.right and told.reason for told in outcome.feedback)
+    assert sum(item.trusted for item in bench.items()) == 20
+    outcome = bench.turn(judge, right=False)
+    assert (outcome.view.stage, outcome.view.completion_code) == ("blocked", "STOP")
+    assert outcome.view.pay == Decimal("0.40")
+    assert sum(item.trusted for item in bench.items()) == 0
+    assert bench.desk.page(judge) is None
+    events = [entry.event for entry in bench.office.log(bench.slug, judge=judge)]
+    assert events == [
+        "blocked",
+        "page-answered",
+        "warned",
+        "page-answered",
+        "training-passed",
+        "training-answered",
+        "arrived",
+    ]
+    bench.check()
+
+
+def test_a_warned_judge_recovers(database: Database) -> None:
+    bench = Bench(database, topics=40, golds=100, block_below=0.5)
+    judge = bench.trained()
+    assert bench.turn(judge, right=False).view.stage == "warned"
+    assert bench.turn(judge).view.stage == "warned"  # 5 of 10
+    assert bench.turn(judge).view.stage == "warned"  # 10 of 15
+    assert bench.turn(judge).view.stage == "working"  # 15 of 20
+    bench.check()
+
+
+def test_sent_twice_is_stored_once_and_answered_the_same(database: Database) -> None:
+    bench = Bench(database)
+    judge = bench.trained()
+    page = bench.desk.page(judge)
+    assert page is not None
+    answers = bench.answers(page, right=False)
+    first = bench.desk.submit(judge, page.page, page.key, answers)
+    second = bench.desk.submit(judge, page.page, page.key, answers)
+    assert (first.again, second.again) == (False, True)
+    assert (second.feedback, second.stored, second.view) == (
+        first.feedback,
+        first.stored,
+        first.view,
+    )
+    assert bench.desk.outcome(judge, page.page) == second
+    given = schema.judgments
+    assert len(bench.rows(sa.select(given).where(given.c.kind == "work"))) == 25
+    bench.check()
+
+
+def test_tampered_forms_are_refused_and_nothing_is_stored(database: Database) -> None:
+    bench = Bench(database)
+    judge, other = bench.trained("anna"), bench.trained("berta")
+    page, hers = bench.desk.page(judge), bench.desk.page(other)
+    assert page is not None
+    assert hers is not None
+    answers = bench.answers(page)
+    submit = bench.desk.submit
+    with pytest.raises(NotFound, match="there is no page"):
+        submit(judge, hers.page, hers.key, answers)  # another judge's
+    with pytest.raises(NotFound, match="there is no page 'guessed'"):
+        submit(judge, "guessed", page.key, answers)
+    with pytest.raises(NotFound, match="there is no judge 'nobody'"):
+        submit("nobody", page.page, page.key, answers)
+    with refused("bad-form"):
+        submit(judge, page.page, hers.key, answers)
+    with pytest.raises(Refused, match="this page has no row 26"):
+        submit(judge, page.page, page.key, [*answers, Answer(row=26, label="Spam")])
+    with pytest.raises(Refused, match="row 1 is answered twice"):
+        submit(judge, page.page, page.key, [*answers, Answer(row=1, label="Spam")])
+    with pytest.raises(Refused, match="row 2: 'Great' is not one of the labels"):
+        submit(judge, page.page, page.key, [answers[0], Answer(row=2, label="Great")])
+    with refused("bad-form"):
+        submit(judge, page.page, page.key, [Answer(row=1, label="Spam", comment="x" * 5001)])
+    with refused("bad-form"):
+        submit(judge, page.page, page.key, [Answer(row=1, label="Spam", comment="a\0b")])
+    with refused("not-training"):
+        bench.desk.answer_training(judge, page.page, 1, "Spam")
+    with refused("page-open"):
+        bench.desk.outcome(judge, page.page)
+    assert bench.rows(sa.select(schema.judgments).where(schema.judgments.c.kind == "work")) == []
+    assert submit(judge, page.page, page.key, answers).stored == 25
+    bench.check()
+
+
+def test_a_partial_page_is_kept_and_its_gaps_are_named(database: Database) -> None:
+    bench = Bench(database)
+    judge = bench.trained()
+    page = bench.desk.page(judge)
+    assert page is not None
+    assert bench.desk.save(judge, page.page, [Answer(row=4, label="Spam", comment="why")]) == 1
+    answers = bench.answers(page)
+    with pytest.raises(Refused, match="23 of 25 rows have no answer yet") as error:
+        bench.desk.submit(judge, page.page, page.key, answers[:2])
+    assert error.value.evidence["rows"] == list(range(3, 26))
+    reloaded = bench.desk.page(judge)
+    assert reloaded is not None
+    assert [answer.row for answer in reloaded.answers] == [1, 2, 4]
+    assert reloaded.answers[2] == Answer(row=4, label="Spam", comment="why")
+    assert bench.desk.submit(judge, page.page, page.key, answers).stored == 25
+    with refused("page-answered"):
+        bench.desk.save(judge, page.page, answers)
+    bench.check()
+
+
+def test_expired_pages_return_to_the_pool(database: Database) -> None:
+    bench = Bench(database, topics=4, judgments_per_item=1, lease_minutes=30)
+    anna, berta = bench.trained("anna"), bench.trained("berta")
+    page = bench.desk.page(anna)
+    assert page is not None
+    assert bench.desk.page(berta) is None
+    waiting = bench.desk.state(berta)
+    assert (waiting.stage, waiting.open_items) == ("working", False)
+    assert waiting.reason.startswith("Nothing is open for you at this moment")
+    bench.clock.forward(minutes=31)
+    taken = bench.desk.page(berta)
+    assert taken is not None
+    assert bench.desk.state(anna).page is None
+    bench.turn(berta)
+    # Anna was given nothing else: what she answered is kept, beyond what was needed.
+    outcome = bench.desk.submit(anna, page.page, page.key, bench.answers(page))
+    assert outcome.stored == len(page.rows)
+    filled = sum(item.surplus for item in bench.items())
+    assert filled >= 15
+    bench.check()
+    # With Berta's work gone, Anna's counts.
+    bench.office.block(bench.slug, berta)
+    assert sum(item.surplus for item in bench.items()) == 0
+    assert sum(item.trusted for item in bench.items()) >= filled
+    bench.check()
+
+
+def test_an_expired_page_is_refused_once_another_was_made(database: Database) -> None:
+    bench = Bench(database, lease_minutes=30)
+    judge = bench.trained()
+    page = bench.desk.page(judge)
+    assert page is not None
+    bench.clock.forward(minutes=31)
+    assert bench.desk.sweep() == 1
+    assert bench.desk.sweep() == 0
+    newer = bench.desk.page(judge)
+    assert newer is not None
+    assert newer.page != page.page
+    with refused("page-expired"):
+        bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+    with refused("page-expired"):
+        bench.desk.save(judge, page.page, [])
+    bench.check()
+
+
+def test_items_that_nobody_can_judge_are_set_aside(database: Database) -> None:
+    bench = Bench(database, topics=1, results=4, golds=0, set_aside_after=2, results_per_query=4)
+    for key, other in (("anna", PAGE_BROKEN), ("berta", CANNOT_JUDGE)):
+        judge = bench.arrive(key).judge
+        assert bench.desk.state(judge).stage == "working"
+        page = bench.desk.page(judge)
+        assert page is not None
+        broken = next(row.row for row in page.rows if row.title == "title of t0d1")
+        answers = [
+            Answer(row=row.row, label=other if row.row == broken else "Spam") for row in page.rows
+        ]
+        bench.desk.submit(judge, page.page, page.key, answers)
+    states = {item.name: (item.state, item.trusted, item.broken) for item in bench.items()}
+    assert states == {
+        "t0d0": ("open", 2, 0),
+        "t0d1": ("set aside", 0, 2),
+        "t0d2": ("open", 2, 0),
+        "t0d3": ("open", 2, 0),
+    }
+    progress = bench.office.progress(bench.slug)
+    assert (progress.set_aside, progress.others, progress.open) == (1, 2, 3)
+    assert progress.warnings == (
+        "There is no gold: judges are neither trained nor screened, and none is blocked.",
+    )
+    bench.check()
+
+
+def test_the_same_channel_and_key_is_the_same_judge(database: Database) -> None:
+    bench = Bench(database)
+    judge = bench.trained()
+    page = bench.desk.page(judge)
+    back = bench.arrive()
+    assert (back.judge, back.stage) == (judge, "working")
+    assert page is not None
+    assert back.page == page.page
+    assert bench.arrive(channel="panel").judge != judge
+    bench.office.set_state(bench.slug, "closed")
+    assert bench.arrive().judge == judge
+    with refused("not-open"):
+        bench.arrive("newcomer")
+    with refused("not-open"):
+        bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+
+
+def test_a_paused_project_takes_open_pages_and_makes_none(database: Database) -> None:
+    bench = Bench(database)
+    judge = bench.trained()
+    page = bench.desk.page(judge)
+    assert page is not None
+    bench.office.set_state(bench.slug, "paused")
+    assert bench.desk.page(judge) == page
+    assert bench.desk.submit(judge, page.page, page.key, bench.answers(page)).stored == 25
+    with refused("not-open"):
+        bench.desk.page(judge)
+
+
+def test_ways_in_that_are_closed(database: Database) -> None:
+    bench = Bench(database, channels=["invite"])
+    with refused("channel-closed"):
+        bench.arrive()
+    with refused("invite-unknown"):
+        bench.arrive("forged", channel="invite")
+    with pytest.raises(NotFound, match="there is no project 'other'"):
+        bench.arrive(project="other")
+    with refused("bad-form"):
+        bench.arrive("")
+    with refused("bad-form"):
+        bench.arrive("x" * 501)
+    late, revoked, good = bench.office.make_invites(bench.slug, ["late", "revoked", "good"])[::-1]
+    assert late.note == "late"
+    bench.office.revoke_invite(bench.slug, revoked.invite)
+    with refused("invite-unknown"):
+        bench.arrive(revoked.invite, channel="invite")
+    soon = bench.clock().replace(hour=4)
+    (brief,) = bench.office.make_invites(bench.slug, ["brief"], expires=soon)
+    bench.clock.forward(hours=2)
+    with refused("invite-expired"):
+        bench.arrive(brief.invite, channel="invite")
+    judge = bench.arrive(good.invite, channel="invite").judge
+    assert {one.note: one.judge for one in bench.office.invites(bench.slug)}["good"] == judge
+
+
+def test_finishing_at_her_own_wish_and_coming_back(database: Database) -> None:
+    bench = Bench(database, code_finished="DONE")
+    judge = bench.trained()
+    with refused("nothing-done"):
+        bench.desk.finish(judge)
+    bench.turn(judge)
+    assert bench.desk.page(judge) is not None
+    view = bench.desk.finish(judge)
+    assert (view.stage, view.completion_code, view.page) == ("finished", "DONE", None)
+    assert sum(item.leased for item in bench.items()) == 0
+    assert bench.desk.finish(judge) == view
+    assert bench.desk.page(judge) is not None
+    assert bench.desk.state(judge).stage == "working"
+    bench.check()
+
+
+def test_no_more_than_the_most_pages(database: Database) -> None:
+    bench = Bench(database, max_pages=1)
+    judge = bench.trained()
+    bench.turn(judge)
+    assert bench.desk.page(judge) is None
+    view = bench.desk.state(judge)
+    assert (view.stage, view.open_items) == ("finished", False)
+    assert view.reason == "You have judged as many pages as one judge may. Thank you."
+
+
+def test_gold_that_runs_out_can_end_the_work(database: Database) -> None:
+    bench = Bench(database, topics=20, golds=25, gold_runs_out="finish")
+    judge = bench.trained()
+    while bench.desk.page(judge) is not None:
+        bench.turn(judge)
+    view = bench.desk.state(judge)
+    assert (view.stage, view.gold_seen) == ("finished", 5)
+    assert view.judged < 60
+
+
+def test_contests_need_a_gold_that_was_missed_and_told(database: Database) -> None:
+    bench = Bench(database)
+    judge = bench.trained()
+    page = bench.desk.page(judge)
+    assert page is not None
+    gold = min(bench.truths(page))
+    with refused("not-contestable"):
+        bench.desk.contest(judge, page.page, gold, "no!")
+    outcome = bench.desk.submit(judge, page.page, page.key, bench.answers(page, right=False))
+    work = next(row.row for row in page.rows if row.row not in bench.truths(page))
+    with refused("not-contestable"):
+        bench.desk.contest(judge, page.page, work, "no!")
+    with refused("bad-form"):
+        bench.desk.contest(judge, page.page, gold, "  ")
+    bench.desk.contest(judge, page.page, gold, "first")
+    bench.desk.contest(judge, page.page, gold, "it does match")
+    (contest,) = bench.office.contests(bench.slug)
+    assert (contest.judge, contest.text, contest.settled) == (judge, "it does match", False)
+    again = bench.desk.outcome(judge, page.page)
+    assert [told.row for told in again.feedback if told.contested] == [gold]
+    assert [told.row for told in outcome.feedback if told.contested] == []
+    settled = bench.office.settle_contest(
+        bench.slug, contest.contest, upheld=True, answer="We have changed it."
+    )
+    assert (settled.settled, settled.upheld) == (True, True)
+    assert bench.office.contests(bench.slug) == []
+    assert bench.desk.state(judge).notice == ("You were right to disagree. We have changed it.",)
+
+
+def test_without_feedback_nothing_is_told_of_screening(database: Database) -> None:
+    bench = Bench(database, feedback=False)
+    judge = bench.trained()
+    outcome = bench.turn(judge, right=False)
+    assert (outcome.feedback, outcome.view.stage) == ((), "warned")
+
+
+def test_a_model_needs_no_consent_and_is_screened_as_people_are(database: Database) -> None:
+    bench = Bench(database, require_consent=True)
+    view = bench.arrive("m", channel="api", kind="model")
+    assert view.stage == "training"
+    bench.turn(view.judge)
+    assert bench.turn(view.judge, right=False).view.stage == "warned"
+
+
+def test_training_switched_off_meanwhile_is_waived(database: Database) -> None:
+    bench = Bench(database)
+    judge = bench.arrive().judge
+    bench.office.set_policy(bench.slug, {"training": False})
+    page = bench.desk.page(judge)
+    assert page is not None
+    assert page.kind == "work"
+    assert bench.desk.state(judge).stage == "working"
+    bench.check()
+
+
+def test_a_page_tells_nothing_of_gold(database: Database) -> None:
+    bench = Bench(database, made_project(topics=6, golds=30))
+    judge = bench.trained()
+    page = bench.desk.page(judge)
+    assert page is not None
+    names = {name for row in page.rows for name in row.__slots__}
+    assert names == {"row", "title", "text", "url", "image"}
+    assert set(page.__slots__) == {
+        "page", "kind", "key", "expires", "groups", "labels", "others", "answers", "feedback",
+    }  # fmt: skip
+    assert {len(group.rows) for group in page.groups} == {5}
+    assert len({group.query for group in page.groups}) == 5
+
+
+@pytest.mark.parametrize("gold_topics", ["shared", "apart"])
+def test_golds_never_repeat_while_unseen_ones_are_left(
+    database: Database, gold_topics: str
+) -> None:
+    bench = Bench(
+        database, topics=30, golds=34, gold_topics=gold_topics, role="both", training_pairs=20
+    )
+    judge = bench.trained()
+    seen: list[int] = []
+    while True:
+        page = bench.desk.page(judge)
+        if page is None:
+            break
+        bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+    rows = schema.page_rows
+    seen = [
+        row.gold
+        for row in bench.rows(
+            sa.select(rows.c.gold).where(rows.c.gold.is_not(None)).order_by(rows.c.page, rows.c.row)
+        )
+    ]
+    assert len(seen) > 40
+    assert len(set(seen[:34])) == 34
+    bench.check()

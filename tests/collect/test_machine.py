@@ -1,0 +1,315 @@
+"""No sequence of events breaks an invariant: state machines over the desk and the office."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from adjudge.collect.golds import for_screening, for_training
+from adjudge.collect.project import GoldEntry
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from adjudge.collect.values import OTHERS, Answer, Page
+from adjudge.errors import NotFound, Refused
+from collecting import LABELS, Bench, made_item, made_project
+
+
+def refused(code: str) -> Any:
+    return pytest.raises(Refused, check=lambda error: error.code == code)
+
+
+KEYS = st.sampled_from(["anna", "berta", "carla", "dora"])
+PLACES = st.integers(0, 50)
+
+
+class Collecting(RuleBasedStateMachine):
+    """Judges, a requester and the clock, in any order."""
+
+    database: Database
+    made: dict[str, Any]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bench = Bench(self.database, made_project(**self.made))
+        self.judges: dict[str, str] = {}
+        self.pages: list[tuple[str, Page, list[Answer]]] = []  # as they were first sent
+        self.shown: dict[str, set[int]] = {}
+        self.extra = 0
+        for key in ("anna", "berta", "carla"):  # at work from the start, so that more can happen
+            self.judges[key] = self.bench.arrive(key).judge
+            self.bench.desk.consent(self.judges[key])
+            while self.bench.desk.state(self.judges[key]).stage == "training":
+                self.submit_right(key)
+
+    def eligible(self, kind: str) -> set[int]:
+        fits = for_training if kind == "training" else for_screening
+        rows = self.bench.rows(
+            sa.select(schema.golds).where(schema.golds.c.project == self.bench.project)
+        )
+        return {row.id for row in rows if row.active and fits(row.role)}
+
+    def golds_on(self, page: Page) -> set[int]:
+        rows = schema.page_rows
+        return {
+            row.gold
+            for row in self.bench.rows(
+                sa.select(rows.c.gold)
+                .join(schema.pages, schema.pages.c.id == rows.c.page)
+                .where(schema.pages.c.public == page.page, rows.c.gold.is_not(None))
+            )
+        }
+
+    def fetch(self, judge: str) -> Page | None:
+        """A page, with the check that no gold comes twice while unseen ones are left."""
+        before = self.bench.desk.state(judge).page
+        page = self.bench.desk.page(judge)
+        if page is None or page.page == before:
+            return page
+        golds, seen = self.golds_on(page), self.shown.setdefault(judge, set())
+        if golds & seen:
+            assert self.eligible(page.kind) <= seen | golds
+            if page.kind == "work":
+                assert self.eligible(page.kind) <= seen
+        seen |= golds
+        if page.kind == "work":
+            sizes = {len(group.rows) for group in page.groups}
+            assert len(sizes) == 1 or not golds
+        return page
+
+    @rule(key=KEYS)
+    def arrive(self, key: str) -> None:
+        view = self.bench.arrive(key)
+        assert self.judges.setdefault(key, view.judge) == view.judge
+
+    @rule(key=KEYS)
+    def consent(self, key: str) -> None:
+        if key in self.judges:
+            assert self.bench.desk.consent(self.judges[key]).stage != "consent"
+
+    @rule(key=KEYS)
+    def look(self, key: str) -> None:
+        if key not in self.judges:
+            return
+        if self.bench.desk.state(self.judges[key]).stage == "consent":
+            with refused("consent-wanted"):
+                self.bench.desk.page(self.judges[key])
+            return
+        self.fetch(self.judges[key])
+
+    @rule(key=KEYS, how=st.sampled_from(["right", "wrong", "mixed", "others"]), seed=PLACES)
+    def submit(self, key: str, how: str, seed: int) -> None:
+        judge = self.judges.get(key)
+        if judge is None or self.bench.desk.state(judge).stage == "consent":
+            return
+        page = self.fetch(judge)
+        if page is None:
+            assert self.bench.desk.state(judge).stage not in ("consent", "training")
+            return
+        answers = self.bench.answers(page, right=how in ("right", "others"))
+        if how == "mixed":
+            right = self.bench.answers(page)
+            answers = [
+                right[place] if (place + seed) % 3 else answer
+                for place, answer in enumerate(answers)
+            ]
+        if how == "others":
+            first = seed % len(answers)
+            answers[first] = Answer(row=answers[first].row, label=OTHERS[seed % 2])
+        outcome = self.bench.desk.submit(judge, page.page, page.key, answers)
+        assert outcome.stored == len(page.rows)
+        self.pages.append((judge, page, answers))
+
+    @rule(key=KEYS)
+    def submit_right(self, key: str) -> None:
+        self.submit(key, "right", 0)
+
+    @rule(key=KEYS)
+    def submit_wrong(self, key: str) -> None:
+        self.submit(key, "wrong", 0)
+
+    @rule(key=KEYS)
+    def block_and_let_others_fill(self, key: str) -> None:
+        """What a blocked judge had goes to others; unblocked, hers is beyond what was needed."""
+        self.block(key)
+        for other in self.judges:
+            if other != key:
+                self.submit(other, "right", 0)
+        self.nothing_is_broken()
+        self.unblock(key)
+
+    @rule(key=KEYS, upto=st.integers(1, 3))
+    def submit_partly(self, key: str, upto: int) -> None:
+        judge = self.judges.get(key)
+        if judge is None or self.bench.desk.state(judge).stage == "consent":
+            return
+        page = self.fetch(judge)
+        if page is None or upto >= len(page.rows):
+            return
+        answers = self.bench.answers(page)[:upto]
+        done = {answer.row for answer in (*page.answers, *answers)}
+        if page.kind == "work" or len(done) < len(page.rows):
+            with refused("rows-missing"):
+                self.bench.desk.submit(judge, page.page, page.key, answers)
+
+    @rule(key=KEYS, label=st.sampled_from(LABELS))
+    def train_row(self, key: str, label: str) -> None:
+        judge = self.judges.get(key)
+        if judge is None or self.bench.desk.state(judge).stage != "training":
+            return
+        page = self.fetch(judge)
+        if page is not None and page.kind == "training":
+            done = {answer.row for answer in page.answers}
+            row = next((row.row for row in page.rows if row.row not in done), 1)
+            outcome = self.bench.desk.answer_training(judge, page.page, row, label)
+            assert outcome.feedback[0].given == label or outcome.again
+
+    @rule(place=PLACES)
+    def submit_again(self, place: int) -> None:
+        if self.pages:
+            judge, page, answers = self.pages[place % len(self.pages)]
+            assert self.bench.desk.submit(judge, page.page, page.key, answers).again
+
+    @rule(place=PLACES)
+    def submit_as_another(self, place: int) -> None:
+        if self.pages:
+            judge, page, answers = self.pages[place % len(self.pages)]
+            for other in self.judges.values():
+                if other != judge:
+                    with pytest.raises(NotFound):
+                        self.bench.desk.submit(other, page.page, page.key, answers)
+
+    @rule(minutes=st.sampled_from([1, 20, 40]))
+    def wait(self, minutes: int) -> None:
+        self.bench.clock.forward(minutes=minutes)
+
+    @rule()
+    def sweep(self) -> None:
+        self.bench.desk.sweep()
+        assert self.bench.desk.sweep() == 0
+
+    @rule(key=KEYS)
+    def late(self, key: str) -> None:
+        """A page that expires before it is sent: kept, since she was given nothing else."""
+        judge = self.judges.get(key)
+        if judge is None or self.bench.desk.state(judge).stage not in ("working", "warned"):
+            return
+        page = self.fetch(judge)
+        if page is None:
+            return
+        self.bench.clock.forward(minutes=61)
+        for other in self.judges.values():
+            if other != judge and self.bench.desk.state(other).stage in ("working", "warned"):
+                self.fetch(other)
+        answers = self.bench.answers(page)
+        outcome = self.bench.desk.submit(judge, page.page, page.key, answers)
+        assert outcome.stored == len(page.rows)
+
+    @rule(key=KEYS)
+    def finish(self, key: str) -> None:
+        judge = self.judges.get(key)
+        if judge is None:
+            return
+        view = self.bench.desk.state(judge)
+        if view.stage == "finished" or (view.stage in ("working", "warned") and view.pages):
+            assert self.bench.desk.finish(judge).stage == "finished"
+        else:
+            with refused("nothing-done"):
+                self.bench.desk.finish(judge)
+
+    @rule(key=KEYS)
+    def block(self, key: str) -> None:
+        if key in self.judges:
+            row = self.bench.office.block(self.bench.slug, self.judges[key], "by hand")
+            assert (row.stage, row.by_hand) == ("blocked", True)
+
+    @rule(key=KEYS)
+    def unblock(self, key: str) -> None:
+        if key in self.judges:
+            row = self.bench.office.unblock(self.bench.slug, self.judges[key])
+            assert row.stage != "blocked"
+
+    @rule(place=PLACES)
+    def contest(self, place: int) -> None:
+        if self.pages:
+            judge, page, _ = self.pages[place % len(self.pages)]
+            told = self.bench.desk.outcome(judge, page.page).feedback
+            for one in told[:1]:
+                self.bench.desk.contest(judge, page.page, one.row, "I disagree")
+
+    @rule(place=PLACES, accepted=st.sets(st.sampled_from(LABELS), min_size=1))
+    def regrade(self, place: int, accepted: set[str]) -> None:
+        entry = self.bench.value.golds[place % len(self.bench.value.golds)]
+        self.bench.office.edit_gold(self.bench.slug, entry.item, accepted=sorted(accepted))
+
+    @rule(place=PLACES, active=st.booleans())
+    def retire(self, place: int, active: bool) -> None:
+        entry = self.bench.value.golds[place % len(self.bench.value.golds)]
+        self.bench.office.edit_gold(self.bench.slug, entry.item, active=active)
+
+    @rule(gold=st.booleans())
+    def import_more(self, gold: bool) -> None:
+        self.extra += 1
+        item = made_item(f"extra{self.extra}", f"t{self.extra % 3}")
+        golds = [GoldEntry(item=item.name, accepted=("Spam",))] if gold else []
+        added = self.bench.office.add_items(self.bench.slug, [item], golds)
+        assert (added.added, added.golds_added) == (1, int(gold))
+
+    @rule(needed=st.integers(1, 3))
+    def change_policy(self, needed: int) -> None:
+        self.bench.office.set_policy(self.bench.slug, {"judgments_per_item": needed})
+
+    @invariant()
+    def nothing_is_broken(self) -> None:
+        self.bench.check()
+
+
+SMALL = {
+    "topics": 2,
+    "results": 3,
+    "golds": 8,
+    "judgments_per_item": 2,
+    "training_pairs": 2,
+    "training_tries": 2,
+    "queries_per_page": 2,
+    "results_per_query": 2,
+    "screening_golds": 1,
+    "screening_pairs": 3,
+    "least_golds": 1,
+    "set_aside_after": 2,
+    "lease_minutes": 60,
+    "require_consent": True,
+}
+
+
+def run(database: Database, examples: int, steps: int, **made: Any) -> None:
+    class Machine(Collecting):
+        pass
+
+    Machine.database = database
+    Machine.made = {**SMALL, **made}
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+@pytest.mark.parametrize("trust", ["share", "beta"])
+@pytest.mark.parametrize("gold_topics", ["shared", "apart"])
+def test_no_sequence_of_events_breaks_an_invariant(
+    sqlite: Database, trust: str, gold_topics: str
+) -> None:
+    run(sqlite, 15, 40, trust=trust, gold_topics=gold_topics, confidence=0.6)
+
+
+def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(postgresql: Database) -> None:
+    run(postgresql, 6, 30)

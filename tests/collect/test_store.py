@@ -1,0 +1,302 @@
+"""The database: migrations, and what happens when it is locked, full, gone or not one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from adjudge.collect.desk import Desk
+from adjudge.collect.office import Office
+from adjudge.collect.pages import CANDIDATES
+from adjudge.collect.store.database import Database
+from adjudge.collect.store.migrating import configuration
+from adjudge.collect.store.schema import HEAD, metadata
+from adjudge.collect.values import Arrival
+from adjudge.errors import BadSetting, Unavailable
+from collecting import Bench, made_project
+
+
+def unavailable(code: str) -> object:
+    return pytest.raises(Unavailable, check=lambda error: error.code == code)
+
+
+def test_the_newest_migration_is_the_one_the_store_wants() -> None:
+    scripts = ScriptDirectory.from_config(configuration())
+    assert scripts.get_heads() == [HEAD]
+
+
+def test_migrating_from_nothing_gives_the_schema(database: Database) -> None:
+    with database.engine.connect() as on:
+        context = MigrationContext.configure(on, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+        names = set(sa.inspect(on).get_table_names())
+    assert names == {*metadata.tables, "alembic_version"}
+
+
+def test_partial_indexes_are_the_same_by_migration_and_by_schema(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    wanted = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    other = sa.create_engine(f"sqlite:///{tmp_path / 'direct.db'}")
+    metadata.create_all(other)
+    with sqlite.engine.connect() as migrated, other.connect() as direct:
+        expected = {tuple(row) for row in direct.execute(sa.text(wanted))}
+        assert {tuple(row) for row in migrated.execute(sa.text(wanted))} == expected
+    other.dispose()
+
+
+def test_the_queue_is_read_by_its_index(sqlite: Database) -> None:
+    text = str(CANDIDATES.statement.compile(sqlite.engine))
+    with sqlite.read() as on:
+        plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
+    assert "USING INDEX ix_items_routing (project=? AND rank>?)" in plan[0][3]
+    assert not any("TEMP B-TREE" in row[3] for row in plan)
+
+
+def test_opening_again_keeps_everything_and_migrates_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "kept.db"
+    first = Database(path)
+    slug = Office(first).create_project(made_project(topics=1, golds=0)).slug
+    first.close()
+    second = Database(f"sqlite:///{path}")
+    assert [one.slug for one in Office(second).projects()] == [slug]
+    assert second.engine.connect().exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+    second.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("mysql://x/y", "database = 'mysql://x/y': wanted a file, sqlite:///FILE or postgresql"),
+        ("://", "database = '://': wanted a file, sqlite:///FILE or postgresql://USER@HOST/NAME"),
+        ("sqlite://", "database = 'sqlite://': wanted a file, so that nothing is lost"),
+        ("sqlite:///:memory:", "database = 'sqlite:///:memory:': wanted a file, so that nothing"),
+        ("/no/such/folder/x.db", "database = '/no/such/folder/x.db': wanted a folder that exists"),
+    ],
+)
+def test_urls_that_cannot_be_used(url: str, message: str) -> None:
+    with pytest.raises(BadSetting) as error:
+        Database(url)
+    assert str(error.value).startswith(message)
+
+
+def test_a_password_in_the_url_is_never_shown() -> None:
+    database = Database("postgresql://ann:secret@localhost:1/x", migrate=False)
+    assert "secret" not in repr(database)
+    assert "ann" in repr(database)
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "not.db"
+    path.write_text("this is no database, but a text of some length\n" * 100)
+    with unavailable("database-gone"):
+        Database(path)
+
+
+def test_a_locked_database_is_busy_and_nothing_is_stored(tmp_path: Path) -> None:
+    path = tmp_path / "locked.db"
+    database = Database(path, wait=0.2)
+    bench = Bench(database)
+    judge = bench.trained()
+    page = bench.desk.page(judge)
+    assert page is not None
+    answers = bench.answers(page)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with unavailable("database-busy"):
+        bench.desk.submit(judge, page.page, page.key, answers)
+    assert bench.desk.state(judge).judged == 0  # reading goes on
+    other.execute("ROLLBACK")
+    other.close()
+    assert bench.desk.submit(judge, page.page, page.key, answers).again is False
+    bench.check()
+    database.close()
+
+
+def test_a_full_disk_is_told_and_nothing_is_stored(sqlite: Database) -> None:
+    bench = Bench(sqlite)
+    judge = bench.trained()
+    page = bench.desk.page(judge)
+    assert page is not None
+    answers = bench.answers(page)
+
+    def limit(connection: sqlite3.Connection, *_: object) -> None:
+        count = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {count}")
+
+    sqlite.engine.dispose()
+    sa.event.listen(sqlite.engine, "connect", limit)
+    with unavailable("database-full"):
+        for number in range(1000):
+            bench.arrive(f"judge {number} {'x' * 400}")
+    sa.event.remove(sqlite.engine, "connect", limit)
+    sqlite.engine.dispose()
+    assert bench.desk.submit(judge, page.page, page.key, answers).again is False
+    bench.check()
+
+
+def test_a_database_that_is_gone_is_told(sqlite: Database) -> None:
+    bench = Bench(sqlite)
+    judge = bench.trained()
+    sqlite.engine.dispose()
+    path = Path(str(sqlite.url.database))
+    kept = path.rename(path.with_suffix(".away"))
+    path.mkdir()  # so that no empty file is made in its place
+    with unavailable("database-gone"):
+        bench.desk.page(judge)
+    path.rmdir()
+    kept.rename(path)
+    sqlite.engine.dispose()
+    assert bench.desk.page(judge) is not None
+
+
+def test_a_server_that_is_gone_is_told_and_found_again(postgres: str) -> None:
+    store = Database(postgres)
+    slug = Office(store).create_project(made_project(topics=1, golds=0)).slug
+    with store.engine.connect() as on:
+        mine = on.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
+    killer = sa.create_engine(store.url)
+    with killer.connect() as other:
+        other.execute(sa.text(f"SELECT pg_terminate_backend({mine})"))
+    killer.dispose()
+    assert Office(store).project(slug).slug == slug  # a dead connection is replaced unseen
+    store.close()
+    gone = Database("postgresql://nobody@localhost:1/nowhere", migrate=False, wait=1)
+    with unavailable("database-gone"):
+        Office(gone).projects()
+
+
+def test_a_fault_of_ours_is_not_called_the_databases(sqlite: Database) -> None:
+    with pytest.raises(sa.exc.IntegrityError):
+        sqlite.write(lambda on: on.execute(sa.text("INSERT INTO settings (name) VALUES (NULL)")))
+
+
+CHILD = """
+import sys
+from adjudge.collect.desk import Desk
+from adjudge.collect.store.database import Database
+from adjudge.collect.values import Answer, Arrival
+path, slug, name = sys.argv[1:]
+desk = Desk(Database(path, wait=60))
+stored = 0
+for number in range(3):
+    judge = desk.arrive(Arrival(project=slug, channel="open", key=f"{name}{number}")).judge
+    while (page := desk.page(judge)) is not None:
+        answers = [Answer(row=row.row, label="Spam") for row in page.rows]
+        stored += desk.submit(judge, page.page, page.key, answers).stored
+print(stored)
+"""
+
+
+def test_two_processes_on_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "shared.db"
+    database = Database(path, wait=60)
+    bench = Bench(database, topics=8, golds=0, judgments_per_item=4)
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(path), bench.slug, name],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("a", "b")
+    ]
+    stored = sum(int(child.communicate(timeout=120)[0]) for child in children)
+    assert [child.returncode for child in children] == [0, 0]
+    assert stored == len(bench.office.table(bench.slug)) == 4 * 40
+    bench.check()
+    database.close()
+
+
+def test_two_processes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
+    path = tmp_path / "fresh.db"
+    code = f"from adjudge.collect.store.database import Database; Database({str(path)!r}, wait=60)"
+    children = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
+    assert [child.wait(timeout=120) for child in children] == [0, 0, 0]
+    database = Database(path)
+    assert Office(database).projects() == []
+    database.close()
+
+
+def test_a_desk_sees_what_another_process_changed(database: Database) -> None:
+    bench = Bench(database, topics=2, golds=0)
+    first, second = Desk(database), Desk(database)
+    judge = first.arrive(Arrival(project=bench.slug, channel="open", key="a")).judge
+    assert second.project(bench.slug).guidelines == "# Guidelines"
+    bench.office.set_guidelines(bench.slug, "Other words")
+    bench.office.set_policy(bench.slug, {"queries_per_page": 1, "results_per_query": 2})
+    assert first.project(bench.slug, judge=judge).guidelines == "Other words"
+    page = second.page(judge)
+    assert page is not None
+    assert len(page.rows) == 2
+
+
+def test_a_durable_write_returns_only_after_a_flush_that_began_after_its_commit(
+    sqlite: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushes: list[tuple[float, float]] = []
+    flush = os.fsync
+
+    def slow(handle: int) -> None:
+        start = time.monotonic()
+        time.sleep(0.01)
+        flush(handle)
+        flushes.append((start, time.monotonic()))
+
+    monkeypatch.setattr(os, "fsync", slow)
+    office = Office(sqlite)
+
+    def keep(number: int) -> list[tuple[float, float]]:
+        spans = []
+        for turn in range(5):
+            committed: list[float] = []
+
+            def work(
+                on: sa.Connection, number: int = number, turn: int = turn,
+                committed: list[float] = committed,
+            ) -> None:  # fmt: skip
+                row = {"name": f"{number}-{turn}", "value": turn}
+                on.execute(sa.insert(metadata.tables["settings"]), row)
+                sa.event.listen(on, "commit", lambda _: committed.append(time.monotonic()))
+
+            sqlite.write(work)
+            spans.append((committed[0], time.monotonic()))
+        return spans
+
+    with ThreadPoolExecutor(6) as pool:
+        spans = [span for part in pool.map(keep, range(6)) for span in part]
+    for committed, returned in spans:
+        assert any(committed <= start and end <= returned for start, end in flushes)
+    assert len(spans) == 30
+    assert len(flushes) < 30  # one flush served several
+    assert office.setting("5-4") == 4
+    before = len(flushes)
+    sqlite.write(lambda _: None, durable=False)
+    assert len(flushes) == before
+
+
+def test_a_disk_that_does_not_answer_is_told(
+    sqlite: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(handle: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    office = Office(sqlite)
+    office.keep_setting("x", 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", broken)
+        for _ in range(2):
+            with unavailable("database-gone"):
+                office.keep_setting("x", 1)
+    office.keep_setting("x", 2)
+    assert office.setting("x") == 2

@@ -1,0 +1,266 @@
+"""The API: for scripts, and for models that judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from sites import LABELS, PASSWORD, Site, small_project
+
+
+class Api:
+    """A client with a token."""
+
+    def __init__(self, site: Site, secret: str) -> None:
+        headers = {"Authorization": f"Bearer {secret}"}
+        self.client = httpx.Client(base_url=f"{site.url}/api/v1", headers=headers, timeout=30)
+        site.clients.append(self.client)
+
+    def __call__(self, method: str, path: str, *, expect: int = 200, **given: Any) -> Any:
+        response = self.client.request(method, path, **given)
+        assert response.status_code == expect, (response.status_code, response.text)
+        if response.status_code == 204:
+            return None
+        body = response.json()
+        if expect >= 400:
+            assert set(body) == {"error"}
+            assert {"code", "message", "request"} <= set(body["error"])
+            assert body["error"]["request"] == response.headers["x-request-id"]
+        return body
+
+
+@pytest.fixture
+def ada(site: Site) -> Api:
+    site.set_up()
+    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
+    return Api(site, acting.make_token("all", scope="requester")[1])
+
+
+@pytest.fixture
+def slug(site: Site, ada: Api) -> str:
+    return site.open_project(queries=8)
+
+
+@pytest.fixture
+def model(site: Site, ada: Api, slug: str) -> Api:
+    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
+    return Api(site, acting.make_token("model", scope="judge", project=slug)[1])
+
+
+def right(page: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"row": row["row"], "label": LABELS[0] if "good" in row["title"] else LABELS[1]}
+        for group in page["groups"]
+        for row in group["rows"]
+    ]
+
+
+def arrive(api: Api, slug: str, key: str = "gpt") -> str:
+    body = {"key": key, "kind": "model", "consent": True}
+    ticket: str = api("POST", f"/projects/{slug}/arrivals", json=body)["ticket"]
+    return ticket
+
+
+def test_a_model_judges_by_the_same_routing_gold_and_trust(
+    site: Site, model: Api, slug: str
+) -> None:
+    brief = model("GET", f"/projects/{slug}/guidelines")
+    assert brief["labels"] == list(LABELS)
+    ticket = arrive(model, slug)
+    kinds, stored = [], 0
+    while (page := model("POST", f"/judges/{ticket}/page")["page"]) is not None:
+        kinds.append(page["kind"])
+        sent = {"key": page["key"], "answers": right(page)}
+        outcome = model("POST", f"/judges/{ticket}/pages/{page['page']}", json=sent)
+        assert not outcome["again"]
+        assert outcome["stored"] == len(sent["answers"])
+        stored += outcome["stored"]
+        again = model("POST", f"/judges/{ticket}/pages/{page['page']}", json=sent)
+        assert again["again"]
+        assert {**again, "again": False} == outcome
+        assert model("GET", f"/judges/{ticket}/pages/{page['page']}")["stored"] == len(right(page))
+    assert kinds[0] == "training"
+    assert set(kinds[1:]) == {"work"}
+    view = model("GET", f"/judges/{ticket}")
+    assert view["stage"] == "finished"
+    assert view["gold_seen"] == view["gold_right"] > 0
+    row = site.office.judges(slug)[0]
+    assert (row.kind, row.channel) == ("model", "api")
+
+
+def test_the_same_key_of_the_same_token_is_the_same_judge(
+    site: Site, ada: Api, model: Api, slug: str
+) -> None:
+    first = model("POST", f"/projects/{slug}/arrivals", json={"key": "gpt"})["judge"]["judge"]
+    again = model("POST", f"/projects/{slug}/arrivals", json={"key": "gpt"})["judge"]["judge"]
+    other = ada("POST", f"/projects/{slug}/arrivals", json={"key": "gpt"})["judge"]["judge"]
+    assert first == again != other
+
+
+def test_a_ticket_serves_only_its_own_token(site: Site, ada: Api, model: Api, slug: str) -> None:
+    ticket = arrive(model, slug)
+    error = ada("GET", f"/judges/{ticket}", expect=403)["error"]
+    assert error["code"] == "ticket-forged"
+    model("GET", f"/judges/{ticket[:-1]}", expect=403)
+    model("GET", "/judges/guess", expect=403)
+
+
+def test_training_can_be_answered_row_by_row(model: Api, slug: str) -> None:
+    ticket = arrive(model, slug)
+    page = model("POST", f"/judges/{ticket}/page")["page"]
+    for answer in right(page):
+        path = f"/judges/{ticket}/pages/{page['page']}/rows/{answer['row']}"
+        outcome = model("POST", path, json={"label": answer["label"]})
+        assert [entry["right"] for entry in outcome["feedback"]] == [True]
+    assert model("GET", f"/judges/{ticket}")["stage"] == "working"
+
+
+def test_a_missed_gold_is_told_and_contested(site: Site, model: Api, slug: str) -> None:
+    ticket = arrive(model, slug)
+    misses: list[Any] = []
+    while not misses:
+        page = model("POST", f"/judges/{ticket}/page")["page"]
+        answers = right(page)
+        if page["kind"] == "work":
+            for answer in answers:
+                answer["label"] = LABELS[1 - LABELS.index(answer["label"])]
+        sent = {"key": page["key"], "answers": answers}
+        outcome = model("POST", f"/judges/{ticket}/pages/{page['page']}", json=sent)
+        misses = [entry for entry in outcome["feedback"] if not entry["right"]]
+    sent = {"row": misses[0]["row"], "text": "No."}
+    model("POST", f"/judges/{ticket}/pages/{page['page']}/contests", json=sent, expect=204)
+    assert [contest.text for contest in site.office.contests(slug)] == ["No."]
+
+
+def test_a_draft_is_kept(model: Api, slug: str) -> None:
+    ticket = arrive(model, slug)
+    page = model("POST", f"/judges/{ticket}/page")["page"]
+    path = f"/judges/{ticket}/pages/{page['page']}/draft"
+    model("PUT", path, json={"answers": right(page)[:1]}, expect=204)
+    kept = model("POST", f"/judges/{ticket}/page")["page"]["answers"]
+    assert [answer["row"] for answer in kept] == [1]
+
+
+def test_a_token_for_judging_has_no_other_power(site: Site, model: Api, slug: str) -> None:
+    for method, path in [
+        ("GET", "/projects"),
+        ("GET", f"/projects/{slug}"),
+        ("GET", f"/projects/{slug}/golds"),
+        ("GET", f"/projects/{slug}/judges"),
+        ("GET", f"/projects/{slug}/export/answers"),
+    ]:
+        assert model(method, path, expect=403)["error"]["code"] == "token-scope"
+    other = site.open_project(small_project(name="Other"))
+    body = {"key": "gpt"}
+    assert model("POST", f"/projects/{other}/arrivals", json=body, expect=403)
+
+
+def test_a_token_that_is_void_is_refused(site: Site, ada: Api) -> None:
+    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
+    token, secret = acting.make_token("short", scope="requester")
+    api = Api(site, secret)
+    api("GET", "/projects")
+    acting.revoke_token(token.token)
+    site.parts.tokens.forget()
+    assert api("GET", "/projects", expect=401)["error"]["code"] == "bad-token"
+
+
+def test_a_token_for_one_project_sees_no_other(site: Site, ada: Api, slug: str) -> None:
+    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
+    other = site.open_project(small_project(name="Other"))
+    api = Api(site, acting.make_token("one", scope="requester", project=slug)[1])
+    assert [entry["slug"] for entry in api("GET", "/projects")["results"]] == [slug]
+    api("GET", f"/projects/{slug}/progress")
+    api("GET", f"/projects/{other}/progress", expect=403)
+    api("POST", "/projects", json={"name": "x", "labels": "a,b"}, expect=403)
+
+
+def test_a_requester_does_by_script_what_her_pages_do(site: Site, ada: Api) -> None:
+    items = [{"name": f"i{n}", "topic": "q", "query": "q", "title": f"t{n}"} for n in range(6)]
+    golds = [{"item": "i0", "accepted": ["a"], "reason": "It is."}]
+    project = {"name": "By script", "labels": "a,b", "guidelines": "# G", "items": items[:5]}
+    made = ada("POST", "/projects", json={**project, "golds": golds}, expect=201)
+    slug = made["slug"]
+    assert made["state"] == "draft"
+    csv = b"item,topic,query,title\ni9,q,q,t9\n"
+    checked = ada("POST", f"/projects/{slug}/import?check=true", files={"files": ("x.csv", csv)})
+    assert checked == {"stored": False, "items": 1, "golds": 0, "notes": []}
+    done = ada("POST", f"/projects/{slug}/import", files={"files": ("x.csv", csv)})
+    assert done["changes"]["added"] == 1
+    bad = b"item,topic,query,title,gold\ni10,q,q,t,zzz\n"
+    error = ada("POST", f"/projects/{slug}/import", files={"files": ("x.csv", bad)}, expect=422)
+    assert error["error"]["faults"][0]["at"] == "x.csv, line 2, column gold"
+    assert ada("PUT", f"/projects/{slug}/state", json={"state": "open"})["state"] == "open"
+    version = ada("GET", f"/projects/{slug}/policy")["version"]
+    changed = ada("PATCH", f"/projects/{slug}/policy", json={"judgments_per_item": 2})
+    assert changed["version"] == version + 1
+    wrong = ada("PATCH", f"/projects/{slug}/policy", json={"judgment_per_item": 2}, expect=422)
+    assert "did you mean 'judgments_per_item'" in wrong["error"]["message"]
+    ada("PUT", f"/projects/{slug}/guidelines", json={"guidelines": "# New"}, expect=204)
+    invites = ada("POST", f"/projects/{slug}/invites", json={"notes": ["Grace"]}, expect=201)
+    link = invites["results"][0]["link"]
+    site.browser().get(link.removeprefix(site.url))
+    judge = ada("GET", f"/projects/{slug}/judges")["results"][0]["judge"]
+    blocked = ada("POST", f"/projects/{slug}/judges/{judge}/block", json={"reason": "test"})
+    assert blocked["stage"] == "blocked"
+    freed = ada("POST", f"/projects/{slug}/judges/{judge}/unblock", json={})
+    assert freed["stage"] != "blocked"
+    assert ada("GET", f"/projects/{slug}/judges/{judge}")["row"]["judge"] == judge
+    events = [entry["event"] for entry in ada("GET", f"/projects/{slug}/log")["results"]]
+    assert "blocked" in " ".join(events)
+    assert ada("GET", f"/projects/{slug}/golds")["results"][0]["accepted"] == ["a"]
+    edited = ada("PATCH", f"/projects/{slug}/golds", json={"item": "i0", "accepted": ["b"]})
+    assert edited["item"] == "i0"
+    assert ada("GET", f"/projects/{slug}/progress")["items"] == 5
+    assert ada("GET", f"/projects/{slug}/disagreements")["results"] == []
+    assert ada("GET", f"/projects/{slug}/contests")["results"] == []
+    fits = ada("POST", f"/projects/{slug}/consensus", json={"model": "pmf"}, expect=202)
+    assert fits["results"][0] == {**fits["results"][0], "model": "pmf", "state": "wanted"}
+    ada("POST", f"/projects/{slug}/consensus", json={"model": "pmff"}, expect=422)
+    export = ada.client.get(f"/projects/{slug}/export/gold-csv")
+    assert export.status_code == 200
+    assert export.headers["content-disposition"].startswith("attachment; ")
+    ada("DELETE", f"/projects/{slug}", expect=409)
+    ada("PUT", f"/projects/{slug}/state", json={"state": "closed"})
+    ada("DELETE", f"/projects/{slug}", expect=204)
+    ada("GET", f"/projects/{slug}", expect=404)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "given", "status", "code"),
+    [
+        ("GET", "/nowhere", {}, 404, "not-found"),
+        ("GET", "/projects/nothing", {}, 404, "not-found"),
+        ("DELETE", "/projects", {}, 405, "method-not-allowed"),
+        ("POST", "/projects", {"content": b"{"}, 422, "bad-request"),
+        ("POST", "/projects", {"json": {"name": ""}}, 422, "bad-request"),
+        ("POST", "/projects", {"json": {"name": "x", "labels": "a,,b"}}, 422, "bad-data"),
+        ("POST", "/projects", {"json": {"name": "x\0", "labels": "a,b"}}, 422, "bad-request"),
+        ("GET", "/projects/%00", {}, 422, "bad-request"),
+    ],
+)
+def test_every_error_has_one_shape(
+    ada: Api, method: str, path: str, given: dict[str, Any], status: int, code: str
+) -> None:
+    error = ada(method, path, expect=status, **given)["error"]
+    assert error["code"] == code
+
+
+def test_an_address_that_is_no_web_address_is_refused(ada: Api) -> None:
+    item = {"name": "i", "query": "q", "title": "t", "url": "javascript:alert(1)"}
+    body = {"name": "x", "labels": "a,b", "items": [item]}
+    error = ada("POST", "/projects", json=body, expect=422)["error"]
+    assert error["message"] == "url of i = 'javascript:alert(1)': wanted http:// or https://"
+
+
+def test_the_schema_is_served_and_names_every_route(site: Site) -> None:
+    schema = httpx.get(f"{site.url}/api/v1/openapi.json").json()
+    assert schema["openapi"].startswith("3.")
+    assert all(path.startswith("/api/v1/") for path in schema["paths"])
+    for path in schema["paths"].values():
+        for operation in path.values():
+            assert {"401", "404", "422", "503"} <= set(operation["responses"])
+            assert operation["security"] == [{"HTTPBearer": []}]
+            assert operation["summary"]

@@ -1,0 +1,97 @@
+"""The page of an experiment, in a browser without scripts."""
+
+from __future__ import annotations
+
+import re
+
+from adjudge.collect.arm_views import JUDGES, VOTE, ArmReport, Measured
+from adjudge.collect.web.arm_pages import chart_of
+from sites import Site
+
+
+def test_arms_are_set_and_reported_in_the_page(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project(queries=8, screening_golds=2, least_golds=50, judgments_per_item=10)
+    ada.get(f"/projects/{slug}/arms")
+    assert "No answer of known truth yet" in ada.words
+    assert "<svg" not in ada.text
+    ada.post(f"/projects/{slug}/arms", preset="feedback-or-none")
+    ada.get(f"/projects/{slug}/arms?done=arms")
+    assert "The arms are set" in ada.words
+    assert [arm.name for arm in site.office.arms(slug)] == ["feedback", "no-feedback"]
+    written = '[{"name": "a<b", "training_mix": {"Good": 1}}, {"name": "two", "feedback": false}]'
+    ada.post(f"/projects/{slug}/arms", preset="", arms=written)
+    assert [arm.name for arm in site.office.arms(slug)] == ["a<b", "two"]
+
+    for number in range(4):
+        judge = site.browser().join(slug).train(slug)
+        arm = site.office.judges(slug)[0].arm
+        judge.answer(slug, wrong=arm == "two").go_on(slug)
+        if number == 0:
+            site.browser().join(slug)  # comes, and goes
+    ada.get(f"/projects/{slug}/arms")
+    report = site.office.arm_report(slug, resamples=0)
+    assert sum(row.came for row in report.funnel) == 5
+    assert {row.arm: row.worked for row in report.funnel} != {"a<b": 0, "two": 0}
+    assert "a<b" in ada.words
+    assert "<svg" in ada.text
+    assert "&lt;b, mean judge: 1.000" in ada.text
+    assert "two, majority vote: 0.000" in ada.text
+    for words in ("Who came through", "Left in training", "Majority vote, against the project's",
+                  "Precision Good", "Recall Bad", "Arms that differ"):  # fmt: skip
+        assert words in ada.words, words
+    assert not re.search(r"style=|<script(?! src)", ada.text.partition("<main")[2])
+
+
+def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project()
+    for form, words in (
+        ({"preset": "five-mixes"}, "wanted the labels Matching"),
+        ({"preset": "nonsense"}, "there is no preset of arms"),
+        ({"arms": "{"}, "the arms are no JSON"),
+        ({"arms": "[" * 100_000}, "the arms are no JSON"),
+        ({"arms": '[{"name": "a", "training_mix": {"Good": Infinity}}]'}, "a share of at least 0"),
+        ({"arms": '[{"name": "a", "pay_per_page": [1]}]'}, "an amount such as 0.20"),
+        ({"arms": '[{"name": "a"}, {"name": "a"}]'}, "a name that no other arm has"),
+        ({}, "arms is missing"),
+    ):
+        ada.get(f"/projects/{slug}/arms")
+        response = ada.client.post(f"/projects/{slug}/arms", data={"proof": ada.proof, **form})
+        assert 400 <= response.status_code < 500, (form, response.status_code)
+        ada._see(response)
+        assert words.casefold() in ada.words.casefold(), (words, ada.words)
+    assert [arm.name for arm in site.office.arms(slug)] == ["all"]
+    site.browser().join(slug)
+    ada.get(f"/projects/{slug}/arms")
+    ada.post(f"/projects/{slug}/arms", arms='[{"name": "other"}]', expect=409)
+    assert "Judges have come already" in ada.words
+    other = site.browser()
+    other.get(f"/projects/{slug}/arms", expect=303)
+
+
+def measured(arm: str, what: str, value: float | None, reach: float = 0.1) -> Measured:
+    low, high = (None, None) if value is None else (value - reach, min(1.0, value + reach))
+    return Measured(
+        arm=arm, what=what, measure="accuracy", value=value, low=low, high=high, units=9,
+        judgments=9,
+    )  # fmt: skip
+
+
+def report(*found: Measured) -> ArmReport:
+    return ArmReport(arms=("a", "b"), truths=("x", "y"), against="", funnel=(), measured=found)
+
+
+def test_the_chart_puts_values_on_its_axis() -> None:
+    chart = chart_of(report(measured("a", JUDGES, 0.75), measured("b", VOTE, 1.0)))
+    assert chart is not None
+    assert [text for _, text in chart.ticks] == ["0.6", "0.7", "0.8", "0.9", "1.0"]
+    judge, vote = chart.dots
+    assert (judge.x, judge.low, judge.high) == (330.0, 210.0, 450.0)  # 150 + 480 * (v - .6) / .4
+    assert (vote.x, vote.high) == (630.0, 630.0)
+    assert judge.y < vote.y
+    assert judge.said == "a, mean judge: 0.750, from 0.650 to 0.850"
+    assert chart_of(report(measured("a", JUDGES, None))) is None
+    flat = chart_of(report(measured("a", JUDGES, 1.0, 0.0)))
+    assert flat is not None
+    assert [text for _, text in flat.ticks] == ["0.9", "1.0"]

@@ -1,0 +1,318 @@
+"""What a server meets in the wild: each gets a clear answer, nothing is lost or stored twice."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+from adjudge.collect.store.database import utc_now
+from sites import Browser, Site, served
+
+
+@pytest.fixture
+def slug(site: Site) -> str:
+    return site.open_project(queries=12)
+
+
+@pytest.fixture
+def judge(site: Site, slug: str) -> Browser:
+    return site.browser().join(slug).train(slug)
+
+
+def stored(site: Site, slug: str) -> int:
+    progress = site.office.progress(slug)
+    return progress.trusted + progress.untrusted
+
+
+def test_a_form_with_a_label_that_is_none(site: Site, slug: str, judge: Browser) -> None:
+    given = judge.answers() | {"label-1": "Excellent"}
+    judge.post(f"/j/{slug}/pages/{judge.page}", **given, expect=422)
+    assert "Excellent" in judge.words
+    assert stored(site, slug) == 0
+
+
+def test_a_form_with_a_row_that_was_never_shown(site: Site, slug: str, judge: Browser) -> None:
+    given = judge.answers() | {"label-999": "Good"}
+    judge.post(f"/j/{slug}/pages/{judge.page}", **given, expect=422)
+    assert stored(site, slug) == 0
+
+
+def test_a_form_without_its_key(site: Site, slug: str, judge: Browser) -> None:
+    given = judge.answers()
+    del given["key"]
+    judge.post(f"/j/{slug}/pages/{judge.page}", **given, expect=422)
+    assert "Key is missing in what was sent" in judge.words
+
+
+def test_a_form_with_another_key(site: Site, slug: str, judge: Browser) -> None:
+    given = judge.answers() | {"key": "guess"}
+    response = judge.client.post(
+        f"/j/{slug}/pages/{judge.page}", data={"proof": judge.proof, **given}
+    )
+    assert response.status_code in (403, 409, 422)
+    assert stored(site, slug) == 0
+
+
+def test_a_form_sent_twice_is_stored_once(site: Site, slug: str, judge: Browser) -> None:
+    path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
+    first = judge.post(path, **given)
+    count = stored(site, slug)
+    assert count > 0
+    second = judge.post(path, **given)
+    assert second.headers["location"] == first.headers["location"]
+    assert stored(site, slug) == count
+
+
+def test_a_form_replayed_with_other_answers_changes_nothing(
+    site: Site, slug: str, judge: Browser
+) -> None:
+    path, right, wrong = f"/j/{slug}/pages/{judge.page}", judge.answers(), judge.answers(wrong=True)
+    judge.post(path, **right)
+    before = site.office.judges(slug)[0]
+    judge.get(f"/j/{slug}")
+    judge.post(path, **wrong)
+    assert site.office.judges(slug)[0].gold_right == before.gold_right
+    assert site.office.judges(slug)[0].judged == before.judged
+
+
+def test_a_form_for_a_page_that_went_to_another(site: Site, slug: str, judge: Browser) -> None:
+    path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
+    site.parts.desk._clock = lambda: utc_now() + timedelta(hours=2)
+    assert site.parts.desk.sweep() == 1
+    judge.get(f"/j/{slug}")  # a new page is made for her
+    response = judge.client.post(path, data={"proof": judge.proof, **given})
+    assert response.status_code == 410
+    assert stored(site, slug) == 0
+
+
+def test_a_form_sent_by_another_judge(site: Site, slug: str, judge: Browser) -> None:
+    other = site.browser().join(slug).train(slug)
+    other.post(f"/j/{slug}/pages/{judge.page}", **judge.answers(), expect=404)
+    other.get(f"/j/{slug}/pages/{judge.page}", expect=404)
+    assert stored(site, slug) == 0
+
+
+def test_a_form_sent_by_nobody(site: Site, slug: str, judge: Browser) -> None:
+    stranger = site.browser()
+    stranger.get(f"/j/{slug}")
+    stranger.post(f"/j/{slug}/pages/{judge.page}", **judge.answers(), expect=403)
+    assert "this browser is not a judge of this project" in stranger.words.lower()
+
+
+def test_a_form_for_a_project_that_was_closed(site: Site, slug: str, judge: Browser) -> None:
+    site.office.set_state(slug, "closed")
+    judge.post(f"/j/{slug}/pages/{judge.page}", **judge.answers(), expect=409)
+    assert stored(site, slug) == 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/j/nothing",
+        "/j/{slug}/pages/guess",
+        "/j/%00",
+        "/j/..%2f..%2fetc%2fpasswd",
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/nowhere",
+        "/j/" + "x" * 3000,
+    ],
+)
+def test_a_guess_at_an_address(site: Site, slug: str, judge: Browser, path: str) -> None:
+    judge.get(path.format(slug=slug), expect=404)
+    assert "Not found" in judge.words
+
+
+def test_a_method_that_is_not_possible(site: Site) -> None:
+    browser = site.browser()
+    response = browser.client.delete("/login")
+    assert response.status_code == 405
+    assert "DELETE is not possible at this address" in response.text
+
+
+def test_an_upload_of_50_megabytes(site: Site) -> None:
+    ada = site.set_up()
+    ada.get("/projects/new")
+    body = b"item,query,title\n" + b"x" * 50_000_000
+    ada.post(
+        "/projects/upload", name="x", labels="a,b", files={"files": ("x.csv", body)}, expect=413
+    )
+    assert "larger than 20,100,000 bytes" in ada.words
+    assert not site.office.projects()
+
+
+def test_a_form_of_many_megabytes_where_no_file_is_wanted(site: Site) -> None:
+    browser = site.browser()
+    browser.get("/login")
+    browser.post("/login", name="x" * 3_000_000, password="y", expect=413)
+
+
+def test_a_csv_of_formulas_is_stored_as_text_and_escaped_on_the_way_out(site: Site) -> None:
+    ada = site.set_up()
+    ada.get("/projects/new")
+    rows = b"item,query,title\ni1,=1+1,@SUM(A1)\n"
+    ada.post("/projects/upload", name="Formulas", labels="a,b", files={"files": ("x.csv", rows)})
+    item = site.office.value("formulas").items[0]
+    assert item.query == "=1+1"
+    assert item.title == "@SUM(A1)"
+
+
+def test_errors_of_files_are_shown_by_line_and_nothing_is_stored(site: Site) -> None:
+    ada = site.set_up()
+    ada.get("/projects/new")
+    rows = b"item,query,title,gold\ni1,q,t,a\ni1,q,t,b\ni2,q,t,wrong\n"
+    files = {"files": ("mine.csv", rows)}
+    ada.post("/projects/upload", name="x", labels="a,b", files=files, expect=422)
+    assert "2 errors; nothing was stored." in ada.words
+    assert "mine.csv, line 3" in ada.words
+    assert "mine.csv, line 4, column gold: 'wrong' is not on the scale a, b" in ada.words
+    assert not site.office.projects()
+
+
+def test_control_characters_do_no_harm(site: Site, slug: str, judge: Browser) -> None:
+    given = judge.answers() | {
+        "comment-1": "a\0b\x08c\ud800d".encode("utf-8", "surrogatepass").decode("latin-1")
+    }
+    judge.post(f"/j/{slug}/pages/{judge.page}", **given)
+    assert stored(site, slug) > 0
+
+
+def test_a_body_that_is_no_form(site: Site, judge: Browser, slug: str) -> None:
+    for kind, body in [
+        ("application/json", b"{}"),
+        ("multipart/form-data", b"--"),
+        ("multipart/form-data; boundary=x", b"--x\r\nnonsense"),
+        ("application/x-www-form-urlencoded", b"%ff%fe=\xff&&&=%"),
+    ]:
+        response = judge.client.post(
+            f"/j/{slug}/begin", content=body, headers={"content-type": kind}
+        )
+        assert response.status_code in (400, 403, 422), kind
+
+
+# -- the database
+
+
+@pytest.fixture
+def impatient(tmp_path: Path):  # type: ignore[no-untyped-def]
+    with served(tmp_path, database_wait=0.3) as running:
+        yield running
+
+
+def test_a_database_that_is_locked(
+    impatient: Site, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    site = impatient
+    slug = site.open_project()
+    judge = site.browser().join(slug).train(slug)
+    path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
+    other = sqlite3.connect(tmp_path / "site.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    response = judge.post(path, **given, expect=503)
+    assert "The database is busy; nothing was stored" in judge.words
+    assert response.headers["retry-after"] == "5"
+    assert any(record.getMessage() == "database-busy" for record in caplog.records)
+    other.execute("ROLLBACK")
+    other.close()
+    judge.post(path, **given)
+    assert stored(site, slug) > 0
+
+
+def test_a_database_that_is_full(
+    impatient: Site, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    site = impatient
+    slug = site.open_project()
+    judge = site.browser().join(slug).train(slug)
+    path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
+    given["comment-1"] = "x" * 2_000
+
+    def fill(connection, _record):  # type: ignore[no-untyped-def]
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    event.listen(site.parts.database.engine, "connect", fill)
+    site.parts.database.engine.dispose()
+    for _ in range(40):  # there may be room in pages that are begun
+        response = judge.client.post(path, data={"proof": judge.proof, **given})
+        if response.status_code == 503:
+            break
+        judge.get(f"/j/{slug}")
+        path, given = f"/j/{slug}/pages/{judge.page}", judge.answers() | {"comment-1": "x" * 2_000}
+    assert response.status_code == 503
+    assert "disk of the database is full" in response.text
+    assert any(record.getMessage() == "database-full" for record in caplog.records)
+    event.remove(site.parts.database.engine, "connect", fill)
+    site.parts.database.engine.dispose()
+    before = stored(site, slug)
+    judge.post(path, **given)
+    assert stored(site, slug) > before
+
+
+def test_a_database_that_is_gone(
+    impatient: Site, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    site = impatient
+    slug = site.open_project()
+    judge = site.browser().join(slug).train(slug)
+    path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
+    site.parts.database.engine.dispose()
+    away = tmp_path / "away"
+    away.mkdir()
+    for file in tmp_path.glob("site.db*"):
+        if not file.name.endswith((".secret", ".lock")):
+            file.rename(away / file.name)
+    (tmp_path / "site.db").mkdir()
+    judge.post(path, **given, expect=503)
+    assert "The database cannot be reached; nothing was stored" in judge.words
+    assert str(tmp_path) not in judge.text
+    assert judge.client.get("/readyz").status_code == 503
+    assert judge.client.get("/healthz").status_code == 200
+    assert "adjudge_database_up 0" in judge.client.get("/metrics").text
+    assert any(record.getMessage() == "database-gone" for record in caplog.records)
+    (tmp_path / "site.db").rmdir()
+    for file in away.iterdir():
+        file.rename(tmp_path / file.name)
+    judge.post(path, **given)
+    assert stored(site, slug) > 0
+
+
+def test_two_servers_on_one_file(tmp_path: Path) -> None:
+    with served(tmp_path) as one, served(tmp_path) as two:
+        slug = one.open_project()
+        judge = one.browser().join(slug).train(slug)
+        path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
+        judge.post(path, **given)
+        count = stored(one, slug)
+        # The same browser at the other process: known, resumed, and the replay is stored once.
+        there = two.browser()
+        there.client.cookies = judge.client.cookies
+        there.get(f"/j/{slug}")
+        there.proof = judge.proof
+        there.post(path, **given)
+        assert stored(two, slug) == count
+
+
+def test_a_fault_of_ours_has_a_page_and_a_line_in_the_log(
+    site: Site, slug: str, judge: Browser, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    site.parts.desk.state = broken  # type: ignore[method-assign,assignment]
+    response = judge.client.get(f"/j/{slug}")
+    assert response.status_code == 500
+    assert "Something went wrong here" in response.text
+    assert "a fault of ours" not in response.text
+    number = response.headers["x-request-id"]
+    assert number in response.text
+    faults = [record for record in caplog.records if record.getMessage() == "fault"]
+    assert [record.request for record in faults] == [number]  # type: ignore[attr-defined]
+    assert "a fault of ours" in str(faults[0].exc_info)

@@ -1,0 +1,62 @@
+"""Every route, option and code of the server stands on its pages."""
+
+from __future__ import annotations
+
+import re
+from inspect import signature
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from fastapi import FastAPI
+
+from adjudge.cli.serve import run
+from adjudge.collect.web import api_judging, api_projects, health
+from adjudge.collect.web.app import API
+from adjudge.collect.web.errors import _STATUS
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGES = {
+    name: (DOCS / "collect" / f"{name}.md").read_text("utf-8")
+    for name in ("serve", "api", "safety")
+}
+
+
+def operations() -> dict[tuple[str, str], str]:
+    app = FastAPI()
+    for module in (api_judging, api_projects):
+        app.include_router(module.router, prefix=API)
+    return {
+        (method.upper(), path): operation["description"].splitlines()[0].replace("``", "`")
+        for path, found in app.openapi()["paths"].items()
+        for method, operation in found.items()
+    }
+
+
+def test_every_route_of_the_api_is_told_as_it_is() -> None:
+    told = re.findall(r"^\| `([A-Z]+)` \| `([^`]+)` \| (.*) \|$", PAGES["api"], re.MULTILINE)
+    assert {(method, path): words for method, path, words in told} == operations()
+
+
+@pytest.mark.parametrize("route", [route.path for route in health.router.routes])  # type: ignore[attr-defined]
+def test_every_route_of_health_is_told(route: str) -> None:
+    assert f"`{route}`" in PAGES["serve"]
+
+
+@pytest.mark.parametrize("name", signature(run).parameters)
+def test_every_option_of_serve_is_told(name: str) -> None:
+    flag = get_type_hints(run, include_extras=True)[name].__metadata__[0]
+    spelt = [text for text in (flag.default, *flag.param_decls) if str(text).startswith("--")]
+    assert f"`{spelt[0]}`" in PAGES["serve"]
+
+
+def test_every_code_of_the_api_is_told() -> None:
+    of_pages = {"form-forged", "not-joined", "link-forged", "link-expired", "bad-login", "too-many"}
+    for code in set(_STATUS) - of_pages:
+        assert f"`{code}`" in PAGES["api"], code
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    nav = (DOCS.parent / "mkdocs.yml").read_text("utf-8")
+    for name in PAGES:
+        assert f"collect/{name}.md" in nav

@@ -1,0 +1,265 @@
+"""The requester's pages, in a browser without scripts."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import pytest
+
+from adjudge.collect import exporting, refit
+from adjudge.models.registry import MODELS
+from sites import PASSWORD, Browser, Site, small_project
+
+
+@pytest.fixture
+def ada(site: Site) -> Browser:
+    return site.set_up()
+
+
+@pytest.fixture
+def slug(site: Site, ada: Browser) -> str:
+    """A project with one judge who worked well and one who was blocked."""
+    name = site.open_project(queries=8, screening_golds=2)
+    good = site.browser().join(name).train(name)
+    good.answer(name).go_on(name)
+    bad = site.browser().join(name).train(name)
+    for _ in range(2):
+        bad.answer(name, wrong=True).go_on(name)
+    assert "Your work here has ended" in bad.words
+    return name
+
+
+def test_a_project_is_made_from_files_in_the_page(site: Site, ada: Browser) -> None:
+    ada.get("/projects")
+    assert "There is no project yet." in ada.words
+    ada.get("/projects/new")
+    rows = b"item,query,title,gold,reason\ni1,q,t1,yes,It is.\ni2,q,t2,,\n"
+    form = {"name": "Mine", "labels": "no<yes", "guidelines": "# Do it"}
+    ada.post("/projects/upload", **form, do="check", files={"files": ("a.csv", rows)}, expect=200)
+    assert "The files can be read: 2 items, 1 gold" in ada.words
+    assert not site.office.projects()
+    made = ada.post("/projects/upload", **form, do="create", files={"files": ("a.csv", rows)})
+    assert made.headers["location"] == "/projects/mine?done=made"
+    ada.get("/projects/mine?done=made")
+    assert "The project is made." in ada.words
+    assert [item.name for item in site.office.value("mine").items] == ["i1", "i2"]
+    ada.post("/projects/mine/state", state="open")
+    assert site.office.project("mine").state == "open"
+    more = b"item,query,title\ni3,q,t3\n"
+    ada.post("/projects/mine/upload", do="create", files={"files": ("b.csv", more)})
+    assert len(site.office.value("mine").items) == 3
+    bad = b"item,query,title\ni3,q,t3\ni3,q,t3\n"
+    ada.post("/projects/mine/upload", do="create", files={"files": ("c.csv", bad)}, expect=422)
+    assert "c.csv, line 3" in ada.words
+
+
+def test_the_starter_project_is_one_click_away(site: Site, ada: Browser) -> None:
+    ada.get("/projects")
+    ada.post("/projects/starter")
+    assert site.office.projects()[0].state == "open"
+
+
+def test_the_overview_shows_progress_cost_and_why_items_are_open(ada: Browser, slug: str) -> None:
+    ada.get(f"/projects/{slug}")
+    assert "Cost so far 0.60 USD" in ada.words
+    assert re.search(r"Untrusted [1-9]", ada.words)
+    assert re.search(r"Why items are open .*(not judged yet|blocked judges|too few)", ada.words)
+    assert "Came Did training Passed Failed % passed" in ada.words
+    fragment = ada.client.get(f"/projects/{slug}/progress").text
+    assert "<html" not in fragment
+    assert "Cost so far" in fragment
+
+
+def test_a_judge_is_seen_with_confusion_and_history_blocked_and_unblocked(
+    site: Site, ada: Browser, slug: str
+) -> None:
+    ada.get(f"/projects/{slug}/judges")
+    blocked = next(row for row in site.office.judges(slug) if row.stage == "blocked")
+    assert blocked.judge in ada.words
+    ada.get(f"/projects/{slug}/judges/{blocked.judge}")
+    for words in ("Confusion against gold", "Answers to gold", "History", "warned", "blocked"):
+        assert words in ada.words
+    before = site.office.progress(slug).trusted
+    ada.post(f"/projects/{slug}/judges/{blocked.judge}/unblock")
+    ada.get(f"/projects/{slug}/judges/{blocked.judge}?done=unblocked")
+    assert "The judge is unblocked" in ada.words
+    assert site.office.judge(slug, blocked.judge).row.stage == "working"
+    assert site.office.progress(slug).trusted > before
+    ada.post(f"/projects/{slug}/judges/{blocked.judge}/block", reason="a test")
+    assert site.office.judge(slug, blocked.judge).row.by_hand
+
+
+def test_what_a_page_says_was_done_cannot_be_made_up(ada: Browser, slug: str) -> None:
+    ada.get(f"/projects/{slug}?done=Call+this+number")
+    assert "Call this number" not in ada.words
+
+
+def test_disagreements_are_listed_by_query(site: Site, ada: Browser) -> None:
+    slug = site.open_project(queries=2, least_golds=50)
+    for wrong in (False, True):
+        ada.get(f"/projects/{slug}/disagreements")
+        assert "There is no item on which trusted judges differ." in ada.words
+        judge = site.browser().join(slug).train(slug)
+        while judge.is_judging:
+            judge.answer(slug, wrong=wrong).go_on(slug)
+    ada.get(f"/projects/{slug}/disagreements")
+    assert "lamp number 0 1.00 bits" in ada.words
+    assert ada.words.count("Good: 1 Bad: 1 1.00") == 6
+    ada.get(f"/projects/{slug}/disagreements?search=nothing-like-it")
+    assert "lamp number" not in ada.words
+
+
+def test_gold_is_edited_and_contests_are_answered(site: Site, ada: Browser) -> None:
+    slug = site.open_project(queries=8, screening_golds=2, least_golds=50)
+    judge = site.browser().join(slug).train(slug)
+    page = judge.page
+    judge.answer(slug, wrong=True)
+    row = re.search(r'name="row" value="(\d+)"', judge.text)[1]  # type: ignore[index]
+    judge.post(f"/j/{slug}/pages/{page}/contest", row=row, text="It is fine.")
+    ada.get(f"/projects/{slug}/gold")
+    assert "It is fine." in ada.words
+    contest = site.office.contests(slug)[0]
+    ada.post(f"/projects/{slug}/contests/{contest.contest}", upheld="yes", answer="You are right.")
+    assert not site.office.contests(slug)
+    ada.post(
+        f"/projects/{slug}/gold", item=contest.item, accepted=["Good", "Bad"], reason="Either.",
+        role="screening", active="yes",
+    )  # fmt: skip
+    gold = next(gold for gold in site.office.golds(slug) if gold.item == contest.item)
+    assert gold.accepted == ("Good", "Bad")
+    assert gold.missed == 0
+    judge.get(f"/j/{slug}")
+    assert "You are right." in judge.words
+
+
+def test_every_export_downloads(ada: Browser, slug: str) -> None:
+    ada.get(f"/projects/{slug}/export")
+    links = set(re.findall(r'href="([^"]*/export/[^"]+)"', ada.text))
+    assert len(links) == len(exporting.formats())
+    for link in sorted(links):
+        response = ada.client.get(link)
+        if "/labels-" in link:
+            assert response.status_code == 422
+            assert "a consensus has to be fitted first" in response.text
+            continue
+        assert response.status_code in (200, 422), link
+        if response.status_code == 200:
+            assert response.headers["content-disposition"].startswith("attachment; ")
+            assert response.content
+    archive = ada.client.get(f"/projects/{slug}/export/archive").content
+    names = zipfile.ZipFile(io.BytesIO(archive)).namelist()
+    assert {"project.json", "items.jsonl", "answers.csv", "log.jsonl"} <= set(names)
+    ada.get(f"/projects/{slug}/export/nothing", expect=404)
+
+
+def test_the_log_is_shown(ada: Browser, slug: str) -> None:
+    ada.get(f"/projects/{slug}/log")
+    for event in ("blocked", "warned", "page-answered", "arrived"):
+        assert event in ada.words
+    ada.get(f"/projects/{slug}/log?before=2")
+    assert "blocked" not in ada.words
+    assert "Newest" in ada.words
+
+
+def test_policy_and_guidelines_are_changed_in_the_page(site: Site, ada: Browser, slug: str) -> None:
+    ada.get(f"/projects/{slug}/settings")
+    form = dict(re.findall(r'<input id="(\w+)" name="\1" value="([^"]*)"', ada.text))
+    form |= {"trust": "beta", "gold_runs_out": "repeat", "consent": "Agree?"}
+    form |= dict.fromkeys(("training", "screening", "feedback", "pay_blocked"), "yes")
+    form |= {"channels": ["open", "api"], "require_consent": "yes", "judgments_per_item": "3"}
+    ada.post(f"/projects/{slug}/settings/policy", **form)
+    policy, version = site.office.policy(slug)
+    assert (policy.judgments_per_item, policy.trust, policy.channels) == (
+        3,
+        "beta",
+        ("open", "api"),
+    )
+    assert version == 2
+    ada.post(f"/projects/{slug}/settings/policy", **(form | {"warn_below": "7"}), expect=422)
+    assert "warn_below = 7.0: wanted a number from 0 to 1" in ada.words
+    ada.post(f"/projects/{slug}/settings/guidelines", guidelines="# Anew")
+    assert site.office.value(slug).guidelines == "# Anew"
+
+
+def test_a_project_is_deleted_once_its_name_is_typed(site: Site, ada: Browser, slug: str) -> None:
+    ada.get(f"/projects/{slug}/settings")
+    site.office.set_state(slug, "closed")
+    ada.post(f"/projects/{slug}/delete", name="wrong", expect=422)
+    ada.post(f"/projects/{slug}/delete", name="Lamps")
+    assert not site.office.projects()
+
+
+def test_tokens_are_shown_once_and_made_void(site: Site, ada: Browser, slug: str) -> None:
+    ada.get("/account")
+    ada.post("/account/tokens", name="model", scope="judge", project=slug, days="30", expect=200)
+    secret = re.search(r'id="secret">([^<]+)<', ada.text)[1]  # type: ignore[index]
+    token, _ = site.office.check_token(secret)
+    ada.get("/account")
+    assert secret not in ada.text
+    ada.post(f"/account/tokens/{token.token}/revoke")
+    assert site.office.acting(site.office.requesters()[0]).tokens()[0].revoked
+    ada.post("/account/tokens", name="model", scope="everything", expect=422)
+
+
+def test_an_admin_adds_a_requester_and_nobody_else_does(site: Site, ada: Browser) -> None:
+    ada.get("/account")
+    ada.post("/account/requesters", name="eve", password=PASSWORD, again=PASSWORD)
+    eve = site.browser()
+    eve.get("/login")
+    eve.post("/login", name="eve", password=PASSWORD)
+    eve.get("/account")
+    assert "Add a requester" not in eve.words
+    eve.post("/account/requesters", name="mal", password=PASSWORD, again=PASSWORD, expect=403)
+
+
+def test_who_is_not_logged_in_is_led_to_the_login_and_back(site: Site, ada: Browser) -> None:
+    slug = site.office.create_project(small_project()).slug
+    stranger = site.browser()
+    led = stranger.get(f"/projects/{slug}/judges", expect=303)
+    assert led.headers["location"] == f"/login?next=/projects/{slug}/judges"
+    stranger.get(led.headers["location"])
+    back = stranger.post(
+        "/login", name="ada", password=PASSWORD, next=f"/projects/{slug}/judges", expect=303
+    )
+    assert back.headers["location"] == f"/projects/{slug}/judges"
+
+
+def test_a_consensus_is_asked_for_fitted_shown_and_exported(
+    site: Site, ada: Browser, slug: str
+) -> None:
+    ada.get(f"/projects/{slug}/consensus")
+    for name in MODELS:
+        assert f"<option>{name}</option>" in ada.text or f"selected>{name}</option>" in ada.text
+    ada.post(f"/projects/{slug}/consensus", model="majority-vote")
+    ada.get(f"/projects/{slug}/consensus")
+    assert "majority-vote wanted" in ada.words
+    assert (slug, "majority-vote") in refit.due(site.office)
+    refit.fit_one(site.office, slug, "majority-vote")
+    assert (slug, "majority-vote") not in refit.due(site.office)
+    ada.get(f"/projects/{slug}/consensus")
+    assert "majority-vote ready" in ada.words
+    assert "Labels by majority-vote" in ada.words
+    assert re.search(r"q\d/d\d q\d (Good|Bad) 1.000", ada.words)
+    path = f"/projects/{slug}/export/labels-consensus?model=majority-vote"
+    text = ada.client.get(path).text.replace('"', "")
+    assert text.startswith("item,topic,document,label,probability,p_Good,p_Bad,judgments,")
+    for entry in exporting.formats():
+        if entry.kind == "labels":
+            path = f"/projects/{slug}/export/{entry.name}?model=majority-vote"
+            assert ada.client.get(path).status_code in (200, 422), entry.name
+    fragment = ada.client.get(f"/projects/{slug}/consensus/fits").text
+    assert "<html" not in fragment
+
+
+def test_health_and_metrics(site: Site, ada: Browser, slug: str) -> None:
+    assert ada.client.get("/healthz").json() == {"status": "ok"}
+    assert ada.client.get("/readyz").json() == {"status": "ready"}
+    text = ada.client.get("/metrics").text
+    assert re.search(
+        r'adjudge_requests_total\{method="GET",route="/j/\{project\}",status="200"\} \d', text
+    )
+    assert re.search(r'adjudge_events_total\{event="judgments"\} \d', text)
+    assert "adjudge_database_up 1" in text
+    assert re.search(r"adjudge_stored_judgments \d+", text)

@@ -1,0 +1,85 @@
+"""The API under requests made up from its own schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, given, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from adjudge.collect.web import api_judging, api_projects
+from adjudge.collect.web.app import API
+from sites import PASSWORD, Site, served, small_project
+
+EXAMPLES = 15  # of each operation
+# Where what is sent has to make sense as a whole (gold on the scale, a file of items), which no
+# schema can say: refusing it is no fault there.
+MEANING = {
+    ("/api/v1/projects", "post"),
+    ("/api/v1/projects/{project}/import", "post"),
+    ("/api/v1/projects/{project}/policy", "patch"),
+    ("/api/v1/projects/{project}/golds", "patch"),
+}
+
+
+def described() -> dict[str, Any]:
+    """The schema of the API, without a server behind it."""
+    app = FastAPI()
+    for module in (api_judging, api_projects):
+        app.include_router(module.router, prefix=API)
+    return app.openapi()
+
+
+SCHEMA = described()
+OPERATIONS = [(path, method) for path, found in SCHEMA["paths"].items() for method in found]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with served(tmp_path_factory.mktemp("schema")) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def token(running: Site) -> str:
+    running.set_up()
+    acting = running.office.acting(running.office.log_in("ada", PASSWORD))
+    made = acting.create_project(small_project())
+    acting.set_state(made.slug, "open")
+    return acting.make_token("schema", scope="requester")[1]
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_no_request_of_the_schema_finds_a_fault(
+    running: Site, token: str, path: str, method: str
+) -> None:
+    schema = schemathesis.openapi.from_url(f"{running.url}{API}/openapi.json")
+    excluded = [positive_data_acceptance] if (path, method) in MEANING else []
+    headers = {"Authorization": f"Bearer {token}"}
+
+    @given(case=schema[path][method].as_strategy())
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    def check(case: Any) -> None:
+        # Some of what is made up is for a project that is there, so that it gets past the door.
+        parameters = case.path_parameters or {}
+        if len(str(parameters.get("project", "--"))) < 2 and method != "delete":
+            parameters["project"] = "lamps"
+        case.call_and_validate(headers=headers, excluded_checks=excluded)
+
+    check()
+
+
+def test_the_schema_that_is_served_is_the_one_that_is_tried(running: Site) -> None:
+    assert len(OPERATIONS) > 30
+    served_schema = running.browser().client.get(f"{API}/openapi.json").json()
+    assert served_schema["paths"] == SCHEMA["paths"]

@@ -1,0 +1,361 @@
+"""One test for each promise of the list of safety."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+import stat
+import zipfile
+from pathlib import Path
+
+import httpx
+import pytest
+
+from adjudge.collect.web.middleware import POLICY
+from sites import PASSWORD, Browser, Site, served, small_project
+
+SCRIPT = "<script>alert('x')</script>"
+
+
+def log_in(site: Site, name: str, password: str, *, expect: int = 303) -> Browser:
+    browser = site.browser()
+    browser.get("/login")
+    browser.post("/login", name=name, password=password, expect=expect)
+    return browser
+
+
+def test_passwords_are_kept_as_argon2_hashes(site: Site, tmp_path: Path) -> None:
+    site.set_up()
+    held = b"".join(file.read_bytes() for file in tmp_path.glob("site.db*"))
+    assert b"$argon2id$" in held
+    assert PASSWORD.encode() not in held
+
+
+def test_sessions_are_signed_httponly_samesite_cookies(site: Site) -> None:
+    response = site.browser().get("/login")
+    cookie = response.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Secure" not in cookie
+
+
+def test_cookies_are_secure_behind_https(site: Site) -> None:
+    response = site.browser(**{"X-Forwarded-Proto": "https"}).get("/login")
+    assert "Secure" in response.headers["set-cookie"]
+    assert response.headers["strict-transport-security"].startswith("max-age=")
+
+
+def test_a_session_that_was_changed_is_nobody(site: Site) -> None:
+    ada = site.set_up()
+    value = ada.client.cookies["adjudge_session"]
+    ada.client.cookies.clear()
+    changed = value[:10] + ("A" if value[10] != "A" else "B") + value[11:]
+    ada.client.cookies.set("adjudge_session", changed)
+    assert ada.get("/projects", expect=303).headers["location"].startswith("/login")
+
+
+def test_a_new_password_ends_other_sessions(site: Site) -> None:
+    here, there = site.set_up(), log_in(site, "ada", PASSWORD)
+    here.get("/account")
+    new = "another good password"
+    here.post("/account/password", old=PASSWORD, password=new, again=new)
+    here.get("/account")
+    there.get("/projects", expect=303)
+    log_in(site, "ada", PASSWORD, expect=401)
+    log_in(site, "ada", new)
+
+
+def routes_that_change(site: Site) -> list[str]:
+    """The path of every form, with something in place of what it names."""
+    return [
+        re.sub(r"\{(\w+)\}", lambda m: _EXAMPLE.get(m[1], "x"), route.path)
+        for router in _routers()
+        for route in router.routes
+        if "POST" in route.methods
+    ]
+
+
+_EXAMPLE = {"row": "1", "contest": "1"}
+
+
+def _routers():  # type: ignore[no-untyped-def]
+    from adjudge.collect.web import (
+        consensus_pages,
+        judge,
+        project_pages,
+        project_settings,
+        requester,
+    )
+
+    pages = (judge, requester, project_pages, project_settings, consensus_pages)
+    return [module.router for module in pages]
+
+
+def test_every_form_is_refused_without_its_proof(site: Site) -> None:
+    ada = site.set_up()
+    _EXAMPLE["project"] = site.open_project()
+    paths = routes_that_change(site)
+    assert len(paths) > 25
+    for path in paths:
+        for proof in ("", "f" * 40):
+            response = ada.client.post(path, data={"proof": proof})
+            assert response.status_code == 403, path
+            assert "did not come from a page of your present session" in response.text
+
+
+def test_the_proof_of_another_session_is_no_proof(site: Site) -> None:
+    ada, other = site.set_up(), site.browser()
+    other.get("/login")
+    ada.post("/logout", proof=other.proof, expect=403)
+
+
+def test_guesses_at_a_password_are_limited(tmp_path: Path) -> None:
+    with served(tmp_path, login_attempts=3) as site:
+        site.set_up()
+        for _ in range(3):
+            log_in(site, "ada", "wrong", expect=401)
+        browser = log_in(site, "ada", PASSWORD, expect=429)
+        assert "Too many tries" in browser.words
+        assert "please wait 15 minutes" in browser.words
+
+
+def test_a_wrong_name_and_a_wrong_password_look_the_same(site: Site) -> None:
+    site.set_up()
+    told = {
+        log_in(site, name, "wrong", expect=401).words.replace(name, "") for name in ("ada", "eve")
+    }
+    assert len(told) == 1
+
+
+def test_login_leads_nowhere_else(site: Site) -> None:
+    site.set_up()
+    for target in ("https://evil.example", "//evil.example", "/\\evil.example", "javascript:x"):
+        browser = site.browser()
+        browser.get("/login")
+        response = browser.post("/login", name="ada", password=PASSWORD, next=target)
+        assert response.headers["location"] == "/projects"
+
+
+def test_every_page_has_a_policy_without_inline_script_and_style(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project()
+    judge = site.browser().join(slug)
+    pages = ["/projects", "/projects/new", "/account", f"/projects/{slug}"]
+    pages += [f"/projects/{slug}/{tab}" for tab in _TABS]
+    for browser, path in [(ada, page) for page in pages] + [(judge, f"/j/{slug}")]:
+        response = browser.get(path)
+        assert response.headers["content-security-policy"] == POLICY
+        assert "unsafe" not in POLICY
+        assert not re.search(r"<script(?![^>]* src=)", response.text)
+        assert not re.search(r"<style|\sstyle=|\son\w+=", response.text)
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["x-frame-options"] == "DENY"
+        assert response.headers["referrer-policy"] == "same-origin"
+        assert response.headers["cache-control"] == "no-store"
+
+
+_TABS = ("judges", "disagreements", "gold", "consensus", "export", "log", "settings")
+
+
+def test_html_and_script_in_every_text_is_shown_as_text(site: Site) -> None:
+    from dataclasses import replace
+
+    project = small_project(name=f"N{SCRIPT}", consent=SCRIPT, currency="<b>")
+    items = tuple(
+        replace(item, query=item.query + SCRIPT, need=SCRIPT, category=SCRIPT, text=SCRIPT,
+                title=item.title + SCRIPT)
+        for item in project.items
+    )  # fmt: skip
+    golds = tuple(replace(gold, reason=SCRIPT) for gold in project.golds)
+    project = replace(project, items=items, golds=golds, guidelines=f"# G\n\n{SCRIPT}")
+    ada = site.set_up()
+    slug = site.open_project(project)
+    judge = site.browser().join(slug)
+    seen = [judge.text]
+    judge.answer(slug, wrong=True)
+    seen.append(judge.text)
+    site.office.make_invites(slug, [SCRIPT])
+    for path in ("", *(f"/{tab}" for tab in _TABS)):
+        ada.get(f"/projects/{slug}{path}")
+        seen.append(ada.text)
+    seen.append(judge.get(f"/j/{slug}/guidelines").text)
+    assert sum("&lt;script&gt;alert(" in page for page in seen) >= 5
+    for page in seen:
+        assert "<script>alert" not in page
+
+
+def test_a_requester_sees_nothing_of_anothers(site: Site) -> None:
+    ada = site.set_up()
+    ada.get("/account")
+    ada.post("/account/requesters", name="eve", password=PASSWORD, again=PASSWORD)
+    first = site.office.acting(site.office.log_in("ada", PASSWORD))
+    slug = first.create_project(small_project()).slug
+    first.set_state(slug, "open")
+    judge = site.browser().join(slug)
+    known = first.judges(slug)[0].judge
+    eve = log_in(site, "eve", PASSWORD)
+    eve.get("/projects")
+    assert "Lamps" not in eve.words
+    for path in ("", "/progress", "/judges", f"/judges/{known}", "/export/answers", "/log", "/gold",
+                 "/settings", "/consensus", "/consensus/fits", "/disagreements"):  # fmt: skip
+        eve.get(f"/projects/{slug}{path}", expect=404)
+    for path in (
+        f"/judges/{known}/block",
+        "/delete",
+        "/settings/guidelines",
+        "/consensus",
+        "/state",
+    ):
+        eve.post(f"/projects/{slug}{path}", state="closed", model="pmf", expect=404)
+    assert first.project(slug).state == "open"
+    assert judge.get(f"/j/{slug}").status_code == 200
+
+
+def test_join_links_are_signed_and_expire(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada = site.set_up()
+    slug = site.open_project(channels=["invite"])
+    ada.get(f"/projects/{slug}/settings")
+    ada.post(f"/projects/{slug}/settings/invites", notes="Grace\nAlan", days="3")
+    ada.get(f"/projects/{slug}/settings")
+    links = re.findall(r"<code>(http[^<]+/join/[^<]+)</code>", ada.text)
+    assert len(links) == 2
+    path = links[0].removeprefix(site.url)
+    site.browser().get(path)
+    assert [row.channel for row in site.office.judges(slug)] == ["invite"]
+    forged = site.browser()
+    forged.get(path[:-3] + "abc", expect=403)
+    assert "not one of ours" in forged.words
+    later = 4 * 86_400
+    import adjudge.collect.web.joining as joining
+
+    real = joining.time.time
+    monkeypatch.setattr(joining.time, "time", lambda: real() + later)
+    late = site.browser()
+    late.get(path, expect=410)
+    assert "has expired" in late.words
+
+
+def test_a_project_for_invited_judges_takes_nobody_by_the_open_link(site: Site) -> None:
+    slug = site.open_project(channels=["invite"])
+    stranger = site.browser()
+    stranger.get(f"/j/{slug}")
+    stranger.post(f"/j/{slug}/begin", expect=403)
+    assert not site.office.judges(slug)
+
+
+def test_nothing_about_gold_reaches_the_browser_before_it_is_answered(site: Site) -> None:
+    slug = site.open_project(screening_golds=2)
+    judge = site.browser().join(slug).train(slug)
+    names = [item.name for item in site.office.value(slug).items]
+    text = judge.text.lower()
+    for word in ("gold", "honeypot", "screening", "accepted", "reason"):
+        assert word not in re.sub(r"<a href[^>]*>guidelines</a>", "", text), word
+    for name in names:
+        assert f'"{name}"' not in text, "an item's own id stays on the server"
+    row = judge.text.split('class="card result"')
+    shapes = {
+        re.sub(r"\d+|q\d+ d\d+|g\d+|good|bad", "#", part.split("</li>")[0]) for part in row[1:]
+    }
+    assert len(shapes) == 1, "rows differ in nothing but their words"
+
+
+def test_uploads_are_limited_in_size(tmp_path: Path) -> None:
+    with served(tmp_path, upload_bytes=100_000) as site:
+        ada = site.set_up()
+        ada.get("/projects/new")
+        big = io.BytesIO(b"item,query,title\n" + b"a,b,c\n" * 200_000)
+        ada.post(
+            "/projects/upload", name="x", labels="a,b", files={"files": ("x.csv", big)}, expect=413
+        )
+        assert "Too large" in ada.words
+        assert not site.office.projects()
+
+
+def test_uploads_are_limited_in_rows(tmp_path: Path) -> None:
+    with served(tmp_path, upload_rows=10) as site:
+        ada = site.set_up()
+        ada.get("/projects/new")
+        rows = b"item,query,title\n" + b"".join(b"i%d,q,t\n" % n for n in range(20))
+        ada.post(
+            "/projects/upload", name="x", labels="a,b", files={"files": ("x.csv", rows)}, expect=422
+        )
+        assert "there are more than 10 items" in ada.words
+        assert not site.office.projects()
+
+
+def test_a_zip_bomb_is_refused(site: Site) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("items.csv", b"0" * 200_000_000)
+    assert len(packed.getvalue()) < 1_000_000
+    ada = site.set_up()
+    ada.get("/projects/new")
+    files = {"files": ("x.zip", packed.getvalue())}
+    ada.post("/projects/upload", name="x", labels="a,b", files=files, expect=422)
+    assert "unpacks to more than 20,000,000 bytes" in ada.words
+
+
+def test_the_secret_is_for_its_owner_alone(site: Site) -> None:
+    assert stat.S_IMODE(site.settings.secret_path.stat().st_mode) == 0o600
+
+
+def test_there_is_no_default_password_and_the_setup_link_works_once(site: Site) -> None:
+    assert not site.office.projects()
+    token = site.office.setup_token()
+    stranger = site.browser()
+    stranger.get("/setup/guess")
+    stranger.post("/setup/guess", name="eve", password=PASSWORD, again=PASSWORD, expect=422)
+    first = site.browser()
+    first.get(f"/setup/{token}")
+    first.post(f"/setup/{token}", name="ada", password="short", again="short", expect=422)
+    first.post(f"/setup/{token}", name="ada", password=PASSWORD, again="other", expect=422)
+    first.post(f"/setup/{token}", name="ada", password=PASSWORD, again=PASSWORD)
+    second = site.browser()
+    second.get(f"/setup/{token}", expect=409)
+    second.get("/login")
+    second.post(f"/setup/{token}", name="eve", password=PASSWORD, again=PASSWORD, expect=409)
+
+
+def test_exports_escape_formulas(site: Site) -> None:
+    from dataclasses import replace
+
+    project = small_project(queries=1)
+    items = tuple(replace(item, query="=cmd|'/C calc'!A0") for item in project.items)
+    ada = site.set_up()
+    slug = site.open_project(replace(project, items=items))
+    judge = site.browser().join(slug).train(slug)
+    given = judge.answers() | {"comment-1": "=HYPERLINK(1)"}
+    judge.post(f"/j/{slug}/pages/{judge.page}", **given)
+    text = ada.get(f"/projects/{slug}/export/answers").text
+    assert "HYPERLINK" in text
+    for line in text.splitlines():
+        for cell in re.split(r'[,"]', line):
+            assert not cell.startswith(("=cmd", "=HYPERLINK"))
+
+
+def test_the_log_has_no_names_addresses_or_keys(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="adjudge.serve")
+    site.set_up("ada.lovelace")
+    slug = site.open_project()
+    judge = site.browser()
+    judge.get(f"/j/{slug}?PROLIFIC_PID=participant-77")
+    judge.post(f"/j/{slug}/begin")
+    token = site.parts.keys.sign("join", {"p": slug, "i": "x", "e": 1})
+    judge.get(f"/join/{token}", expect=410)
+    lines = [json.dumps({**vars(record), "msg": record.getMessage()}, default=str)
+             for record in caplog.records if record.name == "adjudge.serve"]  # fmt: skip
+    assert len(lines) > 5
+    text = "\n".join(lines)
+    for secret in ("ada.lovelace", "participant-77", token, "127.0.0.1", PASSWORD):
+        assert secret not in text
+
+
+def test_the_api_wants_a_token(site: Site) -> None:
+    response = httpx.get(f"{site.url}/api/v1/projects")
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert response.json()["error"]["code"] == "token-missing"

@@ -1,0 +1,223 @@
+"""What tests of the collecting half share: made projects, a clock that stands still, judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from adjudge.collect.desk import Desk
+from adjudge.collect.office import Office
+from adjudge.collect.project import GoldEntry, Item, Project
+from adjudge.collect.routing import item_state
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from adjudge.collect.values import Answer, Arrival, JudgeView, Outcome, Page
+from adjudge.data.scale import Scale
+
+LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")
+SCALE = Scale(labels=LABELS)
+
+
+@dataclass
+class Clock:
+    """A clock that moves when it is told to."""
+
+    time: datetime = field(default_factory=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def forward(self, **by: float) -> None:
+        self.time += timedelta(**by)
+
+
+def made_item(name: str, topic: str, **texts: str) -> Item:
+    words = {"title": f"title of {name}", "text": f"text of {name}", **texts}
+    return Item(name=name, topic=topic, query=f"query {topic}", need=f"need {topic}", **words)
+
+
+def made_project(
+    *,
+    topics: int = 10,
+    results: int = 5,
+    golds: int = 40,
+    gold_topics: str = "shared",
+    role: str = "both",
+    **policy: Any,
+) -> Project:
+    """A project of ``topics`` queries; golds under the same queries, or ``apart``."""
+    work = [made_item(f"t{t}d{d}", f"t{t}") for t in range(topics) for d in range(results)]
+    where = "t{}" if gold_topics == "shared" else "g{}"
+    spread = topics if gold_topics == "shared" else golds
+    known = [made_item(f"gold{g}", where.format(g % spread)) for g in range(golds)]
+    entries = [
+        GoldEntry(
+            item=f"gold{g}",
+            accepted=(LABELS[g % 4],),
+            reason=f"gold{g} is {LABELS[g % 4]}",
+            role=role,  # type: ignore[arg-type]
+        )
+        for g in range(golds)
+    ]
+    settings = {"require_consent": False, **policy}
+    return Project(
+        name="Made",
+        scale=SCALE,
+        guidelines="# Guidelines",
+        items=(*work, *known),
+        golds=tuple(entries),
+        policy=settings,
+    )
+
+
+class Bench:
+    """A project with its desk and office, and judges who answer as they are told to."""
+
+    def __init__(self, database: Database, project: Project | None = None, **made: Any) -> None:
+        self.database = database
+        self.clock = Clock()
+        self.desk = Desk(database, clock=self.clock)
+        self.office = Office(database, clock=self.clock)
+        self.value = project or made_project(**made)
+        self.slug = self.office.create_project(self.value).slug
+        self.office.set_state(self.slug, "open")
+        with database.read() as on:
+            self.project: int = on.execute(
+                sa.select(schema.projects.c.id).where(schema.projects.c.slug == self.slug)
+            ).scalar_one()
+
+    def arrive(self, key: str = "anna", **more: Any) -> JudgeView:
+        arrival = {"project": self.slug, "channel": "open", "key": key, **more}
+        return self.desk.arrive(Arrival(**arrival))
+
+    def truths(self, page: Page) -> dict[int, str]:
+        """The accepted label of each gold on a page, by row."""
+        with self.database.read() as on:
+            rows = on.execute(
+                sa.select(schema.page_rows.c.row, schema.golds.c.accepted)
+                .join(schema.pages, schema.pages.c.id == schema.page_rows.c.page)
+                .join(schema.golds, schema.golds.c.id == schema.page_rows.c.gold)
+                .where(schema.pages.c.public == page.page)
+            )
+            return {row.row: row.accepted[0] for row in rows}
+
+    def answers(self, page: Page, *, right: bool = True, label: str = "Matching") -> list[Answer]:
+        """Answers to every row: golds right or wrong, work with one label."""
+        truths = self.truths(page)
+        wrong = {truth: next(name for name in LABELS if name != truth) for truth in LABELS}
+        return [
+            Answer(
+                row=row.row,
+                label=label
+                if row.row not in truths
+                else truths[row.row]
+                if right
+                else wrong[truths[row.row]],
+            )
+            for row in page.rows
+        ]
+
+    def turn(self, judge: str, *, right: bool = True, label: str = "Matching") -> Outcome:
+        """One page fetched and answered."""
+        page = self.desk.page(judge)
+        assert page is not None
+        answers = self.answers(page, right=right, label=label)
+        return self.desk.submit(judge, page.page, page.key, answers)
+
+    def trained(self, key: str = "anna") -> str:
+        """A judge who has passed the training."""
+        judge = self.arrive(key).judge
+        while self.desk.state(judge).stage == "training":
+            self.turn(judge)
+        assert self.desk.state(judge).stage == "working"
+        return judge
+
+    def rows(self, statement: Any) -> list[Any]:
+        """What a statement finds in the store."""
+        with self.database.read() as on:
+            return list(on.execute(statement))
+
+    def items(self) -> list[Any]:
+        table = schema.items
+        return self.rows(
+            sa.select(table).where(table.c.project == self.project).order_by(table.c.id)
+        )
+
+    def check(self) -> None:
+        """Every invariant of the store, whatever happened before."""
+        check_counters(self)
+        check_standing(self)
+        assert self.office.audit(self.slug) == []
+
+
+def check_counters(bench: Bench) -> None:
+    """Counters of items are what the rows say; never more than needed; states follow."""
+    pages, rows, given = schema.pages, schema.page_rows, schema.judgments
+    leased = {
+        row.item: row[1]
+        for row in bench.rows(
+            sa.select(rows.c.item, sa.func.count())
+            .join(pages, pages.c.id == rows.c.page)
+            .where(
+                pages.c.project == bench.project,
+                pages.c.state == "open",
+                pages.c.kind == "work",
+                rows.c.gold.is_(None),
+            )
+            .group_by(rows.c.item)
+        )
+    }
+    counts: dict[tuple[int, str], int] = {}
+    broken: dict[int, int] = {}
+    for row in bench.rows(
+        sa.select(given.c.item, given.c.standing, given.c.other, sa.func.count()).where(
+            given.c.project == bench.project, given.c.gold.is_(None), given.c.kind == "work"
+        ).group_by(given.c.item, given.c.standing, given.c.other)
+    ):  # fmt: skip
+        if row.other:
+            broken[row.item] = broken.get(row.item, 0) + row[3]
+        else:
+            counts[row.item, row.standing] = row[3]
+    limit = bench.office.policy(bench.slug)[0].set_aside_after
+    for item in bench.items():
+        assert item.leased == leased.get(item.id, 0), item.name
+        assert item.trusted == counts.get((item.id, "trusted"), 0), item.name
+        assert item.surplus == counts.get((item.id, "surplus"), 0), item.name
+        assert item.broken == broken.get(item.id, 0), item.name
+        assert item.leased + item.trusted <= item.needed, item.name
+        assert item.surplus == 0 or item.leased + item.trusted == item.needed, item.name
+        if item.state != "withdrawn":
+            assert item.state == item_state(
+                trusted=item.trusted,
+                needed=item.needed,
+                broken=item.broken,
+                set_aside_after=limit,
+            )
+
+
+def check_standing(bench: Bench) -> None:
+    """Never a blocked judge's judgment trusted; one open page a judge; one judgment an item."""
+    judges, given, pages = schema.judges, schema.judgments, schema.pages
+    for row in bench.rows(
+        sa.select(judges.c.public, judges.c.stage, given.c.standing)
+        .join(given, given.c.judge == judges.c.id)
+        .where(judges.c.project == bench.project)
+        .distinct()
+    ):
+        assert (row.standing == "untrusted") == (row.stage == "blocked"), row
+    for row in bench.rows(
+        sa.select(pages.c.judge, sa.func.count())
+        .where(pages.c.project == bench.project, pages.c.state == "open")
+        .group_by(pages.c.judge)
+    ):
+        assert row[1] == 1
+    twice = (
+        sa.select(given.c.judge, given.c.item)
+        .where(given.c.project == bench.project, given.c.gold.is_(None))
+        .group_by(given.c.judge, given.c.item)
+        .having(sa.func.count() > 1)
+    )
+    assert bench.rows(twice) == []

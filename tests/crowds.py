@@ -1,0 +1,186 @@
+"""A real server process for load tests: started, killed and started again, and looked into."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import sqlalchemy as sa
+
+from adjudge.collect.office import Office
+from adjudge.collect.project import Project
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from adjudge.simulation.cast import Cast, Visited, send, sight_of
+from adjudge.simulation.http_desk import HttpDesk, Ledger
+
+PASSWORD = "correct horse battery"
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@dataclass
+class ServerProcess:
+    """``adjudge serve`` as a process of its own, on a port that it keeps over restarts."""
+
+    database: str
+    folder: Path
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+    starts: list[float] = field(default_factory=list)  # seconds
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        begun = time.perf_counter()
+        command = [sys.executable, "-m", "adjudge", "serve", "--port", str(self.port)]
+        command += ["--database", self.database, "--log-format", "json"]
+        command += ["--secret-file", str(self.folder / "secret")]
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        limit = time.monotonic() + 60
+        while True:
+            assert self.process.poll() is None, self.log()[-3000:]
+            assert time.monotonic() < limit, "the server did not start in a minute"
+            try:
+                if httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200:
+                    break
+            except httpx.TransportError:
+                time.sleep(0.02)
+        self.starts.append(time.perf_counter() - begun)
+
+    def kill(self) -> None:
+        """End it as a power cut would end the process: nothing is finished first."""
+        assert self.process is not None
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=40)
+
+    def log(self) -> str:
+        return (self.folder / "server.log").read_text("utf-8", "replace")
+
+
+@dataclass
+class Crowded:
+    """What came of a crowd at a server."""
+
+    ended: list[Visited]
+    ledger: Ledger
+    seconds: float
+    looks: int  # how often the items were looked at
+    over: list[Any]  # items found over what they need
+    kills: int
+
+    def figures(self) -> str:
+        taken = self.ledger.seconds["submit"]
+        p50, p95, most = 1000 * np.quantile(taken, [0.5, 0.95, 1.0])
+        given = len(self.ledger.given)
+        return (
+            f"{len(self.ended)} judges, {self.kills} kills: {given:,} judgments in "
+            f"{self.seconds:.1f} s ({given / self.seconds:,.0f} a second), {len(taken):,} submits, "
+            f"p50 {p50:.0f} ms, p95 {p95:.0f} ms, most {most:.0f} ms; {self.looks} looks; stages "
+            f"{dict(Counter(one.stage for one in self.ended))}; sent again "
+            f"{dict(self.ledger.again)}, refused {dict(self.ledger.refused)}"
+        )
+
+
+def prepare(store: Database, project: Project) -> tuple[str, str]:
+    """A project open to judges, and a requester's token: slug and secret."""
+    office = Office(store)
+    owner = office.set_up(office.setup_token(), "ada", PASSWORD)
+    acting = office.acting(owner)
+    slug = acting.create_project(project).slug
+    acting.set_state(slug, "open")
+    return slug, acting.make_token("crowd", scope="requester")[1]
+
+
+def crowd_at(
+    server: ServerProcess,
+    store: Database,
+    slug: str,
+    token: str,
+    population: str,
+    *,
+    wait: float,
+    kills: int = 0,
+    every: float = 1.0,
+    seed: int = 0,
+) -> Crowded:
+    """Send a crowd to the server, looking at the store all the while; kill the server now and then.
+
+    ``every`` is how many seconds the server lives between its start and a kill.
+    """
+    cast = Cast.parse(population)
+    desk = HttpDesk(server.url, slug, token, wait=wait, patience=120.0)
+    labels = desk.labels()
+    sight = sight_of(labels, desk.golds(), seed)
+    actors = cast.actors(sight, len(labels), np.random.default_rng(seed))
+    done, over, looks, killed = threading.Event(), [], [], []
+
+    def look() -> None:
+        table = schema.items
+        wanted = sa.select(table.c.name, table.c.leased, table.c.trusted, table.c.needed).where(
+            table.c.leased + table.c.trusted > table.c.needed
+        )
+        while not done.wait(0.1):
+            with store.read() as on:
+                over.extend(on.execute(wanted).all())
+            looks.append(1)
+
+    def strike() -> None:
+        while len(killed) < kills and not done.wait(every):
+            server.kill()
+            killed.append(1)
+            server.start()
+
+    aside = [threading.Thread(target=work, daemon=True) for work in (look, strike)]
+    for thread in aside:
+        thread.start()
+    begun = time.perf_counter()
+    try:
+        ended = send(desk, actors, cast.roles, at_once=cast.judges)
+    finally:
+        seconds = time.perf_counter() - begun
+        done.set()
+        for thread in aside:
+            thread.join(timeout=90)
+        desk.close()
+    return Crowded(ended, desk.ledger, seconds, len(looks), over, len(killed))
+
+
+def stored_judgments(store: Database) -> Counter[tuple[str, str, int, str, str]]:
+    """Every judgment in the store as (judge, page, row, label, kind)."""
+    given, judges, pages = schema.judgments, schema.judges, schema.pages
+    wanted = (
+        sa.select(judges.c.public, pages.c.public, given.c.row, given.c.label, given.c.kind)
+        .join(judges, judges.c.id == given.c.judge)
+        .join(pages, pages.c.id == given.c.page)
+    )
+    with store.read() as on:
+        return Counter(tuple(row) for row in on.execute(wanted))
+
+
+def acknowledged(ledger: Ledger) -> Counter[tuple[str, str, int, str, str]]:
+    """Every judgment that the crowd was told is stored."""
+    return Counter((one.judge, one.page, one.row, one.label, one.kind) for one in ledger.given)

@@ -1,0 +1,246 @@
+"""A collection server for tests: the real app on a real port, and browsers without a screen."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+
+from adjudge import Scale
+from adjudge.collect.office import Office
+from adjudge.collect.project import GoldEntry, Item, Project
+from adjudge.collect.web.app import create_app
+from adjudge.collect.web.settings import Settings
+from adjudge.collect.web.state import State
+
+PASSWORD = "correct horse battery"
+LABELS = ("Good", "Bad")
+REASON = "Its own title says which it is."
+
+
+def small_project(
+    *, name: str = "Lamps", queries: int = 4, golds: int = 16, **policy: object
+) -> Project:
+    """A project whose right labels stand in the titles: half of the items are good.
+
+    Queries of three items each; gold is in queries of its own, two items each.
+    """
+    items, entries = [], []
+    for query in range(queries):
+        for result in range(3):
+            right = LABELS[(query + result) % 2]
+            items.append(_item(f"q{query}/d{result}", f"q{query}", f"lamp number {query}", right))
+    for gold in range(golds):
+        right = LABELS[gold % 2]
+        items.append(_item(f"g{gold}", f"gq{gold // 2}", f"lamp kind {gold // 2}", right))
+        role = "training" if gold % 4 < 2 else "screening"
+        entries.append(GoldEntry(item=f"g{gold}", accepted=(right,), reason=REASON, role=role))
+    settings: dict[str, object] = {
+        "judgments_per_item": 2,
+        "queries_per_page": 2,
+        "results_per_query": 3,
+        "training_pairs": 4,
+        "training_pass": 0.75,
+        "screening_golds": 1,
+        "screening_pairs": 2,
+        "least_golds": 2,
+        "pay_per_page": "0.20",
+        "code_finished": "DONE-1",
+        "code_blocked": "BLOCKED-1",
+    }
+    return Project(
+        name=name,
+        scale=Scale(labels=LABELS, relevant=("Good",)),
+        guidelines="# Lamps\n\nSay **Good** of a good lamp, *Bad* of a bad one.",
+        items=tuple(items),
+        golds=tuple(entries),
+        policy={**settings, **policy},
+    )
+
+
+def _item(name: str, topic: str, query: str, right: str) -> Item:
+    return Item(
+        name=name,
+        topic=topic,
+        query=query,
+        need="Light to read by.",
+        category="Home",
+        title=f"A {right.lower()} lamp, {name.replace('/', ' ')}",
+        text="It stands on a table.",
+        url="https://example.com/lamp",
+    )
+
+
+@dataclass
+class Site:
+    """A server that runs: where it is, and its parts, to look behind the pages."""
+
+    url: str
+    parts: State
+    settings: Settings
+    admin_password: str = PASSWORD
+    clients: list[httpx.Client] = field(default_factory=list)
+
+    @property
+    def office(self) -> Office:
+        return self.parts.office
+
+    def browser(self, **headers: str) -> Browser:
+        client = httpx.Client(base_url=self.url, headers=headers, timeout=30.0)
+        self.clients.append(client)
+        return Browser(client)
+
+    def set_up(self, name: str = "ada") -> Browser:
+        """A browser whose requester is the first, an admin."""
+        browser = self.browser()
+        token = self.office.setup_token()
+        browser.get(f"/setup/{token}")
+        ended = browser.post(
+            f"/setup/{token}", name=name, password=PASSWORD, again=PASSWORD, expect=303
+        )
+        assert ended.headers["location"].endswith("/projects")
+        return browser
+
+    def open_project(self, project: Project | None = None, **policy: object) -> str:
+        """The slug of a project that is open to judges."""
+        made = self.office.create_project(project or small_project(**policy))
+        self.office.set_state(made.slug, "open")
+        return made.slug
+
+
+class Browser:
+    """A browser without scripts: keeps cookies, and sends forms with the proof of its last page."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self.text = ""
+        self.proof = ""
+
+    def get(self, path: str, *, expect: int = 200) -> httpx.Response:
+        response = self.client.get(path, follow_redirects=expect < 300)
+        assert response.status_code == expect, (path, response.status_code, response.text[-2000:])
+        self._see(response)
+        return response
+
+    def post(
+        self,
+        path: str,
+        *,
+        expect: int = 303,
+        proof: str | None = None,
+        files: Any = None,
+        **form: Any,
+    ) -> httpx.Response:
+        data = {"proof": self.proof if proof is None else proof, **form}
+        response = self.client.post(path, data=data, files=files)
+        assert response.status_code == expect, (path, response.status_code, response.text[-2000:])
+        self._see(response)
+        return response
+
+    def _see(self, response: httpx.Response) -> None:
+        if "text/html" in response.headers.get("content-type", ""):
+            self.text = response.text
+            found = re.search(r'name="proof" value="([^"]+)"', self.text)
+            found = found or re.search(r'X-Form-Proof": "([^"]+)"', self.text)
+            if found:
+                self.proof = found[1]
+
+    @property
+    def words(self) -> str:
+        """What a person reads of the page."""
+        shown = re.sub(r"<(script|style).*?</\1>", " ", self.text, flags=re.DOTALL)
+        return " ".join(unescape(re.sub(r"<[^>]+>", " ", shown)).split())
+
+    # -- judging
+
+    def join(self, slug: str) -> Browser:
+        """Come by the open link, and agree."""
+        self.get(f"/j/{slug}")
+        self.post(f"/j/{slug}/begin")
+        self.get(f"/j/{slug}")
+        return self
+
+    @property
+    def page(self) -> str:
+        found = re.search(r'data-page="([^"]+)"', self.text)
+        assert found, self.words
+        return found[1]
+
+    @property
+    def is_judging(self) -> bool:
+        return 'data-page="' in self.text
+
+    @property
+    def rows(self) -> list[int]:
+        return [int(row) for row in re.findall(r'data-row="(\d+)"', self.text)]
+
+    def answers(self, *, wrong: bool = False) -> dict[str, str]:
+        """The answer to each row that its title gives away, or the other one."""
+        parts = re.split(r'data-row="(\d+)"', self.text)[1:]
+        given = {"key": re.search(r'name="key" value="([^"]+)"', self.text)[1]}  # type: ignore[index]
+        for row, text in zip(parts[::2], parts[1::2], strict=True):
+            good = "A good lamp" in text
+            given[f"label-{row}"] = LABELS[0] if good is not wrong else LABELS[1]
+        return given
+
+    def answer(self, slug: str, *, wrong: bool = False) -> Browser:
+        """Answer the page that is open, and see what is next."""
+        response = self.post(f"/j/{slug}/pages/{self.page}", **self.answers(wrong=wrong))
+        self.get(response.headers["location"])
+        return self
+
+    def go_on(self, slug: str) -> Browser:
+        """Past whatever is told, to the next page or the end; a warning is read."""
+        self.get(f"/j/{slug}")
+        if "I have read them" in self.text:
+            self.post(f"/j/{slug}/warned")
+            self.get(f"/j/{slug}")
+        return self
+
+    def train(self, slug: str) -> Browser:
+        """Through the training without a mistake."""
+        while 'data-kind="training"' in self.text:
+            self.answer(slug).go_on(slug)
+        return self
+
+
+@contextmanager
+def served(folder: Path, **settings: Any) -> Iterator[Site]:
+    """A server on a port of its own, until the end of the block."""
+    settings.setdefault("database", f"sqlite:///{folder / 'site.db'}")
+    settings.setdefault("refit_seconds", 0.0)
+    chosen = Settings(**settings)
+    app = create_app(chosen)
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_config=None, access_log=False, timeout_keep_alive=30)
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    limit = time.monotonic() + 20
+    while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        assert time.monotonic() < limit, "the server did not start in 20 seconds"
+        time.sleep(0.01)
+    port = listener.getsockname()[1]
+    site = Site(f"http://127.0.0.1:{port}{chosen.prefix}", app.state.parts, chosen)
+    try:
+        yield site
+    finally:
+        for client in site.clients:
+            client.close()
+        server.should_exit = True
+        thread.join(timeout=20)
+        listener.close()
+        assert not thread.is_alive(), "the server did not stop"
