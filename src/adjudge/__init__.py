@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from adjudge.data.draws import Draws
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
+    from adjudge.data.runs import Run
     from adjudge.data.scale import Scale
+    from adjudge.engines.checkpoint import Checkpoint
+    from adjudge.engines.dask import DaskEngine
     from adjudge.engines.threads import ThreadsEngine
     from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
     from adjudge.models.dawid_skene import DawidSkene
@@ -45,7 +48,10 @@ _HOMES = {
     "Consensus": "data.consensus",
     "Gold": "data.gold",
     "Judgments": "data.judgments",
+    "Run": "data.runs",
     "Scale": "data.scale",
+    "Checkpoint": "engines.checkpoint",
+    "DaskEngine": "engines.dask",
     "ThreadsEngine": "engines.threads",
     "DawidSkene": "models.dawid_skene",
     "Draws": "data.draws",
@@ -70,7 +76,9 @@ __all__ = [
     "AdjudgeError",
     "BadData",
     "BadSetting",
+    "Checkpoint",
     "Consensus",
+    "DaskEngine",
     "DawidSkene",
     "Draws",
     "Feature",
@@ -82,6 +90,7 @@ __all__ = [
     "MajorityVote",
     "Model",
     "Pmf",
+    "Run",
     "Scale",
     "SingleConfusion",
     "ThreadsEngine",

@@ -141,7 +141,7 @@ def _figures(ended: list[Visited], ledger: Ledger, seconds: float) -> dict[str, 
         if visited.problem:
             problems[visited.problem] = problems.get(visited.problem, 0) + 1
     return {
-        "judges": len(ended),
+        "came": len(ended),
         "judgments": len(ledger.given),
         "work": sum(one.kind == "work" for one in ledger.given),
         "seconds": seconds,

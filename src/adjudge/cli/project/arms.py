@@ -227,7 +227,7 @@ def _cell(one: Measured) -> str:
         return "-"
     if one.low is None or one.high is None:
         return f"{one.value:.3f}"
-    return f"{one.value:.3f} {one.low:.2f}-{one.high:.2f}"
+    return f"{one.value:.3f}\n{one.low:.2f}-{one.high:.2f}"
 
 
 def verdicts(made: ArmReport) -> list[str]:

@@ -1,0 +1,286 @@
+"""A desk that is a server elsewhere: actors judge over its HTTP API, as any script or model may.
+
+Nothing here knows what the server is made of. A request that got no answer, since the connection
+was lost or the server is away or busy, is sent again: the key of a page makes that safe. What the
+server has acknowledged goes into a ``Ledger``, so that its own account can be compared with it.
+"""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from adjudge.errors import BadSetting, Refused, Unavailable
+from adjudge.simulation.desk import AT_WORK, Outcome, Sheet, Stage, Told
+
+_FIRST, _LONGEST = 0.05, 1.0  # seconds between two tries, at first and at most
+_LOOK = 0.2  # seconds between two looks for a page, where there is none for now
+_OVERTAKEN = ("page-expired", "blocked")  # what may become of a page while it is being answered
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """A judgment that the server said it has stored."""
+
+    judge: str  # ids as the server gives them
+    page: str
+    row: int
+    label: str
+    kind: str  # training or work
+
+
+@dataclass(slots=True, eq=False)
+class Ledger:
+    """What a crowd knows of its own work: what was acknowledged, how long it took, what failed."""
+
+    given: list[Acknowledged] = field(default_factory=list)
+    seconds: dict[str, list[float]] = field(default_factory=dict)  # by what was asked for
+    again: Counter[str] = field(default_factory=Counter)  # requests sent again, by why
+    refused: Counter[str] = field(default_factory=Counter)  # by the server's code
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, given: Sequence[Acknowledged]) -> None:
+        """Note judgments that were acknowledged."""
+        with self._lock:
+            self.given.extend(given)
+
+    def took(self, what: str, seconds: float) -> None:
+        """Note how long the server took to answer."""
+        with self._lock:
+            self.seconds.setdefault(what, []).append(seconds)
+
+    def count(self, counter: Counter[str], code: str) -> None:
+        """Count something that went wrong."""
+        with self._lock:
+            counter[code] += 1
+
+
+@dataclass(slots=True, eq=False)
+class _Seat:
+    """One judge at the server."""
+
+    client: httpx.Client
+    stage: Stage = "training"
+    ticket: str = ""
+    judge: str = ""
+    page: dict[str, Any] | None = None
+    rows: list[int] = field(default_factory=list)  # of a training page, still to be answered
+    pages: int = 0  # of work, answered
+
+
+class HttpDesk:
+    """The desk of one project at a server. Safe to share between threads, one judge a thread.
+
+    ``patience`` is how many seconds a request is sent again while the server is away or busy, and
+    ``wait`` how many a judge waits for a page where all open items are in others' hands.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        project: str,
+        token: str,
+        *,
+        ledger: Ledger | None = None,
+        patience: float = 60.0,
+        wait: float = 0.0,
+    ) -> None:
+        if not server.startswith(("http://", "https://")):
+            raise BadSetting("server", server, "an address such as http://127.0.0.1:8100")
+        self.project = project
+        self.ledger = ledger or Ledger()
+        self._patience = patience
+        self._wait = wait
+        self._server = f"{server.rstrip('/')}/api/v1"
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self._trust: ssl.SSLContext | bool = False  # costly to make, so once for every judge
+        if server.startswith("https://"):
+            self._trust = httpx.create_ssl_context()
+        self._seats: dict[str, _Seat] = {}
+        self._asking = self._client()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._asking.close()
+        for seat in self._seats.values():
+            seat.client.close()
+
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the project."""
+        return tuple(self._ask(self._asking, "GET", f"{self._here}/guidelines")["labels"])
+
+    def golds(self) -> dict[str, str]:
+        """The first accepted label of each gold by its ``head``; none unless the token may know."""
+        try:
+            rows = self._ask(self._asking, "GET", f"{self._here}/golds")["results"]
+        except Refused as refusal:
+            if refusal.code != "token-scope":
+                raise
+            return {}
+        return {head(row["query"], row["title"]): row["accepted"][0] for row in rows}
+
+    def arrive(self, key: str) -> Stage:
+        """Come in as a person, with consent; the same key is the same judge."""
+        seat = self._seats[key] = _Seat(self._client())
+        sent = {"key": key, "kind": "person", "consent": True}
+        body = self._ask(seat.client, "POST", f"{self._here}/arrivals", sent, what="arrive")
+        seat.ticket, seat.judge = body["ticket"], body["judge"]["judge"]
+        seat.stage = _stage(body["judge"])
+        return seat.stage
+
+    def stage(self, key: str) -> Stage:
+        """The stage a judge was last known to be at."""
+        return self._seats[key].stage
+
+    def sheet(self, key: str) -> Sheet | None:
+        """The next row of the training, or the next page of work."""
+        seat = self._seats[key]
+        until = time.monotonic() + self._wait
+        while seat.page is None:
+            body = self._ask(seat.client, "POST", f"/judges/{seat.ticket}/page", what="page")
+            if body["page"] is not None:
+                _take(seat, body["page"])
+                break
+            seat.stage = _stage(body["judge"])
+            if seat.stage not in AT_WORK or time.monotonic() >= until:
+                return None
+            time.sleep(_LOOK)
+        return _sheet(seat)
+
+    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> Outcome:
+        """Hand in a sheet: one row in training, a whole page in work."""
+        seat = self._seats[key]
+        page, rows = cast(tuple[dict[str, Any], tuple[int, ...]], sheet.page)
+        path = f"/judges/{seat.ticket}/pages/{page['page']}"
+        sent: dict[str, Any] = {"label": labels[0]}
+        if sheet.kind == "training":
+            path = f"{path}/rows/{rows[0]}"
+        else:
+            pairs = zip(rows, labels, strict=True)
+            answers = [{"row": row, "label": label} for row, label in pairs]
+            sent = {"key": page["key"], "answers": answers}
+        try:
+            body = self._ask(seat.client, "POST", path, sent, what=_submitting(sheet))
+        except Refused as refusal:
+            if refusal.code not in _OVERTAKEN:
+                raise
+            seat.page, seat.rows = None, []
+            seat.stage = "blocked" if refusal.code == "blocked" else seat.stage
+            return Outcome(seat.stage)
+        self._acknowledged(seat, sheet, labels)
+        seat.stage = _stage(body["judge"])
+        places = {row: place for place, row in enumerate(rows)}
+        told = [
+            Told(places[entry["row"]], tuple(entry["accepted"]), entry["right"])
+            for entry in body["feedback"]
+            if entry["row"] in places
+        ]
+        return Outcome(seat.stage, tuple(told))
+
+    def leave(self, key: str) -> None:
+        """Finish, where there is something to finish; else just go away."""
+        seat = self._seats[key]
+        if seat.stage in ("working", "warned") and seat.pages:
+            body = self._ask(seat.client, "POST", f"/judges/{seat.ticket}/finish", what="finish")
+            seat.stage = _stage(body)
+
+    def _acknowledged(self, seat: _Seat, sheet: Sheet, labels: Sequence[str]) -> None:
+        """Note what was stored; the page is done with, or one row of it."""
+        page, rows = cast(tuple[dict[str, Any], tuple[int, ...]], sheet.page)
+        self.ledger.add(
+            [
+                Acknowledged(seat.judge, page["page"], row, label, sheet.kind)
+                for row, label in zip(rows, labels, strict=True)
+            ]
+        )
+        seat.rows = [row for row in seat.rows if row not in rows]
+        if not seat.rows:
+            seat.page = None
+        seat.pages += sheet.kind == "work"
+
+    @property
+    def _here(self) -> str:
+        return f"/projects/{quote(self.project, safe='')}"
+
+    def _client(self) -> httpx.Client:
+        return httpx.Client(
+            base_url=self._server, headers=self._headers, timeout=60.0, verify=self._trust
+        )
+
+    def _ask(
+        self, client: httpx.Client, method: str, path: str, sent: Any = None, *, what: str = ""
+    ) -> Any:
+        """The server's answer; the request is sent again while the server is away or busy."""
+        until = time.monotonic() + self._patience
+        pause, problem = _FIRST, ""
+        while True:
+            begun = time.perf_counter()
+            try:
+                response = client.request(method, path, json=sent)
+            except httpx.TransportError as fault:
+                code, problem = "connection-lost", str(fault) or type(fault).__name__
+            else:
+                if response.is_success:
+                    if what:
+                        self.ledger.took(what, time.perf_counter() - begun)
+                    return response.json()
+                code, problem = _error(response)
+                if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                    self.ledger.count(self.ledger.refused, code)
+                    raise Refused(code, f"the server says: {problem}")
+            self.ledger.count(self.ledger.again, code)
+            if time.monotonic() + pause > until:
+                raise Unavailable("server-away", f"the server gave no answer: {problem}")
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST)
+
+
+def head(query: str, title: str) -> str:
+    """What tells a result from others: its query and its title, each on one line."""
+    return f"{' '.join(query.split())}\n{' '.join(title.split())}"
+
+
+def _submitting(sheet: Sheet) -> str:
+    return "train" if sheet.kind == "training" else "submit"
+
+
+def _take(seat: _Seat, page: dict[str, Any]) -> None:
+    """Take up a page, perhaps one that was begun before."""
+    seat.page = page
+    done = {answer["row"] for answer in page["answers"]} if page["kind"] == "training" else set()
+    every = [row["row"] for group in page["groups"] for row in group["rows"]]
+    seat.rows = [row for row in every if row not in done]
+
+
+def _sheet(seat: _Seat) -> Sheet:
+    """The page as an actor sees it: of a training page, the next row alone."""
+    page = cast(dict[str, Any], seat.page)
+    shown = {
+        row["row"]: f"{head(group['query'], row['title'])}\n{row['text']}"
+        for group in page["groups"]
+        for row in group["rows"]
+    }
+    rows = seat.rows[:1] if page["kind"] == "training" else list(shown)
+    texts = tuple(shown[row] for row in rows)
+    return Sheet(page["kind"], texts, tuple(page["labels"]), (page, tuple(rows)))
+
+
+def _stage(judge: Mapping[str, Any]) -> Stage:
+    return cast(Stage, judge["stage"])
+
+
+def _error(response: httpx.Response) -> tuple[str, str]:
+    """The code and the words of an error."""
+    try:
+        error = response.json()["error"]
+        return str(error["code"]), str(error["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"http-{response.status_code}", response.reason_phrase or "no reason given"

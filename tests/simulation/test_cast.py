@@ -1,0 +1,131 @@
+"""Who comes to a desk: how many of which kind, what they see, and how visits end."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from adjudge.errors import AdjudgeError, Refused
+from adjudge.simulation.actors import Actor, Clicker, Colluder, Spammer
+from adjudge.simulation.cast import Cast, Dropout, Gone, MadeSight, send, sight_of
+from adjudge.simulation.desk import Outcome, Sheet, Stage
+
+LABELS = ("good", "bad", "ugly")
+
+
+class OneRowDesk:
+    """A desk that gives each judge so many sheets of one row, and then finishes her."""
+
+    def __init__(self, sheets: int = 3) -> None:
+        self.left = sheets
+        self.given: dict[str, list[str]] = {}
+        self.threads: set[int] = set()
+
+    def arrive(self, key: str) -> Stage:
+        if key.endswith("-1"):
+            raise Refused("not-open", "not open")
+        self.given[key] = []
+        return "working"
+
+    def stage(self, key: str) -> Stage:
+        return "finished" if len(self.given[key]) == self.left else "working"
+
+    def sheet(self, key: str) -> Sheet:
+        self.threads.add(threading.get_ident())
+        return Sheet("work", (f"q\ntitle {len(self.given[key])}\ntext",), LABELS)
+
+    def submit(self, key: str, sheet: Sheet, labels: list[str]) -> Outcome:
+        self.given[key] += labels
+        return Outcome(self.stage(key))
+
+    def leave(self, key: str) -> None:
+        pass
+
+
+def test_numbers_are_judges() -> None:
+    cast = Cast.parse("ethical(0.8,0.5):3, spammer:2,random,dropout(5):1")
+    assert cast.judges == 7
+    assert cast.roles == ("ethical",) * 3 + ("spammer",) * 2 + ("random", "dropout")
+
+
+def test_numbers_are_shares_of_the_judges() -> None:
+    cast = Cast.parse("ethical:2,spammer:1,random:0.5", judges=10)
+    assert Counter(cast.roles) == {"ethical": 6, "spammer": 3, "random": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "population = '': wanted kinds of judges, such as 'ethical:80,spammer:10,random:10'"),
+        ("ethical:-1", "weight of ethical = '-1': wanted a number, 0 or more"),
+        (
+            "ethical:0.5",
+            "weight of ethical = 0.5: wanted a whole number of judges, or --judges beside it",
+        ),
+        ("ethical(2):1", "accuracy of ethical = 2.0: wanted a share from 0 to 1"),
+        (
+            "ethical(1,2,3)",
+            "settings of ethical = '1,2,3': wanted accuracy, anchoring, in this order",
+        ),
+        ("spammer(1)", "settings of spammer = '1': wanted no settings"),
+        (
+            "spamer:1",
+            "there is no kind of judge 'spamer'; did you mean 'spammer'? "
+            "Known: ethical, spammer, random, colluder, dropout",
+        ),
+        ("ethical:0", "judges = 0: wanted 1 or more"),
+    ],
+)
+def test_a_bad_population_is_told(text: str, message: str) -> None:
+    with pytest.raises(AdjudgeError) as told:
+        Cast.parse(text)
+    assert str(told.value) == message
+
+
+def test_actors_are_of_their_kind_and_the_seed_makes_them_the_same() -> None:
+    cast = Cast.parse("ethical(1):1,spammer:1,random:1,colluder:2,dropout:1")
+    sight = MadeSight(3, {}, 0)
+    sheet = Sheet("work", tuple(f"q\nt{place}\nx" for place in range(50)), LABELS)
+    once, again = (cast.actors(sight, 3, np.random.default_rng(4)) for _ in range(2))
+    kinds = [type(actor.behaviour) for actor in once]
+    assert kinds[1:] == [Spammer, Clicker, Colluder, Colluder, Dropout]
+    assert once[0].answer(sheet) == [LABELS[sight[row]] for row in sheet.rows]
+    for one, other in zip(once[:5], again[:5], strict=True):
+        assert one.answer(sheet) == other.answer(sheet)
+    assert once[3].answer(sheet) == once[4].answer(sheet)  # of one ring
+
+
+def test_sight_knows_gold_and_makes_up_the_rest_for_everyone_alike() -> None:
+    sight = sight_of(LABELS, {"q\nknown": "ugly", "q\nodd": "unheard of"}, seed=3)
+    assert sight["q\nknown\nany text"] == 2
+    texts = [f"q\ntitle {place}\ntext" for place in range(3000)]
+    other = sight_of(LABELS, {}, seed=3)
+    assert [sight[text] for text in texts] == [other[text] for text in texts]
+    share = np.bincount([sight[text] for text in texts]) / 3000
+    assert np.allclose(share, 1 / 3, atol=4 * (2 / 9 / 3000) ** 0.5)
+    assert [sight_of(LABELS, {}, seed=4)[text] for text in texts] != [sight[t] for t in texts]
+
+
+def test_a_dropout_vanishes_with_the_sheet_in_her_hands() -> None:
+    desk = OneRowDesk(sheets=9)
+    leaves = Actor(Dropout(Clicker(np.random.default_rng(0)), 4))
+    (ended,) = send(desk, [leaves], ["dropout"], at_once=1)
+    assert (ended.stage, ended.sheets, ended.gone) == ("working", 4, True)
+    assert len(desk.given["judge-0"]) == 4
+    with pytest.raises(Gone):
+        leaves.answer(Sheet("work", ("x",), LABELS))
+
+
+def test_visits_end_in_order_whatever_becomes_of_each() -> None:
+    desk = OneRowDesk()
+    actors = [Actor(Clicker(np.random.default_rng(seed))) for seed in range(4)]
+    told: list[str] = []
+    ended = send(desk, actors, ["random"] * 4, at_once=4, on_end=lambda one: told.append(one.key))
+    assert [one.key for one in ended] == [f"judge-{place}" for place in range(4)]
+    assert [one.stage for one in ended] == ["finished", "not let in", "finished", "finished"]
+    assert ended[1].problem == "not open"
+    assert [one.sheets for one in ended] == [3, 0, 3, 3]
+    assert sorted(told) == [one.key for one in ended]
