@@ -140,7 +140,7 @@ def test_requesters_are_told_what_their_gold_lacks() -> None:
     assert said == [
         "All screening gold has one label: whoever always gives it is never found out.",
         "Most gold stands under queries that have no other results. Pages stay uniform (at most 1 "
-        "results a query), but a judge who notes queries could tell: better gold comes from the "
+        "result a query), but a judge who notes queries could tell: better gold comes from the "
         "queries that are judged.",
     ]
     enough = [GoldCard(n, f"t{n % 20}", LABELS[n % 4]) for n in range(60)]

@@ -70,7 +70,7 @@ MODELS: list[Model] = [
 ]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.name}-{hash(model) % 100}")
+@pytest.mark.parametrize("model", MODELS, ids=[f"{m.name}-{n}" for n, m in enumerate(MODELS)])
 @pytest.mark.parametrize("with_gold", [False, True], ids=["alone", "gold"])
 def test_every_model_has_the_bits_of_the_threads(
     model: Model, with_gold: bool, crowd: Made, engine: DaskEngine

@@ -211,10 +211,10 @@ def _screening_warnings(
         said.append("All screening gold has one label: whoever always gives it is never found out.")
     apart = Counter(gold.topic for gold in screening if not work_topics.get(gold.topic))
     if work_topics and apart and sum(apart.values()) > len(screening) / 2:
-        largest = max(apart.values())
+        most = min(max(apart.values()), policy.results_per_query)
         said.append(
             "Most gold stands under queries that have no other results. Pages stay uniform (at "
-            f"most {min(largest, policy.results_per_query)} results a query), but a judge who "
+            f"most {most} result{'s' if most > 1 else ''} a query), but a judge who "
             "notes queries could tell: better gold comes from the queries that are judged."
         )
     return said

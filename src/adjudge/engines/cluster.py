@@ -11,20 +11,22 @@ from __future__ import annotations
 import itertools
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from functools import reduce
 from importlib import import_module
 from typing import Any
 
 from adjudge.engines import remote
-from adjudge.engines.remote import Answer, Job, Partial, Past, Piece
+from adjudge.engines.remote import Answer, Job, Parcel, Partial, Past, Piece
 from adjudge.errors import AdjudgeError, ClusterLost
 
 _LOOK = 0.25  # seconds between looks at whether processes still live
 _WAIT = 60.0  # seconds that a cluster without any process is given to get one
 _ATTEMPTS = 8  # times that what is lost is sent and asked again
 _FAN = 8  # answers that one process adds up
+_SMALL = 2**16  # bytes of a part up to which it goes with the message that asks to hold it
+_LARGE = 2**28  # bytes after which parts go in another message
 _EMBED = 4 * 2**20  # bytes up to which a job goes with each message, rather than once to all
 
 Homes = dict[str, list[int]]  # address of a process, numbers of parts
@@ -255,20 +257,16 @@ class Placed:
         living = self.connection.processes()
         live = tuple(self.connection.loads)
         futures: dict[Any, str] = {}
-        for number in missing:
-            address = self.home[number]
-            if address is None or address not in living:
-                continue
-            past = None if chain is None or self.past is None else self.past(number, chain)
+        for address, parcels in self._parcels(missing, chain, living):
             try:
-                parcel = self.client.scatter(
-                    [self.piece(number), past], workers=[address], hash=False
-                )
+                given: Any = parcels
+                if parcels[0][0].nbytes > _SMALL or chain is not None:
+                    (given,) = self.client.scatter([parcels], workers=[address], hash=False)
                 future = self.client.submit(
                     remote.hold,
                     self.load,
                     live,
-                    *parcel,
+                    given,
                     living[address],
                     workers=[address],
                     pure=False,
@@ -283,3 +281,22 @@ class Placed:
                 raise
             except self.connection.troubles:
                 continue
+
+    def _parcels(
+        self, missing: tuple[int, ...], chain: int | None, living: dict[str, int]
+    ) -> Iterator[tuple[str, list[Parcel]]]:
+        """Parts by the home that they are sent to, as many at once as are not too large."""
+        for address in living:
+            parcels: list[Parcel] = []
+            size = 0
+            for number in missing:
+                if self.home[number] != address:
+                    continue
+                past = None if chain is None or self.past is None else self.past(number, chain)
+                parcels.append((self.piece(number), past))
+                size += parcels[-1][0].nbytes
+                if size > _LARGE:
+                    yield address, parcels
+                    parcels, size = [], 0
+            if parcels:
+                yield address, parcels

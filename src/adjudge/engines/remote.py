@@ -107,6 +107,14 @@ class Piece:
     by_topic: bool
     sampling: Sampling | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes to send."""
+        given = self.source
+        size = given.judgments.judge.nbytes * 2 if isinstance(given, Sent) else 0
+        pivot = None if self.sampling is None else self.sampling.pivot
+        return size + sum(array.nbytes for array in (self.known, pivot) if array is not None)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
@@ -351,10 +359,11 @@ _HELD: dict[tuple[str, str], dict[int, Held]] = {}  # by owner and load, then by
 _LOCK = threading.Lock()
 
 
-def hold(
-    load: tuple[str, str], live: tuple[str, ...], piece: Piece, past: Past | None, threads: int
-) -> int:
-    """Take a part in; with a past, bring its chain to where it was. The number of the part.
+Parcel = tuple[Piece, Past | None]
+
+
+def hold(load: tuple[str, str], live: tuple[str, ...], parcels: list[Parcel], threads: int) -> None:
+    """Take parts in; one with a past has its chain brought to where it was.
 
     ``live`` are the loads that the owner still uses: the rest of hers is forgotten.
     """
@@ -362,14 +371,15 @@ def hold(
     with _LOCK:
         for other in [key for key in _HELD if key[0] == owner and key[1] not in live]:
             del _HELD[other]
-        held = _HELD.setdefault(load, {}).get(piece.number)
-    if held is None:
-        made = Held(piece, threads)
+    for piece, past in parcels:
         with _LOCK:
-            held = _HELD.setdefault(load, {}).setdefault(piece.number, made)
-    if past is not None:
-        held.recall(past)
-    return piece.number
+            held = _HELD.setdefault(load, {}).get(piece.number)
+        if held is None:
+            made = Held(piece, threads)
+            with _LOCK:
+                held = _HELD.setdefault(load, {}).setdefault(piece.number, made)
+        if past is not None:
+            held.recall(past)
 
 
 def work(

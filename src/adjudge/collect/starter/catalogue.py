@@ -61,7 +61,7 @@ _SELLING = ("New, in its box.", "Two years of warranty.", "Ships tomorrow.", "Fe
 _SOLICITING = (
     ("Earn 900 a week from home", "No product here: message me for the secret. Limited places."),
     ("FREE voucher, click now!!!", "Send your number and card to get your prize today."),
-    ("Lonely tonight? Chat with me", "Photos and more on my private page."),
+    ("Double your coins overnight", "Send a little now, get twice as much back. Ask me how."),
 )
 
 
