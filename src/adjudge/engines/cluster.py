@@ -182,7 +182,8 @@ class Placed:
                 )
                 futures[future] = address
             if each or len(futures) <= _FAN:
-                return [self._result(future) for future in self._finished(futures)]
+                ended = self._finished(futures)
+                return [self._result(future, {futures[future]}) for future in ended]
             return self._tree(futures)
         except self.connection.endings as fault:
             self.connection.check(fault)
@@ -216,15 +217,25 @@ class Placed:
                     future.cancel()
         return ended
 
-    def _result(self, future: Any) -> Partial:
-        """The answer in a future; nothing, if the process that had it is gone."""
-        try:
-            partial: Partial = future.result()
-        except AdjudgeError:
-            raise
-        except self.connection.troubles:
-            return Partial((), (), None)
-        return partial
+    def _result(self, future: Any, addresses: set[str]) -> Partial:
+        """The answer in a future; nothing, if a process that had it is gone.
+
+        A process may die between its answer and our asking for it. The scheduler then waits for
+        one at that very address to do the work again, and would wait for ever.
+        """
+        while True:
+            try:
+                partial: Partial = future.result(timeout=_LOOK)
+            except AdjudgeError:
+                raise
+            except TimeoutError:
+                if addresses - set(self.connection.processes()):
+                    future.cancel()
+                    return Partial((), (), None)
+            except self.connection.troubles:
+                return Partial((), (), None)
+            else:
+                return partial
 
     def _tree(self, futures: dict[Any, str]) -> list[Partial]:
         """The answers added up by the processes themselves, a few at a time."""
@@ -233,7 +244,7 @@ class Placed:
             groups = [level[at : at + _FAN] for at in range(0, len(level), _FAN)]
             knots = {self.client.submit(remote.together, group, pure=False): "" for group in groups}
             level = self._watched(knots, set(futures.values()))
-        partials = [self._result(future) for future in level]
+        partials = [self._result(future, set(futures.values())) for future in level]
         return [reduce(Partial.add, partials)] if partials else []
 
     def _watched(self, knots: dict[Any, str], addresses: set[str]) -> list[Any]:
@@ -275,12 +286,7 @@ class Placed:
                 continue
             futures[future] = address
         for future in self._finished(futures):
-            try:
-                future.result()
-            except AdjudgeError:
-                raise
-            except self.connection.troubles:
-                continue
+            self._result(future, {futures[future]})
 
     def _parcels(
         self, missing: tuple[int, ...], chain: int | None, living: dict[str, int]
