@@ -1,6 +1,7 @@
 """What the next page of a judge holds, where golds go, when an item closes: pure functions.
 
-How gold is hidden. Every group of a page has the same number of rows, so that a group's size says
+How gold is hidden. The shape of a page is drawn up first, from the work there is, and golds are put
+into it after that. Every group of a page has the same number of rows, so that a group's size says
 nothing; a page has the same share of gold whatever that size is, and what rounding leaves over is
 carried to the next page. Groups stand in random order, and so do the rows in each. A gold joins
 work of its own query where there is some, else golds of its query make a group of their own. Where
@@ -33,6 +34,7 @@ class Slot(Generic[Key]):
 
 
 Plan = list[list[Slot[Key]]]  # groups of rows, in order
+_FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
 
 
 def item_state(*, trusted: int, needed: int, broken: int, set_aside_after: int) -> ItemState:
@@ -128,6 +130,10 @@ class _Pile(Generic[Key]):
         """How many rows of work a topic could give."""
         return len(self.work.get(topic, ()))
 
+    def able(self, size: int) -> list[Hashable]:
+        """The topics whose work could fill a group of so many rows."""
+        return [topic for topic, items in self.work.items() if len(items) >= size]
+
     def some(self, topic: Hashable, count: int) -> list[Slot[Key]]:
         """Rows of work of a topic: any of its items, so that all of them get on alike."""
         items = self.work.get(topic, [])
@@ -157,37 +163,39 @@ def _without_gold(pile: _Pile[Key], policy: Policy) -> Plan[Key]:
 
 
 def _with_gold(pile: _Pile[Key], policy: Policy, share: float, due: _Due) -> Plan[Key]:
-    """The page with the most work on it among pages whose groups are all of one size."""
-    topics = len({**pile.work, **pile.golds})
-    cap = _cap(topics, policy)
-    best: Plan[Key] = []
-    most = -1
-    hidden = max(len(items) + pile.room(topic) for topic, items in pile.golds.items())
-    for size in range(min(cap, hidden), 0, -1):  # larger groups would have no gold in them
-        plan = _of_size(pile, policy, size, share, due)
-        work = sum(not slot.gold for group in plan for slot in group)
-        if work > most:
-            best, most = plan, work
-        if sum(map(len, plan)) == policy.pairs_per_page:
-            break
-    if sum(map(len, best)) * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
+    """A page whose groups are all of one size, with the golds that are due on it.
+
+    How many groups of how many rows is settled before anybody asks how many golds are due:
+    otherwise the shape of a page would tell of its gold.
+    """
+    size, groups = _shape(pile, policy)
+    if size * groups * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
         # Few queries, and gold that stands apart from them: it cannot be hidden from anyone who
         # looks at queries, so that a page may as well be full.
-        return _crowded(pile, policy, due) or best
-    return best
-
-
-def _of_size(pile: _Pile[Key], policy: Policy, size: int, share: float, due: _Due) -> Plan[Key]:
-    """The fullest page whose groups all have ``size`` rows, with its share of gold."""
-    able = [topic for topic, items in pile.work.items() if len(items) >= size]
+        crowded = _crowded(pile, policy, due)
+        if crowded:
+            return crowded
     golden = [topic for topic, items in pile.golds.items() if len(items) + pile.room(topic) >= size]
-    most = min(policy.pairs_per_page // size, len({*able, *golden}))
-    for groups in range(most, 0, -1):
-        plan, used = _gold_groups(pile, golden, groups, size, due.of(groups * size), share)
-        rest = [topic for topic in able if topic not in used][: groups - len(plan)]
-        if len(plan) + len(rest) == groups:
-            return plan + [pile.some(topic, size) for topic in rest]
-    return []
+    plan, used = _gold_groups(pile, golden, groups, size, due.of(groups * size), share)
+    rest = [topic for topic in pile.able(size) if topic not in used]
+    return plan + [pile.some(topic, size) for topic in rest[: groups - len(plan)]]
+
+
+def _shape(pile: _Pile[Key], policy: Policy) -> tuple[int, int]:
+    """Rows of a group, and groups, of a page that work alone could fill.
+
+    The largest groups that all but fill a page, or where none do, the fullest page there is.
+    """
+    cap = _cap(len({**pile.work, **pile.golds}), policy)
+    hidden = max(len(items) + pile.room(topic) for topic, items in pile.golds.items())
+    best = (1, 0)
+    for size in range(min(cap, hidden), 0, -1):  # larger groups would have no gold in them
+        groups = min(policy.pairs_per_page // size, len(pile.able(size)))
+        if size * groups > best[0] * best[1]:
+            best = (size, groups)
+        if size * groups >= _FULL * policy.pairs_per_page:
+            break
+    return best
 
 
 def _gold_groups(
@@ -199,22 +207,25 @@ def _gold_groups(
     share: float,
 ) -> tuple[Plan[Key], set[Hashable]]:
     """Groups that hold the golds due, as near as whole groups come, and the topics they use."""
-    plan: Plan[Key] = []
-    used: set[Hashable] = set()
+    counts: dict[Hashable, int] = {}  # golds of a topic
     usual = max(1, round(share * size))
     for topic in topics:
-        if due <= 0 or len(plan) == groups:
+        if due <= 0 or len(counts) == groups:
             break
-        items = pile.golds[topic]
         least = max(1, size - pile.room(topic))
         if least - due > due:  # more off the mark than none at all
             continue
-        count = min(len(items), size, max(least, min(usual, due)))
-        known = [Slot(item, True) for item in items[:count]]
-        plan.append(known + pile.some(topic, size - count))
-        used.add(topic)
-        due -= count
-    return plan, used
+        counts[topic] = min(len(pile.golds[topic]), size, max(least, min(usual, due)))
+        due -= counts[topic]
+    for topic, count in tuple(counts.items()):  # too few topics have gold: they hold more of it
+        more = max(0, min(len(pile.golds[topic]), size, count + due) - count)
+        counts[topic] = count + more
+        due -= more
+    plan = [
+        [Slot(item, True) for item in pile.golds[topic][:count]] + pile.some(topic, size - count)
+        for topic, count in counts.items()
+    ]
+    return plan, set(counts)
 
 
 def _crowded(pile: _Pile[Key], policy: Policy, due: _Due) -> Plan[Key]:
@@ -231,7 +242,7 @@ def _crowded(pile: _Pile[Key], policy: Policy, due: _Due) -> Plan[Key]:
         for items in pile.golds.values()
         if len(items) >= size
     ]
-    groups = min(policy.pairs_per_page // size, len(chunks) + len(gold))
+    groups = min(policy.pairs_per_page // size, len(chunks))  # whether gold is due or not
     wanted = min(len(gold), groups, max(0, round(due.of(groups * size) / size)))
     return chunks[: groups - wanted] + gold[:wanted] if chunks else []
 

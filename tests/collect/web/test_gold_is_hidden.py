@@ -22,7 +22,7 @@ from adjudge.collect.project import GoldEntry, Item, Project
 from adjudge.collect.store.schema import page_rows, pages
 from sites import Site, served
 
-TOPICS, RESULTS, JUDGES, SHEETS = 60, 6, 8, 4  # sheets: pages of each judge
+TOPICS, RESULTS, JUDGES, SHEETS = 150, 6, 24, 8  # sheets: pages of each judge
 
 
 def project() -> Project:
@@ -104,12 +104,15 @@ def test_a_classifier_stays_at_chance(tmp_path: Path) -> None:
         features, gold, judge = collected(site, site.open_project(project()))
     assert 0.15 < gold.mean() < 0.25, "a fifth is gold"
     assert len(gold) > 0.95 * JUDGES * SHEETS * 25
+    golds, work = int(gold.sum()), int((~gold).sum())
+    error = np.sqrt((golds + work + 1) / (12 * golds * work))  # of the area, by chance
     for model in (
         make_pipeline(StandardScaler(), LogisticRegression()),
-        HistGradientBoostingClassifier(max_iter=20, random_state=0),
+        HistGradientBoostingClassifier(max_iter=60, random_state=0),
     ):
         guessed = cross_val_predict(
-            model, features, gold, groups=judge, cv=GroupKFold(JUDGES), method="predict_proba"
+            model, features, gold, groups=judge, cv=GroupKFold(8), method="predict_proba"
         )[:, 1]
-        # The standard error of the area is about 0.025 for 160 golds among 800 rows.
-        assert abs(roc_auc_score(gold, guessed) - 0.5) < 0.1, type(model).__name__
+        area = roc_auc_score(gold, guessed)
+        print(f"{type(model).__name__}: area {area:.3f}, chance {error:.4f} from one half")
+        assert abs(area - 0.5) < 4 * error, type(model).__name__

@@ -33,7 +33,7 @@ def test_a_judge_comes_agrees_trains_and_judges_to_the_end(site: Site) -> None:
 
 
 def test_each_mistake_in_training_is_told_with_the_reason(site: Site) -> None:
-    slug = site.open_project()
+    slug = site.open_project(training_mix="uniform")  # both labels are among its four pairs
     judge = site.browser().join(slug)
     judge.answer(slug, wrong=True)
     assert "How the training went" in judge.words
