@@ -195,7 +195,9 @@ def test_every_page_keeps_the_rules(
     assert len({slot.item for slot in slots}) == len(slots)
     size = len(plan[0])
     due = golds_scheduled(shown + golds_shown + len(slots), policy, (0,)) - golds_shown
-    assert sum(slot.gold for slot in slots) <= max(2 * due, due + size / 2, 0) + 1e-9
+    # The last pages may have the usual golds where fewer are due, so that all work fits on them.
+    due = max(due, round(policy.screening_share * len(slots)), 0)
+    assert sum(slot.gold for slot in slots) <= max(2 * due, due + size / 2) + 1e-9
     topic_of = {**dict(work), **{gold.item: gold.topic for gold in golds}}
     topics = [{topic_of[slot.item] for slot in group} for group in plan]
     assert all(len(names) == 1 for names in topics)

@@ -169,16 +169,18 @@ def _with_gold(pile: _Pile[Key], policy: Policy, share: float, due: _Due) -> Pla
     otherwise the shape of a page would tell of its gold.
     """
     size, groups = _shape(pile, policy)
+    if size * groups < _FULL * policy.pairs_per_page:
+        size, groups = _last_shape(pile, policy, share)
     if size * groups * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
         # Few queries, and gold that stands apart from them: it cannot be hidden from anyone who
         # looks at queries, so that a page may as well be full.
         crowded = _crowded(pile, policy, due)
         if crowded:
             return crowded
-    golden = [topic for topic, items in pile.golds.items() if len(items) + pile.room(topic) >= size]
-    plan, used = _gold_groups(pile, golden, groups, size, due.of(groups * size), share)
-    rest = [topic for topic in pile.able(size) if topic not in used]
-    return plan + [pile.some(topic, size) for topic in rest[: groups - len(plan)]]
+    rows = groups * size
+    return _filled(pile, size, groups, due.of(rows), share) or _filled(
+        pile, size, groups, round(share * rows), share
+    )
 
 
 def _shape(pile: _Pile[Key], policy: Policy) -> tuple[int, int]:
@@ -186,16 +188,44 @@ def _shape(pile: _Pile[Key], policy: Policy) -> tuple[int, int]:
 
     The largest groups that all but fill a page, or where none do, the fullest page there is.
     """
-    cap = _cap(len({**pile.work, **pile.golds}), policy)
-    hidden = max(len(items) + pile.room(topic) for topic, items in pile.golds.items())
     best = (1, 0)
-    for size in range(min(cap, hidden), 0, -1):  # larger groups would have no gold in them
+    for size in _sizes(pile, policy):
         groups = min(policy.pairs_per_page // size, len(pile.able(size)))
         if size * groups > best[0] * best[1]:
             best = (size, groups)
         if size * groups >= _FULL * policy.pairs_per_page:
             break
     return best
+
+
+def _last_shape(pile: _Pile[Key], policy: Policy, share: float) -> tuple[int, int]:
+    """The shape of a page where work is running out: that with the most work beside usual gold."""
+    best, most = (1, 1), 0
+    for size in _sizes(pile, policy):
+        for groups in range(policy.pairs_per_page // size, 0, -1):
+            plan = _filled(pile, size, groups, round(share * groups * size), share)
+            work = sum(not slot.gold for group in plan for slot in group)
+            if work > most:
+                best, most = (size, groups), work
+            if plan:
+                break
+    return best
+
+
+def _sizes(pile: _Pile[Key], policy: Policy) -> range:
+    """The numbers of rows a group may have, the largest first: larger ones would have no gold."""
+    hidden = max(len(items) + pile.room(topic) for topic, items in pile.golds.items())
+    return range(min(_cap(len({**pile.work, **pile.golds}), policy), hidden), 0, -1)
+
+
+def _filled(pile: _Pile[Key], size: int, groups: int, golds: int, share: float) -> Plan[Key]:
+    """So many groups of so many rows, as near to so many golds as they come; else none."""
+    golden = [topic for topic, items in pile.golds.items() if len(items) + pile.room(topic) >= size]
+    plan, used = _gold_groups(pile, golden, groups, size, golds, share)
+    rest = [topic for topic in pile.able(size) if topic not in used][: groups - len(plan)]
+    if len(plan) + len(rest) < groups:
+        return []
+    return plan + [pile.some(topic, size) for topic in rest]
 
 
 def _gold_groups(
