@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
+from adjudge.collect.adaptive import Knowledge, neutral
 from adjudge.collect.desk import Desk
 from adjudge.collect.office import Office
 from adjudge.collect.project import GoldEntry, Item, Project
@@ -150,6 +152,8 @@ class Bench:
         """Every invariant of the store, whatever happened before."""
         check_counters(self)
         check_standing(self)
+        if self.office.policy(self.slug)[0].closing == "adaptive":
+            check_needs(self)
         assert self.office.audit(self.slug) == []
 
 
@@ -170,25 +174,29 @@ def check_counters(bench: Bench) -> None:
             .group_by(rows.c.item)
         )
     }
+    dry = sa.select(schema.judges.c.id).where(schema.judges.c.kind == "dry-run")
     counts: dict[tuple[int, str], int] = {}
     broken: dict[int, int] = {}
     for row in bench.rows(
         sa.select(given.c.item, given.c.standing, given.c.other, sa.func.count()).where(
-            given.c.project == bench.project, given.c.gold.is_(None), given.c.kind == "work"
+            given.c.project == bench.project, given.c.gold.is_(None), given.c.kind == "work",
+            given.c.judge.not_in(dry),
         ).group_by(given.c.item, given.c.standing, given.c.other)
     ):  # fmt: skip
         if row.other:
             broken[row.item] = broken.get(row.item, 0) + row[3]
         else:
             counts[row.item, row.standing] = row[3]
-    limit = bench.office.policy(bench.slug)[0].set_aside_after
+    policy = bench.office.policy(bench.slug)[0]
+    limit = policy.set_aside_after
     for item in bench.items():
         assert item.leased == leased.get(item.id, 0), item.name
         assert item.trusted == counts.get((item.id, "trusted"), 0), item.name
         assert item.surplus == counts.get((item.id, "surplus"), 0), item.name
         assert item.broken == broken.get(item.id, 0), item.name
         assert item.leased + item.trusted <= item.needed, item.name
-        assert item.surplus == 0 or item.leased + item.trusted == item.needed, item.name
+        full = item.leased + item.trusted == item.needed
+        assert item.surplus == 0 or full or policy.judgments_by_arm, item.name
         if item.state != "withdrawn":
             assert item.state == item_state(
                 trusted=item.trusted,
@@ -198,16 +206,86 @@ def check_counters(bench: Bench) -> None:
             )
 
 
+def check_quotas(bench: Bench) -> int:
+    """No arm has more open and trusted judgments on an item than its number, nor surplus besides.
+
+    The most that any arm has on any item. Counted row by row, apart from how the store counts them.
+    """
+    judges, given = schema.judges, schema.judgments
+    pages, rows = schema.pages, schema.page_rows
+    number = bench.office.policy(bench.slug)[0].judgments_per_item
+    arm = {row.id: row.arm for row in bench.rows(sa.select(judges.c.id, judges.c.arm))}
+    taken: dict[tuple[int, str], int] = {}
+    surplus: set[tuple[int, str]] = set()
+    for row in bench.rows(sa.select(given).where(given.c.project == bench.project)):
+        if row.gold is None and not row.other and row.kind == "work":
+            place = (row.item, arm[row.judge])
+            if row.standing == "trusted":
+                taken[place] = taken.get(place, 0) + 1
+            elif row.standing == "surplus":
+                surplus.add(place)
+    for row in bench.rows(
+        sa.select(rows, pages.c.state).join(pages, pages.c.id == rows.c.page)
+        .where(pages.c.project == bench.project)
+    ):  # fmt: skip
+        if row.gold is None and row.state == "open":
+            place = (row.item, arm[row.judge])
+            taken[place] = taken.get(place, 0) + 1
+    assert max(taken.values(), default=0) <= number, taken
+    assert all(taken.get(place, 0) == number for place in surplus), surplus
+    return max(taken.values(), default=0)
+
+
+def check_needs(bench: Bench) -> None:
+    """In an adaptive project every item needs what its judgments say, worked out one by one."""
+    policy = bench.office.policy(bench.slug)[0]
+    stored = bench.office.setting(f"knowledge:{bench.project}")
+    known = neutral(SCALE) if stored is None else Knowledge.from_json(stored)
+    given = schema.judgments
+    answers: dict[int, list[tuple[int, int]]] = {}
+    for row in bench.rows(
+        sa.select(given).where(
+            given.c.project == bench.project, given.c.kind == "work", given.c.gold.is_(None),
+            ~given.c.other, given.c.standing != "untrusted",
+        )
+    ):  # fmt: skip
+        answers.setdefault(row.item, []).append((row.judge, LABELS.index(row.label)))
+    for item in bench.items():
+        if item.gold:
+            continue
+        joint = np.maximum(known.prior, 1e-3)
+        for judge, label in answers.get(item.id, []):
+            rates = np.maximum(known.confusion_of(judge), 1e-3)
+            joint = joint * (rates / rates.sum(axis=1, keepdims=True))[:, label]
+        sure = joint.max() / joint.sum()
+        assert item.surplus == 0, item.name
+        done = item.trusted >= policy.most_of_an_item or (
+            item.trusted >= policy.least_judgments and sure >= policy.sure
+        )
+        if done:
+            assert item.needed == item.trusted + item.leased, item.name
+        else:
+            least = max(policy.least_judgments, item.trusted + 1)
+            assert item.needed == max(least, item.trusted + item.leased), item.name
+        if item.state == "closed":
+            assert done, item.name
+        elif item.state == "open" and item.needed == item.leased + item.trusted:
+            assert item.leased > 0, f"{item.name} is stuck"
+
+
 def check_standing(bench: Bench) -> None:
-    """Never a blocked judge's judgment trusted; one open page a judge; one judgment an item."""
+    """Never a blocked judge's judgment trusted, or a dry run's; one open page a judge; one
+    judgment an item.
+    """
     judges, given, pages = schema.judges, schema.judgments, schema.pages
     for row in bench.rows(
-        sa.select(judges.c.public, judges.c.stage, given.c.standing)
+        sa.select(judges.c.public, judges.c.stage, judges.c.kind, given.c.standing)
         .join(given, given.c.judge == judges.c.id)
         .where(judges.c.project == bench.project)
         .distinct()
     ):
-        assert (row.standing == "untrusted") == (row.stage == "blocked"), row
+        never = row.stage == "blocked" or row.kind == "dry-run"
+        assert (row.standing == "untrusted") == never, row
     for row in bench.rows(
         sa.select(pages.c.judge, sa.func.count())
         .where(pages.c.project == bench.project, pages.c.state == "open")

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from sites import Site, served
+from visitors import Visitors
+
 CHROMIUM = Path(os.environ.get("ADJUDGE_CHROMIUM", "/usr/bin/chromium"))
 ARGUMENTS = [
     "--no-sandbox",
@@ -68,3 +71,20 @@ def opened(browser: Browser) -> Iterator[Open]:
     yield open_
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A server with an empty store."""
+    with served(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def visitors(browser: Browser) -> Iterator[Visitors]:
+    """People with browsers of their own."""
+    made = Visitors(browser)
+    yield made
+    for context in made.contexts:
+        context.close()
+    assert not made.said

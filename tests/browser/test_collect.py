@@ -2,121 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import expect
 
-from sites import LABELS, PASSWORD, REASON, Site, served
+from sites import LABELS, PASSWORD, REASON, Site
+from visitors import Visitors, begin, check, fits, judge, other, right_keys, train
 
-SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to look at the pages
 POLICY = {"queries": 12, "screening_golds": 2, "judgments_per_item": 2, "max_pages": 2}
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    with served(tmp_path) as running:
-        yield running
-
-
-class Visitors:
-    """People with browsers of their own, whose consoles must stay clean."""
-
-    def __init__(self, browser: Browser) -> None:
-        self.browser = browser
-        self.contexts: list[BrowserContext] = []
-        self.said: list[str] = []
-
-    def come(self, **settings: Any) -> Page:
-        context = self.browser.new_context(
-            **{"viewport": {"width": 1200, "height": 850}, **settings}
-        )
-        self.contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on("console", self._hear)
-        return page
-
-    def _hear(self, message: Any) -> None:
-        # What the browser and htmx say of a lost connection is no fault of the page.
-        expected = ("Failed to load resource", "htmx:sendError", "htmx:afterRequest")
-        if message.type in ("error", "warning") and not message.text.startswith(expected):
-            self.said.append(message.text)
-
-
-@pytest.fixture
-def visitors(browser: Browser) -> Iterator[Visitors]:
-    made = Visitors(browser)
-    yield made
-    for context in made.contexts:
-        context.close()
-    assert not made.said
-
-
-def check(page: Page, name: str) -> None:
-    """No serious fault of accessibility, and a picture for who wants one."""
-    found = Axe().run(page)
-    faults = [
-        (fault["id"], [node["html"][:200] for node in fault["nodes"]])
-        for fault in found["violations"]
-        if fault["impact"] in ("serious", "critical")
-    ]
-    assert not faults, json.dumps(faults, indent=1)
-    if SHOTS:
-        Path(SHOTS).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=f"{SHOTS}/{name}.png", full_page=page.locator("#page").count() == 0)
-
-
-def right_keys(page: Page) -> list[str]:
-    """The key of the right label of each row without an answer: its title gives it away."""
-    titles = page.evaluate(
-        """() => [...document.querySelectorAll('.result')]
-            .filter(row => !row.querySelector('input:checked'))
-            .map(row => row.querySelector('h3').textContent)"""
-    )
-    return [str(1 + LABELS.index("Good" if "good" in title else "Bad")) for title in titles]
-
-
-def other(key: str) -> str:
-    return "2" if key == "1" else "1"
-
-
-def begin(page: Page, site: Site, slug: str) -> None:
-    """Come, agree: by keys only."""
-    page.goto(f"{site.url}/j/{slug}")
-    page.get_by_role("button", name="I agree, begin").focus()
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#page[data-kind=training]")
-
-
-def train(page: Page, *, mistakes: int = 0) -> None:
-    """Through the training by keys only; each answer is told at once."""
-    for place, key in enumerate(right_keys(page)):
-        row = page.locator(".result").nth(place)
-        if place < mistakes:
-            page.keyboard.press(other(key))
-            expect(row.get_by_role("alert")).to_contain_text(REASON)
-            expect(row.get_by_role("button", name="Next result")).to_be_focused()
-            page.keyboard.press("Enter")
-        else:
-            page.keyboard.press(key)
-            expect(row.locator(".told.good")).to_contain_text("Right")
-    expect(page.get_by_role("button", name="Send this page")).to_be_focused()
-    page.keyboard.press("Enter")
-
-
-def judge(page: Page, *, wrong: bool = False) -> None:
-    """Answer a page of work by keys only, and send it."""
-    page.wait_for_selector("#page[data-kind=work]")
-    for key in right_keys(page):
-        page.keyboard.press(other(key) if wrong else key)
-    expect(page.get_by_role("button", name="Send this page")).to_be_focused()
-    page.keyboard.press("Enter")
 
 
 def test_a_judge_is_trained_misses_is_warned_and_blocked_and_the_requester_undoes_it(
@@ -292,11 +186,6 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
     for tab in ("", "/judges", "/gold", "/log", "/settings", "/export", "/consensus"):
         page.goto(f"{site.url}/projects/{slug}{tab}")
         fits(page, f"phone-requester{tab.replace('/', '-')}-{scheme}")
-
-
-def fits(page: Page, name: str) -> None:
-    check(page, name)
-    assert page.evaluate("Math.max(window.innerWidth, document.body.scrollWidth)") == 360, name
 
 
 def test_without_scripts_everything_works_as_plain_forms(site: Site, visitors: Visitors) -> None:

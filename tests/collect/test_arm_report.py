@@ -11,7 +11,7 @@ from sklearn.metrics import precision_recall_fscore_support
 from adjudge import Gold
 from adjudge.collect.arm_report import is_dry_run
 from adjudge.collect.arm_views import JUDGES, VOTE, ArmReport
-from adjudge.collect.arms import Arm
+from adjudge.collect.project import Arm
 from adjudge.collect.store.database import Database
 from adjudge.collect.values import Answer
 from adjudge.errors import BadData, BadSetting

@@ -13,12 +13,12 @@ from adjudge.collect.arms import (
     FIVE_MIXES,
     PAPER_LABELS,
     PRESETS,
-    Arm,
     misassigned,
     preset,
     read_arms,
 )
 from adjudge.collect.oversight import whole_log
+from adjudge.collect.project import Arm
 from adjudge.collect.routing import assign_arm
 from adjudge.collect.store.database import Database
 from adjudge.errors import AdjudgeError, Refused

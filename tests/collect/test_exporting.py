@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,11 @@ import pytest
 from adjudge.collect import exporting
 from adjudge.collect.desk import Desk
 from adjudge.collect.office import Office
+from adjudge.collect.project import Arm
 from adjudge.collect.store.database import Database
 from adjudge.collect.values import Answer, Arrival
 from adjudge.data.formats import read
-from adjudge.errors import BadData, NotFound, UnknownName
+from adjudge.errors import BadData, BadSetting, NotFound, UnknownName
 from adjudge.models.majority_vote import MajorityVote
 from sites import small_project
 
@@ -120,3 +122,39 @@ def test_bad_names_and_files(judged: tuple[Office, str], tmp_path: Path) -> None
     path.write_bytes(b"nonsense")
     with pytest.raises(BadData, match=r"p\.zip: is no archive of a project"):
         exporting.read_archive(path)
+
+
+def test_arms_go_with_the_archive(tmp_path: Path) -> None:
+    store = Database(tmp_path / "adjudge.db")
+    office = Office(store)
+    arms = (
+        Arm(name="even", training_mix="uniform", feedback=False, pay_per_page="0.50"),
+        Arm(name="own", screening_mix={"Good": 3, "Bad": 1}, guidelines="# Else"),
+    )
+    made = replace(small_project(judgments_by_arm=True), arms=arms)
+    slug = office.create_project(made).slug
+    assert office.value(slug).arms == office.arms(slug) == arms
+    path = tmp_path / "p.zip"
+    path.write_bytes(written(office, slug, "archive"))
+    again = exporting.read_archive(path)
+    assert (again.arms, again.policy["judgments_by_arm"]) == (arms, True)
+    assert office.arms(office.create_project(again).slug) == arms
+    plain = office.create_project(small_project()).slug
+    assert office.value(plain).arms == ()
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    about = json.loads(parts["project.json"])
+    about["arms"][0]["training_mix"] = {"Ugly": 1}
+    bad, old = tmp_path / "bad.zip", tmp_path / "old.zip"
+    _pack(bad, {**parts, "project.json": json.dumps(about).encode()})
+    with pytest.raises(BadSetting, match="training_mix of arm even = 'Ugly'"):
+        exporting.read_archive(bad)
+    del about["arms"]  # as archives were before
+    _pack(old, {**parts, "project.json": json.dumps(about).encode()})
+    assert exporting.read_archive(old).arms == ()
+
+
+def _pack(path: Path, parts: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, body in parts.items():
+            archive.writestr(name, body)

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge import Judgments, MajorityVote, Scale
-from adjudge.collect.arms import FIVE_MIXES, PAPER_LABELS, Arm
+from adjudge.collect.arms import FIVE_MIXES, PAPER_LABELS
 from adjudge.collect.gold_design import design, expected_mix, forecast, skew_warnings, suggest
 from adjudge.collect.golds import GoldCard, quota
 from adjudge.collect.policy import Policy
+from adjudge.collect.project import Arm
 from adjudge.collect.store.database import Database
 from adjudge.errors import AdjudgeError, NotFound, Refused
 from collecting import LABELS, Bench, made_project

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,20 +11,21 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from adjudge.collect import refit
 from adjudge.collect.golds import for_screening, for_training
-from adjudge.collect.project import GoldEntry
+from adjudge.collect.project import Arm, GoldEntry, Project
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values import OTHERS, Answer, Page
 from adjudge.errors import NotFound, Refused
-from collecting import LABELS, Bench, made_item, made_project
+from collecting import LABELS, Bench, check_quotas, made_item, made_project
 
 
 def refused(code: str) -> Any:
     return pytest.raises(Refused, check=lambda error: error.code == code)
 
 
-KEYS = st.sampled_from(["anna", "berta", "carla", "dora"])
+KEYS = st.sampled_from(["anna", "berta", "carla", "dora", "tester"])
 PLACES = st.integers(0, 50)
 
 
@@ -35,16 +37,19 @@ class Collecting(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bench = Bench(self.database, made_project(**self.made))
+        self.bench = Bench(self.database, self.project())
         self.judges: dict[str, str] = {}
         self.pages: list[tuple[str, Page, list[Answer]]] = []  # as they were first sent
         self.shown: dict[str, set[int]] = {}
         self.extra = 0
         for key in ("anna", "berta", "carla"):  # at work from the start, so that more can happen
-            self.judges[key] = self.bench.arrive(key).judge
+            self.arrive(key)
             self.bench.desk.consent(self.judges[key])
             while self.bench.desk.state(self.judges[key]).stage == "training":
                 self.submit_right(key)
+
+    def project(self) -> Project:
+        return made_project(**self.made)
 
     def eligible(self, kind: str) -> set[int]:
         fits = for_training if kind == "training" else for_screening
@@ -71,7 +76,9 @@ class Collecting(RuleBasedStateMachine):
         if page is None or page.page == before:
             return page
         golds, seen = self.golds_on(page), self.shown.setdefault(judge, set())
-        if golds & seen:
+        if page.why:
+            self.check_refresher(page, golds, seen)
+        elif golds & seen:
             assert self.eligible(page.kind) <= seen | golds
             if page.kind == "work":
                 assert self.eligible(page.kind) <= seen
@@ -81,9 +88,19 @@ class Collecting(RuleBasedStateMachine):
             assert len(sizes) == 1 or not golds
         return page
 
+    def check_refresher(self, page: Page, golds: set[int], seen: set[int]) -> None:
+        """Of each label no gold comes again while unseen ones are left; none but for people."""
+        table = schema.golds
+        rows = self.bench.rows(sa.select(table.c.id, table.c.accepted, table.c.active))
+        label = {row.id: row.accepted[0] for row in rows}
+        unseen = self.eligible("training") - seen - golds
+        assert not {label[gold] for gold in golds & seen} & {label[gold] for gold in unseen}
+        assert page.kind == "training"
+        assert len(page.rows) <= self.made["refresher_pairs"]
+
     @rule(key=KEYS)
     def arrive(self, key: str) -> None:
-        view = self.bench.arrive(key)
+        view = self.bench.arrive(key, kind="dry-run" if key == "tester" else "person")
         assert self.judges.setdefault(key, view.judge) == view.judge
 
     @rule(key=KEYS)
@@ -159,7 +176,7 @@ class Collecting(RuleBasedStateMachine):
     @rule(key=KEYS, label=st.sampled_from(LABELS))
     def train_row(self, key: str, label: str) -> None:
         judge = self.judges.get(key)
-        if judge is None or self.bench.desk.state(judge).stage != "training":
+        if judge is None or self.bench.desk.state(judge).stage == "consent":
             return
         page = self.fetch(judge)
         if page is not None and page.kind == "training":
@@ -167,6 +184,18 @@ class Collecting(RuleBasedStateMachine):
             row = next((row.row for row in page.rows if row.row not in done), 1)
             outcome = self.bench.desk.answer_training(judge, page.page, row, label)
             assert outcome.feedback[0].given == label or outcome.again
+
+    @rule(how=st.sampled_from(["right", "wrong", "others"]))
+    def try_it_out(self, how: str) -> None:
+        """A dry run, whose answers count nowhere."""
+        self.arrive("tester")
+        self.consent("tester")
+        self.submit("tester", how, 0)
+
+    @rule(key=KEYS, label=st.sampled_from(LABELS))
+    def miss_and_be_refreshed(self, key: str, label: str) -> None:
+        self.submit_wrong(key)
+        self.train_row(key, label)
 
     @rule(place=PLACES)
     def submit_again(self, place: int) -> None:
@@ -215,7 +244,8 @@ class Collecting(RuleBasedStateMachine):
         if judge is None:
             return
         view = self.bench.desk.state(judge)
-        if view.stage == "finished" or (view.stage in ("working", "warned") and view.pages):
+        begun = view.pages > 0 or not view.open_items
+        if view.stage == "finished" or (view.stage in ("working", "warned") and begun):
             assert self.bench.desk.finish(judge).stage == "finished"
         else:
             with refused("nothing-done"):
@@ -268,6 +298,51 @@ class Collecting(RuleBasedStateMachine):
         self.bench.check()
 
 
+class InArms(Collecting):
+    """The same with two arms, each of which has its own number of judgments on an item."""
+
+    def project(self) -> Project:
+        made = made_project(**{**self.made, "judgments_by_arm": True})
+        return replace(made, arms=(Arm(name="even", training_mix="uniform"), Arm(name="plain")))
+
+    @rule(needed=st.integers(1, 3))
+    def change_policy(self, needed: int) -> None:
+        if check_quotas(self.bench) > needed:
+            with refused("quota-passed"):
+                super().change_policy(needed)
+        else:
+            super().change_policy(needed)
+
+    @invariant()
+    def no_arm_is_over_its_number(self) -> None:
+        check_quotas(self.bench)
+
+
+class Adaptive(Collecting):
+    """The same where items close when they are sure; ``check`` works out what each needs."""
+
+    @rule(most=st.integers(2, 4), sure=st.sampled_from([0.6, 0.9, 0.99]))
+    def change_policy(self, most: int, sure: float) -> None:  # type: ignore[override]
+        changes = {"most_judgments": most, "sure": sure}
+        self.bench.office.set_policy(self.bench.slug, changes)
+
+    @rule(key=KEYS, label=st.sampled_from(LABELS))
+    def submit_one_label(self, key: str, label: str) -> None:
+        """So that judges agree on some items and not on others."""
+        judge = self.judges.get(key)
+        if judge is None or self.bench.desk.state(judge).stage not in ("working", "warned"):
+            return
+        page = self.fetch(judge)
+        if page is not None:
+            answers = self.bench.answers(page, label=label)
+            self.bench.desk.submit(judge, page.page, page.key, answers)
+
+    @rule()
+    def fit(self) -> None:
+        if self.bench.office.judgments(self.bench.slug) is not None:
+            assert refit.fit_one(self.bench.office, self.bench.slug, "hybrid-confusion").made
+
+
 SMALL = {
     "topics": 2,
     "results": 3,
@@ -281,13 +356,22 @@ SMALL = {
     "screening_pairs": 3,
     "least_golds": 1,
     "set_aside_after": 2,
+    "refresher_pairs": 3,
+    "refresher_after": 1,
+    "refreshers": 2,
     "lease_minutes": 60,
     "require_consent": True,
 }
 
 
-def run(database: Database, examples: int, steps: int, **made: Any) -> None:
-    class Machine(Collecting):
+def run(
+    database: Database,
+    examples: int,
+    steps: int,
+    kind: type[Collecting] = Collecting,
+    **made: Any,
+) -> None:
+    class Machine(kind):  # type: ignore[misc,valid-type]
         pass
 
     Machine.database = database
@@ -313,3 +397,23 @@ def test_no_sequence_of_events_breaks_an_invariant(
 
 def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(postgresql: Database) -> None:
     run(postgresql, 6, 30)
+
+
+def test_no_sequence_of_events_brings_an_arm_over_its_number(sqlite: Database) -> None:
+    run(sqlite, 6, 40, InArms, judgments_per_item=1)
+
+
+def test_no_sequence_of_events_brings_an_arm_over_its_number_on_postgresql(
+    postgresql: Database,
+) -> None:
+    run(postgresql, 3, 30, InArms, judgments_per_item=1)
+
+
+def test_no_sequence_of_events_leaves_an_adaptive_project_wrong(sqlite: Database) -> None:
+    run(sqlite, 5, 40, Adaptive, closing="adaptive", judgments_per_item=3)
+
+
+def test_no_sequence_of_events_leaves_an_adaptive_project_wrong_on_postgresql(
+    postgresql: Database,
+) -> None:
+    run(postgresql, 2, 25, Adaptive, closing="adaptive", judgments_per_item=3)

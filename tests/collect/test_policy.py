@@ -39,7 +39,10 @@ def test_the_defaults_are_the_papers() -> None:
 
 
 def test_a_policy_survives_json() -> None:
-    policy = Policy(pay_per_page=Decimal("0.20"), training_mix={"a": 1.0}, channels=("open",))
+    policy = Policy(
+        pay_per_page=Decimal("0.20"), training_mix={"a": 1.0}, channels=("open",),
+        budget=Decimal("5.50"), most_judgments=9,
+    )  # fmt: skip
     assert Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy
     assert policy.changed({"training_pairs": 10}).training_pairs == 10
 
@@ -55,6 +58,19 @@ def test_a_policy_survives_json() -> None:
         ({"training": 1}, "training = 1: wanted true or false"),
         ({"warn_below": 1.5}, "warn_below = 1.5: wanted a number from 0 to 1"),
         ({"block_below": 0.9}, "block_below = 0.9: wanted at most warn_below, 0.7"),
+        ({"closing": "soon"}, "closing = 'soon': wanted fixed or adaptive"),
+        ({"sure": 0.3}, "sure = 0.3: wanted a number from 0.5 to 1"),
+        (
+            {"closing": "adaptive", "judgments_per_item": 1},
+            "least_judgments = 2: wanted at most the most, 1",
+        ),
+        (
+            {"closing": "adaptive", "judgments_by_arm": True},
+            "judgments_by_arm = True: wanted false with adaptive closing",
+        ),
+        ({"most_judgments": 0}, "most_judgments = 0: wanted a whole number from 1 to 1,000"),
+        ({"budget": "-1"}, "budget = '-1': wanted an amount from 0 to 1,000,000"),
+        ({"budget_judgments": 0}, "budget_judgments = 0: wanted a whole number from 1 to 1,000,0"),
         ({"trust": "gut"}, "trust = 'gut': wanted share or beta"),
         ({"gold_runs_out": "x"}, "gold_runs_out = 'x': wanted repeat, none or finish"),
         ({"training_mix": "odd"}, "training_mix = 'odd': wanted any, uniform, or a share for each"),

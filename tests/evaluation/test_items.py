@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from adjudge import Consensus, Gold, HybridConfusion, Judgments, MajorityVote, Scale
 from adjudge.errors import BadSetting
 from adjudge.evaluation.confusions import pooled_rates
-from adjudge.evaluation.items import gain_of, items_of, suggest_judges, votes_of
+from adjudge.evaluation.gain import gain_of
+from adjudge.evaluation.items import items_of, suggest_judges, votes_of
 from adjudge.simulation import demo
 from strategies import gold_for, judgments
 

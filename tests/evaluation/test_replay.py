@@ -10,7 +10,7 @@ import pytest
 from adjudge.data.formats import read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.items import gain_by, gain_of
+from adjudge.evaluation.gain import gain_by, gain_of
 from adjudge.evaluation.replay import replay_table, replays
 from adjudge.evaluation.stopping import Stopping
 from adjudge.models.hybrid_confusion import HybridConfusion

@@ -153,6 +153,19 @@ def keep_setting(on: Connection, name: str, value: Any) -> None:
     on.execute(insert(settings).values(name=name, value=value))
 
 
+def settings_like(on: Connection, prefix: str) -> dict[str, Any]:
+    """Every setting of the server whose name begins so, by its name."""
+    wanted = select(settings.c.name, settings.c.value).where(
+        settings.c.name.startswith(prefix, autoescape=True)
+    )
+    return {row.name: row.value for row in on.execute(wanted.order_by(settings.c.name))}
+
+
+def forget_setting(on: Connection, name: str) -> None:
+    """Keep a setting of the server no more."""
+    on.execute(delete(settings).where(settings.c.name == name))
+
+
 # -- tokens
 
 _TOKENS = (

@@ -16,12 +16,13 @@ from adjudge.collect.desktop import (
     save_draft,
     told_again,
 )
+from adjudge.collect.entrance import view_of
 from adjudge.collect.leases import give_back
 from adjudge.collect.records import line, write_log
 from adjudge.collect.store.schema import contests, pages
 from adjudge.collect.training import submit_training
 from adjudge.collect.values import Answer, Outcome
-from adjudge.collect.wording import OWN_WISH
+from adjudge.collect.wording import NOTHING_LEFT, OWN_WISH
 from adjudge.collect.working import submit_work
 from adjudge.errors import Refused
 
@@ -93,13 +94,19 @@ def finish(desk: Desktop) -> None:
     """Finish at the judge's own wish; nothing if she is finished."""
     if desk.judge.stage == "finished":
         return
-    if desk.judge.stage not in ("working", "warned") or desk.judge.pages == 0:
+    reason = OWN_WISH
+    if desk.judge.stage not in ("working", "warned"):
         raise Refused("nothing-done", "there is nothing to finish yet: please judge a page first")
+    if desk.judge.pages == 0:
+        if view_of(desk.on, desk.judge, desk.dossier).open_items:
+            message = "there is nothing to finish yet: please judge a page first"
+            raise Refused("nothing-done", message)
+        reason = NOTHING_LEFT  # a panel's participant needs a code, also where she came too late
     if desk.judge.page is not None:
         state = desk.on.execute(_STATE, {"page": desk.judge.page}).scalar()
         if state == "open":
             give_back(desk.on, [desk.judge.page], "returned")
-    desk.set_judge(stage="finished", reason=OWN_WISH, page=None, last=desk.now)
+    desk.set_judge(stage="finished", reason=reason, page=None, last=desk.now)
     write_log(
         desk.on,
         [
@@ -110,7 +117,7 @@ def finish(desk: Desktop) -> None:
                 judge=desk.judge.id,
                 actor="judge",
                 stage="finished",
-                reason=OWN_WISH,
+                reason=reason,
             )
         ],
     )

@@ -28,8 +28,11 @@ from adjudge.collect.arm_measures import (
 )
 from adjudge.collect.arm_views import JUDGES, VOTE, ArmDifference, ArmFunnel, ArmReport, Measured
 from adjudge.collect.dossier import Dossier
+from adjudge.collect.dry_runs import is_dry_run
+from adjudge.collect.refreshers import refreshers_by_arm
 from adjudge.collect.store.schema import judges, log
 from adjudge.collect.takeout import table_of
+from adjudge.collect.values import DRY_RUN
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.false_discovery import adjusted
 
@@ -37,15 +40,8 @@ if TYPE_CHECKING:
     from adjudge.data.gold import Gold
     from adjudge.models.model import Model
 
-DRY_RUN = "dry_run"  # the parameter of a link that marks a judge who only tries it out
-_NO = ("", "0", "false", "no", "off")
 _LEVEL = 0.95
 BY_ITEM = "sign test over items"
-
-
-def is_dry_run(parameters: dict[str, Any]) -> bool:
-    """Whether a judge's parameters mark her as one who only tries the project out."""
-    return str(parameters.get(DRY_RUN, "")).strip().casefold() not in _NO
 
 
 def report_of(
@@ -68,7 +64,7 @@ def report_of(
     rows = on.execute(
         select(judges).where(judges.c.project == dossier.project).order_by(judges.c.id)
     ).all()
-    real = [row for row in rows if not is_dry_run(row.parameters)]
+    real = [row for row in rows if row.kind != DRY_RUN and not is_dry_run(row.parameters)]
     arms = tuple(dict.fromkeys([*dossier.arms, *(row.arm for row in real)]))
     passed = set(
         on.execute(
@@ -93,6 +89,7 @@ def report_of(
         differences=tuple(one for one in differences if alike or _compares(one)),
         left_out=len(rows) - len(real),
         notes=tuple(_notes(real, len(rows) - len(real), answers, test, alike)),
+        refreshers=refreshers_by_arm(on, real, arms),
     )
 
 

@@ -68,6 +68,33 @@ class ArmDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArmRefreshers:
+    """Refreshers of one arm: gold accuracy of who had one, before her first and after it.
+
+    Who gets one has just missed golds, so that she would do better afterwards by chance alone:
+    what a refresher does is seen between arms with and without.
+    """
+
+    arm: str
+    judges: int  # who had at least one
+    refreshers: int
+    before_seen: int
+    before_right: int
+    after_seen: int
+    after_right: int
+
+    @property
+    def before(self) -> float | None:
+        """Accuracy on screening gold before the first refresher."""
+        return self.before_right / self.before_seen if self.before_seen else None
+
+    @property
+    def after(self) -> float | None:
+        """Accuracy on screening gold after the first refresher."""
+        return self.after_right / self.after_seen if self.after_seen else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArmReport:
     """Everything that is known of the arms."""
 
@@ -79,6 +106,7 @@ class ArmReport:
     differences: tuple[ArmDifference, ...] = ()
     left_out: int = 0  # judges on a dry run
     notes: tuple[str, ...] = field(default=())
+    refreshers: tuple[ArmRefreshers, ...] = ()  # none where nobody had any
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -103,6 +131,20 @@ class ArmReport:
             "funnel": pa.Table.from_pylist(funnel),
             "measures": _table(self.measured, Measured),
             "differences": _table(self.differences, ArmDifference),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole report as JSON has it."""
+        return {
+            "arms": list(self.arms),
+            "truths": list(self.truths),
+            "against": self.against,
+            "left_out": self.left_out,
+            "notes": list(self.notes),
+            **{part: table.to_pylist() for part, table in self.tables().items()},
+            "refreshers": [
+                {**asdict(row), "before": row.before, "after": row.after} for row in self.refreshers
+            ],
         }
 
 

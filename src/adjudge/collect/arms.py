@@ -10,14 +10,15 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.dossier import Dossier, load_dossier
+from adjudge.collect.leases import set_needed
 from adjudge.collect.policy import Mix, Policy
+from adjudge.collect.project import Arm
 from adjudge.collect.records import line, write_log
 from adjudge.collect.routing import assign_arm
 from adjudge.collect.store.schema import arms, projects
@@ -25,7 +26,6 @@ from adjudge.collect.views import LogEntry
 from adjudge.data.scale import canonical
 from adjudge.errors import BadData, BadSetting, Refused, UnknownName
 
-POLICY_FIELDS = ("training_mix", "screening_mix", "feedback", "pay_per_page", "pay_failed")
 MOST_ARMS = 50
 LONGEST_NAME = 80
 PAPER_JUDGMENTS = 5  # trusted judgments an item, in each arm
@@ -41,37 +41,6 @@ FIVE_MIXES: dict[str, tuple[float, ...]] = {
     "mix-5": (12.7, 84.0, 3.3, 0.0),
 }
 PRESETS = ("five-mixes", "uniform-or-population", "feedback-or-none")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
-    """One arm: its name, and what it has otherwise than the project; None is as the project has it.
-
-    A mix is a share for each label, ``uniform``, or ``any`` (gold as it comes).
-    """
-
-    name: str
-    training_mix: Mix | None = None
-    screening_mix: Mix | None = None
-    feedback: bool | None = None
-    pay_per_page: str | None = None
-    pay_failed: str | None = None
-    guidelines: str | None = None
-
-    @property
-    def policy(self) -> dict[str, Any]:
-        """The settings of the policy that the arm changes, as JSON has them."""
-        given = {name: getattr(self, name) for name in POLICY_FIELDS}
-        return {
-            name: dict(value) if isinstance(value, Mapping) else value
-            for name, value in given.items()
-            if value is not None
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """The arm as JSON has it, without what is as in the project."""
-        about: dict[str, Any] = {"name": self.name, **self.policy}
-        return about if self.guidelines is None else {**about, "guidelines": self.guidelines}
 
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(Arm))
@@ -177,6 +146,23 @@ def preset(name: str, *, labels: Sequence[str], gold: Iterable[str] = ()) -> tup
     raise UnknownName("preset of arms", name, PRESETS)
 
 
+def store_arms(
+    on: Connection, project: int, given: Sequence[Arm], policy: Policy, *, first: int = 0
+) -> None:
+    """Store arms in their order, checked against the project's policy, from the ``first`` on."""
+    check_names(given)
+    rows = [
+        {
+            "project": project,
+            "position": place,
+            "name": arm.name,
+            "settings": _settings(arm, policy),
+        }
+        for place, arm in enumerate(given)
+    ]
+    on.execute(insert(arms), rows[first:])
+
+
 def arms_of(on: Connection, project: int) -> tuple[Arm, ...]:
     """The arms of a project, in their order."""
     stored = on.execute(select(arms).where(arms.c.project == project).order_by(arms.c.position))
@@ -198,8 +184,6 @@ def set_arms(
     Once a judge has come, the arms that are there stay as they are, and others may follow them.
     Refused: ``arms-fixed``.
     """
-    check_names(given)
-    settings = [_settings(arm, dossier.policy) for arm in given]
     project = dossier.project
     before = arms_of(on, project)
     if before == tuple(given):
@@ -211,14 +195,11 @@ def set_arms(
             "arms-fixed",
             f"judges have come already: the arms ({names}) stay, and others can only follow them",
         )
-    first = len(before) if came else 0
     if not came:
         on.execute(delete(arms).where(arms.c.project == project))
-    rows = [
-        {"project": project, "position": place, "name": arm.name, "settings": one}
-        for place, (arm, one) in enumerate(zip(given, settings, strict=True))
-    ]
-    on.execute(insert(arms), rows[first:])
+    store_arms(on, project, given, dossier.policy, first=len(before) if came else 0)
+    if dossier.policy.judgments_by_arm and len(before) != len(given):
+        set_needed(on, project, dossier.policy)
     on.execute(
         update(projects)
         .where(projects.c.id == project)
@@ -252,12 +233,12 @@ def _settings(arm: Arm, policy: Policy) -> dict[str, Any]:
 def arm_warnings(dossier: Dossier) -> list[str]:
     """What a requester should know of her arms before judges come; none if there is one arm."""
     many, each = len(dossier.arms), dossier.policy.judgments_per_item
-    if many < 2 or each >= PAPER_JUDGMENTS * many:
+    if many < 2 or dossier.policy.judgments_by_arm or each >= PAPER_JUDGMENTS * many:
         return []
     return [
         f"Arms share the items, which close at {each} trusted judgments over all {many} arms: "
         f"about {each / many:.2g} an item in each arm. For {PAPER_JUDGMENTS} an item in each, set "
-        f"judgments_per_item to {PAPER_JUDGMENTS * many}."
+        f"judgments_per_item to {PAPER_JUDGMENTS} and judgments_by_arm."
     ]
 
 
@@ -269,7 +250,7 @@ def misassigned(seed: int, entries: Iterable[LogEntry]) -> list[str]:
         figures: Mapping[str, Any] = entry.figures
         if entry.event in ("project-created", "arms-changed"):
             order = list(figures.get("order", figures["arms"]))
-        elif entry.event == "arrived":
+        elif entry.event == "arrived" and figures["number"] is not None:  # None: a dry run
             wanted = assign_arm(seed, figures["number"], order)
             if figures["arm"] != wanted:
                 faults.append(f"judge {entry.judge}: in arm {figures['arm']}, by seed {wanted}")

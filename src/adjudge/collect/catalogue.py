@@ -11,10 +11,13 @@ from typing import Any, cast
 from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.arms import arms_of, store_arms
+from adjudge.collect.closing import fixed_name, knowledge_name
 from adjudge.collect.dossier import MAIN_ARM, Dossier, load_dossier, scale_from_json, scale_to_json
-from adjudge.collect.leases import promote, set_states
+from adjudge.collect.leases import set_needed, set_states
 from adjudge.collect.policy import Policy
-from adjudge.collect.project import GoldEntry, Item, Project, Role
+from adjudge.collect.project import Arm, GoldEntry, Item, Project, Role
+from adjudge.collect.quotas import arms_in, judgments_needed
 from adjudge.collect.records import line, write_log
 from adjudge.collect.routing import interleave
 from adjudge.collect.store.schema import (
@@ -29,12 +32,18 @@ from adjudge.collect.store.schema import (
     page_rows,
     pages,
     projects,
+    settings,
     tokens,
 )
 from adjudge.collect.values import OTHERS
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, Refused, shown
 
+_MAIN = Arm(name=MAIN_ARM)
+_NUMBERS = (  # settings that how many judgments items need depends on
+    *("judgments_per_item", "judgments_by_arm"),
+    *("closing", "least_judgments", "most_judgments", "sure"),
+)
 TEXTS = ("topic", "query", "document", "need", "category", "title", "text", "url", "image")
 
 
@@ -70,17 +79,19 @@ def create(on: Connection, project: Project, *, owner: int | None, actor: str, n
             policy=policy.to_dict(),
             policy_version=1,
             version=1,
-            seed=secrets.randbits(62),
+            seed=secrets.randbits(62) if project.seed is None else project.seed,
             made=now,
         )
         .returning(projects.c.id)
     ).scalar_one()
-    on.execute(insert(arms).values(project=made, position=0, name=MAIN_ARM, settings={}))
+    given = project.arms or (_MAIN,)
+    store_arms(on, made, given, policy)
     add_items(on, made, project.items, project.golds, scale=project.scale, policy=policy)
     dossier = load_dossier(on, made)
     figures: dict[str, Any] = {
         "policy": policy.to_dict(),
-        "arms": {MAIN_ARM: {}},
+        "arms": {arm.name: arm.policy for arm in given},
+        "order": [arm.name for arm in given],
         "golds": answers_of(dossier),
     }
     write_log(on, [line(dossier, now, "project-created", actor=actor, **figures)])
@@ -176,6 +187,7 @@ def _insert_items(
         select(func.coalesce(func.max(items.c.rank), 0)).where(items.c.project == project)
     ).scalar_one()
     order = interleave([item.topic for item in fresh], policy.results_per_query)
+    needed = judgments_needed(policy, arms_in(on, project))
     rows = [
         {
             "project": project,
@@ -183,7 +195,7 @@ def _insert_items(
             **{name: getattr(item, name) for name in TEXTS},
             "rank": last + place,
             "gold": item.name in graded,
-            "needed": policy.judgments_per_item,
+            "needed": needed,
             "state": "open",
         }
         for place, item in enumerate((fresh[number] for number in order), 1)
@@ -303,6 +315,7 @@ def value_of(on: Connection, project: int) -> Project:
         .order_by(golds.c.id)
     )
     default = Policy().to_dict()
+    arms_there = arms_of(on, project)
     return Project(
         name=row.name,
         scale=scale_from_json(row.scale),
@@ -319,6 +332,7 @@ def value_of(on: Connection, project: int) -> Project:
             for gold in graded
         ),
         policy={name: value for name, value in row.policy.items() if value != default.get(name)},
+        arms=() if arms_there == (_MAIN,) else arms_there,
     )
 
 
@@ -338,8 +352,8 @@ def set_policy(
             version=projects.c.version + 1,
         )
     )
-    if policy.judgments_per_item != dossier.policy.judgments_per_item:
-        _set_needed(on, dossier.project, policy)
+    if any(getattr(policy, name) != getattr(dossier.policy, name) for name in _NUMBERS):
+        set_needed(on, dossier.project, policy)
     elif policy.set_aside_after != dossier.policy.set_aside_after:
         set_states(on, _ids_of(on, dossier.project), policy.set_aside_after)
     fresh = load_dossier(on, dossier.project)
@@ -353,22 +367,9 @@ def _ids_of(on: Connection, project: int) -> list[int]:
     return list(on.execute(select(items.c.id).where(items.c.project == project)).scalars())
 
 
-def _set_needed(on: Connection, project: int, policy: Policy) -> None:
-    """Set how many judgments items need; never fewer than they have or are being given."""
-    ids = _ids_of(on, project)
-    if on.dialect.name == "postgresql":
-        lock = select(items.c.id).where(items.c.project == project).order_by(items.c.id)
-        on.execute(lock.with_for_update(key_share=True)).all()
-    engaged = items.c.leased + items.c.trusted
-    wanted = policy.judgments_per_item
-    on.execute(
-        update(items).where(items.c.project == project, engaged <= wanted).values(needed=wanted)
-    )
-    on.execute(
-        update(items).where(items.c.project == project, engaged > wanted).values(needed=engaged)
-    )
-    set_states(on, ids, policy.set_aside_after)
-    promote(on, ids)
+def declined_golds(project: int) -> str:
+    """The name under which the items are kept that shall not be suggested as gold."""
+    return f"gold-declined:{project}"
 
 
 def delete_project(on: Connection, dossier: Dossier) -> None:
@@ -383,4 +384,6 @@ def delete_project(on: Connection, dossier: Dossier) -> None:
     on.execute(delete(page_rows).where(page_rows.c.page.in_(hers)))
     for table in (pages, invites, tokens, judges, golds, items, arms):
         on.execute(delete(table).where(table.c.project == project))
+    names = (declined_golds(project), knowledge_name(project), fixed_name(project))
+    on.execute(delete(settings).where(settings.c.name.in_(names)))
     on.execute(delete(projects).where(projects.c.id == project))

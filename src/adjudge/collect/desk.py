@@ -17,7 +17,7 @@ from adjudge.collect.desktop import (
     told_again,
 )
 from adjudge.collect.dossier import MAIN_ARM, Dossiers
-from adjudge.collect.entrance import give_consent, project_view, take_in, view_of
+from adjudge.collect.entrance import Admit, give_consent, project_view, take_in, view_of
 from adjudge.collect.leases import expire_pages
 from adjudge.collect.pages import next_page, show
 from adjudge.collect.records import lock_judge, read_judge
@@ -56,15 +56,24 @@ class Desk:
         with self._database.read() as on:
             return work(on)
 
-    def arrive(self, arrival: Arrival) -> JudgeView:
+    def participant_parameter(self, slug: str) -> str:
+        """The name under which a panel's link has the participant's id; empty for the usual."""
+        with self._database.read() as on:
+            row = on.execute(_PROJECT, {"slug": slug}).one_or_none()
+            if row is None:
+                raise NotFound("project", slug)
+            return self._dossiers.get(on, row.id, row.version).policy.participant_parameter
+
+    def arrive(self, arrival: Arrival, *, admit: Admit | None = None) -> JudgeView:
         """Take in someone who came: a new judge, or the one she is already.
 
+        ``admit`` is given the policy before a new judge is made, and may refuse her.
         Refused: ``not-open`` (project not open, new judges only), ``channel-closed``,
-        ``invite-unknown``, ``invite-expired``, ``bad-form``.
+        ``invite-unknown``, ``invite-expired``, ``crowded`` (too many new judges), ``bad-form``.
         """
 
         def work(on: Connection) -> JudgeView:
-            public = take_in(on, arrival, self._dossiers, self._now())
+            public = take_in(on, arrival, self._dossiers, self._now(), admit)
             return self._view(on, public)
 
         return self._database.write(work)
@@ -182,7 +191,7 @@ class Desk:
         """Stop at the judge's own wish: her open page goes back, she gets her completion code.
 
         Asking for a page later takes her up again where items are open. Refused:
-        ``nothing-done`` before her first page of work.
+        ``nothing-done`` before her first page of work, unless nothing is open for her.
         """
 
         def work(on: Connection) -> JudgeView:

@@ -18,7 +18,7 @@ from adjudge.collect.policy import Decision
 from adjudge.collect.records import figures_of, judge_by_id, line, write_log
 from adjudge.collect.store.database import Bulk, StoredRow
 from adjudge.collect.store.schema import contests, judges, judgments, page_rows, pages
-from adjudge.collect.values import OTHERS, Answer, Feedback, Outcome
+from adjudge.collect.values import DRY_RUN, OTHERS, Answer, Feedback, Outcome
 from adjudge.errors import NotFound, Refused
 
 LONGEST_COMMENT = 5000
@@ -86,7 +86,8 @@ def check_may_answer(desk: Desktop, page: StoredRow) -> None:
     """Refuse answers that come from a blocked judge, too late, or to a closed project."""
     if desk.judge.stage == "blocked":
         raise Refused("blocked", "your work on this project has been stopped")
-    if desk.dossier.state in ("closed", "draft"):
+    dry = desk.judge.kind == DRY_RUN  # who may try a draft out
+    if desk.dossier.state == "closed" or (desk.dossier.state == "draft" and not dry):
         raise Refused("not-open", "this project is closed and takes no more answers")
     if page.state == "returned" or (page.state == "expired" and desk.judge.page != page.id):
         raise Refused(
@@ -172,7 +173,7 @@ def save_draft(desk: Desktop, page: StoredRow, given: dict[int, Answer]) -> int:
 def judgment(
     desk: Desktop, page: StoredRow, row: StoredRow, answer: Answer, standing: str
 ) -> dict[str, Any]:
-    """One judgment to be stored."""
+    """One judgment to be stored; of a dry run never a trusted one."""
     gold = None if row.gold is None else desk.dossier.golds[row.gold]
     return {
         "project": desk.judge.project,
@@ -184,7 +185,7 @@ def judgment(
         "label": answer.label,
         "other": answer.label in OTHERS,
         "comment": answer.comment,
-        "standing": standing,
+        "standing": "untrusted" if desk.judge.kind == DRY_RUN else standing,
         "gold": row.gold,
         "right": None if gold is None else gold.right(answer.label),
         "seconds": answer.seconds,

@@ -31,6 +31,7 @@ class GoldFacts:
     reasons: dict[str, str]
     role: str
     active: bool
+    once_work: bool = False  # judges may have met its item as work, before it was gold
 
     def right(self, label: str) -> bool | None:
         """Whether a label is right; None where this gold does not count any more."""
@@ -74,6 +75,7 @@ class Dossier:
     training: list[GoldCard[int]]
     screening: list[GoldCard[int]]
     allowed: frozenset[str] = field(default=frozenset())  # labels and others
+    kept: dict[str, object] = field(default_factory=dict, repr=False)  # see closing.knowledge_of
 
     def policy_of(self, arm: str) -> Policy:
         """The policy of an arm."""
@@ -112,8 +114,9 @@ def scale_from_json(stored: dict[str, Any]) -> Scale:
 
 
 _PROJECT = select(projects).where(projects.c.id == bindparam("project"))
+_MET = items.c.leased + items.c.trusted + items.c.surplus + items.c.broken
 _GOLDS = (
-    select(golds, items.c.name, items.c.topic)
+    select(golds, items.c.name, items.c.topic, (_MET > 0).label("once_work"))
     .join(items, items.c.id == golds.c.item)
     .where(golds.c.project == bindparam("project"))
     .order_by(golds.c.id)
@@ -137,6 +140,7 @@ def load_dossier(on: Connection, project: int) -> Dossier:
             dict(gold.reasons),
             gold.role,
             gold.active,
+            bool(gold.once_work),
         )
         for gold in on.execute(_GOLDS, {"project": project})
     }

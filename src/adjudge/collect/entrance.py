@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import secrets
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 from sqlalchemy import bindparam, exists, insert, select, text, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.dossier import Dossier, Dossiers
+from adjudge.collect.dry_runs import arm_of, check_open, is_dry_run
 from adjudge.collect.leases import has_room
-from adjudge.collect.policy import first_stage, stage_after_consent
+from adjudge.collect.policy import Policy, first_stage, stage_after_consent
+from adjudge.collect.quotas import arm_lacks, arm_limit, arm_room
 from adjudge.collect.records import line, lock_judge, to_micros, to_money, write_log
 from adjudge.collect.routing import assign_arm
 from adjudge.collect.store.database import StoredRow
@@ -18,15 +23,25 @@ from adjudge.collect.store.schema import invites, items, judges, judgments, page
 from adjudge.collect.trust import accuracy_of
 from adjudge.collect.values import (
     CHANNELS,
+    DRY_RUN,
     KINDS,
     OTHERS,
     Arrival,
+    Channel,
     JudgeView,
     Kind,
     ProjectView,
     Stage,
 )
-from adjudge.collect.wording import MAX_PAGES, NO_GOLD_LEFT, code_of, reason_of
+from adjudge.collect.wording import (
+    BUDGET_SPENT,
+    MAX_PAGES,
+    NO_GOLD_LEFT,
+    code_of,
+    outcome_of,
+    reason_of,
+    way_back,
+)
 from adjudge.errors import NotFound, Refused
 
 LONGEST_KEY = 500
@@ -36,43 +51,51 @@ _JUDGED = exists().where(
     judgments.c.item == items.c.id,
     text("judgments.gold IS NULL"),
 )
-_ANY_OPEN = select(
-    exists()
-    .where(
-        items.c.project == bindparam("project"),
-        items.c.rank > bindparam("reached"),
-        has_room,
-        ~_JUDGED,
-    )
-    .label("any")
+_OPEN = (
+    items.c.project == bindparam("project"),
+    items.c.rank > bindparam("reached"),
+    has_room,
+    ~_JUDGED,
 )
-_ANY_LEFT = select(
-    exists()
-    .where(
-        items.c.project == bindparam("project"),
-        items.c.state == "open",
-        items.c.gold.is_(False),
-        ~_JUDGED,
-    )
-    .label("any")
+_LEFT = (
+    items.c.project == bindparam("project"),
+    items.c.state == "open",
+    items.c.gold.is_(False),
+    ~_JUDGED,
 )
+_ANY_OPEN = select(exists().where(*_OPEN).label("any"))
+_ANY_OPEN_IN_ARM = select(exists().where(*_OPEN, arm_room).label("any"))
+_ANY_LEFT = select(exists().where(*_LEFT).label("any"))
+_ANY_LEFT_IN_ARM = select(exists().where(*_LEFT, arm_lacks).label("any"))
 _OPEN_PAGE = select(pages.c.public).where(
     pages.c.id == bindparam("page"), text("pages.state = 'open'")
 )
 
 
-def any_open(on: Connection, judge: StoredRow) -> bool:
+def any_open(on: Connection, judge: StoredRow, policy: Policy) -> bool:
     """Whether some item could be given to this judge now."""
-    wanted = {"judge": judge.id, "project": judge.project}
+    wanted = {"judge": judge.id, "project": judge.project, **in_arm(judge, policy)}
+    statement = _ANY_OPEN_IN_ARM if policy.judgments_by_arm else _ANY_OPEN
     return any(
-        on.execute(_ANY_OPEN, {**wanted, "reached": reached}).scalar()
+        on.execute(statement, {**wanted, "reached": reached}).scalar()
         for reached in sorted({judge.reached, 0}, reverse=True)
     )
 
 
-def any_left(on: Connection, judge: StoredRow) -> bool:
-    """Whether some item that she has not judged still lacks trusted judgments."""
-    return bool(on.execute(_ANY_LEFT, {"judge": judge.id, "project": judge.project}).scalar())
+def any_left(on: Connection, judge: StoredRow, policy: Policy) -> bool:
+    """Whether some item that she has not judged still lacks trusted judgments of her arm's, or any.
+
+    An arm with a number of its own is done when it has that number, whatever others still lack.
+    """
+    wanted = {"judge": judge.id, "project": judge.project, **in_arm(judge, policy)}
+    statement = _ANY_LEFT_IN_ARM if policy.judgments_by_arm else _ANY_LEFT
+    return bool(on.execute(statement, wanted).scalar())
+
+
+def in_arm(judge: StoredRow, policy: Policy) -> dict[str, Any]:
+    """What a statement has to know of a judge's arm; nothing where arms share a number."""
+    limit = arm_limit(policy)
+    return {} if limit is None else {"arm": judge.arm, "limit": limit}
 
 
 def view_of(
@@ -84,8 +107,9 @@ def view_of(
     if judge.page is not None:
         page = on.execute(_OPEN_PAGE, {"page": judge.page}).scalar()
     if open_items is None:
-        over = judge.stage in ("failed", "blocked") or judge.reason in (MAX_PAGES, NO_GOLD_LEFT)
-        open_items = not over and (page is not None or any_open(on, judge))
+        ends = (MAX_PAGES, NO_GOLD_LEFT, BUDGET_SPENT)
+        over = judge.stage in ("failed", "blocked") or judge.reason in ends
+        open_items = not over and (page is not None or any_open(on, judge, policy))
     return JudgeView(
         judge=judge.public,
         project=dossier.slug,
@@ -106,15 +130,20 @@ def view_of(
         warned=judge.warned_at is not None,
         pay=to_money(paid(judge, dossier)),
         currency=policy.currency,
-        completion_code=code_of(judge.stage, policy),
+        completion_code=code_of(judge, policy),
+        return_link=way_back(judge, policy),
         notice=tuple(judge.notice),
     )
 
 
 def paid(judge: Any, dossier: Dossier) -> int:
-    """What a judge has earned, in millionths, by her stage and her arm's policy."""
+    """What a judge has earned, in millionths, by her stage and her arm's policy.
+
+    One who did the training and then found nothing left is paid as who failed it: for her time.
+    """
     policy = dossier.policy_of(judge.arm)
-    if judge.stage == "failed":
+    outcome = outcome_of(judge)
+    if outcome == "failed" or (outcome == "nothing-left" and judge.training_seen):
         return to_micros(policy.pay_failed)
     if judge.stage == "blocked" and not policy.pay_blocked:
         return 0
@@ -143,15 +172,39 @@ def project_view(dossier: Dossier, arm: str) -> ProjectView:
     )
 
 
-_FIND = select(judges.c.public).where(
+OPEN_WAYS: tuple[Channel, ...] = ("open", "panel")  # ways that anybody can try as often as he likes
+_NEWEST = (
+    select(judges.c.came)
+    .where(
+        judges.c.project == bindparam("project"),
+        judges.c.channel.in_(OPEN_WAYS),
+        judges.c.kind != DRY_RUN,
+    )
+    .order_by(judges.c.id.desc())
+    .limit(1)
+    .offset(bindparam("place"))
+)
+_FIND = select(judges.c.id, judges.c.public, judges.c.parameters).where(
     judges.c.project == bindparam("project"),
     judges.c.channel == bindparam("channel"),
     judges.c.key == bindparam("key"),
 )
 
 
-def take_in(on: Connection, arrival: Arrival, dossiers: Dossiers, now: float) -> str:
-    """The public id of who came: found, or made."""
+Admit = Callable[[Policy], None]  # refuses a newcomer who is one too many
+
+
+def take_in(
+    on: Connection,
+    arrival: Arrival,
+    dossiers: Dossiers,
+    now: float,
+    admit: Admit | None = None,
+) -> str:
+    """The public id of who came: found, or made.
+
+    ``admit`` is asked only about who comes for the first time.
+    """
     _check_form(arrival)
     project = on.execute(
         select(projects.c.id, projects.c.version).where(projects.c.slug == arrival.project)
@@ -159,21 +212,68 @@ def take_in(on: Connection, arrival: Arrival, dossiers: Dossiers, now: float) ->
     if project is None:
         raise NotFound("project", arrival.project)
     who = {"project": project.id, "channel": arrival.channel, "key": arrival.key}
-    known: str | None = on.execute(_FIND, who).scalar()
+    known = on.execute(_FIND, who).one_or_none()
     if known is not None:
-        return known
+        if arrival.channel == "panel":
+            _come_again(on, known, arrival, dossiers.get(on, project.id, project.version), now)
+        return str(known.public)
     # One newcomer at a time: the arm depends on how many came before.
     locked = on.execute(
         select(projects.c.version, projects.c.arrivals)
         .where(projects.c.id == project.id)
         .with_for_update(key_share=True)
     ).one()
-    known = on.execute(_FIND, who).scalar()
+    known = on.execute(_FIND, who).one_or_none()
     if known is not None:
-        return str(known)
+        return str(known.public)
     dossier = dossiers.get(on, project.id, locked.version)
+    if is_dry_run(arrival.parameters):
+        arrival = replace(arrival, kind=DRY_RUN)
     invite = _check_welcome(on, arrival, dossier, now)
+    _check_crowd(on, arrival, dossier, now)
+    if admit is not None:
+        admit(dossier.policy)
     return _make_judge(on, arrival, dossier, locked.arrivals, invite, now)
+
+
+def _come_again(
+    on: Connection, known: StoredRow, arrival: Arrival, dossier: Dossier, now: float
+) -> None:
+    """Keep what a participant's newest link says (study, session); the log has the older."""
+    if known.parameters == arrival.parameters:
+        return
+    given = dict(arrival.parameters)
+    on.execute(update(judges).where(judges.c.id == known.id).values(parameters=given))
+    figures = {"before": known.parameters, "parameters": given}
+    write_log(on, [line(dossier, now, "came-again", judge=known.id, actor="judge", **figures)])
+
+
+def _check_crowd(on: Connection, arrival: Arrival, dossier: Dossier, now: float) -> None:
+    """Refuse a newcomer where too many came by open ways of late. Refused: ``crowded``.
+
+    Exact, whatever the number of processes: the project's row is locked.
+    """
+    if arrival.channel not in OPEN_WAYS or arrival.kind == DRY_RUN:
+        return
+    policy = dossier.policy
+    for most, seconds in ((policy.newcomers_per_minute, 60), (policy.newcomers_per_hour, 3600)):
+        if not most:
+            continue
+        place = {"project": dossier.project, "place": most - 1}
+        came = on.execute(_NEWEST, place).scalar()
+        if came is not None and came > now - seconds:
+            raise too_many_new(came + seconds - now)
+
+
+def too_many_new(seconds: float) -> Refused:
+    """The refusal of a newcomer who is one too many, for so many seconds."""
+    wait = max(1, math.ceil(seconds))
+    spelt = f"{wait} seconds" if wait < 120 else f"{math.ceil(wait / 60)} minutes"
+    return Refused(
+        "crowded",
+        f"many people have come by this link within a short time; please open it again in {spelt}",
+        seconds=wait,
+    )
 
 
 def _check_form(arrival: Arrival) -> None:
@@ -188,9 +288,8 @@ def _check_form(arrival: Arrival) -> None:
 
 def _check_welcome(on: Connection, arrival: Arrival, dossier: Dossier, now: float) -> int | None:
     """Whether a newcomer may come in, and by which invitation."""
-    if dossier.state != "open":
-        raise Refused("not-open", "this project takes no new judges at the moment")
-    if arrival.channel not in dossier.policy.channels:
+    check_open(arrival.kind, dossier, "this project takes no new judges at the moment")
+    if arrival.channel not in dossier.policy.channels and arrival.kind != DRY_RUN:
         raise Refused("channel-closed", "this project cannot be joined in this way")
     if arrival.channel != "invite":
         return None
@@ -213,7 +312,11 @@ def _make_judge(
     now: float,
 ) -> str:
     """A new judge in her arm and first stage."""
-    arm = assign_arm(dossier.seed, number, list(dossier.arms))
+    dry = arrival.kind == DRY_RUN
+    if dry:
+        arm = arm_of(dossier, arrival.parameters)
+    else:
+        arm = assign_arm(dossier.seed, number, list(dossier.arms))
     policy = dossier.policy_of(arm)
     count = len(dossier.training)
     stage = first_stage(policy, training_golds=count)
@@ -237,10 +340,12 @@ def _make_judge(
         )
         .returning(judges.c.id)
     ).scalar_one()
-    on.execute(update(projects).where(projects.c.id == dossier.project).values(arrivals=number + 1))
+    if not dry:  # who only tries it out takes no place of the random assignment
+        more = update(projects).where(projects.c.id == dossier.project)
+        on.execute(more.values(arrivals=number + 1))
     if invite is not None:
         on.execute(update(invites).where(invites.c.id == invite).values(judge=judge))
-    figures: dict[str, Any] = {"arm": arm, "number": number, "stage": stage}
+    figures: dict[str, Any] = {"arm": arm, "number": None if dry else number, "stage": stage}
     figures |= {"channel": arrival.channel, "kind": arrival.kind}
     write_log(on, [line(dossier, now, "arrived", judge=judge, **figures)])
     return public

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from adjudge.collect.project import GoldEntry, Item, Project
+from adjudge.collect.project import Arm, GoldEntry, Item, Project
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, UnknownName
 
@@ -24,7 +24,10 @@ _LOG = 5_000  # lines of the log read at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """One way to take a project out. ``kind``: answers, judgments, gold, labels or everything."""
+    """One way to take a project out.
+
+    ``kind``: answers, judgments, gold, labels, panel or everything.
+    """
 
     name: str
     title: str
@@ -54,6 +57,10 @@ def formats() -> list[Export]:
                         extension=extension,
                     )
                 )
+    found.append(
+        Export(name="panel-outcomes", title="How a panel's participants ended, and what to do",
+               kind="panel", extension=".csv")
+    )  # fmt: skip
     found.append(
         Export(name="archive", title="The whole project, to keep or to move", kind="everything",
                extension=".zip")
@@ -86,6 +93,10 @@ def write(
     entry = named(name)
     if entry.kind == "everything":
         _archive(office, slug, file)
+    elif entry.kind == "panel":
+        from adjudge.data.formats.tables import write_csv
+
+        write_csv(office.panel_outcomes(slug), file, guard=True)
     elif entry.kind == "answers":
         from adjudge.data.formats.tables import write_csv, write_jsonl
 
@@ -147,7 +158,7 @@ def _formatted(content: Content, entry: Export, file: IO[bytes]) -> None:
 
 
 def _archive(office: Office, slug: str, file: IO[bytes]) -> None:
-    """Guidelines, scale, policy, items with gold, every answer and the log, in one zip."""
+    """Guidelines, scale, policy, arms, items with gold, every answer and the log, in one zip."""
     from adjudge.data.formats.tables import write_csv
 
     project = office.value(slug)
@@ -156,6 +167,7 @@ def _archive(office: Office, slug: str, file: IO[bytes]) -> None:
         "name": project.name,
         "scale": asdict(project.scale),
         "policy": project.policy,
+        "arms": [arm.to_dict() for arm in project.arms],
     }
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("project.json", json.dumps(about, indent=2, ensure_ascii=False))
@@ -202,9 +214,18 @@ def read_archive(path: Path) -> Project:
             items=tuple(Item(**item) for item in items),
             golds=tuple(GoldEntry(**{**g, "accepted": tuple(g["accepted"])}) for g in golds),
             policy=about["policy"],
+            arms=_arms(about, scale),
         )
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError) as fault:
         raise BadData(f"is no archive of a project ({fault})", source=path.name) from None
+
+
+def _arms(about: dict[str, Any], scale: dict[str, Any]) -> tuple[Arm, ...]:
+    """The arms of an archive; older ones have none."""
+    from adjudge.collect.arms import read_arms
+
+    given = about.get("arms") or ()
+    return read_arms(given, labels=scale["labels"]) if given else ()
 
 
 def _records(body: bytes) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -35,6 +35,7 @@ class GoldDesign(Generic[Key]):
     training: tuple[Key, ...]
     screening: tuple[Key, ...]
     missing: dict[str, dict[str, int]]  # set -> label -> golds that the mix wants and nobody has
+    counts: dict[str, dict[str, int]]  # set -> label -> golds in it
     warnings: tuple[str, ...] = ()
 
 
@@ -66,18 +67,20 @@ def design(
     rest = [card for card in candidates if card.item not in taken]
     count = len(rest) if screening is None else screening
     second = choose_training(rest, count, _ordered(screening_mix, named), rng)
-    missing, warnings = {}, []
+    missing, counts, warnings = {}, {}, []
     for what, chosen, wanted, mix in (
         ("training", first, training, training_mix),
         ("screening", second, count, screening_mix),
     ):
         have = Counter(label_of[item] for item in chosen)
+        counts[what] = {label: have[label] for label in named}
         missing[what] = missing_for(have, wanted, mix, named)
         warnings += _set_warnings(what, have, wanted, missing[what], named)
     return GoldDesign(
         training=tuple(first),
         screening=tuple(second),
         missing=missing,
+        counts=counts,
         warnings=tuple(warnings),
     )
 
@@ -194,6 +197,7 @@ class GoldForecast:
     have: int
     by_label: dict[str, tuple[int, int]]  # label -> needed, had
     shown_each: float  # judges that each gold is shown to, on average
+    by_role: dict[str, dict[str, int]] = field(default_factory=dict)  # set -> label -> golds
     warnings: tuple[str, ...] = ()
 
 
@@ -241,6 +245,10 @@ def forecast(
         have=have,
         by_label=label_needs,
         shown_each=judges * min(trained + screened, have) / have if have else 0.0,
+        by_role={
+            "training": dict(Counter(card.label for card in training)),
+            "screening": dict(Counter(card.label for card in screening)),
+        },
     )
     said = _forecast_warnings(made, policy, most * work * judges)
     shown = training_length(policy, len(training))
@@ -323,8 +331,27 @@ def suggest(
     lower probability than is wanted, or whose label too few of their judges gave are never
     suggested: there may be fewer than ``count``.
     """
-    if count < 0:
-        raise BadSetting("count", count, "0 suggestions or more")
+    sure = sure_items(
+        consensus,
+        known=known,
+        each=max(count, 0),
+        least_judgments=least_judgments,
+        least_probability=least_probability,
+        least_agreement=least_agreement,
+    )
+    return chosen_of(sure, count, labels=consensus.scale.truths, mix=mix, have=have)
+
+
+def sure_items(
+    consensus: Consensus,
+    *,
+    known: Sequence[str] = (),
+    each: int | None = None,
+    least_judgments: int = 3,
+    least_probability: float = 0.95,
+    least_agreement: float = 0.5,
+) -> list[Suggestion]:
+    """The items that could become gold, label by label and the surest first; ``each`` a label."""
     judgments, truths = consensus.judgments, consensus.scale.truths
     probability, choice = consensus.probability, consensus.choice
     agreement = _agreement(consensus)
@@ -334,26 +361,44 @@ def suggest(
     # The surest first; among those that are about as sure, the one that most judgments agree on.
     order = np.lexsort((-votes, -agreement, -np.round(probability, 2)))
     order = order[fine[order]]
-    piles = {code: [int(i) for i in order[choice[order] == code]] for code in range(len(truths))}
-    turns = _turns({truths[code]: len(pile) for code, pile in piles.items()}, count, mix, have)
     topics = judgments.topics
-    chosen = []
-    for label in turns:
-        item = piles[truths.index(label)].pop(0)
-        topic = ""
-        if topics is not None and judgments.topic is not None:
-            topic = str(topics[int(judgments.topic[item])].as_py())
-        chosen.append(
-            Suggestion(
-                item=str(judgments.items[item].as_py()),
-                topic=topic,
-                label=label,
-                probability=float(probability[item]),
-                judgments=int(votes[item]),
-                agreement=float(agreement[item]),
+    found = []
+    for code, label in enumerate(truths):
+        for item in order[choice[order] == code][:each].tolist():
+            topic = ""
+            if topics is not None and judgments.topic is not None:
+                topic = str(topics[int(judgments.topic[item])].as_py())
+            found.append(
+                Suggestion(
+                    item=str(judgments.items[item].as_py()),
+                    topic=topic,
+                    label=label,
+                    probability=float(probability[item]),
+                    judgments=int(votes[item]),
+                    agreement=float(agreement[item]),
+                )
             )
-        )
-    return chosen
+    return found
+
+
+def chosen_of(
+    sure: Sequence[Suggestion],
+    count: int,
+    *,
+    labels: Sequence[str],
+    mix: Mix = "uniform",
+    have: Mapping[str, int] | None = None,
+) -> list[Suggestion]:
+    """At most so many of the sure items, in the order in which the gold lacks their labels."""
+    if count < 0:
+        raise BadSetting("count", count, "0 suggestions or more")
+    piles: dict[str, list[Suggestion]] = {label: [] for label in labels}
+    for one in sure:
+        if one.label in piles:
+            piles[one.label].append(one)
+    turns = _turns({label: len(pile) for label, pile in piles.items()}, count, mix, have)
+    waiting = {label: iter(pile) for label, pile in piles.items()}
+    return [next(waiting[label]) for label in turns]
 
 
 def _unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool_]:  # (item,)

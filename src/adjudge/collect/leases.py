@@ -22,21 +22,31 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
+from adjudge.collect.closing import renew_needs
+from adjudge.collect.dossier import Dossier, load_dossier
+from adjudge.collect.policy import Policy
+from adjudge.collect.quotas import (
+    arms_in,
+    check_quota,
+    judgments_needed,
+    project_limit,
+    taken_by_arm,
+)
 from adjudge.collect.records import write_log
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.schema import HAS_ROOM, items, judgments, page_rows, pages, projects
+from adjudge.collect.store.schema import (
+    ITEM_HAS_ROOM,
+    items,
+    judges,
+    judgments,
+    page_rows,
+    pages,
+    projects,
+)
 
 _BATCH = 500  # ids in one statement
 
-has_room = text(
-    str(HAS_ROOM)
-    .replace("state", "items.state")
-    .replace("gold", "items.gold")
-    .replace("leased", "items.leased")
-    .replace("trusted", "items.trusted")
-    .replace("needed", "items.needed")
-)
+has_room = ITEM_HAS_ROOM
 
 _LOCK = (
     select(items.c.id)
@@ -72,6 +82,16 @@ _GIVE_BACK = (
             page_rows.c.item == items.c.id,
         )
         .scalar_subquery()
+    )
+)
+_ADAPTIVE = (
+    select(pages.c.project, page_rows.c.item)
+    .join(page_rows, page_rows.c.page == pages.c.id)
+    .join(projects, projects.c.id == pages.c.project)
+    .where(
+        pages.c.id.in_(_PAGES),
+        page_rows.c.gold.is_(None),
+        projects.c.policy["closing"].as_string() == "adaptive",
     )
 )
 _PAGE_STATE = (
@@ -121,10 +141,19 @@ def give_back(on: Connection, page_ids: Sequence[int], state: str) -> None:
     on.execute(_PAGE_STATE, {"pages": list(page_ids), "new_state": state})
     on.execute(_GIVE_BACK, {"pages": list(page_ids)})
     promote(on, touched)
+    adaptive: dict[int, list[int]] = {}
+    for project, item in on.execute(_ADAPTIVE, {"pages": list(page_ids)}):
+        adaptive.setdefault(project, []).append(item)
+    for project, ids in adaptive.items():
+        renew_needs(on, load_dossier(on, project), ids)
 
 
 _SURPLUS = (
-    select(items.c.id, (items.c.needed - items.c.leased - items.c.trusted).label("room"))
+    select(
+        items.c.id,
+        items.c.project,
+        (items.c.needed - items.c.leased - items.c.trusted).label("room"),
+    )
     .where(
         items.c.id.in_(bindparam("ids", expanding=True)),
         items.c.surplus > 0,
@@ -156,14 +185,9 @@ def promote(on: Connection, ids: Iterable[int]) -> None:
     """Let surplus judgments count where their items have room again."""
     for part in batches(ids):
         for item in on.execute(_SURPLUS, {"ids": part}).all():
-            chosen = list(
-                on.execute(
-                    select(judgments.c.id)
-                    .where(judgments.c.item == item.id, judgments.c.standing == "surplus")
-                    .order_by(judgments.c.id)
-                    .limit(item.room)
-                ).scalars()
-            )
+            chosen = _promotable(on, item)
+            if not chosen:
+                continue
             on.execute(
                 update(judgments).where(judgments.c.id.in_(chosen)).values(standing="trusted")
             )
@@ -185,6 +209,49 @@ def promote(on: Connection, ids: Iterable[int]) -> None:
                     ),
                 )
             )
+
+
+def _promotable(on: Connection, item: StoredRow) -> list[int]:
+    """The surplus judgments that an item, and their own arms, have room for: the first given."""
+    waiting = on.execute(
+        select(judgments.c.id, judges.c.arm)
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(judgments.c.item == item.id, judgments.c.standing == "surplus")
+        .order_by(judgments.c.id)
+    ).all()
+    limit = project_limit(on, item.project)
+    if limit is None:
+        return [row.id for row in waiting[: item.room]]
+    taken = taken_by_arm(on, [item.id])
+    chosen: list[int] = []
+    for row in waiting:
+        if len(chosen) < item.room and taken[item.id, row.arm] < limit:
+            taken[item.id, row.arm] += 1
+            chosen.append(row.id)
+    return chosen
+
+
+def set_needed(on: Connection, project: int, policy: Policy) -> None:
+    """Set how many judgments items need; never fewer than they have or are being given.
+
+    Refused: ``quota-passed``, where an arm has more already than its quota would be.
+    """
+    ids = list(on.execute(select(items.c.id).where(items.c.project == project)).scalars())
+    if on.dialect.name == "postgresql":
+        lock = select(items.c.id).where(items.c.project == project).order_by(items.c.id)
+        on.execute(lock.with_for_update(key_share=True)).all()
+    check_quota(on, ids, policy)
+    engaged = items.c.leased + items.c.trusted
+    wanted = judgments_needed(policy, arms_in(on, project))
+    on.execute(
+        update(items).where(items.c.project == project, engaged <= wanted).values(needed=wanted)
+    )
+    on.execute(
+        update(items).where(items.c.project == project, engaged > wanted).values(needed=engaged)
+    )
+    set_states(on, ids, policy.set_aside_after)
+    promote(on, ids)
+    renew_needs(on, load_dossier(on, project), ids)
 
 
 _COUNTED = and_(
@@ -212,41 +279,5 @@ def untrust(on: Connection, judge: int, dossier: Dossier) -> int:
     on.execute(update(judgments).where(judgments.c.judge == judge).values(standing="untrusted"))
     set_states(on, touched, dossier.policy.set_aside_after)
     promote(on, touched)
-    return len(hers)
-
-
-def restore(on: Connection, judge: int, dossier: Dossier) -> int:
-    """Give the trust back to every judgment of a judge; how many count or are surplus.
-
-    Where the item has room the judgment counts; where it has filled up meanwhile, or the rest is
-    in judges' hands, it is surplus: trusted in every export, but beyond what was needed.
-    """
-    hers = on.execute(
-        select(judgments.c.id, judgments.c.item).where(
-            judgments.c.judge == judge, _COUNTED, judgments.c.standing == "untrusted"
-        )
-    ).all()
-    touched = [row.item for row in hers]
-    lock_items(on, touched)
-    room: set[int] = set()
-    for part in batches(touched):
-        room.update(
-            on.execute(
-                select(items.c.id).where(
-                    items.c.id.in_(part), items.c.leased + items.c.trusted < items.c.needed
-                )
-            ).scalars()
-        )
-    on.execute(
-        update(judgments)
-        .where(judgments.c.judge == judge, judgments.c.standing == "untrusted")
-        .values(standing="trusted")
-    )
-    for part in batches(row.id for row in hers if row.item not in room):
-        on.execute(update(judgments).where(judgments.c.id.in_(part)).values(standing="surplus"))
-    for part in batches(room):
-        on.execute(update(items).where(items.c.id.in_(part)).values(trusted=items.c.trusted + 1))
-    for part in batches(set(touched) - room):
-        on.execute(update(items).where(items.c.id.in_(part)).values(surplus=items.c.surplus + 1))
-    set_states(on, touched, dossier.policy.set_aside_after)
+    renew_needs(on, dossier, touched)
     return len(hers)

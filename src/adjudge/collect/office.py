@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -17,16 +18,11 @@ from adjudge.collect.accounts import (
 )
 from adjudge.collect.arm_report import report_of
 from adjudge.collect.arm_views import ArmReport
-from adjudge.collect.arms import Arm, arm_warnings, arms_of, misassigned, set_arms
+from adjudge.collect.arms import arm_warnings, arms_of, misassigned, set_arms
 from adjudge.collect.catalogue import create, delete_project, set_policy, value_of
-from adjudge.collect.gold_design import GoldDesign, GoldForecast, Suggestion
-from adjudge.collect.gold_keeping import (
-    approve,
-    arm_gold_warnings,
-    assign_roles,
-    forecast_of,
-    suggest_for,
-)
+from adjudge.collect.gold_keeping import arm_gold_warnings
+from adjudge.collect.gold_room import GoldRoom
+from adjudge.collect.learning import learn
 from adjudge.collect.oversight import (
     block,
     find_judge,
@@ -37,16 +33,13 @@ from adjudge.collect.oversight import (
     unblock,
     whole_log,
 )
-from adjudge.collect.policy import Mix, Policy
+from adjudge.collect.panels import panel_outcomes, preset
+from adjudge.collect.policy import Policy
 from adjudge.collect.progress import disagreements_of, progress_of
-from adjudge.collect.project import GoldEntry, Item, Project, Role
-from adjudge.collect.reception import Reception
-from adjudge.collect.records import edit_gold_alone
-from adjudge.collect.review import contest_rows, gold_rows, settle
+from adjudge.collect.project import Arm, GoldEntry, Item, Project
 from adjudge.collect.running import (
     audit,
     counts_of,
-    edit_gold,
     import_items,
     set_guidelines,
     set_state,
@@ -55,9 +48,7 @@ from adjudge.collect.running import (
 from adjudge.collect.store.schema import projects, requesters
 from adjudge.collect.takeout import gold_of, judgments_of, table_of
 from adjudge.collect.views import (
-    Contest,
     DisagreementTopic,
-    GoldRow,
     Imported,
     Invite,
     JudgeDetail,
@@ -66,7 +57,6 @@ from adjudge.collect.views import (
     Progress,
     ProjectState,
     ProjectSummary,
-    Regrade,
     Requester,
 )
 from adjudge.data.gold import Gold
@@ -80,7 +70,7 @@ if TYPE_CHECKING:
 _REQUESTERS = select(requesters).order_by(requesters.c.id)
 
 
-class Office(Reception):
+class Office(GoldRoom):
     """What a requester can do, in her name.
 
     ``Office(database)`` acts for the system itself (the command line on the server) and may see
@@ -256,56 +246,6 @@ class Office(Reception):
         with self._database.read() as on:
             return disagreements_of(on, self._dossier(on, slug), search, limit)
 
-    def golds(self, slug: str) -> list[GoldRow]:
-        """Every gold with misses and contests: contested first, then the most missed."""
-        with self._database.read() as on:
-            return gold_rows(on, self._dossier(on, slug))
-
-    def edit_gold(
-        self,
-        slug: str,
-        item: str,
-        *,
-        accepted: Iterable[str] | None = None,
-        reason: str | None = None,
-        reasons: dict[str, str] | None = None,
-        role: str | None = None,
-        active: bool | None = None,
-    ) -> Regrade:
-        """Change a gold and regrade every answer to it at once; what is None stays."""
-        changes: dict[str, Any] = {
-            "accepted": None if accepted is None else list(accepted),
-            "reason": reason,
-            "reasons": reasons,
-            "role": role,
-            "active": active,
-        }
-        changes = {name: value for name, value in changes.items() if value is not None}
-
-        def work(on: Connection) -> Regrade:
-            edit_gold_alone(on)
-            dossier = self._dossier(on, slug, lock=True)
-            return edit_gold(on, dossier, item, changes, actor=self._name, now=self._now())
-
-        return self._database.write(work)
-
-    def contests(self, slug: str, *, settled: bool | None = False) -> list[Contest]:
-        """What judges say against gold; ``settled`` None gives all."""
-        with self._database.read() as on:
-            return contest_rows(on, self._dossier(on, slug).project, settled)
-
-    def settle_contest(self, slug: str, contest: int, *, upheld: bool, answer: str = "") -> Contest:
-        """Note that a contest was looked at; the judge sees the answer as a notice."""
-
-        def work(on: Connection) -> Contest:
-            dossier = self._dossier(on, slug)
-            now = self._now()
-            return settle(
-                on, dossier, contest, upheld=upheld, answer=answer, actor=self._name, now=now
-            )
-
-        return self._database.write(work)
-
     def log(
         self,
         slug: str,
@@ -327,7 +267,15 @@ class Office(Reception):
             log = whole_log(on, dossier.project)
             return [*audit(on, dossier), *misassigned(dossier.seed, log)]
 
-    # -- experiments and gold design
+    def learn(self, slug: str, consensus: Consensus) -> None:
+        """Let adaptive closing go by a new fit: what it knows of judges, needs, the queue.
+
+        For the background, which takes its time over it.
+        """
+        load = partial(self._dossier, slug=slug, lock=True)
+        learn(self._database, load, consensus, self._now())
+
+    # -- experiments
 
     def arm_report(
         self,
@@ -351,57 +299,6 @@ class Office(Reception):
         with self._database.read() as on:
             dossier = self._dossier(on, slug)
         return [*arm_warnings(dossier), *arm_gold_warnings(dossier)]
-
-    def gold_forecast(self, slug: str, *, judges: int | None = None) -> GoldForecast:
-        """How much gold the project needs if so many judges come, and what is wrong with it."""
-        with self._database.read() as on:
-            return forecast_of(on, self._dossier(on, slug), judges)
-
-    def suggest_gold(self, slug: str, consensus: Consensus, count: int) -> list[Suggestion]:
-        """Items that could become gold, from a consensus; a person has to approve each."""
-        with self._database.read() as on:
-            return suggest_for(self._dossier(on, slug), consensus, count)
-
-    def approve_gold(
-        self,
-        slug: str,
-        item: str,
-        *,
-        accepted: Sequence[str],
-        reason: str = "",
-        role: Role = "screening",
-    ) -> Imported:
-        """Make gold of an item that was work. Refused: ``gold-already``."""
-
-        def work(on: Connection) -> Imported:
-            dossier = self._dossier(on, slug, lock=True)
-            now = self._now()
-            return approve(
-                on, dossier, item, accepted=accepted, reason=reason, role=role,
-                actor=self._name, now=now,
-            )  # fmt: skip
-
-        return self._database.write(work)
-
-    def design_gold(
-        self,
-        slug: str,
-        *,
-        training: int | None = None,
-        training_mix: Mix = "uniform",
-        screening_mix: Mix = "any",
-        seed: int = 0,
-    ) -> GoldDesign[int]:
-        """Split the gold into a training set of the wanted mix, and screening gold: the rest."""
-
-        def work(on: Connection) -> GoldDesign[int]:
-            dossier = self._dossier(on, slug, lock=True)
-            return assign_roles(
-                on, dossier, training=training, training_mix=training_mix,
-                screening_mix=screening_mix, seed=seed, actor=self._name, now=self._now(),
-            )  # fmt: skip
-
-        return self._database.write(work)
 
     # -- inviting
 
@@ -432,29 +329,41 @@ class Office(Reception):
     # -- taking out
 
     def judgments(
-        self, slug: str, *, trusted: bool = True, golds: bool = False
+        self, slug: str, *, trusted: bool = True, golds: bool = False, dry_runs: bool = False
     ) -> Judgments | None:
         """The judgments as the library's models take them; None where there are none.
 
         ``trusted``: leave out those of blocked judges. ``golds``: with the answers to screening
-        golds, so that a model can learn from them beside ``gold``.
+        golds, so that a model can learn from them beside ``gold``. ``dry_runs``: also those of
+        dry runs, which are never trusted.
         """
         with self._database.read() as on:
-            return judgments_of(on, self._dossier(on, slug), trusted=trusted, golds=golds)
+            return judgments_of(
+                on, self._dossier(on, slug), trusted=trusted, golds=golds, dry_runs=dry_runs
+            )
 
     def gold(self, slug: str) -> Gold | None:
         """The active gold with the first accepted label of each; None where there is none."""
         with self._database.read() as on:
             return gold_of(on, self._dossier(on, slug))
 
-    def table(self, slug: str) -> Any:
-        """Every answer as an Arrow table, one row each.
+    def panel_outcomes(self, slug: str) -> Any:
+        """How each participant of a panel ended, what she is due and what to do, as Arrow."""
+        with self._database.read() as on:
+            return panel_outcomes(on, self._dossier(on, slug))
+
+    def use_panel(self, slug: str, panel: str) -> tuple[Policy, int]:
+        """Set what a panel (``prolific``) asks for; the new policy and its version."""
+        return self.set_policy(slug, preset(panel, self.policy(slug)[0]))
+
+    def table(self, slug: str, *, dry_runs: bool = False) -> Any:
+        """Every answer as an Arrow table, one row each; dry runs only if asked for.
 
         Columns: item, topic, document, query, judge, arm, kind, label, other, comment, standing,
         gold, right, page, row, seconds, time.
         """
         with self._database.read() as on:
-            return table_of(on, self._dossier(on, slug))
+            return table_of(on, self._dossier(on, slug), dry_runs=dry_runs)
 
     def counts(self) -> dict[str, int]:
         """Figures of the whole store: projects, judges, open pages, judgments."""

@@ -11,8 +11,9 @@ from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.dossier import Dossier
+from adjudge.collect.dry_runs import is_real
 from adjudge.collect.entrance import paid
-from adjudge.collect.leases import give_back, restore, untrust
+from adjudge.collect.leases import give_back, untrust
 from adjudge.collect.policy import blocked_by_hand, unblocked_by_hand
 from adjudge.collect.records import (
     columns_of,
@@ -24,10 +25,12 @@ from adjudge.collect.records import (
     to_time,
     write_log,
 )
+from adjudge.collect.refreshers import refreshers_of
+from adjudge.collect.restoring import restore
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import golds, items, judges, judgments, log, pages
 from adjudge.collect.trust import accuracy_of
-from adjudge.collect.values import OTHERS
+from adjudge.collect.values import DRY_RUN, OTHERS
 from adjudge.collect.views import GoldAnswer, JudgeDetail, JudgeRow, LogEntry
 from adjudge.collect.wording import reason_of
 from adjudge.errors import NotFound
@@ -138,6 +141,9 @@ def judge_detail(on: Connection, dossier: Dossier, public: str) -> JudgeDetail:
             for row in answers
         ),
         history=tuple(log_entries(on, dossier.project, judge=public, limit=500)),
+        refreshers=refreshers_of(on, judge.id),
+        participant=judge.key if judge.channel == "panel" else "",
+        parameters={str(name): str(value) for name, value in judge.parameters.items()},
     )
 
 
@@ -195,7 +201,7 @@ def unblock(
         .where(judges.c.id == judge.id)
         .values(**columns_of(record), fresh_from=newest or 0, reason="")
     )
-    count = restore(on, judge.id, dossier)
+    count = 0 if judge.kind == DRY_RUN else restore(on, [judge.id], dossier)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
     write_log(on, [line(dossier, now, "unblocked-by-hand", judge=judge.id, actor=actor, **figures)])
 
@@ -245,8 +251,9 @@ def whole_log(on: Connection, project: int) -> list[LogEntry]:
 def cost_of(on: Connection, dossier: Dossier) -> Decimal:
     """What the judges of a project have earned in all."""
     rows = on.execute(
-        select(judges.c.stage, judges.c.arm, judges.c.earned).where(
-            judges.c.project == dossier.project
-        )
+        select(
+            *(judges.c.stage, judges.c.arm, judges.c.earned),
+            *(judges.c.pages, judges.c.training_seen),
+        ).where(judges.c.project == dossier.project, is_real)
     )
     return to_money(sum(paid(row, dossier) for row in rows))

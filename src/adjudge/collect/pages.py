@@ -11,18 +11,24 @@ import numpy as np
 from sqlalchemy import BindParameter, bindparam, func, insert, select, text, update
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.budget import may_begin, rows_left, take_turn
+from adjudge.collect.closing import preferred
 from adjudge.collect.dossier import Dossier
-from adjudge.collect.entrance import any_left
+from adjudge.collect.dry_runs import check_open
+from adjudge.collect.entrance import any_left, any_open, in_arm
 from adjudge.collect.golds import GoldCard, choose_training, screening_order
 from adjudge.collect.leases import expire_pages, has_room
 from adjudge.collect.policy import Policy, resumed
+from adjudge.collect.quotas import arm_limit, arm_room, with_arm_room
 from adjudge.collect.records import judge_by_id, line, record_of, to_time, write_log
+from adjudge.collect.refreshers import due_for, is_refresher
+from adjudge.collect.refreshing import choose_refresher, from_json, to_json, why
 from adjudge.collect.routing import Plan, Slot, compose
 from adjudge.collect.store.database import Bulk, Prepared, StoredRow
 from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
 from adjudge.collect.values import OTHERS, Answer, Feedback, Group, Page
 from adjudge.collect.values import Row as PageRow
-from adjudge.collect.wording import MAX_PAGES, NO_GOLD_LEFT, NOTHING_LEFT
+from adjudge.collect.wording import BUDGET_SPENT, MAX_PAGES, NO_GOLD_LEFT, NOTHING_LEFT
 from adjudge.errors import Refused
 
 _PAGE = select(
@@ -35,12 +41,13 @@ _PAGE = select(
     pages.c.expires,
     pages.c.state,
     pages.c.draft,
+    pages.c.outcome,
 )
 PAGE_BY_ID = _PAGE.where(pages.c.id == bindparam("page"))
 PAGE_BY_PUBLIC = select(pages).where(pages.c.public == bindparam("public"))
 # Judge, then page, then items: whoever locks them in this order waits for nobody in a circle.
 PAGE_LOCKED = PAGE_BY_PUBLIC.with_for_update(key_share=True)
-CANDIDATES = Prepared(
+_CANDIDATES = (
     select(items.c.id, items.c.topic, items.c.rank)
     .where(
         items.c.project == bindparam("project"),
@@ -57,14 +64,20 @@ CANDIDATES = Prepared(
     .order_by(items.c.rank)
     .limit(bindparam("most"))
 )
+CANDIDATES = Prepared(_CANDIDATES)
+CANDIDATES_IN_ARM = Prepared(_CANDIDATES.where(arm_room))
 _SHOWN = Prepared(
     select(page_rows.c.gold, func.max(page_rows.c.page).label("page"))
     .where(page_rows.c.judge == bindparam("judge"), text("page_rows.gold IS NOT NULL"))
     .group_by(page_rows.c.gold)
 )
+_JUDGED = select(judgments.c.item, judgments.c.page).where(
+    judgments.c.judge == bindparam("judge"),
+    judgments.c.item.in_(bindparam("ids", expanding=True)),
+    text("judgments.gold IS NULL"),
+)
 _ROUNDS = 12  # tries to get a page's items while others are being given theirs
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-_TURN = text("SELECT pg_advisory_xact_lock(7234003, CAST(:project AS integer))")
 _OBTAIN = (
     select(items.c.id)
     .where(items.c.id.in_(_IDS), has_room)
@@ -111,19 +124,56 @@ def next_page(on: Connection, judge: StoredRow, dossier: Dossier, now: float) ->
     """The page a judge has open, or a new one, or None."""
     if judge.stage == "consent":
         raise Refused("consent-wanted", "please agree to take part first")
-    if judge.stage in ("failed", "blocked"):
+    if judge.stage in ("failed", "blocked") or _ended_untrained(judge, dossier):
         return None
     expire_pages(on, now)
     if judge.page is not None:
         page = on.execute(PAGE_BY_ID, {"page": judge.page}).one_or_none()
         if page is not None and page.state == "open":
             return show(on, page, dossier)
-    if dossier.state != "open":
-        raise Refused("not-open", "this project is not open at the moment")
+    check_open(judge.kind, dossier, "this project is not open at the moment")
     rng = np.random.default_rng([dossier.seed, judge.id, judge.made])
     if judge.stage == "training":
         return _training_page(on, judge, dossier, rng, now)
-    return _work_page(on, judge, dossier, rng, now)
+    refresher = _refresher_page(on, judge, dossier, rng, now)
+    return refresher or _work_page(on, judge, dossier, rng, now)
+
+
+def _ended_untrained(judge: StoredRow, dossier: Dossier) -> bool:
+    """Whether she came when the budget was spent: whoever goes on later has done the training."""
+    spent = judge.stage == "finished" and judge.reason == BUDGET_SPENT
+    return spent and bool(judge.training_seen < dossier.training_pairs(judge.arm))
+
+
+def _refresher_page(
+    on: Connection, judge: StoredRow, dossier: Dossier, rng: np.random.Generator, now: float
+) -> Page | None:
+    """A page of golds of the kinds that a judge confused, if she is due one and work is open."""
+    due = due_for(on, judge, dossier)
+    policy = dossier.policy_of(judge.arm)
+    if due is None or not any_open(on, judge, policy) or rows_left(on, judge, dossier) == 0:
+        return None
+    number, confused = due
+    shown = golds_met(on, judge, dossier)
+    chosen = choose_refresher(dossier.training, confused, policy.refresher_pairs, rng, seen=shown)
+    if not chosen:  # no gold of these kinds may be told
+        return None
+    told: dict[str, Any] = {"confused": to_json(confused)}
+    figures = {"number": number, "misses": sum(confused.values()), "pairs": len(chosen), **told}
+    write_log(on, [line(dossier, now, "refresher-given", judge=judge.id, **figures)])
+    plan = _by_topic(dossier, chosen)
+    return _store(
+        on, judge, dossier, "training", plan, now,
+        reached=judge.reached, attempt=-number, outcome=told,
+    )  # fmt: skip
+
+
+def _by_topic(dossier: Dossier, chosen: Sequence[int]) -> Plan[int]:
+    """Golds as a page has them, those of a query together."""
+    groups: dict[str, list[Slot[int]]] = {}
+    for gold in chosen:
+        groups.setdefault(dossier.golds[gold].topic, []).append(Slot(gold, True))
+    return list(groups.values())
 
 
 def _training_page(
@@ -136,13 +186,23 @@ def _training_page(
         _waive(on, judge, dossier, now)
         fresh = judge_by_id(on, judge.id)
         return _work_page(on, fresh, dossier, rng, now)
-    shown = dict(_SHOWN.all(on, {"judge": judge.id}))
+    if not may_begin(on, judge, dossier):
+        _finish(on, judge, dossier, BUDGET_SPENT, now)
+        return None
+    shown = golds_met(on, judge, dossier)
     count = min(left, policy.pairs_per_page)
     chosen = choose_training(dossier.training, count, policy.training_mix, rng, seen=shown)
-    by_topic: dict[str, list[Slot[int]]] = {}
-    for gold in chosen:
-        by_topic.setdefault(dossier.golds[gold].topic, []).append(Slot(gold, True))
-    return _store(on, judge, dossier, "training", list(by_topic.values()), now)
+    return _store(on, judge, dossier, "training", _by_topic(dossier, chosen), now)
+
+
+def golds_met(on: Connection, judge: StoredRow, dossier: Dossier) -> dict[int, int]:
+    """The golds a judge has met, as gold or as work before it was gold, and on which page."""
+    met: dict[int, int] = dict(_SHOWN.all(on, {"judge": judge.id}))
+    work = {gold.item: gold.gold for gold in dossier.golds.values() if gold.once_work}
+    if work:
+        for item, page in on.execute(_JUDGED, {"judge": judge.id, "ids": sorted(work)}):
+            met.setdefault(work[item], page)
+    return met
 
 
 def _waive(on: Connection, judge: StoredRow, dossier: Dossier, now: float) -> None:
@@ -159,9 +219,13 @@ def _work_page(
     if policy.max_pages is not None and judge.pages >= policy.max_pages:
         _finish(on, judge, dossier, MAX_PAGES, now)
         return None
+    left = rows_left(on, judge, dossier)
+    if left == 0:
+        _finish(on, judge, dossier, BUDGET_SPENT, now)
+        return None
     golds: list[GoldCard[int]] = []
     if policy.screening_share > 0 and dossier.screening:
-        shown = dict(_SHOWN.all(on, {"judge": judge.id}))
+        shown = golds_met(on, judge, dossier)
         runs_out = policy.gold_runs_out
         golds = screening_order(
             dossier.screening, shown, policy.screening_mix, rng, runs_out=runs_out
@@ -169,11 +233,11 @@ def _work_page(
         if not golds and runs_out == "finish":
             _finish(on, judge, dossier, NO_GOLD_LEFT, now)
             return None
-    leased = _lease(on, judge, golds, policy, dossier.seed, rng)
+    leased = _lease(on, judge, golds, dossier, rng, left)
     if leased is not None:
         plan, reached = leased
         return _store(on, judge, dossier, "work", plan, now, reached=reached)
-    if not any_left(on, judge):
+    if not any_left(on, judge, policy):
         _finish(on, judge, dossier, NOTHING_LEFT, now)
     return None
 
@@ -182,27 +246,36 @@ def _lease(
     on: Connection,
     judge: StoredRow,
     golds: Sequence[GoldCard[int]],
-    policy: Policy,
-    seed: int,
+    dossier: Dossier,
     rng: np.random.Generator,
+    left: int | None,
 ) -> tuple[Plan[int], int] | None:
     """Items for a judge's next page, leased to her, and how far down the queue she is then.
 
     She goes through the queue from where she was, so that what she has judged is not looked
-    through again at every page; where the rest does not fill a page, from its beginning.
+    through again at every page; where the rest does not fill a page, from its beginning. ``left``
+    is the most rows of work that the budget allows.
     """
-    if on.dialect.name == "postgresql":
-        # One page of a project is made at a time: all judges want the items at the queue's front,
-        # and would else hold a part of them each while they look for the rest.
-        on.execute(_TURN, {"project": judge.project})
+    # One page of a project is made at a time: all judges want the items at the queue's front, and
+    # would else hold a part of them each while they look for the rest.
+    take_turn(on, judge.project)
+    policy = dossier.policy_of(judge.arm)
     window = 6 * policy.pairs_per_page
-    scans = [(judge.reached, window), (0, window), (0, 1_000_000)]
+    scans = [(0, window), (0, 1_000_000)]
+    if judge.reached:
+        scans.insert(0, (judge.reached, window))
+    if left is not None and left < policy.pairs_per_page:  # the last page, and a short one
+        del scans[:-1]
     lost: set[int] = set()
+    candidates = CANDIDATES_IN_ARM if policy.judgments_by_arm else CANDIDATES
+    hers = {"project": judge.project, "judge": judge.id, **in_arm(judge, policy)}
     for _ in range(_ROUNDS):
         reached, most = scans[0]
-        wanted = {"project": judge.project, "judge": judge.id, "reached": reached, "most": most}
-        queue = [row for row in CANDIDATES.all(on, wanted) if row[0] not in lost]
-        work = [(row[0], row[1]) for row in queue]
+        found = candidates.all(on, {**hers, "reached": reached, "most": most})
+        if not reached and len(found) < most:  # that is all there is
+            del scans[1:]
+        queue = [row for row in found if row[0] not in lost]
+        work = [(row[0], row[1]) for row in preferred(on, dossier, judge.id, queue)[:left]]
         plan = compose(
             work,
             golds,
@@ -210,7 +283,7 @@ def _lease(
             rng,
             shown=judge.shown,
             golds_shown=judge.golds_shown,
-            seed=(seed, judge.id),
+            seed=(dossier.seed, judge.id),
         )
         if len(scans) > 1 and sum(map(len, plan)) < policy.pairs_per_page:
             del scans[0]
@@ -220,7 +293,7 @@ def _lease(
         ids = sorted(slot.item for group in plan for slot in group if not slot.gold)
         if not ids:  # a short page, and it is gold's turn
             return plan, judge.reached
-        missed = _not_obtained(on, ids)
+        missed = _not_obtained(on, ids, judge.arm, policy)
         if not missed:
             on.execute(_LEASE, {"ids": ids})
             return plan, _reached(queue, set(ids))
@@ -237,14 +310,16 @@ def _reached(queue: Sequence[tuple[Any, ...]], chosen: set[int]) -> int:
     return int(queue[-1][2])
 
 
-def _not_obtained(on: Connection, ids: list[int]) -> set[int]:
+def _not_obtained(on: Connection, ids: list[int], arm: str, policy: Policy) -> set[int]:
     """Which of these items are just being answered or given back; on SQLite none.
 
     They are not waited for, since whoever has them may wait for what this judge has.
     """
     if on.dialect.name != "postgresql":
         return set()
-    return set(ids) - set(on.execute(_OBTAIN, {"ids": ids}).scalars())
+    obtained = list(on.execute(_OBTAIN, {"ids": ids}).scalars())
+    # Only now that they are locked: a judgment of her arm may have regained its trust meanwhile.
+    return set(ids) - with_arm_room(on, obtained, arm, arm_limit(policy))
 
 
 def _store(
@@ -256,6 +331,8 @@ def _store(
     now: float,
     *,
     reached: int = 0,
+    attempt: int | None = None,
+    outcome: dict[str, Any] | None = None,
 ) -> Page:
     """Store a page and show it; slots hold items, or golds by the gold's own id."""
     policy = dossier.policy_of(judge.arm)
@@ -265,10 +342,11 @@ def _store(
         "judge": judge.id,
         "kind": kind,
         "key": secrets.token_urlsafe(12),
-        "attempt": judge.attempt,
+        "attempt": judge.attempt if attempt is None else attempt,
         "made": now,
         "expires": now + 60 * policy.lease_minutes,
         "state": "open",
+        "outcome": outcome,
     }
     page = on.execute(_ADD_PAGE, made).scalar_one()
     rows: list[dict[str, Any]] = []
@@ -343,6 +421,7 @@ def show(on: Connection, page: Any, dossier: Dossier) -> Page:
         others=OTHERS,
         answers=answers,
         feedback=feedback,
+        why=why(from_json(page.outcome["confused"])) if is_refresher(page) else "",
     )
 
 

@@ -13,12 +13,15 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
+from adjudge.collect.links import check_parameter, check_template
 from adjudge.collect.trust import Trust, accuracy_of, is_below
 from adjudge.collect.values import CHANNELS, Stage
 from adjudge.errors import BadSetting, UnknownName
 
 Mix = str | Mapping[str, float]  # "any", "uniform", or a share for each label
 RunsOut = Literal["repeat", "none", "finish"]
+Panel = Literal["none", "prolific"]
+Closing = Literal["fixed", "adaptive"]
 
 _MONEY = ("pay_per_page", "pay_failed")
 
@@ -32,6 +35,11 @@ class Policy:
     """
 
     judgments_per_item: int = 5
+    judgments_by_arm: bool = False  # so many in each arm, not over all arms together
+    closing: Closing = "fixed"
+    least_judgments: int = 2
+    most_judgments: int | None = None
+    sure: float = 0.9
     queries_per_page: int = 5
     results_per_query: int = 5
     lease_minutes: float = 60.0
@@ -54,22 +62,36 @@ class Policy:
     confidence: float = 0.9
     least_golds: int = 5
     golds_after_warning: int = 1
+    refresher_pairs: int = 0
+    refresher_after: int = 3
+    refreshers: int = 2
     pay_per_page: Decimal = Decimal("0.00")
     pay_failed: Decimal = Decimal("0.00")
     pay_blocked: bool = True
+    budget: Decimal | None = None
+    budget_judgments: int | None = None
     currency: str = "USD"
     code_finished: str = ""
     code_failed: str = ""
     code_blocked: str = ""
+    code_nothing_left: str = ""
+    panel: Panel = "none"
+    participant_parameter: str = ""
+    return_link: str = ""
     require_consent: bool = True
     consent: str = ""
     channels: tuple[str, ...] = CHANNELS
+    address_per_minute: int = 30
+    address_per_hour: int = 300
+    newcomers_per_minute: int = 0
+    newcomers_per_hour: int = 0
 
     def __post_init__(self) -> None:
         for name, least, most in _WHOLE:
             _whole(name, getattr(self, name), least, most)
-        if self.max_pages is not None:
-            _whole("max_pages", self.max_pages, 1, 1_000_000)
+        for name, most in _WHOLE_OR_NONE:
+            if getattr(self, name) is not None:
+                _whole(name, getattr(self, name), 1, most)
         for name in _SHARES:
             _share(name, getattr(self, name))
         for name in _FLAGS:
@@ -83,6 +105,10 @@ class Policy:
             raise BadSetting("trust", self.trust, "share or beta")
         if self.gold_runs_out not in ("repeat", "none", "finish"):
             raise BadSetting("gold_runs_out", self.gold_runs_out, "repeat, none or finish")
+        if self.panel not in ("none", "prolific"):
+            raise BadSetting("panel", self.panel, "none or prolific")
+        check_parameter("participant_parameter", self.participant_parameter)
+        check_template("return_link", self.return_link)
         if self.block_below > self.warn_below:
             raise BadSetting(
                 "block_below", self.block_below, f"at most warn_below, {self.warn_below}"
@@ -91,7 +117,15 @@ class Policy:
             object.__setattr__(self, name, _mix(name, getattr(self, name)))
         for name in _MONEY:
             object.__setattr__(self, name, _money(name, getattr(self, name)))
+        if self.budget is not None:
+            object.__setattr__(self, "budget", _money("budget", self.budget))
+        _check_closing(self)
         object.__setattr__(self, "channels", _channels(self.channels))
+
+    @property
+    def most_of_an_item(self) -> int:
+        """The most judgments that adaptive closing asks for, of any item."""
+        return self.judgments_per_item if self.most_judgments is None else self.most_judgments
 
     @property
     def pairs_per_page(self) -> int:
@@ -135,6 +169,7 @@ class Policy:
 
 _WHOLE = (
     ("judgments_per_item", 1, 1000),
+    ("least_judgments", 1, 1000),
     ("queries_per_page", 1, 100),
     ("results_per_query", 1, 100),
     ("set_aside_after", 1, 1000),
@@ -144,15 +179,48 @@ _WHOLE = (
     ("screening_pairs", 1, 10_000),
     ("least_golds", 1, 10_000),
     ("golds_after_warning", 1, 10_000),
+    ("refresher_pairs", 0, 100),
+    ("refresher_after", 1, 10_000),
+    ("refreshers", 0, 1000),
+    ("address_per_minute", 0, 1_000_000),
+    ("address_per_hour", 0, 1_000_000),
+    ("newcomers_per_minute", 0, 1_000_000),
+    ("newcomers_per_hour", 0, 1_000_000),
+)
+_WHOLE_OR_NONE = (
+    ("max_pages", 1_000_000),
+    ("most_judgments", 1000),
+    ("budget_judgments", 1_000_000_000),
 )
 _SHARES = ("training_pass", "warn_below", "block_below", "confidence")
-_FLAGS = ("training", "screening", "feedback", "pay_blocked", "require_consent")
-_TEXTS = ("currency", "code_finished", "code_failed", "code_blocked", "consent")
+_FLAGS = (
+    *("judgments_by_arm", "training", "screening", "feedback"),
+    *("pay_blocked", "require_consent"),
+)
+_TEXTS = (
+    *("currency", "code_finished", "code_failed", "code_blocked", "code_nothing_left"),
+    *("participant_parameter", "return_link", "consent"),
+)
 
 
 def _whole(name: str, value: object, least: int, most: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise BadSetting(name, value, f"a whole number from {least} to {most:,}")
+
+
+def _check_closing(policy: Policy) -> None:
+    """Refuse settings of adaptive closing that do not go together."""
+    if policy.closing not in ("fixed", "adaptive"):
+        raise BadSetting("closing", policy.closing, "fixed or adaptive")
+    _number("sure", policy.sure, 0.5, 1)
+    if policy.closing == "fixed":
+        return
+    if policy.least_judgments > policy.most_of_an_item:
+        raise BadSetting(
+            "least_judgments", policy.least_judgments, f"at most the most, {policy.most_of_an_item}"
+        )
+    if policy.judgments_by_arm:
+        raise BadSetting("judgments_by_arm", True, "false with adaptive closing")
 
 
 def _number(name: str, value: object, least: float, most: float) -> None:

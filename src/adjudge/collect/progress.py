@@ -11,12 +11,22 @@ import numpy as np
 from sqlalchemy import case, exists, func, select
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.budget import budget_of
 from adjudge.collect.dossier import Dossier
+from adjudge.collect.dry_runs import is_real, of_real_in
 from adjudge.collect.golds import gold_warnings
 from adjudge.collect.oversight import cost_of
+from adjudge.collect.panels import panel_warnings
+from adjudge.collect.savings import lacking_of, savings_of, work_on_a_page
 from adjudge.collect.store.schema import items, judges, judgments, log, pages
 from adjudge.collect.trust import accuracy_of
-from adjudge.collect.views import DisagreementRow, DisagreementTopic, FunnelRow, Progress
+from adjudge.collect.views import (
+    Budget,
+    DisagreementRow,
+    DisagreementTopic,
+    FunnelRow,
+    Progress,
+)
 
 _COUNTED = (judgments.c.kind == "work") & judgments.c.gold.is_(None)
 
@@ -38,9 +48,6 @@ def progress_of(on: Connection, dossier: Dossier) -> Progress:
             func.coalesce(func.sum(items.c.needed), 0).label("needed"),
             func.coalesce(func.sum(items.c.trusted), 0).label("trusted"),
             func.coalesce(func.sum(items.c.surplus), 0).label("surplus"),
-            func.coalesce(
-                func.sum(case((items.c.state == "open", items.c.needed - items.c.trusted))), 0
-            ).label("lacking"),
         ).where(kept)
     ).one()
     untrusted = ~judgments.c.other & (judgments.c.standing == "untrusted")
@@ -48,16 +55,19 @@ def progress_of(on: Connection, dossier: Dossier) -> Progress:
         select(
             func.count(case((judgments.c.other, 1))).label("others"),
             func.count(case((untrusted, 1))).label("untrusted"),
-        ).where(judgments.c.project == project, _COUNTED)
+        ).where(judgments.c.project == project, _COUNTED, of_real_in(project))
     ).one()
-    sheets = _tally(on, pages.c.state, pages.c.project == project, pages.c.kind == "work")
+    real = select(judges.c.id).where(judges.c.project == project, is_real)
+    hers = (pages.c.project == project, pages.c.kind == "work", pages.c.judge.in_(real))
+    sheets = _tally(on, pages.c.state, *hers)
+    savings, budget = savings_of(on, dossier), budget_of(on, dossier)
     return Progress(
         items=sum(count for state, count in states.items() if state != "withdrawn"),
         closed=states.get("closed", 0),
         open=states.get("open", 0),
         set_aside=states.get("set aside", 0),
         withdrawn=states.get("withdrawn", 0),
-        why_open=_why_open(on, work),
+        why_open=_why_open(on, work, project),
         by_trusted=_tally(on, items.c.trusted, kept),
         needed=sums.needed,
         trusted=sums.trusted,
@@ -66,20 +76,25 @@ def progress_of(on: Connection, dossier: Dossier) -> Progress:
         others=answers.others,
         pages=sheets.get("answered", 0),
         open_pages=sheets.get("open", 0),
-        judges=_tally(on, judges.c.stage, judges.c.project == project),
+        judges=_tally(on, judges.c.stage, judges.c.project == project, is_real),
         funnel=funnel_of(on, dossier),
         gold_accuracy=_gold_accuracy(on, project),
         cost=cost_of(on, dossier),
-        cost_to_finish=cost_to_finish(dossier, int(sums.lacking)),
+        cost_to_finish=cost_to_finish(dossier, lacking_of(on, dossier, savings)),
         currency=dossier.policy.currency,
-        warnings=tuple(warnings_of(on, dossier)),
+        warnings=(*_spent(budget), *warnings_of(on, dossier), *_panel_warnings(dossier)),
+        savings=savings,
+        budget=budget,
     )
 
 
-def _why_open(on: Connection, work: Any) -> dict[str, int]:
+def _why_open(on: Connection, work: Any, project: int) -> dict[str, int]:
     """Why open items are open: the words of ``routing.why_open``, counted in the store."""
     untrusted = exists().where(
-        judgments.c.item == items.c.id, judgments.c.standing == "untrusted", _COUNTED
+        judgments.c.item == items.c.id,
+        judgments.c.standing == "untrusted",
+        _COUNTED,
+        of_real_in(project),
     )
     why = case(
         (items.c.leased > 0, "in judges' hands"),
@@ -98,10 +113,15 @@ def _why_open(on: Connection, work: Any) -> dict[str, int]:
 
 def cost_to_finish(dossier: Dossier, lacking: int) -> Decimal:
     """What the trusted judgments that are lacking would cost, in full pages."""
-    policy = dossier.policy
-    share = policy.screening_share if dossier.screening else 0.0
-    a_page = max(1.0, policy.pairs_per_page * (1 - share))
-    return policy.pay_per_page * math.ceil(lacking / a_page - 1e-9)
+    a_page = work_on_a_page(dossier)
+    return dossier.policy.pay_per_page * math.ceil(lacking / a_page - 1e-9)
+
+
+def _spent(budget: Budget | None) -> list[str]:
+    """What a requester should know of the budget."""
+    if budget is None or not budget.spent:
+        return []
+    return ["The budget is spent, or in judges' hands: nobody is given another page."]
 
 
 def _gold_accuracy(on: Connection, project: int) -> float | None:
@@ -114,6 +134,7 @@ def _gold_accuracy(on: Connection, project: int) -> float | None:
             judgments.c.project == project,
             judgments.c.gold.is_not(None),
             judgments.c.kind == "work",
+            of_real_in(project),
         )
     ).one()
     return accuracy_of(row.right, row.seen)
@@ -126,7 +147,7 @@ def funnel_of(on: Connection, dossier: Dossier) -> tuple[FunnelRow, ...]:
     began = judges.c.training_seen > 0
     for row in on.execute(
         select(judges.c.arm, judges.c.stage, began.label("began"), judges.c.attempt, func.count())
-        .where(judges.c.project == dossier.project)
+        .where(judges.c.project == dossier.project, is_real)
         .group_by(judges.c.arm, judges.c.stage, began, judges.c.attempt)
     ):
         stages[row.arm][row.stage] += row[4]
@@ -136,7 +157,7 @@ def funnel_of(on: Connection, dossier: Dossier) -> tuple[FunnelRow, ...]:
         on.execute(
             select(judges.c.arm, func.count(judges.c.id.distinct()))
             .join(log, log.c.judge == judges.c.id)
-            .where(judges.c.project == dossier.project, log.c.event == "training-passed")
+            .where(judges.c.project == dossier.project, log.c.event == "training-passed", is_real)
             .group_by(judges.c.arm)
         ).all()
     )
@@ -154,6 +175,13 @@ def funnel_of(on: Connection, dossier: Dossier) -> tuple[FunnelRow, ...]:
         )
         for arm in dossier.arms
     )
+
+
+def _panel_warnings(dossier: Dossier) -> list[str]:
+    """Where the policy does not meet the rules of the panel it names."""
+    arms = [arm.policy for arm in dossier.arms.values()]
+    trained = any(dossier.training_pairs(name) for name in dossier.arms)
+    return panel_warnings(dossier.policy, arms, trained=trained)
 
 
 def warnings_of(on: Connection, dossier: Dossier) -> list[str]:

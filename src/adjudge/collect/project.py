@@ -1,15 +1,21 @@
-"""What a project is made of, as plain values: guidelines, scale, items, gold."""
+"""What a project is made of, as plain values: guidelines, scale, items, gold, arms."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+from adjudge.collect.policy import Mix
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 
 Role = Literal["training", "screening", "both"]
 ROLES: tuple[Role, ...] = ("training", "screening", "both")
+POLICY_FIELDS = (
+    *("training_mix", "screening_mix", "feedback", "refresher_pairs"),
+    *("pay_per_page", "pay_failed"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +71,38 @@ class GoldEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """One arm: its name, and what it has otherwise than the project; None is as the project has it.
+
+    A mix is a share for each label, ``uniform``, or ``any`` (gold as it comes).
+    """
+
+    name: str
+    training_mix: Mix | None = None
+    screening_mix: Mix | None = None
+    feedback: bool | None = None
+    refresher_pairs: int | None = None
+    pay_per_page: str | None = None
+    pay_failed: str | None = None
+    guidelines: str | None = None
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """The settings of the policy that the arm changes, as JSON has them."""
+        given = {name: getattr(self, name) for name in POLICY_FIELDS}
+        return {
+            name: dict(value) if isinstance(value, Mapping) else value
+            for name, value in given.items()
+            if value is not None
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The arm as JSON has it, without what is as in the project."""
+        about: dict[str, Any] = {"name": self.name, **self.policy}
+        return about if self.guidelines is None else {**about, "guidelines": self.guidelines}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """A collection project before it is stored: what is read from files or made by the starter."""
 
@@ -74,3 +112,5 @@ class Project:
     items: tuple[Item, ...] = ()
     golds: tuple[GoldEntry, ...] = ()
     policy: dict[str, object] = field(default_factory=dict)  # settings that differ from the default
+    arms: tuple[Arm, ...] = ()  # of an experiment; none is one arm for all
+    seed: int | None = None  # of arms and pages; drawn where there is none

@@ -15,6 +15,7 @@ from adjudge.collect.accounts import (
     change_password,
     check_token,
     find_requester,
+    forget_setting,
     keep_setting,
     list_tokens,
     log_in,
@@ -25,6 +26,7 @@ from adjudge.collect.accounts import (
     requester_of,
     revoke_token,
     set_up,
+    settings_like,
 )
 from adjudge.collect.dossier import Dossier, load_dossier
 from adjudge.collect.store.database import Database, utc_now
@@ -154,6 +156,15 @@ class Reception:
     def keep_setting(self, name: str, value: Any) -> None:
         """Keep a setting of the server: any JSON value."""
         self._database.write(lambda on: keep_setting(on, name, value))
+
+    def settings_like(self, prefix: str) -> dict[str, Any]:
+        """Every setting of the server whose name begins so, by its name."""
+        with self._database.read() as on:
+            return settings_like(on, prefix)
+
+    def forget_setting(self, name: str) -> None:
+        """Keep a setting of the server no more."""
+        self._database.write(lambda on: forget_setting(on, name))
 
     def _now(self) -> float:
         return self._clock().timestamp()

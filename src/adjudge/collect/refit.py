@@ -7,6 +7,7 @@ found is kept with the settings of the server, so that every process can show it
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.errors import AdjudgeError, UnknownName
 
 if TYPE_CHECKING:
+    from adjudge.collect.gold_design import Suggestion
     from adjudge.collect.office import Office
     from adjudge.collect.views import ProjectSummary
 
@@ -37,6 +39,7 @@ PAGE = 200  # items that are kept, and shown, together
 ENVIRONMENT = "ADJUDGE_REFIT"
 _LEAST = 25  # new judgments before a model is fitted again
 _SHARE = 0.1  # and of those it was fitted to
+_SURE = 100  # items of each label that are kept as possible gold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,18 @@ def judges(office: Office, slug: str, model: str) -> list[dict[str, Any]]:
     return rows
 
 
+def sure_of(office: Office, slug: str) -> tuple[Fit | None, list[Suggestion]]:
+    """The fit that gold is suggested from, and the items it was sure enough of, label by label."""
+    from adjudge.collect.gold_design import Suggestion
+
+    ready = {fit.model: fit for fit in fits(office, slug) if fit.made}
+    fit = ready.get(DEFAULT) or next(iter(ready.values()), None)
+    if fit is None:
+        return None, []
+    kept = office.setting(_sure(office.project(slug), fit.model)) or []
+    return fit, [Suggestion(**row) for row in kept]
+
+
 def due(office: Office) -> list[tuple[str, str]]:
     """The fits to make now, as (project, model): asked for, or with enough new judgments."""
     found = []
@@ -118,7 +133,8 @@ def due(office: Office) -> list[tuple[str, str]]:
             fit = done.get(model)
             grown = project.judgments - (fit.judgments if fit else 0)
             enough = max(_LEAST, _SHARE * (fit.judgments if fit else 0))
-            if asked.get(model, 0.0) > (fit.begun if fit else 0.0) or grown >= enough:
+            left = fit is not None and fit.state == "running"  # its process has gone
+            if left or asked.get(model, 0.0) > (fit.begun if fit else 0.0) or grown >= enough:
                 found.append((project.slug, model))
     return found
 
@@ -143,8 +159,18 @@ def fit_one(office: Office, slug: str, model: str) -> Fit:
     return fit
 
 
+def gave_up(office: Office, slug: str, model: str, code: int) -> None:
+    """Note that the process of a fit ended without a word, so that it is not tried for ever."""
+    project = office.project(slug)
+    fit = _known(office, project).get(model)
+    if fit is not None and fit.state == "running":
+        problem = f"its process ended with code {code}"
+        _keep(office, project, Fit(**{**asdict(fit), "state": "failed", "problem": problem}))
+
+
 def _fitted(office: Office, project: ProjectSummary, model: str) -> int:
-    """Fit, and keep the labels by pages and the judges; how many items were labelled."""
+    """Fit, and keep labels by pages, judges and possible gold; how many items were labelled."""
+    from adjudge.collect.gold_design import sure_items
     from adjudge.models import default, registry
 
     judgments = office.judgments(project.slug, golds=True)
@@ -162,34 +188,46 @@ def _fitted(office: Office, project: ProjectSummary, model: str) -> int:
     about = consensus.judges.select(["judge", "judgments", "accuracy", "bits"]).to_pylist()
     about.sort(key=lambda row: -(row["bits"] or 0.0))
     office.keep_setting(_judges(project, model), about)
+    found = sure_items(consensus, known=sorted(golden), each=_SURE)
+    office.keep_setting(_sure(project, model), [asdict(one) for one in found])
+    if model == DEFAULT:
+        office.learn(project.slug, consensus)
     return len(rows)
 
 
-def _name(project: ProjectSummary) -> str:
-    """A project by its name and its birth: one that is made anew has no fits of the old."""
-    return f"{project.slug}@{project.made.timestamp():.0f}"
+def name_of(project: ProjectSummary) -> str:
+    """A project by its name and its birth: one that is made anew has nothing of the old.
+
+    Short, since the names of settings are.
+    """
+    born = f"{project.slug}@{project.made.timestamp():.0f}"
+    return hashlib.blake2s(born.encode(), digest_size=9).hexdigest()
 
 
 def _asked(project: ProjectSummary) -> str:
-    return f"fits-asked:{_name(project)}"
+    return f"fits-asked:{name_of(project)}"
 
 
 def _rows(project: ProjectSummary, model: str, page: int) -> str:
-    return f"fit-labels:{_name(project)}:{model}:{page}"
+    return f"fit-labels:{name_of(project)}:{model}:{page}"
 
 
 def _judges(project: ProjectSummary, model: str) -> str:
-    return f"fit-judges:{_name(project)}:{model}"
+    return f"fit-judges:{name_of(project)}:{model}"
+
+
+def _sure(project: ProjectSummary, model: str) -> str:
+    return f"fit-sure:{name_of(project)}:{model}"
 
 
 def _known(office: Office, project: ProjectSummary) -> dict[str, Fit]:
-    held = office.setting(f"fits:{_name(project)}") or {}
+    held = office.setting(f"fits:{name_of(project)}") or {}
     return {model: Fit(**fit) for model, fit in held.items()}
 
 
 def _keep(office: Office, project: ProjectSummary, fit: Fit) -> None:
-    held = office.setting(f"fits:{_name(project)}") or {}
-    office.keep_setting(f"fits:{_name(project)}", {**held, fit.model: asdict(fit)})
+    held = office.setting(f"fits:{name_of(project)}") or {}
+    office.keep_setting(f"fits:{name_of(project)}", {**held, fit.model: asdict(fit)})
 
 
 def main() -> None:

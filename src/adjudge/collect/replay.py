@@ -21,6 +21,7 @@ from adjudge.collect.policy import (
     resumed,
     unblocked_by_hand,
 )
+from adjudge.collect.refreshing import is_due
 from adjudge.collect.views import LogEntry
 
 
@@ -32,6 +33,8 @@ class _Judge:
     record: Record
     work: list[tuple[str, str]] = field(default_factory=list)  # gold, label; since a fresh start
     training: dict[int, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    refreshers: int = 0
+    mark: int = 0  # how much of ``work`` came before the last refresher
 
 
 class Replay:
@@ -42,11 +45,18 @@ class Replay:
         self._arms: dict[str, dict[str, Any]] = {}
         self._accepted: dict[str, list[str] | None] = {}
         self._judges: dict[str, _Judge] = {}
+        self.faults: list[str] = []  # what the log holds and should not
 
     @property
     def records(self) -> dict[str, Record]:
         """Where each judge stands."""
         return {name: judge.record for name, judge in self._judges.items()}
+
+    @property
+    def refreshers(self) -> dict[str, int]:
+        """How many refreshers each judge has done; those who did none are not in."""
+        done = {name: judge.refreshers for name, judge in self._judges.items()}
+        return {name: count for name, count in done.items() if count}
 
     def play(self, entries: Iterable[LogEntry]) -> Replay:
         """Play entries in order."""
@@ -92,6 +102,14 @@ class Replay:
             case "page-answered":
                 judge.work += [(str(g), label) for g, label in figures["golds"]]
                 return after_page(self._counted(judge, record), policy).record
+            case "refresher-given":
+                misses = self._grades(judge.work[judge.mark :])["wrong"]
+                if not is_due(policy, misses=misses, had=judge.refreshers):
+                    self.faults.append(f"judge {entry.judge}: a refresher after {misses} misses")
+            case "refresher-answered":
+                if figures["ended"]:
+                    judge.refreshers += 1
+                    judge.mark = len(judge.work)
             case "regraded":
                 passed = self._any_passed(judge, record, policy)
                 return after_regrade(self._counted(judge, record), policy, passed=passed).record
@@ -103,6 +121,7 @@ class Replay:
                 return blocked_by_hand(record)
             case "unblocked-by-hand":
                 judge.work.clear()
+                judge.mark = 0
                 return unblocked_by_hand(record)
         return record
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.dossier import Dossier
-from adjudge.collect.leases import batches, restore
+from adjudge.collect.doubt import Answers, Doubt, doubts, said_otherwise
+from adjudge.collect.dry_runs import of_real_in
+from adjudge.collect.leases import batches
 from adjudge.collect.policy import Decision, Record, after_regrade, passes
 from adjudge.collect.records import columns_of, figures_of, line, record_of, to_time, write_log
+from adjudge.collect.restoring import restore
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import (
     contests,
@@ -24,6 +28,7 @@ from adjudge.collect.store.schema import (
     page_rows,
     pages,
 )
+from adjudge.collect.values import DRY_RUN
 from adjudge.collect.views import Contest, GoldRow
 from adjudge.errors import NotFound
 
@@ -37,6 +42,15 @@ class Regraded:
     judges: int = 0
     unblocked: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
+    upheld: int = 0  # contests that are settled by it
+
+
+CORRECTED = "A known answer was corrected:"  # how every notice of a regrade begins
+_SAID = {
+    "unblocked": f"{CORRECTED} your work counts again. We are sorry.",
+    "training-passed": f"{CORRECTED} you have passed the training.",
+    "recovered": f"{CORRECTED} the warning no longer stands.",
+}
 
 
 def regrade(
@@ -72,6 +86,7 @@ def regrade(
     done.judges = len(affected)
     write_log(on, lines)
     _put_right(on, dossier, sorted(affected), done, now)
+    done.upheld = _uphold(on, dossier, gold_ids, actor=actor, now=now)
     return done
 
 
@@ -158,7 +173,8 @@ def _put_right(
                 line(dossier, now, name, judge=judge.id, **figures) for name in decision.events
             ]
             if "unblocked" in decision.events:
-                freed.append(judge.id)
+                if judge.kind != DRY_RUN:
+                    freed.append(judge.id)
                 done.unblocked.append(judge.public)
             if "training-passed" in decision.events:
                 done.passed.append(judge.public)
@@ -170,29 +186,83 @@ def _put_right(
             .values({name[4:]: bindparam(name) for name in columns}),
             changes,
         )
-    for freed_judge in freed:
-        restore(on, freed_judge, dossier)
+    if freed:
+        restore(on, freed, dossier)
     write_log(on, lines)
 
 
 def _change(judge: StoredRow, decision: Decision) -> dict[str, Any]:
     """The change of a judge's row after a regrade, with what she is told."""
-    notice = list(judge.notice)
-    if decision.stage != judge.stage:
-        said = {
-            "unblocked": "A known answer was corrected: your work counts again. We are sorry.",
-            "training-passed": "A known answer was corrected: you have passed the training.",
-            "recovered": "A known answer was corrected: the warning no longer stands.",
-        }
-        notice += [said[event] for event in decision.events if event in said]
+    told = [_SAID[event] for event in decision.events if event in _SAID]
+    record = decision.record
+    if not told and record.seen and (record.seen, record.right) != (judge.seen, judge.right):
+        told = [f"{CORRECTED} {record.right} of your {record.seen} answers to such are right now."]
+    # Of several tallies only the last is true; what lifted a block or a warning stays said.
+    kept = [text for text in judge.notice if text not in told and not _is_tally(text)]
     page = None if "training-passed" in decision.events else judge.page
-    values = {**columns_of(decision.record), "notice": notice, "page": page}
+    values = {**columns_of(record), "notice": kept + told, "page": page}
     return {"which": judge.id, **{f"new_{name}": value for name, value in values.items()}}
 
 
+def _is_tally(text: str) -> bool:
+    return text.startswith(CORRECTED) and text not in _SAID.values()
+
+
+def _uphold(
+    on: Connection, dossier: Dossier, gold_ids: Sequence[int], *, actor: str, now: float
+) -> int:
+    """Settle the contests that an edit grants: the label is accepted, or the gold out of use."""
+    granted: list[StoredRow] = []
+    for part in batches(gold_ids):
+        granted += on.execute(
+            select(contests.c.id, contests.c.judge, contests.c.gold)
+            .join(judgments, judgments.c.id == contests.c.judgment)
+            .where(
+                contests.c.gold.in_(part),
+                ~contests.c.settled,
+                judgments.c.right.is_distinct_from(False),
+            )
+            .order_by(contests.c.id)
+        ).all()
+    if not granted:
+        return 0
+    for part in batches(row.id for row in granted):
+        on.execute(
+            update(contests).where(contests.c.id.in_(part)).values(settled=True, upheld=True)
+        )
+    for part in batches(row.judge for row in granted):
+        _tell(on, part, "You were right to disagree. The known answer is changed.")
+    write_log(
+        on,
+        [
+            line(
+                dossier, now, "contest-settled", judge=row.judge, actor=actor,
+                contest=row.id, gold=row.gold, upheld=True,
+            )
+            for row in granted
+        ],
+    )  # fmt: skip
+    return len(granted)
+
+
+def _tell(on: Connection, ids: Sequence[int], text: str) -> None:
+    """Put a sentence beside the next page of judges; said twice it stands there once."""
+    rows = on.execute(
+        select(judges.c.id, judges.c.notice)
+        .where(judges.c.id.in_(ids))
+        .order_by(judges.c.id)
+        .with_for_update(key_share=True)
+    ).all()
+    on.execute(
+        update(judges).where(judges.c.id == bindparam("which")).values(notice=bindparam("told")),
+        [{"which": row.id, "told": [*(x for x in row.notice if x != text), text]} for row in rows],
+    )
+
+
 def gold_rows(on: Connection, dossier: Dossier) -> list[GoldRow]:
-    """Every gold with misses and contests: contested first, then the most missed."""
+    """Every gold with misses and contests, the most doubtful first."""
     project = dossier.project
+    found = _doubts(on, dossier)
     texts = {
         row.id: row
         for row in on.execute(
@@ -213,7 +283,7 @@ def gold_rows(on: Connection, dossier: Dossier) -> list[GoldRow]:
     missed: Counter[int] = Counter()
     for row in on.execute(
         select(judgments.c.gold, judgments.c.label, judgments.c.right, func.count())
-        .where(judgments.c.project == project, judgments.c.gold.is_not(None))
+        .where(judgments.c.project == project, judgments.c.gold.is_not(None), of_real_in(project))
         .group_by(judgments.c.gold, judgments.c.label, judgments.c.right)
     ):
         labels[row.gold][row.label] += row[3]
@@ -243,10 +313,45 @@ def gold_rows(on: Connection, dossier: Dossier) -> list[GoldRow]:
             missed=missed[gold],
             labels=dict(labels[gold].most_common()),
             contests=waiting.get(gold, 0),
+            doubt=found[gold].doubt if gold in found and facts.active else 0.0,
+            best_say=said_otherwise(found, gold, facts.accepted) if facts.active else None,
         )
         for gold, facts in dossier.golds.items()
     ]
-    return sorted(rows, key=lambda row: (-row.contests, -(row.missed_share or 0.0), -row.missed))
+    # What nobody doubts stays in the order of its making.
+    return sorted(rows, key=lambda row: (-row.doubt, -row.contests, -row.missed))
+
+
+def _doubts(on: Connection, dossier: Dossier) -> Mapping[int, Doubt]:
+    """How doubtful each gold is, from every answer to gold that counts."""
+    rows = on.execute(
+        select(
+            judgments.c.judge,
+            judgments.c.gold,
+            judgments.c.label,
+            judgments.c.right,
+            contests.c.settled,
+        )
+        .outerjoin(contests, contests.c.judgment == judgments.c.id)
+        .where(
+            judgments.c.project == dossier.project,
+            judgments.c.gold.is_not(None),
+            judgments.c.right.is_not(None),
+            of_real_in(dossier.project),
+        )
+        .order_by(judgments.c.id)
+    ).fetchall()
+    if not rows:
+        return {}
+    judge, gold, label, right, settled = zip(*rows, strict=True)
+    answers = Answers(
+        judge=np.array(judge, dtype=np.int64),
+        gold=np.array(gold, dtype=np.int64),
+        label=np.array(label),
+        right=np.array(right, dtype=np.bool_),
+        contested=np.array([one is False for one in settled]),
+    )
+    return doubts(answers, len(dossier.scale.labels))
 
 
 _CONTESTS = (

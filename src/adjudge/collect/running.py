@@ -16,10 +16,12 @@ from adjudge.collect.catalogue import (
     withdraw_others,
 )
 from adjudge.collect.dossier import Dossier, load_dossier
+from adjudge.collect.dry_runs import is_real
 from adjudge.collect.oversight import whole_log
 from adjudge.collect.progress import warnings_of
 from adjudge.collect.project import ROLES, GoldEntry, Item
 from adjudge.collect.records import edit_gold_alone, line, record_of, to_time, write_log
+from adjudge.collect.refreshers import counts_of as refresher_counts
 from adjudge.collect.replay import Replay
 from adjudge.collect.review import names_to_golds, regrade
 from adjudge.collect.store.schema import (
@@ -63,12 +65,13 @@ def summaries(on: Connection, which: ColumnElement[bool]) -> list[ProjectSummary
         .where(items.c.project.in_(ids), items.c.gold.is_(False), items.c.state != "withdrawn")
         .group_by(items.c.project)
     )
+    dry = select(judges.c.id).where(judges.c.project.in_(ids), ~is_real)
     by_project = {
         "golds": count(_counted(golds, golds.c.active).where(golds.c.project.in_(ids))),
-        "judges": count(_counted(judges).where(judges.c.project.in_(ids))),
+        "judges": count(_counted(judges, is_real).where(judges.c.project.in_(ids))),
         "judgments": count(
             _counted(judgments, judgments.c.kind == "work", judgments.c.gold.is_(None)).where(
-                judgments.c.project.in_(ids)
+                judgments.c.project.in_(ids), judgments.c.judge.not_in(dry)
             )
         ),
     }
@@ -222,13 +225,17 @@ def edit_gold(
         judges=done.judges,
         unblocked=tuple(done.unblocked),
         passed=tuple(done.passed),
+        upheld=done.upheld,
     )
 
 
 def audit(on: Connection, dossier: Dossier) -> list[str]:
     """Where the stored state of judges differs from a replay of the log."""
-    expected = Replay().play(whole_log(on, dossier.project)).records
-    faults = []
+    replay = Replay().play(whole_log(on, dossier.project))
+    expected, faults = replay.records, list(replay.faults)
+    done = refresher_counts(on, dossier.project)
+    if done != replay.refreshers:
+        faults.append(f"refreshers: stored {done}, by the log {replay.refreshers}")
     stored = on.execute(
         select(judges).where(judges.c.project == dossier.project).order_by(judges.c.id)
     )

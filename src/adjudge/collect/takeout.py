@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.dossier import Dossier
+from adjudge.collect.dry_runs import of_real_in
 from adjudge.collect.store.schema import items, judges, judgments, pages
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
@@ -48,7 +49,7 @@ class _Lookup:
 
 
 def judgments_of(
-    on: Connection, dossier: Dossier, *, trusted: bool, golds: bool
+    on: Connection, dossier: Dossier, *, trusted: bool, golds: bool, dry_runs: bool = False
 ) -> Judgments | None:
     """The judgments of a project; None where there are none."""
     wanted = (
@@ -70,6 +71,8 @@ def judgments_of(
         wanted = wanted.where(judgments.c.standing != "untrusted")
     if not golds:
         wanted = wanted.where(judgments.c.gold.is_(None))
+    if not dry_runs:
+        wanted = wanted.where(of_real_in(dossier.project))
     found = _columns(on, wanted)
     if not found:
         return None
@@ -145,13 +148,16 @@ _TABLE = (
 )
 
 
-def table_of(on: Connection, dossier: Dossier) -> Any:
-    """Every answer of a project as an Arrow table."""
+def table_of(on: Connection, dossier: Dossier, *, dry_runs: bool = False) -> Any:
+    """Every answer of a project as an Arrow table; those of dry runs only if asked for."""
+    kept = [judgments.c.project == dossier.project]
+    if not dry_runs:
+        kept.append(of_real_in(dossier.project))
     found = _columns(
         on,
         select(*(column for _, column in _TABLE))
         .join(pages, pages.c.id == judgments.c.page)
-        .where(judgments.c.project == dossier.project)
+        .where(*kept)
         .order_by(judgments.c.id),
     ) or [()] * len(_TABLE)
     given = dict(zip((name for name, _ in _TABLE), found, strict=True))

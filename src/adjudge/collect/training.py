@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from adjudge.collect.desktop import (
     ADD,
@@ -19,6 +20,7 @@ from adjudge.collect.desktop import (
 from adjudge.collect.pages import told
 from adjudge.collect.policy import Decision, Policy, after_training
 from adjudge.collect.records import columns_of, record_of
+from adjudge.collect.refreshers import is_refresher
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.values import Answer, Outcome
 from adjudge.errors import Refused
@@ -55,6 +57,9 @@ def grade_training(
         ADD.run(desk.on, made)
     wrong = [row.row for row in before.values() if row.right is False]
     wrong += [one["row"] for one in made if one["right"] is False]
+    if is_refresher(page):
+        _end_refresher(desk, page, made, missing, wrong)
+        return missing
     counted = [one for one in made if one["right"] is not None]
     record = record_of(desk.judge)
     record = replace(
@@ -88,6 +93,34 @@ def grade_training(
     }
     log_decision(desk, page, "training-answered", decision, answered)
     return missing
+
+
+def _end_refresher(
+    desk: Desktop,
+    page: StoredRow,
+    made: Sequence[dict[str, Any]],
+    missing: Sequence[int],
+    wrong: Sequence[int],
+) -> None:
+    """Log what was answered in a refresher, and end it with its last row.
+
+    Nothing follows from it: no tally, no pay, no stage.
+    """
+    answered: dict[str, Any] = {
+        "golds": [[one["gold"], one["label"]] for one in made],
+        "rows": len(made),
+        "ended": not missing,
+        "number": -page.attempt,
+        "missed": len(wrong),
+    }
+    if missing:
+        desk.set_judge(last=desk.now)
+    else:
+        told = {"told": list(wrong), "confused": (page.outcome or {}).get("confused", [])}
+        desk.on.execute(CLOSE, {"page": page.id, "now": desk.now, "told": told})
+        desk.set_judge(page=None, last=desk.now, notice=["Thank you. Here your work goes on."])
+    decision = Decision(record=record_of(desk.judge))
+    log_decision(desk, page, "refresher-answered", decision, answered)
 
 
 def answer_row(desk: Desktop, public: str, answer: Answer) -> Outcome:

@@ -10,8 +10,9 @@ from typing import Literal
 Channel = Literal["open", "invite", "panel", "api"]
 CHANNELS: tuple[Channel, ...] = ("open", "invite", "panel", "api")
 
-Kind = Literal["person", "model"]
-KINDS: tuple[Kind, ...] = ("person", "model")
+DRY_RUN: Literal["dry-run"] = "dry-run"  # somebody who tries the project out: nothing counts
+Kind = Literal["person", "model", "dry-run"]
+KINDS: tuple[Kind, ...] = ("person", "model", DRY_RUN)
 
 Stage = Literal["consent", "training", "working", "warned", "finished", "failed", "blocked"]
 STAGES: tuple[Stage, ...] = (
@@ -90,6 +91,7 @@ class JudgeView:
     pay: Decimal  # earned so far
     currency: str
     completion_code: str | None
+    return_link: str | None = None  # back to the panel she came from, with the code in it
     notice: tuple[str, ...] = ()  # sentences to show once beside the next page
 
 
@@ -137,6 +139,7 @@ class Page:
     others: tuple[str, ...]
     answers: tuple[Answer, ...] = ()  # saved or, in training, already given
     feedback: tuple[Feedback, ...] = ()  # in training: mistakes already made on this page
+    why: str = ""  # of a refresher: why this training comes in the midst of work
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -91,6 +91,42 @@ class FunnelRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The budget of a project, and how much of it is spent or in judges' hands."""
+
+    money: Decimal | None  # None: no limit
+    earned: Decimal
+    in_hand: Decimal  # pages that are out, and what judges in training may come to
+    judgments: int | None  # answers to work; None: no limit
+    judged: int
+    rows_in_hand: int
+    spent: bool  # no further page fits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Savings:
+    """What adaptive closing saves: the closed items beside a fixed number of judgments.
+
+    Accuracy is what to expect: the mean probability of the label, as the last fit knows judges.
+    """
+
+    closed: int
+    judgments: int  # trusted, of the closed items
+    per_item: float
+    fixed: int  # judgments_per_item
+    saved: int  # judgments, against the fixed number; negative where it took more
+    saved_share: float
+    saved_money: Decimal
+    accuracy: float | None
+    fixed_accuracy: float | None  # of the fixed number; None before a fit
+    equal: float | None  # the fixed number that would be as accurate; None: not known, or more
+    equal_share: float | None  # of judgments saved against that number
+    equal_money: Decimal | None
+    most_tried: int | None  # the largest fixed number that was tried
+    fitted: str  # when, as the fit says it; empty before the first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far a project is, what it cost, and why items are open."""
 
@@ -115,6 +151,8 @@ class Progress:
     cost_to_finish: Decimal
     currency: str
     warnings: tuple[str, ...]  # no gold, too little gold, gold that can be told apart
+    savings: Savings | None = None  # of adaptive closing
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +206,33 @@ class GoldAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RefresherRow:
+    """One refresher of a judge: what led to it, how it went, and her screening gold around it."""
+
+    number: int
+    time: datetime
+    confused: tuple[tuple[str, str, int], ...]  # accepted, given, how often
+    pairs: int
+    right: int
+    before_seen: int  # golds since the refresher before, or the start
+    before_right: int
+    after_seen: int  # golds until the next refresher, or now
+    after_right: int
+
+    @property
+    def before(self) -> float | None:
+        """Accuracy on screening gold before it."""
+        return self.before_right / self.before_seen if self.before_seen else None
+
+    @property
+    def after(self) -> float | None:
+        """Accuracy on screening gold after it."""
+        return self.after_right / self.after_seen if self.after_seen else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeDetail:
-    """A judge whole: tallies, confusion against gold, answers to gold, history."""
+    """A judge whole: tallies, confusion against gold, answers to gold, history, refreshers."""
 
     row: JudgeRow
     labels: tuple[str, ...]  # columns of the confusion: labels, then the others
@@ -177,6 +240,9 @@ class JudgeDetail:
     confusion: tuple[tuple[int, ...], ...]  # (truth, label)
     golds: tuple[GoldAnswer, ...]  # newest first
     history: tuple[LogEntry, ...]  # newest first
+    refreshers: tuple[RefresherRow, ...] = ()
+    participant: str = ""  # her id at the panel that she came from
+    parameters: dict[str, str] = field(default_factory=dict)  # of her link: study, session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,11 +287,31 @@ class GoldRow:
     missed: int
     labels: dict[str, int]  # label -> answers
     contests: int  # not yet settled
+    doubt: float = 0.0  # 0 to 1: see ``adjudge.collect.doubt``
+    best_say: str | None = None  # the label of the best judges, where it is not accepted
 
     @property
     def missed_share(self) -> float | None:
         """Missed among answered."""
         return self.missed / self.answered if self.answered else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestedGold:
+    """An item that could become gold, with all that a person needs to agree or not."""
+
+    item: str
+    topic: str
+    query: str
+    need: str
+    title: str
+    text: str
+    url: str
+    label: str
+    probability: float
+    judgments: int
+    agreement: float  # share of its judgments that give the label
+    votes: dict[str, tuple[str, ...]]  # label -> trusted judges who gave it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +342,7 @@ class Regrade:
     judges: int  # whose tallies changed
     unblocked: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()  # failed the training before, passed now
+    upheld: int = 0  # contests that the edit settles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

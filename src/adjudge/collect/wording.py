@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, cast
 
+from adjudge.collect.links import filled
 from adjudge.collect.policy import Policy
+from adjudge.collect.values import DRY_RUN
 
 # Why a judge is finished; the first two can be taken up again.
 NOTHING_LEFT = "nothing-left"
 OWN_WISH = "own-wish"
 MAX_PAGES = "max-pages"
 NO_GOLD_LEFT = "no-gold-left"
+BUDGET_SPENT = "budget-spent"
 
 
 def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
@@ -20,9 +23,12 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
         return "Please read what you are asked to do, and agree before you start."
     if stage == "training":
         again = " This is another try." if judge.attempt > 1 else ""
+        paid = "it is not paid."
+        if policy.pay_failed:
+            paid = f"whoever does not pass is paid {policy.pay_failed:.2f} {policy.currency}."
         return (
             f"The training comes first: {policy.training_pass:.0%} right are wanted to go on; "
-            f"it is not paid.{again}"
+            f"{paid}{again}"
         )
     if stage == "failed":
         return (
@@ -51,6 +57,8 @@ _FINISHED = {
     OWN_WISH: "You have finished. Thank you.",
     MAX_PAGES: "You have judged as many pages as one judge may. Thank you.",
     NO_GOLD_LEFT: "You have judged as much as one judge may. Thank you.",
+    BUDGET_SPENT: "The budget of this project is spent, so that there are no more pages. "
+    "What you have done counts. Thank you.",
 }
 
 
@@ -64,11 +72,43 @@ def _blocked(judge: Any, policy: Policy) -> str:
     )
 
 
-def code_of(stage: str, policy: Policy) -> str | None:
-    """The completion code of a stage that ends the way; None where there is none."""
+Ended = Literal["finished", "nothing-left", "failed", "blocked", "unfinished"]
+
+
+def outcome_of(judge: Any) -> Ended:
+    """How a judge's way ended, in a word: what her completion code and her pay depend on."""
+    if judge.stage == "finished" and judge.pages == 0:
+        return "nothing-left"
+    if judge.stage in ("finished", "failed", "blocked"):
+        return cast(Ended, judge.stage)
+    return "unfinished"
+
+
+def code_of(judge: Any, policy: Policy) -> str | None:
+    """The completion code of a judge whose way has ended; None where there is none."""
     codes = {
         "finished": policy.code_finished,
+        "nothing-left": policy.code_nothing_left or policy.code_finished,
         "failed": policy.code_failed,
         "blocked": policy.code_blocked,
     }
-    return codes.get(stage) or None
+    return codes.get(outcome_of(judge)) or None
+
+
+def way_back(judge: Any, policy: Policy) -> str | None:
+    """The link by which a judge goes back to her panel at the end; None where there is none.
+
+    The template is the policy's; from her own link come only values, each escaped.
+    """
+    outcome, code = outcome_of(judge), code_of(judge, policy)
+    if outcome == "unfinished" or not policy.return_link:
+        return None
+    if judge.channel != "panel" and judge.kind != DRY_RUN:
+        return None
+    if code is None and "{code}" in policy.return_link:
+        return None
+    given = {str(name): str(value) for name, value in judge.parameters.items()}
+    mine = {"participant": judge.key, "outcome": outcome, "code": code or ""}
+    if policy.participant_parameter:
+        mine[policy.participant_parameter] = judge.key
+    return filled(policy.return_link, {"PROLIFIC_PID": judge.key, **given, **mine})

@@ -8,14 +8,17 @@ from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, case, select, update
 
+from adjudge.collect.budget import check_late
+from adjudge.collect.closing import renew_needs
 from adjudge.collect.desktop import ADD, CLOSE, Desktop, judgment, log_decision
-from adjudge.collect.leases import counted_items, lock_items, promote, untrust
+from adjudge.collect.leases import counted_items, give_back, lock_items, promote, untrust
 from adjudge.collect.pages import told
 from adjudge.collect.policy import Decision, Policy, after_page
+from adjudge.collect.quotas import arm_limit, with_arm_room
 from adjudge.collect.records import columns_of, record_of, to_micros
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import items
-from adjudge.collect.values import Answer, Outcome
+from adjudge.collect.values import DRY_RUN, Answer, Outcome
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _TRUSTED = (
@@ -61,13 +64,17 @@ def submit_work(
     if decision.stage == "blocked":  # every item at once, in order, since two such may meet
         touched += counted_items(desk.on, desk.judge.id)
     lock_items(desk.on, touched)
-    late = _take_late(desk, work) if page.state == "expired" else set()
+    dry = desk.judge.kind == DRY_RUN
+    if dry and page.state == "open":  # her items go back as they were
+        give_back(desk.on, [page.id], "returned")
+    late = _take_late(desk, work) if page.state == "expired" and not dry else set()
     made = [
         judgment(desk, page, row, given[row.row], "surplus" if row.item in late else "trusted")
         for row in rows
     ]
     ADD.run(desk.on, made)
-    _count(desk, [one for one in made if one["gold"] is None and one["item"] not in late], late)
+    if not dry:
+        _count(desk, [one for one in made if one["gold"] is None and one["item"] not in late], late)
     golds = [one for one in made if one["gold"] is not None]
     told_rows = [one["row"] for one in golds if one["right"] is False] if policy.feedback else []
     desk.on.execute(CLOSE, {"page": page.id, "now": desk.now, "told": {"told": told_rows}})
@@ -77,6 +84,7 @@ def submit_work(
         last=desk.now,
         pages=desk.judge.pages + 1,
         judged=desk.judge.judged + len(made),
+        worked=desk.judge.worked + len(work),
         others=desk.judge.others + sum(one["other"] for one in made),
         earned=desk.judge.earned + to_micros(policy.pay_per_page),
         notice=[],
@@ -114,9 +122,11 @@ class _Graded:
 
 def _take_late(desk: Desktop, work: Sequence[StoredRow]) -> set[int]:
     """Lease the items of an expired page again; those that have filled up since."""
+    check_late(desk.on, desk.judge, desk.dossier, len(work))
     ids = [row.item for row in work]
     room = items.c.leased + items.c.trusted < items.c.needed
     free = set(desk.on.execute(select(items.c.id).where(items.c.id.in_(ids), room)).scalars())
+    free = with_arm_room(desk.on, free, desk.judge.arm, arm_limit(desk.dossier.policy))
     desk.on.execute(
         update(items).where(items.c.id.in_(sorted(free))).values(leased=items.c.leased + 1)
     )
@@ -137,3 +147,4 @@ def _count(desk: Desktop, made: Sequence[dict[str, Any]], late: set[int]) -> Non
         desk.on.execute(
             update(items).where(items.c.id.in_(sorted(late))).values(surplus=items.c.surplus + 1)
         )
+    renew_needs(desk.on, desk.dossier, [*labelled, *other, *late])

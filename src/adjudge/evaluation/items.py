@@ -12,6 +12,7 @@ from adjudge.data.consensus import Consensus, places
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadSetting
 from adjudge.evaluation.confusions import pooled_rates, texts
+from adjudge.evaluation.gain import entropy_of, gain_of
 
 _BLOCK = 4_000_000  # numbers worked on at a time: 32 MB
 
@@ -82,41 +83,6 @@ def _vote(
     return vote, np.asarray(most / np.maximum(cast.sum(axis=1), 1), dtype=np.float64)
 
 
-def gain_of(
-    posterior: Floats,  # (item, truth)
-    confusion: Floats,  # (truth, label)
-) -> Floats:  # (item,)
-    """The bits that one judgment under that confusion is expected to tell about each item's truth.
-
-    It is the mutual information of truth and label: the doubt about the label that will come, less
-    what of it would remain if the truth were known, ``H(q theta) - sum_k q_k H(theta_k)``.
-    """
-    inner = _entropy(confusion)  # (truth,)
-    gain = np.empty(len(posterior))
-    step = max(1, _BLOCK // confusion.shape[1])
-    for start in range(0, len(posterior), step):
-        part = posterior[start : start + step]
-        gain[start : start + step] = _entropy(part @ confusion) - part @ inner
-    return np.asarray(np.maximum(gain, 0.0))
-
-
-def gain_by(
-    posterior: Floats,  # (pair, truth)
-    confusion: Floats,  # (pair, truth, label)
-) -> Floats:  # (pair,)
-    """The same for pairs of an item and the judge at hand: each with a confusion of its own."""
-    mixed = np.einsum("pk,pkl->pl", posterior, confusion)
-    inner = np.einsum("pk,pk->p", posterior, _entropy(confusion))
-    return np.asarray(np.maximum(_entropy(mixed) - inner, 0.0))
-
-
-def _entropy(shares: Floats) -> Floats:  # (..., outcome) -> (...)
-    """Entropy over the last axis, in bits."""
-    logs = np.zeros_like(shares)
-    np.log2(shares, out=logs, where=shares > 0)
-    return np.asarray(-np.einsum("...l,...l->...", shares, logs))
-
-
 def suggest_judges(
     consensus: Consensus,
     items: NDArray[np.integer[Any]],  # codes of the items
@@ -136,7 +102,7 @@ def suggest_judges(
         consensus.confusion, (judgments.judge_count, *consensus.confusion.shape[1:])
     )
     judges = np.arange(len(confusion)) if among is None else np.flatnonzero(among)
-    inner = _entropy(confusion[judges])  # (judge, truth)
+    inner = entropy_of(confusion[judges])  # (judge, truth)
     place = np.full(judgments.judge_count, -1)
     place[judges] = np.arange(len(judges))
     found = np.full((len(items), count), -1, dtype=np.int64)
@@ -146,7 +112,7 @@ def suggest_judges(
         part = np.asarray(items[start : start + step])
         posterior = consensus.posterior[part]
         mixed = np.einsum("ik,jkl->ijl", posterior, confusion[judges])
-        gain = _entropy(mixed) - posterior @ inner.T  # (item, judge)
+        gain = entropy_of(mixed) - posterior @ inner.T  # (item, judge)
         row, column = _judged(judgments, part, place)
         gain[row, column] = -np.inf
         order = np.argsort(-gain, axis=1, kind="stable")[:, :count]

@@ -21,7 +21,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.items import gain_by
+from adjudge.evaluation.gain import gain_by
 from adjudge.evaluation.stopping import Stopping
 from adjudge.models.model import Model, Progress, Step
 

@@ -93,6 +93,7 @@ def plan(
     judges: int | None = None,
     runs: int = 10,
     error: float = 0.05,
+    beyond: int = 0,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Plan:
@@ -100,7 +101,8 @@ def plan(
 
     ``price`` is for one judgment; ``most`` is the largest number an item that is tried; ``error``
     is how often a judge may be told wrongly by her gold. The accuracy has to be reached by the
-    lower end of the interval of the mean (90%), so that the plan is not luck.
+    lower end of the interval of the mean (90%), so that the plan is not luck. ``beyond`` numbers
+    more are tried, to see what they would add.
     """
     _check(accuracy, items, price, most, runs, error)
     if not len(pilot.judgments):
@@ -121,8 +123,9 @@ def plan(
         rows.append((number, mean, mean - 1.645 * error_of_mean, mean + 1.645 * error_of_mean))
         if progress is not None:
             progress(Step("plan", number, most, f"{mean:.3f}"))
-        if rows[-1][2] >= accuracy:
+        if reached is None and rows[-1][2] >= accuracy:
             reached = number
+        if reached is not None and number >= reached + beyond:
             break
     typical, guessing = _typical(pilot), float(np.max(pilot.overall_prevalence))
     golds, mark = golds_to_tell(typical, guessing, error)

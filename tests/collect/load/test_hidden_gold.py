@@ -27,7 +27,7 @@ from adjudge.collect.store import schema
 from collecting import LABELS, SCALE
 from sites import Browser, Site, served
 
-JUDGES, PAGES = 10, 7
+JUDGES, PAGES = 40, 8
 GROUP, SPACES = 2, 13  # the places of these features
 Seen = tuple[np.ndarray, ...]  # of each row: features, whether gold, whose page, which group
 
@@ -58,7 +58,8 @@ def like_project(gold_topics: str) -> Project:
     return Project(
         name="Alike", scale=SCALE, guidelines="# G", items=tuple(items), golds=tuple(entries),
         policy={"require_consent": False, "training": False, "judgments_per_item": 1000,
-                "warn_below": 0.0, "block_below": 0.0, "feedback": False},
+                "warn_below": 0.0, "block_below": 0.0, "feedback": False,
+                "address_per_minute": 0},
     )  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def gold_rows(site: Site, page: str) -> list[bool]:
 def chance_interval(
     truth: np.ndarray, scores: np.ndarray, group: np.ndarray
 ) -> tuple[float, float]:
-    """The AUC, and how far from one half it comes by chance in 999 of 1,000 cases.
+    """The AUC, and four standard deviations of what chance makes of it.
 
     By chance: the rows of a group stay together, and groups of a size swap what they are.
     """
@@ -143,13 +144,13 @@ def chance_interval(
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     sizes = np.diff(starts, append=len(group))
     by_chance = []
-    for _ in range(2000):
+    for _ in range(400):
         shuffled = np.empty_like(truth)
         for size in np.unique(sizes):
             rows = starts[sizes == size][:, None] + np.arange(size)  # (group, row)
             shuffled[rows] = truth[rng.permutation(rows)]
-        by_chance.append(abs(auc(shuffled) - 0.5))
-    return auc(truth), float(np.quantile(by_chance, 0.999))
+        by_chance.append(auc(shuffled))
+    return auc(truth), 4 * float(np.std(by_chance))
 
 
 CLASSIFIERS = {

@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 
 from adjudge.cli.serve import run
-from adjudge.collect.web import api_judging, api_projects, health
+from adjudge.collect.web import api_arms, api_judging, api_planning, api_projects, health
 from adjudge.collect.web.app import API
 from adjudge.collect.web.errors import _STATUS
 
@@ -24,7 +24,7 @@ PAGES = {
 
 def operations() -> dict[tuple[str, str], str]:
     app = FastAPI()
-    for module in (api_judging, api_projects):
+    for module in (api_judging, api_projects, api_arms, api_planning):
         app.include_router(module.router, prefix=API)
     return {
         (method.upper(), path): operation["description"].splitlines()[0].replace("``", "`")
@@ -52,6 +52,7 @@ def test_every_option_of_serve_is_told(name: str) -> None:
 
 def test_every_code_of_the_api_is_told() -> None:
     of_pages = {"form-forged", "not-joined", "link-forged", "link-expired", "bad-login", "too-many"}
+    of_pages |= {"crowded"}
     for code in set(_STATUS) - of_pages:
         assert f"`{code}`" in PAGES["api"], code
 

@@ -37,6 +37,7 @@ def test_each_mistake_in_training_is_told_with_the_reason(site: Site) -> None:
     judge = site.browser().join(slug)
     judge.answer(slug, wrong=True)
     assert "How the training went" in judge.words
+    assert "0 of 4 answers on this page were right." in judge.words
     assert REASON in judge.words
     assert "Accepted Good" in judge.words
     assert "Accepted Bad" in judge.words

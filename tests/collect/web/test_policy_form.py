@@ -34,6 +34,7 @@ def test_every_setting_has_words() -> None:
 def test_a_form_that_is_sent_back_unchanged_changes_nothing() -> None:
     for policy in (
         Policy(),
+        Policy(closing="adaptive", most_judgments=9, budget=Decimal("2.50"), budget_judgments=7),
         Policy(max_pages=3, training_mix={"Good": 0.25, "Bad": 0.75}, training=False, trust="beta"),
     ):
         assert settings(sent(policy), policy) == {}
@@ -43,7 +44,8 @@ def test_changes_are_read_by_the_kind_of_the_setting() -> None:
     policy = Policy()
     form = sent(
         policy, judgments_per_item="3", warn_below="0.8", pay_per_page="0.35", max_pages="7",
-        training_mix="Good: 0.5, Bad: 0.5", consent="Do you **agree**?",
+        training_mix="Good: 0.5, Bad: 0.5", consent="Do you **agree**?", closing="adaptive",
+        most_judgments="9", budget="2.50", budget_judgments="",
     )  # fmt: skip
     del form.fields["training"]  # type: ignore[attr-defined]
     changed = policy.changed(settings(form, policy))
@@ -51,6 +53,8 @@ def test_changes_are_read_by_the_kind_of_the_setting() -> None:
     assert changed.warn_below == 0.8
     assert changed.pay_per_page == Decimal("0.35")
     assert changed.max_pages == 7
+    assert (changed.closing, changed.most_judgments) == ("adaptive", 9)
+    assert (changed.budget, changed.budget_judgments) == (Decimal("2.50"), None)
     assert changed.training_mix == {"Good": 0.5, "Bad": 0.5}
     assert changed.consent == "Do you **agree**?"
     assert changed.training is False

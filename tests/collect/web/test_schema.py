@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from adjudge.collect.web import api_judging, api_projects
+from adjudge.collect.web import api_arms, api_judging, api_planning, api_projects
 from adjudge.collect.web.app import API
 from sites import PASSWORD, Site, served, small_project
 
@@ -23,13 +23,19 @@ MEANING = {
     ("/api/v1/projects/{project}/import", "post"),
     ("/api/v1/projects/{project}/policy", "patch"),
     ("/api/v1/projects/{project}/golds", "patch"),
+    ("/api/v1/projects/{project}/arms", "put"),
+    ("/api/v1/projects/{project}/arms/report", "post"),
+    ("/api/v1/projects/{project}/gold-design", "post"),
+    ("/api/v1/projects/{project}/gold-suggestions", "post"),
+    ("/api/v1/projects/{project}/gold-suggestions/declined", "post"),
+    ("/api/v1/projects/{project}/plan", "post"),
 }
 
 
 def described() -> dict[str, Any]:
     """The schema of the API, without a server behind it."""
     app = FastAPI()
-    for module in (api_judging, api_projects):
+    for module in (api_judging, api_projects, api_arms, api_planning):
         app.include_router(module.router, prefix=API)
     return app.openapi()
 

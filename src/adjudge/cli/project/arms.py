@@ -16,8 +16,8 @@ from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.arm_views import ArmReport, Measured
-    from adjudge.collect.arms import Arm
     from adjudge.collect.office import Office
+    from adjudge.collect.project import Arm
 
 NAME = "arms"
 EXAMPLES = (
@@ -153,19 +153,11 @@ def _report(
         made = desk.arm_report(
             project, test=truth, models=fitted, resamples=chance[0], seed=chance[1]
         )
-    tables = made.tables()
     if output is not None:
-        write_tables((tables["measures"], output))
+        write_tables((made.tables()["measures"], output))
         tell_written("measures", output)
     if printing.json:
-        print_json(
-            {
-                "against": made.against,
-                "left_out": made.left_out,
-                "notes": made.notes,
-                **{part: table.to_pylist() for part, table in tables.items()},
-            }
-        )
+        print_json(made.to_dict())
     elif output is None:
         _show(made)
 

@@ -80,4 +80,46 @@ def _rows(progress: Progress) -> list[list[str]]:
         rows.append(["accuracy on gold", f"{progress.gold_accuracy:.1%}"])
     rows.append(["cost so far", f"{progress.cost} {progress.currency}"])
     rows.append(["cost to finish", f"{progress.cost_to_finish} {progress.currency}"])
+    return [*rows, *_budget(progress), *_savings(progress)]
+
+
+def _budget(progress: Progress) -> list[list[str]]:
+    """What is left of the budget."""
+    budget = progress.budget
+    rows = []
+    if budget is not None and budget.money is not None:
+        out = f"{budget.earned} earned, {budget.in_hand} in hand"
+        rows.append(["budget", f"{budget.money} {progress.currency} ({out})"])
+    if budget is not None and budget.judgments is not None:
+        out = f"{budget.judged:,} given, {budget.rows_in_hand:,} in hand"
+        rows.append(["budget in judgments", f"{budget.judgments:,} ({out})"])
+    return rows
+
+
+def _savings(progress: Progress) -> list[list[str]]:
+    """What adaptive closing saved so far."""
+    savings = progress.savings
+    if savings is None:
+        return []
+    rows = [
+        ["judgments a closed item", f"{savings.per_item:.2f}, fixed {savings.fixed}"],
+        [
+            f"saved against fixed {savings.fixed}",
+            f"{savings.saved:,} judgments ({savings.saved_share:.0%}), "
+            f"{savings.saved_money} {progress.currency}",
+        ],
+    ]
+    if savings.accuracy is not None:
+        said = f"{savings.accuracy:.1%}"
+        if savings.fixed_accuracy is not None:
+            said += f", fixed {savings.fixed}: {savings.fixed_accuracy:.1%}"
+        rows.append(["expected accuracy of closed items", said])
+    if savings.equal is not None and savings.equal_share is not None:
+        rows.append(
+            [
+                "saved at equal accuracy",
+                f"{savings.equal_share:.0%} of {savings.equal:.1f} an item, "
+                f"{savings.equal_money} {progress.currency}",
+            ]
+        )
     return rows

@@ -26,7 +26,7 @@ from sqlalchemy import (
     true,
 )
 
-HEAD = "0001"  # the newest migration; the store is migrated to it on start
+HEAD = "0004"  # the newest migration; the store is migrated to it on start
 
 metadata = MetaData(
     naming_convention={
@@ -123,10 +123,14 @@ items = Table(
     _count("broken"),  # answers that could not judge it
     Column("needed", Integer, nullable=False),
     Column("state", String(10), nullable=False),
+    Column("probability", Double),  # of its likeliest truth, in an adaptive project
     UniqueConstraint("project", "name"),
 )
 # SQLite uses the index for exactly this condition, and does not see that a < b is b > a.
 HAS_ROOM = text("state = 'open' AND NOT gold AND needed - leased - trusted > 0")
+ITEM_HAS_ROOM = text(  # the same where other tables are joined
+    "items.state = 'open' AND NOT items.gold AND items.needed - items.leased - items.trusted > 0"
+)
 Index(
     "ix_items_routing",
     items.c.project,
@@ -177,6 +181,7 @@ judges = Table(
     _count("made"),  # pages made for her
     _count("pages"),  # pages of work answered
     _count("judged"),
+    _count("worked"),  # of them, answers to work rather than to gold
     _count("others"),
     _count("shown"),  # rows shown in pages of work
     _count("golds_shown"),
@@ -255,6 +260,14 @@ Index(
     sqlite_where=_WORK,
     postgresql_where=_WORK,
 )
+COUNTED = text("gold IS NULL AND NOT other AND standing = 'trusted'")
+Index(  # what an arm has of an item is counted by it
+    "ix_judgments_counted",
+    judgments.c.item,
+    judgments.c.judge,
+    sqlite_where=COUNTED,
+    postgresql_where=COUNTED,
+)
 Index(
     "ix_judgments_golds",
     judgments.c.gold,
@@ -323,6 +336,6 @@ invites = Table(
 settings = Table(
     "settings",
     metadata,
-    Column("name", String(80), primary_key=True),
+    Column("name", String(250), primary_key=True),
     Column("value", JSON, nullable=False),
 )

@@ -11,12 +11,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from adjudge.collect import refit
+from adjudge.collect.arms import read_arms
 from adjudge.collect.office import Office
 from adjudge.collect.project import GoldEntry, Item, Project
 from adjudge.collect.web import uploading
 from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_values import (
     FAULTS,
+    ArmIn,
     Comment,
     Guide,
     Key,
@@ -81,6 +83,7 @@ class ProjectIn(Sent):
     items: list[ItemIn] = Field(default=[], max_length=200_000)
     golds: list[GoldIn] = Field(default=[], max_length=200_000)
     policy: dict[str, Any] = Field(default={})
+    arms: list[ArmIn] = Field(default=[], max_length=50)
 
 
 class StateIn(Sent):
@@ -149,11 +152,13 @@ def _who(request: Request, project: str | None) -> Entered:
     return Entered(request, holder.requester, state.office.acting(holder.requester))
 
 
-def _office(request: Request, project: str | None = None) -> Office:
+def office_of(request: Request, project: str | None = None) -> Office:
+    """The office of a token's requester, held to the project that the token is for."""
     return _who(request, project).office
 
 
-def _list(values: Any) -> Response:
+def listed(values: Any) -> Response:
+    """A list of things as a response."""
     return send({"results": values})
 
 
@@ -161,21 +166,25 @@ def _list(values: Any) -> Response:
 def list_projects(request: Request) -> Response:
     """The caller's projects."""
     only = state_of(request).tokens.holder(request).token.project
-    projects = _office(request).projects()
-    return _list([p for p in projects if only is None or p.slug == only])
+    projects = office_of(request).projects()
+    return listed([p for p in projects if only is None or p.slug == only])
 
 
 @router.post("/projects", response_model=Listing, status_code=201)
 def create_project(request: Request, sent: ProjectIn) -> Response:
     """Make a project, as a draft."""
-    office = _office(request)
+    office = office_of(request)
+    scale = Scale.parse(sent.labels, relevant=sent.relevant)
+    gold = [entry.accepted[0] for entry in sent.golds]
+    arms = [arm.given() for arm in sent.arms]
     project = Project(
         name=sent.name,
-        scale=Scale.parse(sent.labels, relevant=sent.relevant),
+        scale=scale,
         guidelines=sent.guidelines,
         items=tuple(_item(item) for item in sent.items),
         golds=tuple(_gold(gold) for gold in sent.golds),
         policy=sent.policy,
+        arms=read_arms(arms, labels=scale.labels, gold=gold) if arms else (),
     )
     return send(office.create_project(project), 201)
 
@@ -201,40 +210,40 @@ def _gold(sent: GoldIn) -> GoldEntry:
 @router.get("/projects/{project}", response_model=Listing)
 def read_project(request: Request, project: Slug) -> Response:
     """One project."""
-    return send(_office(request, project).project(project))
+    return send(office_of(request, project).project(project))
 
 
 @router.delete("/projects/{project}", status_code=204)
 def delete_project(request: Request, project: Slug) -> Response:
     """Delete a project that is a draft or closed."""
-    _office(request, project).delete_project(project)
+    office_of(request, project).delete_project(project)
     return Response(status_code=204)
 
 
 @router.put("/projects/{project}/state", response_model=Listing)
 def set_state(request: Request, project: Slug, sent: StateIn) -> Response:
     """Open, pause or close a project."""
-    return send(_office(request, project).set_state(project, sent.state))
+    return send(office_of(request, project).set_state(project, sent.state))
 
 
 @router.put("/projects/{project}/guidelines", status_code=204)
 def set_guidelines(request: Request, project: Slug, sent: GuidelinesIn) -> Response:
     """Replace the guidelines."""
-    _office(request, project).set_guidelines(project, sent.guidelines)
+    office_of(request, project).set_guidelines(project, sent.guidelines)
     return Response(status_code=204)
 
 
 @router.get("/projects/{project}/policy", response_model=Listing)
 def read_policy(request: Request, project: Slug) -> Response:
     """The policy and its version."""
-    policy, version = _office(request, project).policy(project)
+    policy, version = office_of(request, project).policy(project)
     return send({"version": version, "policy": policy.to_dict()})
 
 
 @router.patch("/projects/{project}/policy", response_model=Listing)
 def set_policy(request: Request, project: Slug, sent: dict[str, Any]) -> Response:
     """Change some settings of the policy."""
-    policy, version = _office(request, project).set_policy(project, sent)
+    policy, version = office_of(request, project).set_policy(project, sent)
     return send({"version": version, "policy": policy.to_dict()})
 
 
@@ -246,7 +255,7 @@ async def import_files(
     check: bool = False,
 ) -> Response:
     """Add items and gold from files; with ``check`` only say what is wrong with them."""
-    office = await run_in_threadpool(_office, request, project)
+    office = await run_in_threadpool(office_of, request, project)
     room = state_of(request).settings.upload_bytes
     taken = []
     for file in files:
@@ -283,31 +292,31 @@ def _import(
 @router.get("/projects/{project}/progress", response_model=Listing)
 def read_progress(request: Request, project: Slug) -> Response:
     """How far a project is, and what it costs."""
-    return send(_office(request, project).progress(project))
+    return send(office_of(request, project).progress(project))
 
 
 @router.get("/projects/{project}/judges", response_model=ListOut)
 def list_judges(request: Request, project: Slug) -> Response:
     """Every judge."""
-    return _list(_office(request, project).judges(project))
+    return listed(office_of(request, project).judges(project))
 
 
 @router.get("/projects/{project}/judges/{judge}", response_model=Listing)
 def read_judge_detail(request: Request, project: Slug, judge: PublicId) -> Response:
     """One judge: confusion, answers to gold, history."""
-    return send(_office(request, project).judge(project, judge))
+    return send(office_of(request, project).judge(project, judge))
 
 
 @router.post("/projects/{project}/judges/{judge}/block", response_model=Listing)
 def block_judge(request: Request, project: Slug, judge: PublicId, sent: ReasonIn) -> Response:
     """Block a judge."""
-    return send(_office(request, project).block(project, judge, sent.reason))
+    return send(office_of(request, project).block(project, judge, sent.reason))
 
 
 @router.post("/projects/{project}/judges/{judge}/unblock", response_model=Listing)
 def unblock_judge(request: Request, project: Slug, judge: PublicId, sent: ReasonIn) -> Response:
     """Unblock a judge."""
-    return send(_office(request, project).unblock(project, judge, sent.reason))
+    return send(office_of(request, project).unblock(project, judge, sent.reason))
 
 
 @router.get("/projects/{project}/disagreements", response_model=ListOut)
@@ -318,20 +327,20 @@ def list_disagreements(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
 ) -> Response:
     """Queries on whose items trusted judges differ."""
-    return _list(_office(request, project).disagreements(project, search=search, limit=limit))
+    return listed(office_of(request, project).disagreements(project, search=search, limit=limit))
 
 
 @router.get("/projects/{project}/golds", response_model=ListOut)
 def list_golds(request: Request, project: Slug) -> Response:
     """Every gold, with misses and contests."""
-    return _list(_office(request, project).golds(project))
+    return listed(office_of(request, project).golds(project))
 
 
 @router.patch("/projects/{project}/golds", response_model=Listing)
 def edit_gold(request: Request, project: Slug, sent: GoldEdit) -> Response:
     """Change a gold, and grade every answer to it anew."""
     given = sent.model_dump()
-    return send(_office(request, project).edit_gold(project, given.pop("item"), **given))
+    return send(office_of(request, project).edit_gold(project, given.pop("item"), **given))
 
 
 @router.get("/projects/{project}/contests", response_model=ListOut)
@@ -339,13 +348,13 @@ def list_contests(
     request: Request, project: Slug, settled: Annotated[bool | None, Query()] = False
 ) -> Response:
     """What judges say against gold."""
-    return _list(_office(request, project).contests(project, settled=settled))
+    return listed(office_of(request, project).contests(project, settled=settled))
 
 
 @router.post("/projects/{project}/contests/{contest}", response_model=Listing)
 def settle_contest(request: Request, project: Slug, contest: Number, sent: SettleIn) -> Response:
     """Answer a judge who disagreed."""
-    office = _office(request, project)
+    office = office_of(request, project)
     return send(office.settle_contest(project, contest, upheld=sent.upheld, answer=sent.answer))
 
 
@@ -359,20 +368,20 @@ def read_log(
     event: Annotated[Short | None, Query()] = None,
 ) -> Response:
     """Every decision, newest first."""
-    office = _office(request, project)
-    return _list(office.log(project, before=before, limit=limit, judge=judge, event=event))
+    office = office_of(request, project)
+    return listed(office.log(project, before=before, limit=limit, judge=judge, event=event))
 
 
 @router.get("/projects/{project}/invites", response_model=ListOut)
 def list_invites(request: Request, project: Slug) -> Response:
     """Every invitation, with its link."""
-    return _list(_linked(request, _office(request, project).invites(project)))
+    return listed(_linked(request, office_of(request, project).invites(project)))
 
 
 @router.post("/projects/{project}/invites", response_model=ListOut, status_code=201)
 def make_invites(request: Request, project: Slug, sent: InvitesIn) -> Response:
     """Make an invitation for each note."""
-    made = _office(request, project).make_invites(project, sent.notes)
+    made = office_of(request, project).make_invites(project, sent.notes)
     return send({"results": _linked(request, made)}, 201)
 
 
@@ -383,20 +392,20 @@ def _linked(request: Request, invites: list[Any]) -> list[dict[str, Any]]:
 @router.delete("/projects/{project}/invites/{invite}", status_code=204)
 def revoke_invite(request: Request, project: Slug, invite: PublicId) -> Response:
     """Make an invitation void."""
-    _office(request, project).revoke_invite(project, invite)
+    office_of(request, project).revoke_invite(project, invite)
     return Response(status_code=204)
 
 
 @router.get("/projects/{project}/consensus", response_model=ListOut)
 def list_fits(request: Request, project: Slug) -> Response:
     """Which models are fitted."""
-    return _list(refit.fits(_office(request, project), project))
+    return listed(refit.fits(office_of(request, project), project))
 
 
 @router.post("/projects/{project}/consensus", response_model=ListOut, status_code=202)
 def ask_for_fit(request: Request, project: Slug, sent: ModelIn) -> Response:
     """Ask for a fit of a model; it is made in the background."""
-    office = _office(request, project)
+    office = office_of(request, project)
     refit.ask(office, project, sent.model)
     return send({"results": refit.fits(office, project)}, 202)
 
@@ -409,7 +418,7 @@ def read_fit(
     page: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
 ) -> Response:
     """A page of the labels by a model, the least sure first."""
-    return _list(refit.labels(_office(request, project), project, model, page))
+    return listed(refit.labels(office_of(request, project), project, model, page))
 
 
 @router.get(

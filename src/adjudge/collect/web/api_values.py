@@ -48,6 +48,30 @@ class Told(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+# -- experiments
+
+Share = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+Shares = Annotated[dict[Name, Share], Field(max_length=100)]
+Mixed = Literal["any", "uniform", "population"] | Shares
+
+
+class ArmIn(Sent):
+    """An arm: its name, and what it has otherwise than the project."""
+
+    name: Key
+    training_mix: Mixed | None = None
+    screening_mix: Mixed | None = None
+    feedback: bool | None = None
+    refresher_pairs: Annotated[int, Field(ge=0, le=100)] | None = None
+    pay_per_page: Short | None = None
+    pay_failed: Short | None = None
+    guidelines: Guide | None = None
+
+    def given(self) -> dict[str, Any]:
+        """As a file of arms has it."""
+        return self.model_dump(exclude_none=True)
+
+
 # -- errors
 
 
@@ -164,6 +188,7 @@ class JudgeOut(Told):
     pay: str
     currency: str
     completion_code: str | None
+    return_link: str | None
     notice: list[str]
 
 
@@ -225,6 +250,7 @@ class PageOut(Told):
     others: list[str]
     answers: list[AnswerOut]
     feedback: list[FeedbackOut]
+    why: str
 
 
 class NextOut(Told):

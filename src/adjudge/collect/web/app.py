@@ -16,13 +16,17 @@ from adjudge.collect.desk import Desk
 from adjudge.collect.office import Office
 from adjudge.collect.store.database import Database
 from adjudge.collect.web import (
+    api_arms,
     api_judging,
+    api_planning,
     api_projects,
     arm_pages,
     consensus_pages,
     errors,
+    gold_pages,
     health,
     judge,
+    plan_pages,
     project_pages,
     project_settings,
     requester,
@@ -30,6 +34,7 @@ from adjudge.collect.web import (
 from adjudge.collect.web.background import Background
 from adjudge.collect.web.entering import LoginNeeded, on_login_needed
 from adjudge.collect.web.keys import Keys, load_secret
+from adjudge.collect.web.limiting import Newcomers
 from adjudge.collect.web.logs import configure, event
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.middleware import Around
@@ -83,7 +88,12 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(api_judging.router, prefix=API)
     app.include_router(judge.router)
     app.include_router(api_projects.router, prefix=API)
-    for module in (health, requester, project_pages, project_settings, consensus_pages, arm_pages):
+    app.include_router(api_arms.router, prefix=API)
+    app.include_router(api_planning.router, prefix=API)
+    for module in (
+        *(health, requester, project_pages, project_settings, consensus_pages, arm_pages),
+        *(gold_pages, plan_pages),
+    ):
         app.include_router(module.router)
     app.mount("/static", _Static(directory=STATIC), name="static")
     return app
@@ -103,6 +113,7 @@ def _parts(settings: Settings) -> State:
         pages=Pages(sessions),
         metrics=Metrics(),
         attempts=Attempts(settings.login_attempts, settings.login_minutes * 60),
+        newcomers=Newcomers(),
         database=database,
         desk=Desk(database),
         office=office,

@@ -1,4 +1,4 @@
-"""What the server does between requests: take back expired pages, and refit the consensus."""
+"""What the server does between requests: take back expired pages, refit, and make plans."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import IO
 
-from adjudge.collect import refit
+from adjudge.collect import planner, refit
 from adjudge.collect.desk import Desk
 from adjudge.collect.office import Office
 from adjudge.collect.web.logs import event
@@ -23,6 +25,7 @@ from adjudge.errors import AdjudgeError
 
 _LONGEST = 1_800.0  # seconds of one fit
 _TICK = 0.5
+_SAID = (0, 3)  # codes of a process that has kept what came of it, good or bad
 
 
 class Background:
@@ -58,17 +61,23 @@ class Background:
             if not self._leads():
                 continue
             now = time.monotonic()
-            try:
-                if now - swept >= self._settings.sweep_seconds:
-                    swept = now
-                    self._sweep()
-                if self._settings.refit_seconds and now - looked >= self._settings.refit_seconds:
-                    looked = now
-                    self._refit()
-            except AdjudgeError as fault:
-                event("background-failed", logging.ERROR, why=type(fault).__name__)
-            except Exception:
-                logging.getLogger("adjudge.serve").exception("background-failed")
+            if now - swept >= self._settings.sweep_seconds:
+                swept = now
+                self._do(self._sweep)
+            if self._settings.refit_seconds and now - looked >= self._settings.refit_seconds:
+                looked = now
+                self._do(self._plan)
+                self._do(self._refit)
+
+    @staticmethod
+    def _do(work: Callable[[], None]) -> None:
+        """Do a piece of work; a fault of it is told, and keeps nothing else from being done."""
+        try:
+            work()
+        except AdjudgeError as fault:
+            event("background-failed", logging.ERROR, why=type(fault).__name__)
+        except Exception:
+            logging.getLogger("adjudge.serve").exception("background-failed")
 
     def _leads(self) -> bool:
         """Whether this process holds the lock; it is tried again in case its holder has gone."""
@@ -97,22 +106,40 @@ class Background:
 
     def _refit(self) -> None:
         for project, model in refit.due(self._office):
+            code = self._run_beside(refit, project=project, model=model)
             if self._stop.is_set():
                 return
-            wanted = {"database": self._settings.database, "project": project, "model": model}
-            environment = {**os.environ, refit.ENVIRONMENT: json.dumps(wanted)}
-            began = time.monotonic()
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", "adjudge.collect.refit"],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            code = self._wait(self._child)
-            self._child = None
+            if code not in _SAID:
+                refit.gave_up(self._office, project, model, code)
             self._metrics.count("refits")
-            event("refit", model=model, code=code, seconds=round(time.monotonic() - began, 1))
+
+    def _plan(self) -> None:
+        for project in planner.due(self._office):
+            code = self._run_beside(planner, project=project)
+            if self._stop.is_set():
+                return
+            if code not in _SAID:
+                planner.gave_up(self._office, project, code)
+            self._metrics.count("plans")
+
+    def _run_beside(self, module: ModuleType, **wanted: str) -> int:
+        """Run a module as a process of its own, and wait for it; its code."""
+        given = json.dumps({"database": self._settings.database, **wanted})
+        began = time.monotonic()
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", module.__name__],
+            env={**os.environ, module.ENVIRONMENT: given},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        if self._stop.is_set():  # it may have been set before there was a child to end
+            self._child.terminate()
+        code = self._wait(self._child)
+        self._child = None
+        what, model = module.__name__.rpartition(".")[2], wanted.get("model", "")
+        event(what, model=model, code=code, seconds=round(time.monotonic() - began, 1))
+        return code
 
     @staticmethod
     def _wait(child: subprocess.Popen[bytes]) -> int:

@@ -36,6 +36,7 @@ _STATUS = {  # of Refused; 409 for those not named
     "bad-token": 401,
     "token-missing": 401,
     "too-many": 429,
+    "crowded": 429,
 }
 _TITLES = {
     400: "That could not be read",
@@ -51,6 +52,7 @@ _TITLES = {
     500: "Something went wrong here",
     503: "Not available for a moment",
 }
+_TITLE_OF = {"crowded": "Please come back in a moment"}  # where the status says too little
 _UNAVAILABLE = {  # what the database itself said stands in the log
     "database-busy": "the database is busy; nothing was stored, please try again in a moment",
     "database-full": "the disk of the database is full; nothing was stored, please try again later",
@@ -77,7 +79,7 @@ def shape(code: str, message: str, request_id: str, **more: Any) -> dict[str, An
 def answer(request: Request, status: int, code: str, message: str, **more: Any) -> Response:
     """An error as JSON for the API, as a page for a browser."""
     headers = {"Retry-After": "5"} if status == 503 else {}
-    if code == "too-many" and "seconds" in more:
+    if status == 429 and "seconds" in more:
         headers["Retry-After"] = str(math.ceil(more["seconds"]))
     if status == 401 and _is_api(request):
         headers["WWW-Authenticate"] = "Bearer"
@@ -88,11 +90,14 @@ def answer(request: Request, status: int, code: str, message: str, **more: Any) 
     if not sentence.endswith((".", "!", "?")):
         sentence += "."
     back, name = _back(request, status)
+    if code == "crowded" and request.method == "GET":  # the same link, with the id that it carries
+        path, query = request.scope["path"].removeprefix(root(request)), request.url.query
+        back, name = f"{root(request)}{path}?{query}", "Try again"
     page = state_of(request).pages.show(
         request,
         "error.html",
         status=status,
-        title=_TITLES.get(status, "Not possible"),
+        title=_TITLE_OF.get(code) or _TITLES.get(status, "Not possible"),
         message=sentence,
         back=back,
         back_name=name,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from datetime import datetime
 
 from starlette.requests import Request
 
-from adjudge.collect.values import Arrival, JudgeView
+from adjudge.collect.dry_runs import PARAMETER as DRY_RUNS
+from adjudge.collect.values import DRY_RUN, Arrival, JudgeView
 from adjudge.collect.views import Invite
 from adjudge.collect.web.keys import Forged
 from adjudge.collect.web.pages import root
@@ -15,17 +17,21 @@ from adjudge.collect.web.state import State, state_of
 from adjudge.errors import Refused
 
 _DAY = 86_400.0
-_PARTICIPANT = ("PROLIFIC_PID", "participant")  # names of the participant's id in a link
+_PARTICIPANT = ("PROLIFIC_PID", "participant")  # names of the id, where the policy has none
 _LONGEST = 200  # characters of one parameter
 
 
 def from_panel(request: Request, project: str) -> Arrival | None:
     """Who comes from a panel, which puts a participant's id in the link."""
     given = request.query_params
-    key = next((given[name] for name in _PARTICIPANT if given.get(name)), "")
+    if not given:
+        return None
+    named = state_of(request).desk.participant_parameter(project)
+    names = (named,) if named else _PARTICIPANT
+    key = next((given[name] for name in names if given.get(name)), "")
     if not key:
         return None
-    parameters = {name: value for name, value in given.items() if name not in _PARTICIPANT}
+    parameters = {name: value for name, value in given.items() if name not in names}
     texts = [key, *parameters, *parameters.values()]
     if len(parameters) > 20 or any(len(text) > _LONGEST or "\0" in text for text in texts):
         raise Refused("bad-form", f"a parameter of this link is over {_LONGEST} characters")
@@ -45,6 +51,12 @@ def resume_link(request: Request, view: JudgeView) -> str:
     # By the day, so that the same page is the same page when it is loaded again.
     ends = int((time.time() // _DAY + 1 + state.settings.judge_days) * _DAY)
     return _link(request, {"p": view.project, "j": view.judge, "e": ends})
+
+
+def dry_run_link(request: Request, project: str, arm: str) -> str:
+    """A link by which somebody tries the project out, as one judge of her own; it lasts a day."""
+    held = {"p": project, "d": f"dry-run-{secrets.token_urlsafe(12)}", "a": arm}
+    return _link(request, {**held, "e": int(time.time() + _DAY)})
 
 
 def _ends(expires: datetime | None, made: datetime, days: float) -> int:
@@ -73,4 +85,9 @@ def from_link(state: State, token: str) -> Arrival | tuple[str, str]:
         raise Refused("link-expired", "this link has expired; ask for a new one")
     if "j" in held:
         return held["p"], held["j"]
+    if "d" in held:
+        parameters = {DRY_RUNS: "1", "arm": held["a"]}
+        return Arrival(
+            project=held["p"], channel="open", key=held["d"], parameters=parameters, kind=DRY_RUN
+        )
     return Arrival(project=held["p"], channel="invite", key=held["i"])

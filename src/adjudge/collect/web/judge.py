@@ -11,9 +11,18 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
-from adjudge.collect.values import Answer, Arrival, Feedback, JudgeView, Page, ProjectView
+from adjudge.collect.values import (
+    DRY_RUN,
+    Answer,
+    Arrival,
+    Feedback,
+    JudgeView,
+    Page,
+    ProjectView,
+)
 from adjudge.collect.web import joining
 from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.limiting import newcomer
 from adjudge.collect.web.markdown import render
 from adjudge.collect.web.pages import go, is_htmx, money, root
 from adjudge.collect.web.state import state_of
@@ -57,7 +66,8 @@ def _arrived(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
     """Let the browser be the judge that a link names, and go on without the link in sight."""
     state = state_of(request)
     if isinstance(arrival, Arrival):
-        view = state.desk.arrive(arrival)
+        admit = newcomer(request, arrival.project) if arrival.channel == "panel" else None
+        view = state.desk.arrive(arrival, admit=admit)
         project, judge = arrival.project, view.judge
     else:
         project, judge = arrival
@@ -75,7 +85,8 @@ async def begin(request: Request, project: str) -> Response:
     judge = session.judges.get(project)
     if judge is None:
         arrival = Arrival(project=project, channel="open", key=secrets.token_urlsafe(16))
-        view = await run_in_threadpool(state.desk.arrive, arrival)
+        admit = newcomer(request, project)
+        view = await run_in_threadpool(state.desk.arrive, arrival, admit=admit)
         judge = view.judge
         session.judge_as(project, judge)
     await run_in_threadpool(state.desk.consent, judge)
@@ -195,7 +206,6 @@ def told(request: Request, project: str, page: str) -> Response:
         if not entry.right and entry.row in rows
     ]
     training = seen.kind == "training"
-    right = sum(entry.right for entry in outcome.feedback)
     return _show(
         request,
         "judge/outcome.html",
@@ -204,9 +214,10 @@ def told(request: Request, project: str, page: str) -> Response:
         page=page,
         misses=misses,
         training=training,
-        passed=training and view.stage in ("working", "warned"),
+        refresher=bool(seen.why),
+        passed=training and not seen.why and view.stage in ("working", "warned"),
         total=len(rows),
-        right=right if training else 0,
+        right=len(rows) - len(misses) if training else 0,
         stored=outcome.stored,
         on="Go on" if view.stage not in _OVER else "See how it ended",
     )
@@ -304,6 +315,7 @@ def _welcome(request: Request, project: ProjectView, view: JudgeView | None) -> 
         project,
         None,
         identified=view is not None,
+        dry=view is not None and view.kind == DRY_RUN,
         guidelines=render(project.guidelines),
         consent=render(project.consent),
         needed=needed,

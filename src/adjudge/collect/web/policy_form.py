@@ -15,6 +15,11 @@ from adjudge.errors import BadSetting
 
 _WORDS: dict[str, tuple[str, str]] = {
     "judgments_per_item": ("Trusted judgments an item", "An item closes when it has so many."),
+    "judgments_by_arm": ("So many judgments in each arm", "Else over all arms together."),
+    "closing": ("When an item closes", "fixed: at that number; adaptive: when it is sure."),
+    "least_judgments": ("Adaptive: at least", "judgments of every item."),
+    "most_judgments": ("Adaptive: at most", "Empty: as many as above."),
+    "sure": ("Adaptive: how sure", "Probability of the label, from 0.5 to 1."),
     "queries_per_page": ("Queries a page", ""),
     "results_per_query": ("Results a query", ""),
     "lease_minutes": ("Minutes a page is kept for its judge", "Then it goes to others."),
@@ -37,16 +42,29 @@ _WORDS: dict[str, tuple[str, str]] = {
     "confidence": ("How sure to be, with beta", "From 0 to 1."),
     "least_golds": ("Golds before any warning", ""),
     "golds_after_warning": ("Golds between warning and block", ""),
+    "refresher_pairs": ("Results in a refresher", "0 for no refreshers."),
+    "refresher_after": ("Missed golds that bring one", "Since the last refresher."),
+    "refreshers": ("Refreshers a judge may have", ""),
     "pay_per_page": ("Pay for a page", ""),
     "pay_failed": ("Pay for who fails the training", ""),
     "pay_blocked": ("Pay the work of blocked judges", ""),
+    "budget": ("Budget", "No page that would pass it is given out. Empty for none."),
+    "budget_judgments": ("Budget in judgments", "Answers to work. Empty for none."),
     "currency": ("Currency", ""),
     "code_finished": ("Completion code: finished", "Empty for none."),
     "code_failed": ("Completion code: training failed", ""),
     "code_blocked": ("Completion code: blocked", ""),
+    "code_nothing_left": ("Completion code: nothing left to judge", "For who came too late."),
+    "panel": ("Panel whose rules are checked", ""),
+    "participant_parameter": ("Name of the participant's id", "In the panel's link to you."),
+    "return_link": ("Link back to the panel", "With {code}, {participant}, {SESSION_ID} ..."),
     "require_consent": ("Ask for consent", ""),
     "consent": ("Words of the consent", "Markdown."),
     "channels": ("Ways judges may come", ""),
+    "address_per_minute": ("New judges a minute from one address", "0 for no limit."),
+    "address_per_hour": ("New judges an hour from one address", "0 for no limit."),
+    "newcomers_per_minute": ("New judges a minute in all", "0 for no limit."),
+    "newcomers_per_hour": ("New judges an hour in all", "0 for no limit."),
 }
 
 _PARTS = {  # by the first setting of each; what has no part of its own joins the last
@@ -54,10 +72,24 @@ _PARTS = {  # by the first setting of each; what has no part of its own joins th
     "training": "Training",
     "screening": "Hidden gold",
     "trust": "Trust",
+    "refresher_pairs": "Refreshers",
     "pay_per_page": "Pay and completion codes",
+    "panel": "Panel",
     "require_consent": "Coming in",
 }
-_CHOICES = {"gold_runs_out": ("repeat", "none", "finish"), "trust": ("share", "beta")}
+_CHOICES = {
+    "closing": ("fixed", "adaptive"),
+    "gold_runs_out": ("repeat", "none", "finish"),
+    "trust": ("share", "beta"),
+    "panel": ("none", "prolific"),
+}
+
+_MAY_BE_NONE: dict[str, type[int] | type[Decimal]] = {
+    "max_pages": int,
+    "most_judgments": int,
+    "budget": Decimal,
+    "budget_judgments": int,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +178,8 @@ def settings(form: Form, policy: Policy) -> dict[str, Any]:
 
 
 def _read(field: Field, text: str, now: object) -> Any:
-    if field.name == "max_pages" or (now is None and not text):
-        return _number(field, text, int) if text else None
+    if field.name in _MAY_BE_NONE:
+        return _number(field, text, _MAY_BE_NONE[field.name]) if text else None
     if isinstance(now, Decimal):
         return _number(field, text, Decimal)
     if isinstance(now, int):

@@ -6,18 +6,19 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
+from adjudge.collect.panels import entry_link
 from adjudge.collect.views import PROJECT_STATES
 from adjudge.collect.web import uploading
 from adjudge.collect.web.entering import entered
 from adjudge.collect.web.forms import Form, read_form
-from adjudge.collect.web.joining import origin
+from adjudge.collect.web.joining import dry_run_link, origin
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
 from adjudge.errors import NotFound, Refused
 
 router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
 _LOG_LINES = 100
-_MOST_GOLDS = 500  # shown: the contested and most missed
+_MOST_GOLDS = 500  # shown: the most doubtful
 
 
 @router.get("")
@@ -30,15 +31,30 @@ def _overview(
     request: Request, project: str, preview: object = None, status: int = 200
 ) -> Response:
     who = entered(request)
+    policy, _ = who.office.policy(project)
+    link = f"{origin(request)}{root(request)}/j/{project}"
     return who.show_project(
         "Overview",
         "requester/overview.html",
         project,
         status=status,
         progress=who.office.progress(project),
-        link=f"{origin(request)}{root(request)}/j/{project}",
+        link=link if "open" in policy.channels else "",
+        panel_link=entry_link(link, policy) if "panel" in policy.channels else "",
+        panel=policy.panel,
+        arms=[arm.name for arm in who.office.arms(project)],
         preview=preview,
     )
+
+
+@router.post("/dry-run")
+async def dry_run(request: Request, project: str) -> Response:
+    """Go the way of a judge, without anything counting."""
+    form = await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    await run_in_threadpool(who.office.project, project)  # hers, or it is not there
+    link = dry_run_link(request, project, form.text("arm", most=200))
+    return go(request, link.removeprefix(origin(request) + root(request)))
 
 
 @router.get("/progress")
@@ -132,7 +148,7 @@ def disagreements(request: Request, project: str) -> Response:
 
 @router.get("/gold")
 def gold(request: Request, project: str) -> Response:
-    """Every gold, the contested and most missed first."""
+    """Every gold, the most doubtful first."""
     who = entered(request)
     golds = who.office.golds(project)
     return who.show_project(
@@ -153,7 +169,10 @@ def show_gold(request: Request, project: str) -> Response:
     found = [entry for entry in who.office.golds(project) if entry.item == item]
     if not found:
         raise NotFound("gold", item)
-    return who.show_project("Gold", "requester/gold_edit.html", project, gold=found[0])
+    said = [contest for contest in who.office.contests(project) if contest.item == item]
+    return who.show_project(
+        "Gold", "requester/gold_edit.html", project, gold=found[0], contests=said
+    )
 
 
 @router.post("/gold")

@@ -66,6 +66,15 @@ def _set_policy(request: Request, project: str, form: Form) -> Response:
     return go(request, f"/projects/{project}/settings?done=policy")
 
 
+@router.post("/settings/panel")
+async def set_panel(request: Request, project: str) -> Response:
+    """Set what a panel asks for."""
+    form = await read_form(request)
+    who = await run_in_threadpool(entered, request)
+    await run_in_threadpool(who.office.use_panel, project, form.need("panel", most=40))
+    return go(request, f"/projects/{project}/settings?done=panel")
+
+
 @router.post("/settings/guidelines")
 async def set_guidelines(request: Request, project: str) -> Response:
     """Replace the guidelines."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from adjudge.collect.office import Office
     from adjudge.collect.store.database import Database
     from adjudge.collect.web.keys import Keys
+    from adjudge.collect.web.limiting import Newcomers
     from adjudge.collect.web.metrics import Metrics
     from adjudge.collect.web.pages import Pages
     from adjudge.collect.web.security import Attempts, Sessions
@@ -29,6 +30,7 @@ class State:
     pages: Pages
     metrics: Metrics
     attempts: Attempts
+    newcomers: Newcomers
     database: Database
     desk: Desk
     office: Office

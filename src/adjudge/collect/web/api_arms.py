@@ -1,0 +1,91 @@
+"""The API of experiments: the arms of a project, and the report by arm."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Security
+from pydantic import Field
+from starlette.responses import Response
+
+from adjudge.collect.arms import preset, read_arms
+from adjudge.collect.office import Office
+from adjudge.collect.web.api_judging import BEARER
+from adjudge.collect.web.api_projects import Listing, office_of
+from adjudge.collect.web.api_values import FAULTS, ArmIn, Name, Sent, Shares, Short, Slug, send
+from adjudge.errors import BadSetting
+
+router = APIRouter(tags=["arms"], responses=FAULTS, dependencies=[Security(BEARER)])
+Resamples = Annotated[int, Field(ge=0, le=10_000)]
+Seed = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class ArmsIn(Sent):
+    """Arms in their order, or the name of a preset; ``population`` is what that mix stands for."""
+
+    arms: list[ArmIn] = Field(default=[], max_length=50)
+    preset: Short = ""
+    population: Shares | None = None
+
+
+class ReportIn(Sent):
+    """What to measure arms by: the true labels of judged items, by the items' names."""
+
+    test: dict[Name, Name] = Field(min_length=1, max_length=200_000)
+    resamples: Resamples = 400
+    seed: Seed = 0
+
+
+@router.get("/projects/{project}/arms", response_model=Listing)
+def read_project_arms(request: Request, project: Slug) -> Response:
+    """The arms of a project's experiment, and what is wrong with them."""
+    return _told(office_of(request, project), project)
+
+
+@router.put("/projects/{project}/arms", response_model=Listing)
+def set_project_arms(request: Request, project: Slug, sent: ArmsIn) -> Response:
+    """Set the arms; once a judge has come, they can only be added to."""
+    office = office_of(request, project)
+    labels = office.project(project).labels
+    gold = office.gold(project)
+    known = gold.texts() if gold is not None else []
+    if sent.preset and sent.arms:
+        raise BadSetting("preset", sent.preset, "either arms or preset")
+    if sent.preset:
+        made = preset(sent.preset, labels=labels, gold=known)
+    else:
+        given = {"arms": [arm.given() for arm in sent.arms], "population": sent.population}
+        made = read_arms(given, labels=labels, gold=known)
+    office.set_arms(project, made)
+    return _told(office, project)
+
+
+def _told(office: Office, project: str) -> Response:
+    arms: list[dict[str, Any]] = [arm.to_dict() for arm in office.arms(project)]
+    return send({"arms": arms, "warnings": office.arm_warnings(project)})
+
+
+@router.get("/projects/{project}/arms/report", response_model=Listing)
+def read_arm_report(
+    request: Request,
+    project: Slug,
+    resamples: Annotated[Resamples, Query()] = 400,
+    seed: Annotated[Seed, Query()] = 0,
+) -> Response:
+    """Funnel, judges and majority vote by arm, against the project's gold."""
+    office = office_of(request, project)
+    return send(office.arm_report(project, resamples=resamples, seed=seed).to_dict())
+
+
+@router.post("/projects/{project}/arms/report", response_model=Listing)
+def make_arm_report(request: Request, project: Slug, sent: ReportIn) -> Response:
+    """The same against true labels of items that were judged as work; nothing of them is kept."""
+    import pyarrow as pa
+
+    from adjudge.data.gold import Gold
+
+    office = office_of(request, project)
+    columns = {"item": list(sent.test), "gold": list(sent.test.values())}
+    test = Gold.from_table(pa.table(columns), source="the test labels")
+    made = office.arm_report(project, test=test, resamples=sent.resamples, seed=sent.seed)
+    return send(made.to_dict())

@@ -1,0 +1,128 @@
+"""The API of gold by design and of the plan."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Security
+from pydantic import Field
+from starlette.responses import Response
+
+from adjudge.collect import planner, refit
+from adjudge.collect.office import Office
+from adjudge.collect.planner import Wish
+from adjudge.collect.web.api_judging import BEARER
+from adjudge.collect.web.api_projects import Listing, ListOut, listed, office_of
+from adjudge.collect.web.api_values import (
+    FAULTS,
+    Name,
+    Reason,
+    Sent,
+    Shares,
+    Short,
+    Slug,
+    plain,
+    send,
+)
+
+router = APIRouter(tags=["planning"], responses=FAULTS, dependencies=[Security(BEARER)])
+Role = Literal["training", "screening", "both"]
+Mix = Literal["any", "uniform"] | Shares
+
+
+class DesignIn(Sent):
+    """A split of the gold: how many train and in which label mix; ``store`` false only looks."""
+
+    training: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    training_mix: Mix = "uniform"
+    screening_mix: Mix = "any"
+    seed: Annotated[int, Field(ge=0, le=2**53)] = 0
+    store: bool = True
+
+
+class ApproveIn(Sent):
+    """An item that becomes gold, by a person's word."""
+
+    item: Name
+    accepted: list[Name] = Field(min_length=1, max_length=100)
+    reason: Reason = ""
+    role: Role = "screening"
+
+
+class DeclineIn(Sent):
+    """An item that shall not be suggested as gold, or may be again."""
+
+    item: Name
+    again: bool = False
+
+
+class WishIn(Sent):
+    """What a plan is for; pay and share of gold are the policy's if they are not given."""
+
+    accuracy: Annotated[float, Field(gt=0, lt=1)]
+    pay_per_page: Short | None = None
+    gold_share: Annotated[float, Field(ge=0, le=0.9)] | None = None
+
+
+@router.get("/projects/{project}/gold-forecast", response_model=Listing)
+def read_forecast(
+    request: Request,
+    project: Slug,
+    judges: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
+) -> Response:
+    """How much gold is needed, by label, and what is wrong with it."""
+    return send(office_of(request, project).gold_forecast(project, judges=judges))
+
+
+@router.post("/projects/{project}/gold-design", response_model=Listing)
+def design_gold(request: Request, project: Slug, sent: DesignIn) -> Response:
+    """Split the gold into a training set of a label mix, and screening gold: the rest."""
+    made = office_of(request, project).design_gold(project, **sent.model_dump())
+    counts = {"training": len(made.training), "screening": len(made.screening)}
+    told = {"labels": made.counts, "missing": made.missing, "warnings": made.warnings}
+    return send({"stored": sent.store, **counts, **told})
+
+
+@router.get("/projects/{project}/gold-suggestions", response_model=ListOut)
+def list_suggestions(
+    request: Request, project: Slug, limit: Annotated[int, Query(ge=1, le=200)] = 20
+) -> Response:
+    """Items that could become gold: what the consensus in the background is surest of."""
+    office = office_of(request, project)
+    return listed(office.suggested_gold(project, refit.sure_of(office, project)[1], limit))
+
+
+@router.post("/projects/{project}/gold-suggestions", response_model=Listing)
+def approve_gold(request: Request, project: Slug, sent: ApproveIn) -> Response:
+    """Make gold of an item that was work."""
+    return send(office_of(request, project).approve_gold(project, **sent.model_dump()))
+
+
+@router.post("/projects/{project}/gold-suggestions/declined", response_model=ListOut)
+def decline_gold(request: Request, project: Slug, sent: DeclineIn) -> Response:
+    """Never suggest an item as gold, or let it be suggested again; those declined so far."""
+    office = office_of(request, project)
+    office.decline_gold(project, sent.item, again=sent.again)
+    return listed([{"item": item} for item in office.declined_gold(project)])
+
+
+@router.get("/projects/{project}/plan", response_model=Listing)
+def read_plan(request: Request, project: Slug) -> Response:
+    """The last plan that was made, and the one that is being made."""
+    return send(_plan(office_of(request, project), project))
+
+
+@router.post("/projects/{project}/plan", response_model=Listing, status_code=202)
+def ask_for_plan(request: Request, project: Slug, sent: WishIn) -> Response:
+    """Ask for a plan of judgments, golds and money; it is made in the background."""
+    office = office_of(request, project)
+    policy, _ = office.policy(project)
+    pay = policy.pay_per_page if sent.pay_per_page is None else sent.pay_per_page
+    share = policy.screening_share if sent.gold_share is None else sent.gold_share
+    planner.ask(office, project, Wish.checked(sent.accuracy, pay, share))
+    return send(_plan(office, project), 202)
+
+
+def _plan(office: Office, project: str) -> dict[str, Any]:
+    asked, plan = planner.asked_for(office, project), planner.plan_of(office, project)
+    return {"asked": plain(asked), "plan": plain(plan)}

@@ -1,0 +1,174 @@
+"""The requester's page of the plan: judgments, golds and money for a wanted accuracy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from adjudge.collect import planner
+from adjudge.collect.planner import ProjectPlan, Wish
+from adjudge.collect.web.entering import Entered, entered
+from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.pages import go
+from adjudge.errors import BadSetting, Refused
+
+router = APIRouter(prefix="/projects/{project}/plan", include_in_schema=False)
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 620.0, 16.0, 236.0  # of the chart, in its own units
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What one number of judgments gives, in the chart."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    number: int
+    said: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Accuracy against judgments an item, as a drawing has it."""
+
+    ticks: tuple[tuple[float, str], ...]  # place, text
+    points: tuple[Point, ...]
+    line: str
+    wanted: float
+
+
+def curve_of(plan: ProjectPlan) -> Curve | None:
+    """The curve of a plan; None without any numbers."""
+    if not plan.rows:
+        return None
+    lowest = min(*(row.low for row in plan.rows), plan.wish.accuracy)
+    highest = max(*(row.high for row in plan.rows), plan.wish.accuracy)
+    step = 0.05 if highest - lowest < 0.25 else 0.1
+    least = max(0.0, math.floor(lowest / step + 1e-9) * step)
+    most = min(1.0, math.ceil(highest / step - 1e-9) * step)
+    most = max(most, least + step)
+    apart = (_RIGHT - _LEFT) / (len(plan.rows) + 1)
+
+    def up(value: float) -> float:
+        share = (min(max(value, least), most) - least) / (most - least)
+        return round(_BOTTOM - (_BOTTOM - _TOP) * share, 1)
+
+    points = tuple(
+        Point(
+            x=round(_LEFT + apart * (place + 1), 1),
+            y=up(row.accuracy),
+            low=up(row.low),
+            high=up(row.high),
+            number=row.per_item,
+            said=f"{row.per_item}: {row.accuracy:.3f}, from {row.low:.3f} to {row.high:.3f}",
+            chosen=row.per_item == plan.per_item,
+        )
+        for place, row in enumerate(plan.rows)
+    )
+    count = round((most - least) / step)
+    return Curve(
+        ticks=tuple((up(least + n * step), f"{least + n * step:.2f}") for n in range(count + 1)),
+        points=points,
+        line=" ".join(f"{point.x},{point.y}" for point in points),
+        wanted=up(plan.wish.accuracy),
+    )
+
+
+@router.get("")
+def show(request: Request, project: str) -> Response:
+    """The last plan, what is asked for, and the form to ask."""
+    return _show(entered(request), project)
+
+
+def _show(
+    who: Entered,
+    project: str,
+    *,
+    given: dict[str, str] | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> Response:
+    policy, _ = who.office.policy(project)
+    asked = planner.asked_for(who.office, project)
+    plan = planner.plan_of(who.office, project)
+    last = asked.wish if asked else plan.wish if plan else None
+    shown = {
+        "accuracy": f"{last.accuracy:g}" if last else "0.9",
+        "pay_per_page": last.pay_per_page if last else str(policy.pay_per_page),
+        "gold_share": f"{last.gold_share if last else policy.screening_share:g}",
+    }
+    changes = {}
+    if plan is not None and plan.per_item is not None:
+        fresh = planner.changes(plan, policy)
+        changes = {name: (getattr(policy, name), value) for name, value in fresh.items()}
+    return who.show_project(
+        "Plan",
+        "requester/plan.html",
+        project,
+        status=status,
+        policy=policy,
+        asked=asked,
+        plan=plan,
+        curve=None if plan is None else curve_of(plan),
+        given=given or shown,
+        changes=changes,
+        problem=problem,
+    )
+
+
+@router.post("")
+async def ask(request: Request, project: str) -> Response:
+    """Ask for a plan."""
+    form = await read_form(request)
+    return await run_in_threadpool(_ask, request, project, form)
+
+
+def _ask(request: Request, project: str, form: Form) -> Response:
+    who = entered(request)
+    names = ("accuracy", "pay_per_page", "gold_share")
+    given = {name: form.text(name, most=20) for name in names}
+    try:
+        wish = Wish.checked(
+            _number("accuracy", given["accuracy"]),
+            given["pay_per_page"] or "0",
+            _number("gold_share", given["gold_share"]),
+        )
+        planner.ask(who.office, project, wish)
+    except (BadSetting, Refused) as fault:
+        return _show(who, project, given=given, problem=str(fault), status=422)
+    return go(request, f"/projects/{project}/plan")
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise BadSetting(name, text, "a number") from None
+    if not math.isfinite(value):
+        raise BadSetting(name, text, "a number")
+    return value
+
+
+@router.post("/use")
+async def use(request: Request, project: str) -> Response:
+    """Change the policy to what the plan recommends."""
+    await read_form(request)
+    return await run_in_threadpool(_use, request, project)
+
+
+def _use(request: Request, project: str) -> Response:
+    office = entered(request).office
+    plan = planner.plan_of(office, project)
+    if plan is None or plan.per_item is None:
+        raise Refused("no-plan", "there is no plan that recommends a number of judgments")
+    policy, _ = office.policy(project)
+    changes = planner.changes(plan, policy)
+    if changes:
+        office.set_policy(project, changes)
+    return go(request, f"/projects/{project}/plan?done=plan-used")

@@ -1,0 +1,166 @@
+"""Gold that is wrong, arms, the plan and suggested gold, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sites import LABELS, Site, served
+from visitors import Visitors, begin, check, judge, train
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A server whose background fits and plans at once."""
+    with served(tmp_path, refit_seconds=0.5) as running:
+        yield running
+
+
+def requester(site: Site, visitors: Visitors) -> Page:
+    """A page of a requester who has logged in."""
+    session = site.set_up().client.cookies["adjudge_session"]
+    page = visitors.come()
+    page.context.add_cookies([{"name": "adjudge_session", "value": session, "url": site.url}])
+    return page
+
+
+def seen_by_all(page: Page, name: str) -> None:
+    """No serious fault on a large screen, light and dark, nor on a phone, which it fits."""
+    check(page, name)
+    page.emulate_media(color_scheme="dark")
+    check(page, f"{name}-dark")
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 360, "height": 740})
+    check(page, f"{name}-phone")
+    wide = page.evaluate("Math.max(window.innerWidth, document.documentElement.scrollWidth)")
+    assert wide == 360, name
+    page.set_viewport_size({"width": 1200, "height": 850})
+
+
+def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
+    site: Site, visitors: Visitors
+) -> None:
+    slug = site.open_project(queries=12, screening_golds=2, warn_below=0.1, block_below=0.05)
+    for gold in site.office.golds(slug):
+        if gold.role == "screening":  # wrong, all of it
+            (other,) = set(LABELS) - set(gold.accepted)
+            site.office.edit_gold(slug, gold.item, accepted=[other])
+    page = visitors.come()
+    begin(page, site, slug)
+    train(page)
+    page.get_by_role("link", name="Go on").press("Enter")
+    judge(page)
+    page.get_by_text("I disagree").first.press("Enter")
+    page.get_by_label("Why is your answer right?").first.fill("I saw it shine, and it is lovely.")
+    page.get_by_role("button", name="Send").first.press("Enter")
+    expect(page.get_by_text("You disagreed.").first).to_be_visible()
+    page.get_by_role("link", name="Go on").press("Enter")
+    page.get_by_role("button", name="I have read them, go on").press("Enter")
+    judge(page)
+    page.get_by_role("link", name="See how it ended").press("Enter")
+    expect(page.get_by_role("heading", name="Your work here has ended")).to_be_visible()
+    assert site.office.judges(slug)[0].stage == "blocked"
+    assert site.office.progress(slug).trusted == 0
+
+    ada = requester(site, visitors)
+    ada.goto(f"{site.url}/projects/{slug}/gold")
+    contest = site.office.contests(slug)[0]
+    expect(ada.get_by_text("I saw it shine, and it is lovely.")).to_be_visible()
+    first = ada.locator("table tbody tr").first
+    expect(first).to_contain_text(f"best judges: {contest.given}")
+    seen_by_all(ada, "gold-queue")
+    ada.get_by_role("link", name="change the gold").click()
+    expect(ada.get_by_text("I saw it shine, and it is lovely.")).to_be_visible()
+    seen_by_all(ada, "gold-edit")
+    ada.get_by_label(contest.accepted[0], exact=True).uncheck()
+    ada.get_by_label(contest.given, exact=True).check()
+    ada.get_by_role("button", name="Change, and grade every answer anew").click()
+    expect(ada.get_by_text("every answer to it graded anew")).to_be_visible()
+    expect(ada.get_by_role("heading", name="Judges disagree")).to_have_count(0)
+    assert site.office.judges(slug)[0].stage == "working"
+    before = site.office.progress(slug).trusted
+    assert before > 0
+
+    page.goto(f"{site.url}/j/{slug}")
+    expect(
+        page.get_by_text("A known answer was corrected: your work counts again.")
+    ).to_be_visible()
+    expect(page.get_by_text("You were right to disagree.")).to_be_visible()
+    check(page, "unblocked")
+    judge(page)
+    page.wait_for_load_state()
+    assert site.office.progress(slug).trusted > before
+    assert site.office.audit(slug) == []
+
+
+def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
+    site: Site, visitors: Visitors
+) -> None:
+    slug = site.open_project(queries=8, screening_golds=2, least_golds=50, judgments_per_item=4)
+    ada = requester(site, visitors)
+    ada.goto(f"{site.url}/projects/{slug}/arms")
+    ada.get_by_text("Set the arms").first.click()
+    ada.get_by_label("Preset").select_option("feedback-or-none")
+    ada.get_by_role("button", name="Set the arms").click()
+    expect(ada.get_by_text("The arms are set")).to_be_visible()
+    for number in range(4):
+        person = site.browser().join(slug).train(slug)
+        for _ in range(4):
+            if person.is_judging:
+                person.answer(slug, wrong=number == 3).go_on(slug)
+    ada.goto(f"{site.url}/projects/{slug}/arms")
+    funnel = ada.get_by_role("region", name="Who came through")
+    for arm in ("feedback", "no-feedback"):
+        expect(funnel.get_by_role("row", name=arm, exact=False).first).to_be_visible()
+    for table in ("Judges, against", "Majority vote, against"):
+        region = ada.get_by_role("region", name=table, exact=False)
+        for measure in ("Accuracy", "Precision Good", "Recall Bad"):
+            expect(region.get_by_role("rowheader", name=measure)).to_be_visible()
+        expect(region.get_by_text(" to ").first).to_be_visible()  # intervals
+    chart = ada.get_by_role("img", name="Accuracy of judges and of their majority vote")
+    expect(chart).to_be_visible()
+    assert chart.locator("circle").count() == 2
+    seen_by_all(ada, "arms")
+
+    ada.goto(f"{site.url}/projects/{slug}/gold/suggestions")
+    ada.get_by_role("button", name="Fit the consensus").or_(
+        ada.get_by_role("button", name="Fit it anew")
+    ).or_(ada.get_by_text("The consensus is being fitted")).first.wait_for()
+    if ada.get_by_role("button", name="Fit the consensus").count():
+        ada.get_by_role("button", name="Fit the consensus").click()
+    expect(ada.get_by_role("button", name="Make it gold").first).to_be_visible(timeout=60_000)
+    seen_by_all(ada, "gold-suggestions")
+    card = ada.locator("section.card").first
+    item = card.locator("input[name=item]").get_attribute("value")
+    card.get_by_label("Reason", exact=False).fill("Its title says so.")
+    card.get_by_label("Role").select_option("both")
+    card.get_by_role("button", name="Make it gold").click()
+    expect(ada.get_by_text("The item is gold now")).to_be_visible()
+    gold = next(gold for gold in site.office.golds(slug) if gold.item == item)
+    assert (gold.role, gold.reason) == ("both", "Its title says so.")
+    ada.get_by_role("button", name="Decline").first.click()
+    expect(ada.get_by_text("Declined: 1")).to_be_visible()
+    ada.get_by_role("link", name="Design and forecast").click()
+    ada.get_by_role("button", name="Only show what it would give").click()
+    expect(ada.get_by_role("heading", name="What it would give")).to_be_visible()
+    seen_by_all(ada, "gold-design")
+
+    ada.goto(f"{site.url}/projects/{slug}/plan")
+    ada.get_by_label("Wanted accuracy").fill("0.6")
+    ada.get_by_role("button", name="Plan", exact=True).click()
+    expect(
+        ada.get_by_role("status").filter(has_text="being made in the background")
+    ).to_be_visible()
+    check(ada, "plan-asked")
+    expect(ada.get_by_role("heading", name="Plan for an accuracy of 60%")).to_be_visible(
+        timeout=60_000
+    )
+    expect(ada.get_by_role("img", name="Accuracy of labels against judgments")).to_be_visible()
+    expect(ada.get_by_text("being made in the background")).to_have_count(0)
+    seen_by_all(ada, "plan")
+    ada.get_by_role("button", name="Use in the policy").click()
+    expect(ada.get_by_text("The policy is changed to what the plan recommends.")).to_be_visible()
+    assert site.office.policy(slug)[0].judgments_per_item < 4

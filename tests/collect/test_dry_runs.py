@@ -1,0 +1,92 @@
+"""Dry runs: the whole way of a judge, and no trace of it in anything that counts."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from adjudge.collect.project import Arm
+from adjudge.collect.store.database import Database
+from adjudge.collect.values import Answer
+from adjudge.errors import Refused
+from collecting import Bench, made_project
+
+
+def test_nothing_of_a_dry_run_counts(database: Database) -> None:
+    bench = Bench(database, topics=20, golds=60, pay_per_page="0.20", least_golds=50)
+    bench.office.set_arms(bench.slug, [Arm(name="a"), Arm(name="b", feedback=False)])
+    real = {key: bench.arrive(key).judge for key in ("one", "two")}
+    dry = bench.arrive("tester", kind="dry-run", parameters={"arm": "b"}).judge
+    by_link = bench.arrive("pid", channel="panel", parameters={"dry_run": "1"}).judge
+    real["three"] = bench.arrive("three").judge
+    rows = {row.judge: row for row in bench.office.judges(bench.slug)}
+    assert (rows[dry].kind, rows[dry].arm) == ("dry-run", "b")
+    assert (rows[by_link].kind, rows[by_link].arm) == ("dry-run", "a")
+    numbers = {
+        entry.judge: entry.figures["number"]
+        for entry in bench.office.log(bench.slug, event="arrived")
+    }
+    assert numbers == {real["one"]: 0, real["two"]: 1, real["three"]: 2, dry: None, by_link: None}
+
+    bench.turn(dry)
+    assert bench.desk.state(dry).stage == "working"
+    page = bench.desk.page(dry)
+    assert page is not None
+    assert sum(item.leased for item in bench.items()) == 20
+    answers = bench.answers(page)
+    answers[0] = Answer(row=answers[0].row, label="can't judge")
+    outcome = bench.desk.submit(dry, page.page, page.key, answers)
+    assert (outcome.view.judged, outcome.view.pay) == (25, Decimal("0.20"))
+    bench.turn(dry, right=False)
+    bench.check()
+    assert {(item.leased, item.trusted, item.surplus, item.broken) for item in bench.items()} == {
+        (0, 0, 0, 0)
+    }
+    assert bench.office.judgments(bench.slug, trusted=False, golds=True) is None
+    assert len(bench.office.table(bench.slug)) == 0
+    kept = bench.office.table(bench.slug, dry_runs=True)
+    assert set(kept["standing"].to_pylist()) == {"untrusted"}
+    assert len(kept) == 20 + 25 + 25
+    progress = bench.office.progress(bench.slug)
+    assert (progress.pages, progress.untrusted, progress.others) == (0, 0, 0)
+    assert (progress.gold_accuracy, progress.cost) == (None, Decimal("0.00"))
+    assert progress.judges == {"training": 3}
+    assert sum(row.came for row in progress.funnel) == 3
+    assert progress.why_open == {"not judged yet": 100}
+    assert sum(gold.answered for gold in bench.office.golds(bench.slug)) == 0
+    summary = bench.office.project(bench.slug)
+    assert (summary.judges, summary.judgments) == (3, 0)
+    report = bench.office.arm_report(bench.slug, resamples=0)
+    assert (sum(row.came for row in report.funnel), report.left_out) == (3, 2)
+    assert len(bench.office.panel_outcomes(bench.slug)) == 0
+
+    bench.office.block(bench.slug, dry)
+    bench.office.unblock(bench.slug, dry)
+    bench.check()
+    assert sum(item.trusted + item.surplus for item in bench.items()) == 0
+
+
+def test_a_page_of_a_dry_run_that_expired_changes_nothing(sqlite: Database) -> None:
+    bench = Bench(sqlite, topics=3, golds=40, training=False)
+    dry = bench.arrive("tester", kind="dry-run").judge
+    page = bench.desk.page(dry)
+    assert page is not None
+    bench.clock.forward(minutes=61)
+    assert bench.desk.sweep() == 1
+    bench.desk.submit(dry, page.page, page.key, bench.answers(page))
+    bench.check()
+
+
+def test_a_draft_can_be_tried_out_and_a_closed_project_cannot(sqlite: Database) -> None:
+    bench = Bench(sqlite)
+    slug = bench.office.create_project(made_project(training_pairs=2)).slug
+    with pytest.raises(Refused, match="takes no new judges"):
+        bench.arrive("anna", project=slug)
+    dry = bench.arrive("tester", project=slug, kind="dry-run").judge
+    bench.turn(dry)
+    assert bench.turn(dry).view.judged == 25
+    bench.office.set_state(slug, "open")
+    bench.office.set_state(slug, "closed")
+    with pytest.raises(Refused, match="not open at the moment"):
+        bench.desk.page(dry)

@@ -1,0 +1,103 @@
+"""Arms and the report by arm over the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from sites import LABELS, PASSWORD, Site
+
+
+@pytest.fixture
+def api(site: Site) -> httpx.Client:
+    site.set_up()
+    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
+    secret = acting.make_token("all", scope="requester")[1]
+    headers = {"Authorization": f"Bearer {secret}"}
+    client = httpx.Client(base_url=f"{site.url}/api/v1", headers=headers, timeout=30)
+    site.clients.append(client)
+    return client
+
+
+def judge_all(api: httpx.Client, slug: str, key: str) -> None:
+    """One who gives every result its right label but those of query 0."""
+    sent = {"key": key, "kind": "person", "consent": True}
+    ticket = api.post(f"/projects/{slug}/arrivals", json=sent).json()["ticket"]
+    while (page := api.post(f"/judges/{ticket}/page").json()["page"]) is not None:
+        answers = [
+            {"row": row["row"], "label": label_of(group["query"], row["title"])}
+            for group in page["groups"]
+            for row in group["rows"]
+        ]
+        sent = {"key": page["key"], "answers": answers}
+        assert api.post(f"/judges/{ticket}/pages/{page['page']}", json=sent).status_code == 200
+
+
+def label_of(query: str, title: str) -> str:
+    right = "good" in title
+    return LABELS[0 if right != (query == "lamp number 0") else 1]
+
+
+def measure(report: dict[str, Any], arm: str, what: str, name: str) -> float:
+    return next(
+        float(row["value"])
+        for row in report["measures"]
+        if (row["arm"], row["what"], row["measure"]) == (arm, what, name)
+    )
+
+
+def test_arms_are_set_read_and_reported(site: Site, api: httpx.Client) -> None:
+    slug = site.open_project(queries=4, judgments_per_item=1, judgments_by_arm=True)
+    assert api.get(f"/projects/{slug}/arms").json() == {"arms": [{"name": "all"}], "warnings": []}
+    wanted = [
+        {"name": "even", "training_mix": "uniform"},
+        {"name": "as it is", "training_mix": "population", "feedback": False},
+    ]
+    set_to = api.put(f"/projects/{slug}/arms", json={"arms": wanted}).json()["arms"]
+    assert set_to == [wanted[0], {**wanted[1], "training_mix": {"Good": 8, "Bad": 8}}]
+    for number in range(4):  # a block: both arms twice
+        judge_all(api, slug, f"judge {number}")
+    assert site.office.progress(slug).closed == 12
+    truth = {
+        f"q{query}/d{result}": LABELS[(query + result) % 2]
+        for query in range(4)
+        for result in range(3)
+    }
+    report = api.post(f"/projects/{slug}/arms/report", json={"test": truth}).json()
+    assert (report["arms"], report["against"]) == (["even", "as it is"], "the test labels")
+    for arm in report["arms"]:
+        assert measure(report, arm, "majority-vote", "accuracy") == pytest.approx(9 / 12)
+    assert [row["came"] for row in report["funnel"]] == [2, 2]
+    own = api.get(f"/projects/{slug}/arms/report", params={"resamples": 0}).json()
+    assert own["against"] == "the project's gold"
+    assert own["differences"] == []
+    late = api.put(f"/projects/{slug}/arms", json={"preset": "feedback-or-none"})
+    assert (late.status_code, late.json()["error"]["code"]) == (409, "arms-fixed")
+
+
+BAD: list[tuple[str, str, dict[str, Any], str]] = [
+    ("", "PUT", {"arms": []}, "arms = 0: wanted 1 to 50 arms"),
+    ("", "PUT", {"preset": "five-mixes"}, "preset = 'five-mixes': wanted the labels"),
+    ("", "PUT", {"preset": "x", "arms": [{"name": "a"}]}, "wanted either arms or preset"),
+    ("", "PUT", {"arms": [{"name": "a", "training_mix": {"Ugly": 1}}]},
+     "training_mix of arm a = 'Ugly': wanted labels of the scale: Good, Bad"),
+    ("/report", "POST", {"test": {"q0/d0": "Ugly"}}, "Ugly"),
+    ("/report", "POST", {"test": {"elsewhere": "Good"}}, "no item of it was judged"),
+    ("/report", "POST", {"test": {}}, "test"),
+]  # fmt: skip
+
+
+def test_what_is_wrong_is_told(site: Site, api: httpx.Client) -> None:
+    slug = site.open_project()
+    for path, method, sent, told in BAD:
+        answer = api.request(method, f"/projects/{slug}/arms{path}", json=sent)
+        assert answer.status_code == 422, answer.text
+        assert told in answer.text
+
+
+def test_a_project_may_bring_its_arms(api: httpx.Client) -> None:
+    sent = {"name": "New", "labels": "a,b", "arms": [{"name": "x", "feedback": True}]}
+    slug = api.post("/projects", json=sent).json()["slug"]
+    assert api.get(f"/projects/{slug}/arms").json()["arms"] == [{"name": "x", "feedback": True}]

@@ -1,0 +1,195 @@
+"""Panels, open links and dry runs on the pages: links there and back, limits, what counts."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import httpx
+import pytest
+
+from adjudge.collect.web.limiting import Newcomers, place_of
+from sites import Site, small_project
+
+PROLIFIC = "PROLIFIC_PID={}&STUDY_ID=st1&SESSION_ID=se+1%26x"
+
+
+def back_link(text: str) -> str | None:
+    found = re.search(r'id="back" href="([^"]*)"', text)
+    return None if found is None else unescape(found[1])
+
+
+def test_a_project_for_prolific_from_settings_to_the_link_back(site: Site) -> None:
+    ada = site.set_up()
+    acting = site.office.acting(site.office.requesters()[0])
+    slug = acting.create_project(small_project(code_finished="")).slug
+    ada.get(f"/projects/{slug}")
+    assert "no completion code" not in ada.words
+    ada.get(f"/projects/{slug}/settings")
+    ada.post(f"/projects/{slug}/settings/panel", panel="prolific")
+    ada.get(f"/projects/{slug}/settings?done=panel")
+    assert "What the panel asks for is set" in ada.words
+    ada.post(f"/projects/{slug}/state", state="open")
+    ada.get(f"/projects/{slug}")
+    assert "Prolific: whoever is screened out has to be paid for the time" in ada.words
+    assert unescape(re.search(r'id="panel-link">([^<]*)<', ada.text)[1]) == (  # type: ignore[index]
+        f"{site.url}/j/{slug}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"
+        "&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    )
+    acting.set_policy(slug, {"pay_failed": "0.30"})
+    ada.get(f"/projects/{slug}")
+    assert "Prolific:" not in ada.words
+    policy = acting.policy(slug)[0]
+    assert policy.training_tries == 2
+
+    judge = site.browser()
+    judge.get(f"/j/{slug}?{PROLIFIC.format('p1')}&return_link=https://evil.example/")
+    assert "whoever does not pass it is paid 0.30 USD for the time." in judge.words
+    assert "you have 2 tries" in judge.words
+    judge.post(f"/j/{slug}/begin")
+    judge.get(f"/j/{slug}")
+    while judge.is_judging:
+        judge.answer(slug, wrong=True).go_on(slug)
+    assert f"Your completion code: {policy.code_failed}" in judge.words
+    link = f"https://app.prolific.com/submissions/complete?cc={policy.code_failed}"
+    assert back_link(judge.text) == link
+    assert "evil" not in judge.text
+    ada.get(f"/projects/{slug}/judges/{acting.judges(slug)[0].judge}")
+    assert "Participant p1 STUDY_ID: st1 SESSION_ID: se 1&x" in ada.words
+    export = ada.client.get(f"/projects/{slug}/export/panel-outcomes").text
+    assert (
+        f"p1,se 1&x,st1,{acting.judges(slug)[0].judge},failed,{policy.code_failed},0.30,USD,"
+        in (export)
+    )
+    assert "screen-out payment" in export
+
+
+def test_a_panel_of_another_name_and_another_link(site: Site) -> None:
+    back = "http://localhost:9/{outcome}?c={code}&w={participant}&s={session}&again={session}"
+    slug = site.open_project(participant_parameter="workerId", return_link=back, max_pages=1)
+    judge = site.browser()
+    judge.get(f"/j/{slug}?PROLIFIC_PID=x&session=1")
+    assert not site.office.judges(slug), "that is not the name of its participants"
+    judge.get(f"/j/{slug}?workerId=%22%3E%3Cscript%3E&session=%2F..%2F%3Fcode%3D1%23")
+    judge.post(f"/j/{slug}/begin")
+    judge.get(f"/j/{slug}")
+    judge.train(slug).answer(slug).go_on(slug)
+    escaped = "%2F..%2F%3Fcode%3D1%23"
+    assert back_link(judge.text) == (
+        f"http://localhost:9/finished?c=DONE-1&w=%22%3E%3Cscript%3E&s={escaped}&again={escaped}"
+    )
+    opener = site.browser().join(slug).train(slug)
+    opener.answer(slug).go_on(slug)
+    assert "DONE-1" in opener.words
+    assert back_link(opener.text) is None, "she came from no panel"
+
+
+def test_a_link_that_is_not_safe_is_refused_on_the_settings(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.office.create_project(small_project()).slug
+    ada.get(f"/projects/{slug}/settings")
+    ada.post(
+        f"/projects/{slug}/settings/policy", return_link="javascript:alert({code})", expect=422
+    )
+    wanted = "https://HOST/..., with placeholders after the host only"
+    assert f"return_link = 'javascript:alert({{code}})': wanted {wanted}" in ada.words
+
+
+def test_only_so_many_come_from_one_address_and_who_came_stays(site: Site) -> None:
+    slug = site.open_project(address_per_minute=2)
+    first = site.browser().join(slug)
+    panel = site.browser()
+    panel.get(f"/j/{slug}?participant=p1")
+
+    def refused(response: httpx.Response) -> None:
+        assert 50 <= int(response.headers["retry-after"]) <= 60
+        assert re.search(r"please open it again in \d\d seconds\.", response.text)
+
+    third = site.browser()
+    third.get(f"/j/{slug}")
+    refused(third.post(f"/j/{slug}/begin", expect=429))
+    assert "Please come back in a moment" in third.words
+    refused(third.get(f"/j/{slug}?participant=p2&s=1", expect=429))
+    assert f'href="/j/{slug}?participant=p2&amp;s=1">Try again<' in third.text
+    first.get(f"/j/{slug}")
+    assert first.is_judging
+    site.browser().get(f"/j/{slug}?participant=p1")
+    elsewhere = site.browser(**{"X-Forwarded-For": "203.0.113.7"}).join(slug)
+    assert elsewhere.is_judging
+    assert len(site.office.judges(slug)) == 3
+
+
+def test_newcomers_are_counted_by_the_minute_and_the_hour() -> None:
+    now = 0.0
+    newcomers = Newcomers(lambda: now)
+    limits = ((2, 60.0), (3, 3600.0))
+    assert [newcomers.admit("a", limits) for _ in range(3)] == [0.0, 0.0, 60.0]
+    assert newcomers.admit("b", limits) == 0.0
+    now = 60.0
+    assert [newcomers.admit("a", limits) for _ in range(2)] == [0.0, 3540.0]
+    now = 3600.0
+    assert newcomers.admit("a", limits) == 0.0
+    assert [newcomers.admit("c", ((0, 60.0), (0, 3600.0))) for _ in range(5)] == [0.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        ("2001:db8:1:2:aaaa::1", "2001:db8:1:2::/64"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_what_counts_as_one_address(address: str, place: str) -> None:
+    assert place_of(address) == place
+
+
+def test_a_requester_tries_a_draft_out_and_nothing_counts(site: Site) -> None:
+    ada = site.set_up()
+    acting = site.office.acting(site.office.requesters()[0])
+    slug = acting.create_project(small_project(channels=["invite"])).slug
+    ada.get(f"/projects/{slug}")
+    ended = ada.post(f"/projects/{slug}/dry-run")
+    ada.get(ended.headers["location"])
+    assert "This is a dry run." in ada.words
+    ada.post(f"/j/{slug}/begin")
+    ada.get(f"/j/{slug}")
+    assert "dry run: nothing counts" in ada.words
+    ada.train(slug).answer(slug).go_on(slug)
+    assert ada.is_judging
+    progress = acting.progress(slug)
+    assert (progress.pages, progress.trusted, progress.untrusted, progress.judges) == (0, 0, 0, {})
+    ada.get(f"/projects/{slug}/judges")
+    assert "dry-run" in ada.words
+    stranger = site.browser()
+    stranger.get(f"/j/{slug}")
+    assert "takes no new judges at the moment" in stranger.words
+    site.office.add_requester("eve", "another long password")
+    eve = site.browser()
+    eve.get("/login")
+    eve.post("/login", name="eve", password="another long password")
+    eve.get("/projects")
+    eve.post(f"/projects/{slug}/dry-run", expect=404)
+
+
+def test_a_refresher_says_why_and_what_is_right(site: Site) -> None:
+    slug = site.open_project(
+        queries=12, golds=40, screening_golds=2, least_golds=50, refresher_pairs=4,
+        refresher_after=2,
+    )  # fmt: skip
+    judge = site.browser().join(slug).train(slug)
+    judge.answer(slug, wrong=True).go_on(slug)
+    assert "A short refresher. Among your last results you missed" in judge.words
+    assert 'data-kind="training"' in judge.text
+    judge.answer(slug, wrong=True)
+    assert "How the refresher went" in judge.words
+    assert "passed the training" not in judge.words
+    assert "Here your work goes on." in judge.words
+    judge.go_on(slug)
+    assert 'data-kind="work"' in judge.text
+    ada = site.set_up()
+    ada.get(f"/projects/{slug}/judges/{site.office.judges(slug)[0].judge}")
+    assert "Refreshers" in ada.words
+    ada.get(f"/projects/{slug}/arms")
+    assert "Accuracy before" in ada.words

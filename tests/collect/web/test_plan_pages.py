@@ -1,0 +1,87 @@
+"""The page of the plan, in a browser without scripts, and over the API."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from adjudge.collect import planner
+from adjudge.collect.planner import PlanRow, ProjectPlan, Wish
+from adjudge.collect.web.plan_pages import curve_of
+from sites import Site
+
+
+def row(number: int, accuracy: float) -> PlanRow:
+    return PlanRow(
+        per_item=number, accuracy=accuracy, low=accuracy - 0.01, high=accuracy + 0.01,
+        judgments=10 * number, golds=2 * number, pages=number, cost=f"{0.2 * number:.2f}",
+    )  # fmt: skip
+
+
+def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project(queries=8)
+    here = f"/projects/{slug}/plan"
+    ada.get(here)
+    assert "It needs a pilot" in ada.words
+    form = {"accuracy": "0.8", "pay_per_page": "0.25", "gold_share": "0.25"}
+    ada.post(here, **form, expect=422)
+    assert "a plan needs a pilot" in ada.words
+    site.browser().join(slug).train(slug).answer(slug)
+    for bad, words in (
+        ({"accuracy": "x"}, "accuracy = 'x': wanted a number"),
+        ({"accuracy": "1"}, "accuracy = 1.0: wanted a share"),
+        ({"gold_share": "inf"}, "gold_share = 'inf': wanted a number"),
+        ({"pay_per_page": "-1"}, "pay_per_page = '-1': wanted an amount"),
+    ):
+        ada.post(here, **{**form, **bad}, expect=422)
+        assert words in ada.words
+    ada.post(f"{here}/use", expect=409)
+    ada.get(here)
+    ada.post(here, **form)
+    ada.get(here)
+    assert "A plan for an accuracy of 80% is being made in the background" in ada.words
+    assert '<noscript><meta http-equiv="refresh"' in ada.text
+    assert 'hx-trigger="every 2s"' in ada.text
+    assert 'name="accuracy" value="0.8"' in ada.text
+    asked = planner.asked_for(site.office, slug)
+    assert asked is not None
+    made = ProjectPlan(
+        wish=asked.wish, made="2026-01-02 03:04", items=24, currency="USD", per_item=3,
+        rows=tuple(row(n, 0.6 + 0.08 * n) for n in range(1, 5)), golds_a_judge=7, pass_mark=0.8,
+        typical=0.9, guessing=0.5, golds_needed=12, golds_there=16, notes=("A note.",),
+    )  # fmt: skip
+    planner._keep(site.office, site.office.project(slug), asked, made)
+    ada.get(here)
+    assert "http-equiv" not in ada.text
+    assert "hx-get" not in ada.text.partition("<main")[2]
+    for words in ("Plan for an accuracy of 80%", "Judgments an item 3", "Cost 0.60 USD",
+                  "3 enough 0.840 0.830 to 0.850 30 6 3 0.60 USD", "A note.", "Gold 12",
+                  "pay_per_page from 0.20 to 0.25", "screening_pairs from 2 to 3",
+                  "judgments_per_item from 2 to 3"):  # fmt: skip
+        assert words in ada.words, words
+    assert "<svg" in ada.text
+    ada.post(f"{here}/use")
+    policy, _ = site.office.policy(slug)
+    assert (policy.judgments_per_item, policy.pay_per_page) == (3, Decimal("0.25"))
+    assert policy.screening_share == 0.25
+    ada.get(f"{here}?done=plan-used")
+    assert "The policy is as this plan has it." in ada.words
+
+
+def test_the_curve_puts_numbers_on_its_axes() -> None:
+    wish = Wish.checked(0.8, "0", 0.2)
+    plan = ProjectPlan(wish=wish, per_item=2, rows=(row(1, 0.72), row(2, 0.86)))
+    curve = curve_of(plan)
+    assert curve is not None
+    assert [text for _, text in curve.ticks] == ["0.70", "0.75", "0.80", "0.85", "0.90"]
+    one, two = curve.points
+    assert (one.x, two.x) == (244.0, 432.0)  # thirds of 56 to 620
+    # 0.70 stands at 236 and 0.90 at 16: 1100 units of height for an accuracy of 1
+    assert (one.y, two.y, curve.wanted) == (214.0, 60.0, 126.0)
+    assert (one.low, one.high) == (225.0, 203.0)
+    assert (one.chosen, two.chosen) == (False, True)
+    assert curve.line == "244.0,214.0 432.0,60.0"
+    assert curve_of(ProjectPlan(wish=wish)) is None
+    flat = curve_of(ProjectPlan(wish=Wish.checked(0.9, "0", 0.2), rows=(row(1, 0.9),)))
+    assert flat is not None
+    assert [text for _, text in flat.ticks] == ["0.85", "0.90", "0.95"]
