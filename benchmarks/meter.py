@@ -23,15 +23,21 @@ STATUS = Path("/proc/self/status")
 
 
 class Meter:
-    """``with Meter() as meter: work()``; then ``meter.reading``."""
+    """``with Meter() as meter: work()``; then ``meter.reading``.
+
+    With a client of a Dask cluster, the processes of the cluster count too: CPU time and memory are
+    sums over all of them. Pages of a file that several of them map are counted several times.
+    """
 
     reading: dict[str, float | None]
 
+    def __init__(self, cluster: Any = None) -> None:
+        self.cluster = cluster
+
     def __enter__(self) -> Meter:
         gc.collect()
-        self._can_reset = _give_back() and _reset_peak()
-        self._before = _resident("VmRSS")
-        self._used, self._wall = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+        self._before = self._everywhere(begin)
+        self._wall = time.perf_counter()
         return self
 
     def __exit__(
@@ -40,11 +46,31 @@ class Meter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        used, wall = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter() - self._wall
-        peak = _resident("VmHWM") - self._before if self._can_reset else None
-        system = used.ru_stime - self._used.ru_stime
-        cpu = used.ru_utime - self._used.ru_utime + system
+        wall = time.perf_counter() - self._wall
+        pairs = list(zip(self._before, self._everywhere(look), strict=True))
+        system = sum(now[1] - then[1] for then, now in pairs)
+        cpu = sum(now[0] - then[0] for then, now in pairs) + system
+        can = all(then[3] for then, _ in pairs)
+        peak = sum(now[2] - then[2] for then, now in pairs) if can else None
         self.reading = {"cpu": cpu, "system": system, "wall": wall, "peak": peak}
+
+    def _everywhere(self, function: Any) -> list[tuple[float, float, int, bool]]:
+        """What a function says here, and on every process of the cluster."""
+        there = {} if self.cluster is None else self.cluster.run(function)
+        return [function(), *(there[address] for address in sorted(there))]
+
+
+def begin() -> tuple[float, float, int, bool]:
+    """User and system seconds so far, bytes resident now, and whether the peak was set back."""
+    can_reset = _give_back() and _reset_peak()
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime, used.ru_stime, _resident("VmRSS"), can_reset
+
+
+def look() -> tuple[float, float, int, bool]:
+    """User and system seconds so far, and the most bytes that were resident."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime, used.ru_stime, _resident("VmHWM"), True
 
 
 def _resident(field: str) -> int:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pyarrow.csv
-from made import Size
+from made import Size, truth_of
 from made import judgments as load
 from meter import Meter, answer
 
-from adjudge import MODELS, BadData, DawidSkene, Judgments, ThreadsEngine
+from adjudge import MODELS, BadData, DaskEngine, DawidSkene, Judgments, ThreadsEngine
 from adjudge.data.formats import Content, read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.evaluation.against_gold import evaluate
@@ -29,20 +30,43 @@ def fit(
     model = DawidSkene(iterations=iterations, tolerance=tolerance)
     model.fit(_tiny(shape), engine=engine)
     judgments = load(shape, Path(folder))
+    moments: list[float] = []
     with Meter() as meter:
-        consensus = model.fit(judgments, engine=engine)
+        consensus = model.fit(
+            judgments, engine=engine, progress=lambda _: moments.append(time.process_time())
+        )
     truth = np.load(Path(folder) / "truth.npy")
     done = len(consensus.trace)
     right = float(np.mean(consensus.choice == truth))
-    return {**meter.reading, "iterations": done, "accuracy": right}
+    each = (moments[-1] - moments[0]) / max(len(moments) - 1, 1)  # nothing before or after them
+    return {**meter.reading, "iterations": done, "accuracy": right, "iteration": round(each, 6)}
+
+
+def fit_stored(folder: str, tiny: str, engine: str, processes: int, threads: int) -> dict[str, Any]:
+    """Dawid-Skene until it has converged, judgments encoded on disk and checked before.
+
+    A cluster is started before, and the first fit, on a tiny crowd, loads what is compiled.
+    """
+    model = DawidSkene(iterations=500, tolerance=1e-6)
+    with ExitStack() as stack:
+        place: Any = ThreadsEngine(threads=threads)
+        if engine == "dask":
+            place = stack.enter_context(DaskEngine(processes=processes))
+        for _ in range(2):
+            model.fit(Judgments.read(tiny), engine=place)
+        judgments = Judgments.read(folder)
+        with Meter(place.client if engine == "dask" else None) as meter:
+            consensus = model.fit(judgments, engine=place)
+    right = float(np.mean(consensus.choice == truth_of(Path(folder))))
+    return {**meter.reading, "iterations": len(consensus.trace), "accuracy": right}
 
 
 def cold(size: list[int], threads: int) -> dict[str, Any]:
     """The first fit of all, on a tiny crowd; the caller sees to it that nothing is compiled."""
     tiny = _tiny(Size(*size))
-    start = time.perf_counter()
-    DawidSkene(iterations=20).fit(tiny, engine=ThreadsEngine(threads=threads))
-    return {"wall": time.perf_counter() - start}
+    with Meter() as meter:
+        DawidSkene(iterations=20).fit(tiny, engine=ThreadsEngine(threads=threads))
+    return meter.reading
 
 
 def _tiny(size: Size) -> Judgments:
@@ -120,6 +144,7 @@ if __name__ == "__main__":
     answer(
         {
             "fit": fit,
+            "fit stored": fit_stored,
             "cold": cold,
             "read": read_csv,
             "read by pyarrow": read_csv_by_pyarrow,

@@ -219,6 +219,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--no-nutpie", action="store_true", help="without nutpie")
     parser.add_argument("--cache", type=Path, default=HERE / ".cache", help="where nutpie lives")
     parser.add_argument("-o", "--output", type=Path, help="folder of results")
+    parser.add_argument("--also", type=Path, help="another folder that gets the results")
     return parser.parse_args()
 
 
@@ -261,10 +262,11 @@ def main() -> None:
                 result["sides"].append(attempted(side, measure, run))
     print(sampler_tables.markdown(result))
     output = asked_for.output or (None if quick else RESULTS)
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        path = output / f"{begin:%Y-%m-%d-%H%M}.json"
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    for folder in (output, asked_for.also):
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{begin:%Y-%m-%d-%H%M}.json"
+            path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if output == RESULTS:
         sampler_tables.refresh(PAGE, result)
 

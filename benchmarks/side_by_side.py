@@ -1,4 +1,4 @@
-"""Measure adjudge side by side with its peers and write the results down.
+"""Measure adjudge side by side with its peers, write every measurement down, and make the tables.
 
 Every measurement runs in a fresh process; the sides of a comparison take turns, several times, and
 the least of each figure counts: what else runs on a machine can only add to it.
@@ -12,35 +12,40 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import made
+import cases
+import history
 import peers
 import tables
+from calibration import calibrate
 from machine import commit, machine, versions
-from made import Size
 
 HERE = Path(__file__).resolve().parent
-ITERATIONS = 20
-REAL = ("trec-rf10 binary", "rte", "web-relevance")
+LONG = 60.0  # CPU seconds of a turn after which a side gets no other
 Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Run:
-    """What was asked for."""
+    """What was asked for, what was there before, and what has been measured."""
 
     quick: bool
-    large: bool
+    sizes: tuple[int, ...]  # judgments
     repeats: int
     threads: int
+    cap: float  # CPU seconds that a fit of a peer may take
     data: Path
     cache: Path
     peers: Path | None  # the Python that has them
+    skip: frozenset[str]
+    about: dict[str, Any]
+    before: dict[tuple[Any, ...], history.Line]
+    keep: Path | None  # the folder of the history
+    done: Rows = field(default_factory=list)
 
     @property
     def classes(self) -> tuple[int, ...]:
@@ -56,14 +61,41 @@ class Run:
             raise ValueError("there are no peers in this run")
         return _asked(self.peers, "theirs.py", task, settings, None)
 
+    def comparison(self, case: str, what: dict[str, Any], sides: dict[str, Any]) -> None:
+        """Measure every side in turn, and write it down; a text is a side that is not run, and why.
+
+        A comparison that this run has made already, before it was broken off, is not made again.
+        """
+        wanted = [{"case": case, **what, "side": side} for side in sides]
+        made = {history.key_of(line) for line in self.done}
+        if all(history.key_of(line) in made for line in wanted):
+            say(f"{title(case, what)}: measured already")
+            return
+        say(title(case, what))
+        stamp = {**self.about, "date": _now(), "calibration": round(calibrate(), 5)}
+        measured = self.least({side: run for side, run in sides.items() if callable(run)})
+        lines = []
+        for line in wanted:
+            given = sides[line["side"]]
+            figures = measured[line["side"]] if callable(given) else {"left_out": given}
+            lines.append({**stamp, **line, **figures})
+        self.note(lines)
+
+    def note(self, lines: Rows) -> None:
+        """Keep lines, here and in the history."""
+        self.done += lines
+        if self.keep is not None:
+            history.append(self.keep, lines)
+
     def least(self, sides: dict[str, Callable[[], dict[str, Any]]]) -> dict[str, dict[str, Any]]:
         """Every side measured in turn, so many times; the least of its figures."""
         readings: dict[str, Rows] = {side: [] for side in sides}
         for turn in range(self.repeats):
             for side, measure in sides.items():
+                if turn and readings[side][0]["cpu"] > LONG:
+                    continue
                 readings[side].append(measure())
-                got = readings[side][-1]
-                print(f"  {turn + 1}/{self.repeats} {side}: {_brief(got)}", file=sys.stderr)
+                say(f"  {turn + 1}/{self.repeats} {side}: {_brief(readings[side][-1])}")
         return {side: _least(rows) for side, rows in readings.items()}
 
 
@@ -85,183 +117,127 @@ def _least(rows: Rows) -> dict[str, Any]:
     best = min(rows, key=lambda row: row["cpu"])
     peaks = [row["peak"] for row in rows if row["peak"] is not None]
     names = ("cpu", "system", "wall")
+    rounded = {name: round(best[name], 5) for name in names if name in best}
     return {
         **best,
-        "wall": min(row["wall"] for row in rows),
+        **rounded,
+        "wall": round(min(row["wall"] for row in rows), 5),
         "peak": min(peaks, default=None),
-        "each": [{name: round(row[name], 4) for name in names} for row in rows],
+        **({"iteration": min(row["iteration"] for row in rows)} if "iteration" in best else {}),
+        "turns": len(rows),
+        "each": [[round(row["cpu"], 4), round(row["wall"], 4)] for row in rows],
     }
 
 
 def _brief(reading: dict[str, Any]) -> str:
-    peak = "" if reading["peak"] is None else f", {reading['peak'] / 1e6:,.0f} MB over the data"
-    cpu = f"{reading['cpu']:.3f} s CPU ({reading['system']:.3f} system)"
-    return f"{cpu}, {reading['wall']:.3f} s{peak}"
+    peak = "" if reading["peak"] is None else f", {reading['peak'] / 1e6:,.0f} MB"
+    return f"{reading['cpu']:.3f} s CPU, {reading['wall']:.3f} s{peak}"
 
 
-def dawid_skene(run: Run) -> Rows:
-    """Dawid-Skene, 20 iterations exactly, beside crowd-kit's."""
-    rows: Rows = []
-    for classes in run.classes:
-        size = Size(1_000, 100, classes) if run.quick else Size(100_000, 1_000, classes)
-        _say(f"Dawid-Skene, {size.judgments:,} judgments, {classes} classes")
-        folder = str(made.arrays(size, run.cache))
-        sides = {"adjudge": _fit(run, size, folder)}
-        if run.peers is not None:
-            for ids in ("numbers", "text"):
-                sides[f"crowd-kit, ids as {ids}"] = _fit_theirs(run, folder, ids)
-        for side, figures in run.least(sides).items():
-            rows.append({**_shape(size), "side": side, **figures})
-        if not run.quick:
-            rows[-len(sides)]["cold"] = _cold(run, size)
-    return rows
+def title(case: str, what: dict[str, Any]) -> str:
+    """A comparison in a few words."""
+    parts = [
+        f"{name} {value:,}" if isinstance(value, int) else value for name, value in what.items()
+    ]
+    return f"{case}: {', '.join(parts)}"
 
 
-def _fit(
-    run: Run, size: Size, folder: str, *, iterations: int = ITERATIONS, tolerance: float = 0.0
-) -> Callable[[], dict[str, Any]]:
-    return lambda: run.ours(
-        "fit",
-        size=[size.items, size.judges, size.classes],
-        folder=folder,
-        threads=run.threads,
-        iterations=iterations,
-        tolerance=tolerance,
-    )
+def say(text: str) -> None:
+    """Tell how far it is, beside the result."""
+    print(text, file=sys.stderr, flush=True)
 
 
-def _fit_theirs(run: Run, folder: str, ids: str) -> Callable[[], dict[str, Any]]:
-    return lambda: run.theirs("fit", folder=folder, iterations=ITERATIONS, ids=ids)
-
-
-def _cold(run: Run, size: Size) -> float:
-    """Seconds of the first fit where nothing has been compiled yet."""
-    with tempfile.TemporaryDirectory() as folder:
-        settings = {"size": [size.items, size.judges, size.classes], "threads": run.threads}
-        return float(run.ours("cold", env={"NUMBA_CACHE_DIR": folder}, **settings)["wall"])
-
-
-def _shape(size: Size) -> dict[str, int]:
-    return {
-        "judgments": size.judgments,
-        "items": size.items,
-        "judges": size.judges,
-        "classes": size.classes,
-    }
-
-
-def scale(run: Run) -> Rows:
-    """Dawid-Skene alone on larger crowds: 20 iterations, and until it has converged."""
-    sizes = [(1_000_000, 10_000)] if not run.quick else [(2_000, 100)]
-    if run.large:
-        sizes.append((10_000_000, 10_000))
-    rows: Rows = []
-    for items, judges in sizes:
-        for classes in run.classes:
-            size = Size(items, judges, classes)
-            _say(f"Scale, {size.judgments:,} judgments, {classes} classes")
-            folder = str(made.arrays(size, run.cache))
-            sides = {
-                f"{ITERATIONS} iterations": _fit(run, size, folder),
-                "until converged": _fit(run, size, folder, iterations=500, tolerance=1e-6),
-            }
-            for side, figures in run.least(sides).items():
-                rows.append({**_shape(size), "side": side, **figures})
-    return rows
-
-
-def reading(run: Run) -> Rows:
-    """A CSV file into Judgments, beside pyarrow.csv on the same file."""
-    size = Size(2_000, 100, 2) if run.quick else Size(1_000_000, 10_000, 2)
-    warm = Size(1_000, 100, 2) if run.quick else Size(20_000, 10_000, 2)
-    rows: Rows = []
-    for order in ("grouped", "shuffled"):
-        _say(f"Reading, {size.judgments:,} rows, {order}")
-        paths = {
-            "path": str(made.csv(size, run.cache, order)),
-            "warm_up": str(made.csv(warm, run.cache, order)),
-        }
-        sides = {
-            "adjudge": lambda paths=paths: run.ours("read", **paths),
-            "pyarrow.csv": lambda paths=paths: run.ours("read by pyarrow", **paths),
-        }
-        for side, figures in run.least(sides).items():
-            rows.append({"order": order, "side": side, **figures})
-    return rows
-
-
-def accuracy(run: Run) -> Rows:
-    """Every model of the registry on real crowds, beside crowd-kit's."""
-    rows: Rows = []
-    for name in REAL[1:2] if run.quick else REAL:
-        if not run.data.is_dir():
-            _say(f"Accuracy on {name}: left out, no real judgments (set ADJUDGE_DATA)")
-            continue
-        _say(f"Accuracy on {name}")
-        with tempfile.TemporaryDirectory() as folder:
-            arrays = str(Path(folder) / "judgments.npz")
-            settings = {"name": name, "data": str(run.data), "arrays": arrays}
-            found = run.ours("real", **settings, sample=not run.quick)
-            more = run.theirs("real", arrays=arrays)["rows"] if run.peers is not None else []
-        shape = {"set": name, "judgments": found["judgments"], "gold": found["gold"]}
-        rows += [{**shape, **row} for row in found["rows"] + more]
-    return rows
-
-
-CASES = {"dawid-skene": dawid_skene, "scale": scale, "reading": reading, "accuracy": accuracy}
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks/run", description=__doc__)
-    parser.add_argument("--case", action="append", choices=CASES, help="only this one; repeatable")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, once: does it all run?")
-    parser.add_argument("--large", action="store_true", help="100 million judgments too")
-    parser.add_argument("--no-peers", action="store_true", help="adjudge alone")
+    every, usual = ", ".join(cases.CASES), "1e5,1e6,1e7"
+    parser.add_argument("--only", action="append", choices=cases.CASES, help=f"one of {every}")
+    parser.add_argument("--skip", action="append", choices=[*cases.CASES, "peers"], default=[])
+    parser.add_argument("--sizes", default=usual, help=f"judgments ({usual}; up to 1e8)")
+    parser.add_argument(
+        "--cap", type=float, default=300.0, help="CPU seconds a peer's fit may take"
+    )
     parser.add_argument("--repeats", type=int, default=5, help="turns of every side (5)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--resume", action="store_true", help="go on with a run broken off")
+    parser.add_argument("--compare", action="store_true", help="with the last run; write nothing")
+    parser.add_argument(
+        "--quick", action="store_true", help="tiny, once: does it run? keep nothing"
+    )
     parser.add_argument("--cache", type=Path, default=HERE / ".cache", help="made data, peers")
-    parser.add_argument("-o", "--output", type=Path, help="folder of results (benchmarks/results)")
+    parser.add_argument("--history", type=Path, help="its folder (benchmarks/history)")
     return parser.parse_args()
 
 
-def main() -> None:
-    """Measure, print the tables, and write them down unless it was only a quick look."""
-    options = _options()
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(sorted(int(float(word)) for word in text.split(",")))
+
+
+def _begun(options: argparse.Namespace, cache: Path) -> str:
+    """The name of this run: a new one, or with ``--resume`` that of the last."""
+    place, now = cache / "unfinished", _now()
+    if options.resume and place.is_file():
+        return place.read_text(encoding="ascii")
+    if not options.quick and not options.compare:
+        cache.mkdir(parents=True, exist_ok=True)
+        place.write_text(now, encoding="ascii")
+    return now
+
+
+def _run(options: argparse.Namespace) -> Run:
+    folder = options.history or HERE / "history"
+    started = _begun(options, options.cache)
+    before = list(history.lines_in(folder))
+    with_peers = "peers" not in options.skip
+    python = peers.python_of(options.cache) if with_peers else None
     data = Path(os.environ.get("ADJUDGE_DATA", HERE.parent.parent / "shared" / "data"))
     run = Run(
         quick=options.quick,
-        large=options.large,
+        sizes=(10_000,) if options.quick else _sizes(options.sizes),
         repeats=1 if options.quick else options.repeats,
         threads=options.threads,
+        cap=options.cap,
         data=data,
         cache=options.cache / "data",
-        peers=None if options.no_peers else peers.python_of(options.cache),
+        peers=python,
+        skip=frozenset(options.skip),
+        about={
+            "run": started,
+            "commit": commit(HERE.parent),
+            "machine": machine(),
+            "threads": options.threads,
+            "versions": versions(),
+        },
+        before={history.key_of(line): line for line in before if line["run"] != started},
+        keep=None if options.compare or (options.quick and not options.history) else folder,
     )
-    start = datetime.datetime.now(datetime.UTC)
-    result: dict[str, Any] = {
-        "date": start.isoformat(timespec="seconds"),
-        "commit": commit(HERE.parent),
-        "machine": machine(),
-        "versions": versions(),
-        "peers": run.theirs("versions") if run.peers is not None else None,
-        "threads": run.threads,
-        "repeats": run.repeats,
-        "quick": run.quick,
-        "cases": {name: CASES[name](run) for name in options.case or CASES},
-    }
-    print(tables.markdown(result))
-    output = options.output or (None if run.quick else HERE / "results")
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        path = output / f"{start:%Y-%m-%d-%H%M}.json"
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    if output == HERE / "results":
-        tables.refresh(HERE / "README.md", output)
+    if options.resume:
+        run.done = [line for line in before if line["run"] == started]
+    if python is not None:
+        run.about["peers"] = run.theirs("versions")
+    return run
+
+
+def main() -> int:
+    """Measure, tell what changed, and write the tables unless it was only a look."""
+    options = _options()
+    run = _run(options)
+    for name in options.only or cases.CASES:
+        if name not in run.skip:
+            cases.CASES[name](run)
+    changes = history.compared(run.before, run.done)
+    print(tables.markdown(run.done))
+    if changes:
+        print(tables.changes(changes))
+    if not options.quick and not options.compare:
+        (options.cache / "unfinished").unlink(missing_ok=True)
+    if run.keep == HERE / "history":
+        tables.refresh(HERE / "README.md", list(history.newest(run.keep).values()))
+    return int(options.compare and any(change["worse"] for change in changes))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,45 +1,62 @@
-"""Results as Markdown: what a person reads of them."""
+"""Measurements as Markdown: what a person reads of them."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-Rows = list[dict[str, Any]]
+Lines = list[dict[str, Any]]
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
+FIRST = "adjudge, nothing compiled yet"
+FLAT = 1.5  # times as long a judgment may take at the largest size as at the smallest
+
+# Dawid-Skene on made judgments, ten an item, two classes, wall time on their machines, as the
+# documentation of spark-crowd reports it under "Comparison with other packages"
+# (https://enriquegrodrigo.github.io/spark-crowd/package/other.html).
+PUBLISHED = (
+    {"judgments": 10**7, "classes": 2, "side": "spark-crowd, one node (published)", "wall": 111.0},
+    {"judgments": 10**8, "classes": 2, "side": "spark-crowd, one node (published)", "wall": 703.0},
+    {"judgments": 10**8, "classes": 2, "side": "spark-crowd, 30 cores (published)", "wall": 426.0},
+)
 
 
-def markdown(result: dict[str, Any]) -> str:
-    """All tables of a result, the machine last."""
+def markdown(lines: Lines) -> str:
+    """All tables of some measurements, each with where it comes from."""
     parts = []
-    for name, rows in result["cases"].items():
-        if rows:
-            parts += [TABLES[name](rows), ""]
-    return "\n".join([*parts, _colophon(result)])
+    for case, table in TABLES.items():
+        chosen = [line for line in lines if line["case"] == case]
+        if chosen:
+            parts += [f"{table(chosen)}\n\n{_colophon(chosen)}"]
+    return "\n\n".join(parts)
 
 
-def refresh(readme: Path, results: Path) -> None:
-    """Put the newest result of every case into the README, between its two marks."""
-    newest: dict[str, dict[str, Any]] = {}
-    for path in sorted(results.glob("*.json")):
-        result = json.loads(path.read_text(encoding="utf-8"))
-        if not result["quick"]:
-            newest.update({name: result for name, rows in result["cases"].items() if rows})
+def refresh(readme: Path, lines: Lines) -> None:
+    """Put tables of the newest measurements into the README, between its two marks."""
     text = readme.read_text(encoding="utf-8")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
-    middle = "\n\n".join(_section(newest, name) for name in TABLES if name in newest)
-    readme.write_text(f"{before}{BEGIN}\n\n{middle}\n\n{END}{after}", encoding="utf-8")
+    readme.write_text(f"{before}{BEGIN}\n\n{markdown(lines)}\n\n{END}{after}", encoding="utf-8")
 
 
-def _section(newest: dict[str, dict[str, Any]], name: str) -> str:
-    """One case's table, and where it comes from if the next table comes from elsewhere."""
-    result = newest[name]
-    table = TABLES[name](result["cases"][name])
-    later = [case for case in list(TABLES)[list(TABLES).index(name) + 1 :] if case in newest]
-    if later and newest[later[0]] is result:
-        return table
-    return f"{table}\n\n{_colophon(result)}"
+def changes(found: Lines) -> str:
+    """What a run changed: calibrated CPU time beside the last measurement of the same."""
+    rows = []
+    for change in sorted(found, key=lambda change: -change["times"]):
+        line, last = change["line"], change["last"]
+        what = [f"{line[name]:,} {name}" for name in ("judgments", "classes") if line.get(name)]
+        what += [str(line[name]) for name in ("set", "order") if line.get(name)]
+        rows.append(
+            (
+                line["case"],
+                ", ".join(what),
+                line["side"],
+                f"{last['cpu'] / last['calibration']:.3g}",
+                f"{line['cpu'] / line['calibration']:.3g}",
+                f"{change['times']:.2f}" + (" **worse**" if change["worse"] else ""),
+            )
+        )
+    header = ("", "of", "side", f"{found[0]['last']['date'][:10]} or before", "now", "times")
+    return _table("Beside the last measurements, CPU time over calibrating work", header, rows)
 
 
 def _table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -48,116 +65,198 @@ def _table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> 
 
 
 def _megabytes(value: float | None) -> str:
-    return "?" if value is None else f"{value / 1e6:,.0f} MB"
+    return "" if value is None else f"{value / 1e6:,.0f} MB"
 
 
-def _times(other: float, ours: float) -> str:
+def _times(other: float | None, ours: float | None) -> str:
+    if not other or not ours:
+        return ""
     return f"{other / ours:,.1f}" if other / ours < 10 else f"{other / ours:,.0f}"
 
 
-def _seconds(value: float) -> str:
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return ""
     return f"{value:.3f}" if value < 1 else f"{value:,.2f}"
 
 
-def _dawid_skene(rows: Rows) -> str:
-    lines = []
-    ours: dict[str, Any] = {}
-    for row in rows:
-        if row["side"] == "adjudge":
-            ours = row
-            ratios = ("", "", "")
-        else:
-            share = "?" if not row["peak"] else f"{ours['peak'] / row['peak']:.2f}"
-            ratios = (_times(row["cpu"], ours["cpu"]), _times(row["wall"], ours["wall"]), share)
-        lines.append(
+def _nanoseconds(line: dict[str, Any]) -> str:
+    if not line.get("cpu") or not line.get("iterations"):
+        return ""
+    return f"{1e9 * line['cpu'] / line['judgments'] / line['iterations']:.1f}"
+
+
+def _size(line: dict[str, Any]) -> tuple[Any, ...]:
+    return (line["judgments"], line["classes"])
+
+
+def _place(line: dict[str, Any]) -> tuple[bool, bool]:
+    """Ours first, what was published last."""
+    return not line["side"].startswith("adjudge"), "published" in line["side"]
+
+
+def _dawid_skene(lines: Lines) -> str:
+    colds = [line for line in lines if line["side"] == FIRST]
+    lines = [line for line in lines if line["side"] != FIRST]
+    sizes = sorted({_size(line) for line in lines})
+    lines = [*lines, *(line for line in PUBLISHED if _size(line) in sizes)]
+    rows = []
+    for size in sizes:
+        of_size = sorted((line for line in lines if _size(line) == size), key=_place)
+        ours = {line["side"]: line for line in of_size}
+        for line in of_size:
+            beside = ours.get("adjudge", {})
+            if "published" in line["side"]:
+                beside = ours.get("adjudge, until converged", {})
+            is_ours = line["side"].startswith("adjudge")
+            rows.append(
+                (
+                    f"{size[0]:,}",
+                    str(size[1]),
+                    line["side"],
+                    line.get("left_out") or str(line.get("iterations", "")),
+                    _seconds(line.get("cpu")),
+                    _seconds(line.get("wall")),
+                    _nanoseconds(line),
+                    _megabytes(line.get("peak")),
+                    f"{line['accuracy']:.4f}" if "accuracy" in line else "",
+                    "" if is_ours else _times(line.get("cpu"), beside.get("cpu")),
+                    "" if is_ours else _times(line.get("wall"), beside.get("wall")),
+                    "" if is_ours else _times(line.get("peak"), beside.get("peak")),
+                )
+            )
+    header = ("judgments", "classes", "", "iterations", "CPU s", "wall s")
+    each = ("CPU ns a judgment an iteration", "peak over the data", "accuracy")
+    more = ("times adjudge's CPU", "wall", "memory")
+    text = _table("Dawid-Skene side by side", (*header, *each, *more), rows)
+    if any("published" in line["side"] for line in lines):
+        text += (
+            "\n\nPublished figures are wall times of other machines, beside ours until converged."
+        )
+    if colds:
+        told = [f"{line['wall']:.1f} s ({line['classes']} classes)" for line in colds]
+        text += f"\n\nFirst fit of all, everything still to be compiled: {', '.join(told)}."
+    return text
+
+
+def _scale(lines: Lines) -> str:
+    rows = []
+    for line in sorted(
+        lines, key=lambda line: (line["classes"], line["judgments"], line["judges"])
+    ):
+        of_classes = [other for other in lines if other["classes"] == line["classes"]]
+        same = [other for other in of_classes if other["judges"] == line["judges"]]
+        alone = line.get("iteration")
+        rows.append(
             (
-                str(row["classes"]),
-                row["side"],
-                _seconds(row["cpu"]),
-                _seconds(row["wall"]),
-                _megabytes(row["peak"]),
-                str(row["iterations"]),
-                f"{row['accuracy']:.4f}",
+                str(line["classes"]),
+                f"{line['judgments']:,}",
+                f"{line['judges']:,}",
+                _seconds(line["cpu"]),
+                _seconds(line["wall"]),
+                _nanoseconds(line),
+                "" if alone is None else f"{1e9 * alone / line['judgments']:.1f}",
+                *(
+                    _more(line, min(others, key=lambda other: other["judgments"]))
+                    for others in (of_classes, same)
+                ),
+                _megabytes(line["peak"]),
+            )
+        )
+    header = ("classes", "judgments", "judges", "CPU s", "wall s")
+    each = ("CPU ns a judgment an iteration", "an iteration alone", "times the smallest crowd")
+    more = ("times the smallest with as many judges", "peak over the data")
+    title = f"Dawid-Skene alone, {lines[0]['iterations']} iterations: is a judgment as cheap?"
+    return (
+        f"{_table(title, (*header, *each, *more), rows)}\n\nThe first figure is the whole fit over "
+        "the iterations; an iteration alone leaves out what is done once, before the first and "
+        f"after the last. Ratios are of one run. Wanted: at most {FLAT:g} times."
+    )
+
+
+def _more(line: dict[str, Any], base: dict[str, Any]) -> str:
+    """How much longer an iteration takes, a judgment, alone if measured; nothing across runs."""
+    if line["run"] != base["run"]:
+        return ""
+    name = "iteration" if "iteration" in line and "iteration" in base else "cpu"
+    ratio = (line[name] / line["judgments"]) / (base[name] / base["judgments"])
+    return f"{ratio:.2f}"
+
+
+def _engines(lines: Lines) -> str:
+    rows = []
+    for line in sorted(lines, key=_size):
+        same = [other for other in lines if _size(other) == _size(line)]
+        base = next((other for other in same if other["side"] == "threads"), line)
+        ratios = ("", "")
+        if line is not base:
+            ratios = tuple(f"{line[name] / base[name]:.2f}" for name in ("cpu", "wall"))
+        rows.append(
+            (
+                f"{line['judgments']:,}",
+                str(line["classes"]),
+                line["side"],
+                str(line["iterations"]),
+                _seconds(line["cpu"]),
+                _seconds(line["wall"]),
+                _megabytes(line["peak"]),
+                f"{line['accuracy']:.4f}",
                 *ratios,
             )
         )
-    header = ("classes", "", "CPU s", "wall s", "peak over the data", "iterations", "accuracy")
-    more = ("adjudge is faster, CPU", "wall", "adjudge's share of the memory")
-    title = f"Dawid-Skene, {_size(rows[0])}"
-    colds = [f"{row['cold']:.1f} s ({row['classes']} classes)" for row in rows if "cold" in row]
-    cold = f"\n\nFirst fit of all, everything still to be compiled: {', '.join(colds)}."
-    return _table(title, (*header, *more), lines) + (cold if colds else "")
+    header = ("judgments", "classes", "", "iterations", "CPU s", "wall s", "peak", "accuracy")
+    text = _table(
+        "Threads and a cluster on this machine, until converged",
+        (*header, "times the CPU of threads", "wall"),
+        rows,
+    )
+    return f"{text}\n\nWanted: at most 1.5 times of threads at 100,000,000 judgments, two classes."
 
 
-def _size(row: dict[str, Any]) -> str:
-    return f"{row['judgments']:,} judgments ({row['items']:,} items, {row['judges']:,} judges)"
-
-
-def _scale(rows: Rows) -> str:
-    lines = []
-    for row in rows:
-        steps = row["judgments"] * row["iterations"]
-        lines.append(
-            (
-                f"{row['judgments']:,}",
-                str(row["classes"]),
-                row["side"],
-                str(row["iterations"]),
-                _seconds(row["cpu"]),
-                _seconds(row["wall"]),
-                f"{1e9 * row['cpu'] / steps:.1f}",
-                f"{1e9 * row['wall'] / steps:.1f}",
-                _megabytes(row["peak"]),
-                f"{row['accuracy']:.4f}",
-            )
+def _reading(lines: Lines) -> str:
+    rows = []
+    for line in lines:
+        other = next(
+            (x for x in lines if x["order"] == line["order"] and x["side"] != line["side"]), line
         )
-    header = ("judgments", "classes", "", "iterations", "CPU s", "wall s")
-    each = ("CPU ns a judgment an iteration", "wall ns", "peak over the data", "accuracy")
-    return _table("Dawid-Skene alone, larger crowds", (*header, *each), lines)
-
-
-def _reading(rows: Rows) -> str:
-    lines = []
-    for row in rows:
-        other = next(line for line in rows if line["order"] == row["order"] and line is not row)
-        ratios = [
-            f"{_part(row, name) / _part(other, name):.2f}" for name in ("cpu", "user", "wall")
-        ]
-        lines.append(
+        ratios = [f"{_part(line, name) / _part(other, name):.2f}" for name in _PARTS]
+        rows.append(
             (
-                row["order"],
-                row["side"],
-                _seconds(row["cpu"]),
-                _seconds(row["system"]),
-                _seconds(row["wall"]),
-                _megabytes(row["peak"]),
-                *(ratios if row["side"] == "adjudge" else ("", "", "")),
+                line["order"],
+                line["side"],
+                _seconds(line["cpu"]),
+                _seconds(line["system"]),
+                _seconds(line["wall"]),
+                _megabytes(line["peak"]),
+                *(ratios if line["side"] == "adjudge" else ("", "", "")),
             )
         )
     header = ("rows are", "", "CPU s", "of it system", "wall s", "peak")
-    ratios = ["ratio, CPU", "without system", "wall"]
-    title = f"Reading a CSV file of {rows[0]['rows']:,} rows"
-    return _table(title, (*header, *ratios), lines)
+    more = ("ratio, CPU", "without system", "wall")
+    return _table(f"Reading a CSV file of {lines[0]['rows']:,} rows", (*header, *more), rows)
 
 
-def _part(row: dict[str, Any], name: str) -> float:
-    """A time of a row; the user's part of its CPU time is at least a microsecond."""
-    return float(max(row["cpu"] - row["system"], 1e-6) if name == "user" else row[name])
+_PARTS = ("cpu", "user", "wall")
 
 
-def _accuracy(rows: Rows) -> str:
-    sets = list(dict.fromkeys(row["set"] for row in rows))
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    cells = {(row["set"], row["model"]): row for row in rows}
-    lines = []
+def _part(line: dict[str, Any], name: str) -> float:
+    """A time of a line; the user's part of its CPU time is at least a microsecond."""
+    return float(max(line["cpu"] - line["system"], 1e-6) if name == "user" else line[name])
+
+
+def _accuracy(lines: Lines) -> str:
+    sets = list(dict.fromkeys(line["set"] for line in lines))
+    models = list(dict.fromkeys(line["side"] for line in lines))
+    cells = {(line["set"], line["side"]): line for line in lines}
+    rows = []
     for model in models:
         found = [cells.get((name, model)) for name in sets]
         figures = [
-            "" if row is None else f"{100 * row['accuracy']:.1f} ({row['cpu']:.2g} s)"
-            for row in found
+            "" if line is None else f"{100 * line['accuracy']:.1f} ({line['cpu']:.2g} s)"
+            for line in found
         ]
-        lines.append((model, *figures))
-    first = {row["set"]: row for row in reversed(rows)}
+        rows.append((model, *figures))
+    first = {line["set"]: line for line in reversed(lines)}
     header = [
         f"{name} ({first[name]['judgments']:,} judgments, {first[name]['gold']:,} gold)"
         for name in sets
@@ -166,30 +265,57 @@ def _accuracy(rows: Rows) -> str:
         "\n\nPer cent of gold items, unsupervised, default settings; ties count as they fall on "
         "average. In brackets the CPU time of one fit."
     )
-    return _table("Accuracy on real crowds", ("", *header), lines) + note
+    return _table("Accuracy on real crowds", ("", *header), rows) + note
 
 
-def _colophon(result: dict[str, Any]) -> str:
-    """When, where and with what."""
-    machine = result["machine"]
-    made_with = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
-    theirs = result["peers"]
-    beside = ""
-    if theirs is not None:
-        beside = "; peers: " + ", ".join(f"{name} {version}" for name, version in theirs.items())
-    commit = f", commit {result['commit']}" if result["commit"] else ""
-    turns = f"least of {result['repeats']}" if result["repeats"] > 1 else "measured once"
-    return (
-        f"{result['date'][:10]}{commit}; {turns}; {machine['processor']}, {machine['cores']} "
-        f"cores, {machine['memory_gb']:g} GB, {machine['system']}, load before "
-        f"{machine['load_before']}; "
-        f"{result['threads']} threads; {made_with}{beside}."
-    )
+def _samplers(lines: Lines) -> str:
+    ours = next((line for line in lines if line["side"] == "adjudge"), {})
+    rows = []
+    for line in lines:
+        rate, beside = line.get("effective_a_second"), ours.get("effective_a_second")
+        rows.append(
+            (
+                line["side"],
+                line.get("left_out") or f"{line['chains']} x ({line['warmup']} + {line['draws']})",
+                _seconds(line.get("cpu")) + (" (scaled up)" if line.get("scaled") else ""),
+                _megabytes(line.get("peak")),
+                "" if rate is None else f"{rate:.3g}",
+                "" if line is ours else _times(line.get("cpu"), ours.get("cpu")),
+                "" if line is ours else _times(beside, rate),
+            )
+        )
+    header = ("", "chains x (warm-up + draws)", "CPU s", "peak memory")
+    more = ("effective draws a CPU second", "times adjudge's CPU", "times fewer effective draws")
+    title = f"Samplers, hierarchical relevance, {lines[0]['judgments']:,} judgments"
+    note = "\n\nEffective draws of the slowest hyper-parameter; more in [samplers.md](samplers.md)."
+    return _table(title, (*header, *more), rows) + note
 
 
-TABLES = {
+def _colophon(lines: Lines) -> str:
+    """When, where and with what; a table whose lines come from several runs names them all."""
+    told = []
+    for line in {line["run"]: line for line in lines}.values():
+        machine = line["machine"]
+        named = ", ".join(f"{name} {version}" for name, version in line["versions"].items())
+        peers = line.get("peers")
+        if peers:
+            beside = ", ".join(f"{name} {version}" for name, version in peers.items())
+            named += f"; peers: {beside}"
+        commit = f", commit {line['commit']}" if line["commit"] else ""
+        told.append(
+            f"{line['run'][:16].replace('T', ' ')}{commit}; least of {line.get('turns', 1)} at "
+            f"most; {machine['processor']}, {machine['cores']} cores, {machine['memory_gb']:g} "
+            f"GB, {machine['system']}, load before {machine['load_before']}; {line['threads']} "
+            f"threads; {named}."
+        )
+    return "\n".join(told)
+
+
+TABLES: dict[str, Callable[[Lines], str]] = {
     "dawid-skene": _dawid_skene,
     "scale": _scale,
+    "engines": _engines,
     "reading": _reading,
     "accuracy": _accuracy,
+    "samplers": _samplers,
 }

@@ -10,70 +10,158 @@ from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "side_by_side.py"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+SCRIPT = BENCHMARKS / "side_by_side.py"
+Lines = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
-    """What a quick run without peers prints, and the result it writes where it is told to."""
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Lines]:
+    """What a quick run without peers prints, and the history it writes where it is told to."""
     folder = tmp_path_factory.mktemp("benchmarks")
+    words = ["--quick", "--skip", "peers", "--skip", "samplers", "--cache", str(folder)]
     done = subprocess.run(
-        [sys.executable, SCRIPT, "--quick", "--no-peers", "--cache", folder, "-o", folder],
+        [sys.executable, SCRIPT, *words, "--history", folder / "history"],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    (path,) = folder.glob("*.json")
-    return done.stdout, json.loads(path.read_text())
+    files = sorted((folder / "history").glob("*.jsonl"))
+    lines = [json.loads(text) for file in files for text in file.read_text().splitlines()]
+    return done.stdout, lines
 
 
-def test_every_case_is_measured(ran: tuple[str, dict[str, Any]]) -> None:
-    _, result = ran
-    assert list(result["cases"]) == ["dawid-skene", "scale", "reading", "accuracy"]
-    (fit,) = result["cases"]["dawid-skene"]
-    assert fit["side"] == "adjudge"
-    assert (fit["judgments"], fit["items"], fit["judges"]) == (10_000, 1_000, 100)
-    assert fit["iterations"] == 20
+@pytest.fixture
+def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The modules of the benchmarks: history, tables and cases."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import cases
+    import history
+    import tables
+
+    return type("Modules", (), {"history": history, "tables": tables, "cases": cases})
+
+
+def of(lines: Lines, case: str) -> Lines:
+    return [line for line in lines if line["case"] == case]
+
+
+def test_every_case_is_measured(ran: tuple[str, Lines]) -> None:
+    _, lines = ran
+    fit, converged = of(lines, "dawid-skene")
+    assert (fit["side"], converged["side"]) == ("adjudge", "adjudge, until converged")
+    assert (fit["judgments"], fit["judges"], fit["classes"]) == (10_000, 100, 2)
+    assert (fit["iterations"], fit["turns"]) == (20, 1)
     assert 0.8 < fit["accuracy"] < 0.95  # the crowd's truth is known, and hard
-    assert [row["side"] for row in result["cases"]["scale"]] == ["20 iterations", "until converged"]
-    reading = [(row["order"], row["side"], row["rows"]) for row in result["cases"]["reading"]]
+    threads, dask = of(lines, "engines")
+    assert (threads["side"], dask["side"]) == ("threads", "Dask, 2 processes")
+    assert threads["accuracy"] == dask["accuracy"] == converged["accuracy"]
+    reading = [(line["order"], line["side"], line["rows"]) for line in of(lines, "reading")]
     assert reading == [
         ("grouped", "adjudge", 20_000),
         ("grouped", "pyarrow.csv", 20_000),
         ("shuffled", "adjudge", 20_000),
         ("shuffled", "pyarrow.csv", 20_000),
     ]
-    for row in (*result["cases"]["scale"], *result["cases"]["reading"], fit):
-        assert row["cpu"] > 0
-        assert row["wall"] > 0
+    for line in lines:
+        assert line["cpu"] > 0
+        assert line["case"] == "accuracy" or line["calibration"] > 0
 
 
-def test_the_result_says_where_it_comes_from_and_names_no_machine(
-    ran: tuple[str, dict[str, Any]],
-) -> None:
-    _, result = ran
-    assert result["quick"] is True
-    assert result["peers"] is None
-    assert {"python", "adjudge", "numba", "numpy", "pyarrow"} <= result["versions"].keys()
-    assert result["machine"]["cores"] >= 1
-    assert str(SCRIPT.parent.parent) not in json.dumps(result)
+def test_every_line_says_where_it_comes_from_and_names_no_machine(ran: tuple[str, Lines]) -> None:
+    _, lines = ran
+    for line in lines:
+        assert {"python", "adjudge", "numba", "numpy", "pyarrow"} <= line["versions"].keys()
+        assert line["machine"]["cores"] >= 1
+        assert line["date"] >= line["run"]
+    assert str(SCRIPT.parent.parent) not in json.dumps(lines)
 
 
-def test_the_tables_are_markdown(ran: tuple[str, dict[str, Any]]) -> None:
-    printed, result = ran
-    assert "### Dawid-Skene, 10,000 judgments (1,000 items, 100 judges)" in printed
+def test_the_tables_are_markdown(ran: tuple[str, Lines]) -> None:
+    printed, lines = ran
+    assert "### Dawid-Skene side by side" in printed
     assert "### Reading a CSV file of 20,000 rows" in printed
-    assert result["versions"]["numba"] in printed
+    assert lines[0]["versions"]["numba"] in printed
     for line in printed.splitlines():
         assert not line.startswith("|") or line.endswith("|")
 
 
 @pytest.mark.data
 @pytest.mark.usefixtures("shared_data")
-def test_real_crowds_are_scored(ran: tuple[str, dict[str, Any]]) -> None:
-    _, result = ran
-    rows = {row["model"]: row for row in result["cases"]["accuracy"]}
+def test_real_crowds_are_scored(ran: tuple[str, Lines]) -> None:
+    rows = {line["side"]: line for line in of(ran[1], "accuracy")}
     assert rows["majority-vote"]["gold"] == 800
     assert rows["majority-vote"]["accuracy"] == pytest.approx(0.897, abs=0.0005)
     assert rows["dawid-skene"]["accuracy"] >= 0.925
+
+
+def made_line(**more: Any) -> dict[str, Any]:
+    """A measurement as it stands in the history."""
+    return {
+        "run": "2026-01-01T00:00:00",
+        "date": "2026-01-01T00:00:00",
+        "commit": "abc",
+        "machine": {"processor": "P", "cores": 2, "memory_gb": 8, "system": "S", "load_before": 0},
+        "threads": 2,
+        "versions": {"python": "3"},
+        "calibration": 0.1,
+        "case": "dawid-skene",
+        "judgments": 10**8,
+        "judges": 10_000,
+        "classes": 2,
+        "side": "adjudge, until converged",
+        "iterations": 10,
+        "turns": 1,
+        "cpu": 4.0,
+        "wall": 2.0,
+        "peak": 10**8,
+        "accuracy": 0.85,
+        **more,
+    }
+
+
+def test_a_regression_is_told_whatever_the_machine(modules: Any, tmp_path: Path) -> None:
+    history = modules.history
+    history.append(tmp_path, [made_line(cpu=9.0), made_line()])
+    before = history.newest(tmp_path)
+    assert [line["cpu"] for line in before.values()] == [4.0]
+    twice = made_line(cpu=8.0, calibration=0.2)  # a machine half as fast
+    slower = made_line(cpu=6.0)
+    wrong = made_line(accuracy=0.8)
+    other = made_line(classes=5)
+    found = history.compared(before, [twice, slower, wrong, other])
+    assert [round(change["times"], 6) for change in found] == [1.0, 1.5, 1.0]
+    assert [change["worse"] for change in found] == [False, True, True]
+    assert "| 60 | 1.50 **worse** |" in modules.tables.changes(found)
+
+
+def test_a_judgment_is_compared_with_the_smallest_crowd(modules: Any) -> None:
+    small = {"case": "scale", "side": "adjudge", "judgments": 10**6, "cpu": 0.1, "iterations": 20}
+    lines = [
+        made_line(**small, judges=1_000, iteration=0.004),
+        made_line(**{**small, "iteration": 0.005}),
+        made_line(**{**small, "judgments": 10**8, "cpu": 16.0, "iteration": 0.6}),
+    ]
+    text = modules.tables.markdown(lines)
+    assert "| 2 | 1,000,000 | 1,000 | 0.100 | 2.00 | 5.0 | 4.0 | 1.00 | 1.00 | 100 MB |" in text
+    assert "| 2 | 100,000,000 | 10,000 | 16.00 | 2.00 | 8.0 | 6.0 | 1.50 | 1.20 | 100 MB |" in text
+
+
+def test_published_figures_stand_beside_ours(modules: Any) -> None:
+    text = modules.tables.markdown([made_line()])
+    row = "| 100,000,000 | 2 | spark-crowd, one node (published) |  |  | 703.00 |"
+    assert f"{row}  |  |  |  | 352 |  |" in text
+
+
+def test_a_peer_that_would_take_too_long_is_not_run(modules: Any) -> None:
+    cases, history = modules.cases, modules.history
+    line = made_line(judgments=10**7, side="crowd-kit", cpu=50.0)
+    run = type("Run", (), {"before": {history.key_of(line): line}, "done": [], "cap": 300.0})()
+    size = cases.size_of(10**8, 2)
+    assert cases._fit_theirs(run, size, "", "numbers", "crowd-kit") == (
+        "not run: more than 500 s of CPU to expect, ten times its 50 s for a tenth of the "
+        "judgments; the cap is 300 s"
+    )
+    run.cap = 600.0
+    assert callable(cases._fit_theirs(run, size, "", "numbers", "crowd-kit"))

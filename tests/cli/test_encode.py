@@ -120,9 +120,24 @@ def test_a_checkpoint_is_written_and_taken_up(adjudge: Run, crowd: Path) -> None
 
 
 def test_a_cluster_of_processes_gives_the_same_labels(adjudge: Run, crowd: Path) -> None:
+    header, *lines = (crowd / "judgments.csv").read_text().splitlines(keepends=True)
+    (crowd / "parts").mkdir()
+    (crowd / "parts" / "a.csv").write_text(header + "".join(lines[:6]))
+    (crowd / "parts" / "b.csv").write_text(header + "".join(lines[6:]))
     here = adjudge("consensus", "judgments.csv", "-q", "-o", "here")
     there = adjudge(
-        "consensus", "judgments.csv", "-q", "-o", "there", "--engine", "dask", "--workers", 1
-    )
+        "consensus", f"file://{crowd}/parts/*.csv", "-q", "-o", "there",
+        "--engine", "dask", "--workers", 1,
+    )  # fmt: skip
     assert (here.code, there.code, there.err) == (0, 0, "")
     assert pq.read_table(crowd / "there").equals(pq.read_table(crowd / "here"))
+
+
+def test_one_file_named_by_a_uri(adjudge: Run, crowd: Path) -> None:
+    uri = f"file://{crowd}/judgments.csv"
+    assert adjudge("consensus", uri, "-q").out == adjudge("consensus", "judgments.csv", "-q").out
+    assert adjudge("encode", uri, "-o", "j.adjudge").code == 0
+    gone = f"file://{crowd}/gone.csv"
+    ended = adjudge("consensus", gone)
+    assert ended.code == 2
+    assert ended.err.startswith(f"error: {gone}: cannot be read (")

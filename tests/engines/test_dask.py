@@ -133,7 +133,7 @@ def test_tiny_and_empty_tables(engine: DaskEngine) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [1, 4])
+@pytest.mark.parametrize("processes", [1, 2, 4])
 def test_a_million_judgments_whatever_the_number_of_processes(processes: int) -> None:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)
     made = Crowd(items=100_000, population=population, per_item=10).make(1)

@@ -63,12 +63,12 @@ def run(
     folder, which gets Parquet files.
     """
     from adjudge.cli.fitting import built, check_sampled, fitted, summary
-    from adjudge.cli.placing import check_place, engine_at, one_file
+    from adjudge.cli.placing import check_place, engine_at, local_paths, one_file
     from adjudge.cli.reading import read_judgments
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--judges": judges, "--topics": topics}
-    _check((*judgments, gold), places, to, save_draws, printing)
+    _check((*local_paths(judgments), gold), places, to, save_draws, printing)
     check_place(place, fitting.threads)
     model = built(fitting)
     if save_draws is not None:

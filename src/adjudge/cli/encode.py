@@ -42,6 +42,7 @@ def run(
     from adjudge.cli.reading import read_content, shaped
     from adjudge.data.formats.encoded import FILES
     from adjudge.data.formats.files import written_folder
+    from adjudge.data.formats.uris import expanded, fetched, name_of
     from adjudge.data.stored import store
 
     be_quiet(printing.quiet)
@@ -49,17 +50,19 @@ def run(
     shape = (
         labelling.binary or labelling.drop_label or (labelling.relevant and not labelling.labels)
     )
-    whole = len(judgments) == 1 and (shape or not is_plain(judgments[0], reading))
+    found = expanded(judgments)
+    whole = len(found) == 1 and (shape or not is_plain(found[0], reading))
     with written_folder(output, replaces=FILES) as folder:
         if not whole:
             if shape:
                 raise BadData("several files are encoded as they are: give one, or leave it out")
             with engine_at(place) as engine:
-                encode_into(folder, judgments, engine, labelling, reading, rows)
+                encode_into(folder, found, engine, labelling, reading, rows)
         else:
-            content = read_content(judgments[0], reading, labels=labelling, wanted="judgments")
+            with fetched(found[0]) as file:
+                content = read_content(file, reading, labels=labelling, wanted="judgments")
             if content.judgments is None:
-                raise BadData("there are no judgments in this file", source=judgments[0].name)
+                raise BadData("there are no judgments in this file", source=name_of(found[0]))
             table, (gold,) = shaped(content.judgments, labelling, content.gold)
             store(table, folder, gold)
             say(f"encoded: {count(len(table), 'judgment')} of {count(table.item_count, 'item')}")

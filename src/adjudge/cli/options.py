@@ -31,10 +31,11 @@ JudgmentsFile = Annotated[
     ),
 ]
 JudgmentsFiles = Annotated[
-    list[Path],
+    list[str],  # a path would lose a slash of s3://
     typer.Argument(
         metavar="JUDGMENTS...",
-        help="File of judgments in any known format, or several plain ones; - is standard input.",
+        help="File of judgments in any known format, or several plain ones, such as "
+        "'s3://bucket/*.parquet'; - is standard input.",
     ),
 ]
 GoldFile = Annotated[

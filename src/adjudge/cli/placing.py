@@ -72,17 +72,28 @@ def each_of(engine: Any) -> Each:
     return each
 
 
+def local_paths(places: list[str]) -> list[Path]:
+    """The places that are paths of this machine, not URIs."""
+    from adjudge.data.formats.uris import is_uri
+
+    return [Path(place) for place in places if not is_uri(place)]
+
+
 @contextmanager
 def one_file(
-    paths: list[Path], engine: Engine, place: Place, labelling: Labelling, reading: Reading
+    places: list[str], engine: Engine, place: Place, labelling: Labelling, reading: Reading
 ) -> Iterator[Path]:
     """The one file named; or, where there are several, a folder that they are encoded into.
 
     On a cluster even one Parquet or delimited file is encoded, so that its processes can read it.
     """
+    from adjudge.data.formats.uris import expanded, fetched
+
+    paths = expanded(places)
     far = place.engine == "dask" and place.scheduler is not None
     if len(paths) == 1 and (not far or not is_plain(paths[0], reading)):
-        yield paths[0]
+        with fetched(paths[0], place.scratch) as file:
+            yield file
         return
     with ExitStack() as stack:
         room = place.scratch
@@ -97,11 +108,16 @@ def one_file(
         yield made
 
 
-def is_plain(path: Path, reading: Reading) -> bool:
-    """Whether a file can be read a few rows at a time."""
+def is_plain(place: str, reading: Reading) -> bool:
+    """Whether a file can be read a few rows at a time; a URI is judged by its ending."""
     from adjudge.data.formats import detect
+    from adjudge.data.formats.uris import is_uri, name_of
 
-    if str(path) == "-" or not path.is_file():
+    if is_uri(place):
+        ending = name_of(place).lower().removesuffix(".gz").removesuffix(".bz2").rpartition(".")[2]
+        return (reading.format or ending) in _PLAIN
+    path = Path(place)
+    if place == "-" or not path.is_file():
         return False
     name = reading.format or detect(path, encoding=reading.encoding).name
     return name in _PLAIN
@@ -109,7 +125,7 @@ def is_plain(path: Path, reading: Reading) -> bool:
 
 def encode_into(
     folder: Path,
-    paths: list[Path],
+    paths: list[str],
     engine: Engine | None,
     labelling: Labelling,
     reading: Reading,
@@ -117,6 +133,7 @@ def encode_into(
 ) -> None:
     """Encode plain files into a folder; what was made, and what left out, is told."""
     from adjudge.data.formats.format import Options
+    from adjudge.data.formats.uris import name_of
     from adjudge.data.scale import Scale
     from adjudge.engines.encoding import ROWS, encode_files
     from adjudge.models.model import Step
@@ -125,7 +142,7 @@ def encode_into(
         if not is_plain(path, reading):
             raise BadData(
                 f"is not among {', '.join(_PLAIN)}; only these can be taken together",
-                source=path.name,
+                source=name_of(path),
             )
     if reading.skip_bad_rows:
         raise BadSetting(

@@ -13,12 +13,15 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from functools import reduce
+from functools import cached_property, reduce
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from adjudge.engines import remote
 from adjudge.engines.remote import Answer, Job, Parcel, Partial, Past, Piece
+from adjudge.engines.shared import shared_array
 from adjudge.errors import AdjudgeError, ClusterLost
 
 _LOOK = 0.25  # seconds between looks at whether processes still live
@@ -35,8 +38,9 @@ Homes = dict[str, list[int]]  # address of a process, numbers of parts
 class Connection:
     """A client of a cluster and what is held there for it."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, *, local: bool = False) -> None:
         self.client = client
+        self._local = local  # it was started on this machine, for this client alone
         self.owner = uuid.uuid4().hex
         self.loads: weakref.WeakValueDictionary[str, Placed] = weakref.WeakValueDictionary()
         self.count = itertools.count()
@@ -51,6 +55,17 @@ class Connection:
         except self.endings as fault:
             raise self.lost(fault) from None
         return found
+
+    @cached_property
+    def shares(self) -> bool:
+        """Whether all processes, now and later, can open arrays of this one."""
+        probe = shared_array(np.uint8, (1,), on_disk=False) if self._local else None
+        if probe is None:
+            return False
+        try:
+            return all(self.client.run(probe.window.is_reached).values())
+        except self.endings as fault:
+            raise self.lost(fault) from None
 
     def check(self, fault: BaseException) -> None:
         """Raise what is no trouble of the cluster, or a complaint where nothing is left of it."""
@@ -110,18 +125,19 @@ class Placed:
         own: Callable[[int], Any] | None = None,
         chain: int | None = None,
         take: Callable[[int, tuple[Any, ...]], None] | None = None,
+        apart: bool = True,
     ) -> tuple[Any, ...]:
         """The sums of a job over all parts.
 
         ``own`` is what a part is sent with the job, by its number. ``take`` gets the rows that the
-        parts send back, part by part. ``chain`` says whose state is to be sent along with a part
-        that is lost.
+        parts send back, part by part, each in a message of its own unless ``apart`` is false.
+        ``chain`` says whose state is to be sent along with a part that is lost.
         """
         left = list(range(len(self.home)))
         total: Answer | None = None
         for _ in range(_ATTEMPTS):
             homes = self._homes(left)
-            for partial in self._round(job, homes, own, each=take is not None):
+            for partial in self._round(job, homes, own, each=apart and take is not None):
                 if partial.answer is not None:
                     total = self._taken(partial.answer, total, take)
                 left = [number for number in left if number not in set(partial.done)]

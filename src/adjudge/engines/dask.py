@@ -24,7 +24,8 @@ from adjudge.engines.dask_sampling import DaskSampler
 from adjudge.engines.engine import Counts, Parameters
 from adjudge.engines.pieces import Cuts
 from adjudge.engines.remote import Against, Cells, Sweep, Weigh
-from adjudge.engines.room import room_for
+from adjudge.engines.room import kept, room_for, room_to_share
+from adjudge.engines.shared import Window
 from adjudge.engines.tables import Frame, Sums, spelt_out
 from adjudge.engines.threads import usable_cores
 from adjudge.errors import BadSetting, ClusterLost
@@ -51,10 +52,11 @@ class DaskEngine:
         if processes is not None and processes < 1:
             raise BadSetting("processes", processes, "at least one process")
         self._owned: list[Any] = []
+        local = client is None and scheduler is None
         if client is None:
             client = _connected(scheduler) if scheduler else self._local(processes)
             self._owned.append(client)
-        self.connection = Connection(client)
+        self.connection = Connection(client, local=local)
 
     def _local(self, processes: int | None) -> Any:
         """A client of a cluster that is started here."""
@@ -131,7 +133,7 @@ class DaskEngine:
         """Take judgments in: parts are sent when the first sweep asks for them."""
         if by_topic and judgments.topic is None:
             raise BadSetting("by_topic", True, "judgments with topics: these have none")
-        cuts = Cuts.of(judgments, known, by_topic, len(self.connection.processes()))
+        cuts = self._cuts(judgments, known, by_topic)
         return DaskSweeps(Placed(self.connection, len(cuts), cuts.piece), cuts, shared)
 
     def sampler(
@@ -147,8 +149,12 @@ class DaskEngine:
         """Take judgments in for a Gibbs sampler."""
         if by_topic and judgments.topic is None:
             raise BadSetting("by_topic", True, "judgments with topics: these have none")
-        cuts = Cuts.of(judgments, known, by_topic, len(self.connection.processes()))
+        cuts = self._cuts(judgments, known, by_topic)
         return DaskSampler(self.connection, cuts, seed=seed, chains=chains, pivot=pivot)
+
+    def _cuts(self, judgments: Judgments, known: NDArray[np.int16] | None, by_topic: bool) -> Cuts:
+        processes = len(self.connection.processes())
+        return Cuts.of(judgments, known, by_topic, processes, local=self.connection.shares)
 
 
 def _distributed() -> Any:
@@ -189,12 +195,17 @@ class DaskSweeps:
         self, parameters: Parameters | None, *, own: bool
     ) -> tuple[NDArray[np.float64], Counts]:
         """The posterior of every item, brought together here, and the counts that go with it."""
-        posterior = room_for(self.judgments, len(self.judgments.scale.truths))
+        truths = len(self.judgments.scale.truths)
         frame = self.frame
         if self.shared and own:
             frame = replace(frame, cells=self.cells().reshape(-1))
             if parameters is not None:
                 parameters = spelt_out(parameters, self.judgments.judge_count)
+        room = room_to_share(self.judgments, truths) if self.cuts.local else None
+        if room is not None:
+            counts = self._swept(parameters, frame, room.array, room.window)
+            return kept(room, self.judgments), counts
+        posterior = room_for(self.judgments, truths)
         return posterior, self._swept(parameters, frame, posterior)
 
     def cells(self) -> NDArray[np.int64]:
@@ -230,8 +241,9 @@ class DaskSweeps:
         parameters: Parameters | None,
         frame: Frame,
         posterior: NDArray[np.float64] | None,
+        room: Window | None = None,
     ) -> Counts:
-        """Run one sweep and turn its sums into counts."""
+        """Run one sweep and turn its sums into counts; ``room`` is where the posterior is."""
         tables, base = (None, math.nan) if parameters is None else frame.tables(parameters)
         shared = self.shared and len(frame.cells) == len(frame.scale.labels)
         if posterior is None:
@@ -242,5 +254,6 @@ class DaskSweeps:
             def take(number: int, rows: tuple[Any, ...]) -> None:
                 whole[self.cuts.items(number)] = rows[0]
 
-            sums = self.placed.ask(Sweep(tables, shared, keep=True), take=take)
+            job = Sweep(tables, shared, keep=True, room=room)
+            sums = self.placed.ask(job, take=take, apart=room is None)
         return frame.counts(Sums(*sums), base)

@@ -24,6 +24,7 @@ from adjudge.data.checks import need_columns
 from adjudge.data.columns import text_of
 from adjudge.data.formats.batches import Rows, rows_of
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.uris import fetched, is_uri, name_of, rows_about
 from adjudge.data.gold import Gold
 from adjudge.data.names import Codes, Names, as_names, encode, look_up, pair_names
 from adjudge.data.scale import Scale
@@ -97,8 +98,12 @@ class _Names:
 
 
 def spill(number: int, path: str, options: Options, scratch: str, buckets: int) -> Spilt:
-    """Deal the rows of a file out to buckets by their item."""
-    rows = rows_of(Path(path), options)
+    """Deal the rows of a file out to buckets by their item; a URI is copied here first."""
+    with fetched(path, Path(scratch)) as file:
+        return _spill(number, path, rows_of(file, options), scratch, buckets)
+
+
+def _spill(number: int, path: str, rows: Rows, scratch: str, buckets: int) -> Spilt:
     need_columns(rows.roles, rows.columns, rows.source)
     coded = {role: _Names() for role in _CODED if role in rows.roles}
     done = 0
@@ -229,20 +234,20 @@ def _gathered(files: list[tuple[int, Path]], common: Common) -> tuple[Any, Sourc
 
 def _source(row: NDArray[np.int64], file_of: NDArray[np.int32], common: Common) -> Source:
     """Where the rows of a bucket stood: the file and, if it has lines, the line."""
-    if len(common.paths) == 1:
+    if len(common.paths) == 1 and not is_uri(common.paths[0]):
         given = rows_of(Path(common.paths[0]), common.options).source
         return Source(given.name, line_of=given.line_of, row_of=row)
 
     def place_of(at: int) -> str:
-        path = Path(common.paths[file_of[at]])
-        error = rows_of(path, common.options).source.error(int(row[at]), "")
-        return error.place
+        with fetched(common.paths[file_of[at]]) as path:
+            error = rows_of(path, common.options).source.error(int(row[at]), "")
+            return error.place
 
     return Source("", place_of=place_of)
 
 
 def encode_files(
-    paths: Sequence[Path],
+    paths: Sequence[Path | str],
     folder: Path,
     options: Options,
     *,
@@ -250,14 +255,14 @@ def encode_files(
     rows: int = ROWS,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Encoded:
-    """Encode plain files into a folder, which has to be there and be empty.
+    """Encode plain files, paths or URIs, into a folder, which has to be there and be empty.
 
     ``rows`` are about how many rows are held in memory at a time. While it runs, the folder holds
     the spilt rows too, about the size of the files without compression.
     """
     scratch = folder / "spilt"
     scratch.mkdir()
-    estimate = sum(rows_of(path, options).estimate for path in paths)
+    estimate = sum(rows_about(str(path), options) for path in paths)
     buckets = min(max(1, -(-estimate // rows)), _MOST)
     tell = progress if progress is not None else (lambda *_: None)
     spilt: list[Spilt] = []
@@ -266,7 +271,7 @@ def encode_files(
         spilt.append(done)
         tell("dealing out", len(spilt), len(paths))
     if not sum(part.rows for part in spilt):
-        raise BadData("there are no judgments: a header and no rows", source=paths[0].name)
+        raise BadData("there are no judgments: a header and no rows", source=name_of(str(paths[0])))
     common = _common(spilt, options)
     golds = []
     with Writer(folder) as writer:
@@ -293,9 +298,9 @@ def _common(spilt: list[Spilt], options: Options) -> Common:
     for part in spilt[1:]:
         if set(part.names) != set(first.names) or set(part.roles) != set(first.roles):
             raise BadData(
-                f"has the columns {', '.join(part.columns)}, and {Path(first.path).name} "
+                f"has the columns {', '.join(part.columns)}, and {name_of(first.path)} "
                 f"{', '.join(first.columns)}; wanted the same in every file",
-                source=Path(part.path).name,
+                source=name_of(part.path),
             )
     merged = {role: _Names() for role in first.names}
     tables = tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,13 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.mapped import path_of
 from adjudge.data.stored import Manifest, read_manifest
 from adjudge.engines.part import cut
-from adjudge.engines.remote import Piece, Sampling, Sent, Source, Stored
+from adjudge.engines.remote import Piece, Sampling
+from adjudge.engines.shared import Shared, share
+from adjudge.engines.sources import Lent, Sent, Source, Stored
 
 _MOST = 8_000_000  # judgments in a part at most
 _SPARE = 4  # parts a process, so that one that joins can take some over
+_WORTH = 1_000_000  # judgments from which sharing is worth it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +34,8 @@ class Cuts:
     known: NDArray[np.int16] | None  # (item,)
     by_topic: bool
     ends: tuple[int, ...]
+    local: bool = False  # all processes are on this machine
+    lent: dict[str, Shared] = field(default_factory=dict)  # arrays they read here, by name
 
     @classmethod
     def of(
@@ -39,6 +44,8 @@ class Cuts:
         known: NDArray[np.int16] | None,
         by_topic: bool,
         processes: int,
+        *,
+        local: bool = False,
     ) -> Cuts:
         """Judgments cut into a few parts for each process, with about as many judgments each."""
         count = max(_SPARE * processes, -(-len(judgments) // _MOST))
@@ -46,7 +53,8 @@ class Cuts:
         folder = folder_of(judgments)
         if folder is not None:
             ends = _on_parts(ends, read_manifest(folder))
-        return cls(judgments, known, by_topic, tuple(ends))
+        lent = _lent(judgments) if local and folder is None and len(judgments) >= _WORTH else {}
+        return cls(judgments, known, by_topic, tuple(ends), local, lent)
 
     def __len__(self) -> int:
         return len(self.ends) - 1
@@ -64,12 +72,41 @@ class Cuts:
     def piece(self, number: int, sampling: Sampling | None = None) -> Piece:
         """A part as it is sent."""
         where = self.items(number)
-        part: Source = Sent(cut(self.judgments, where.start, where.stop))
-        folder = folder_of(self.judgments)
-        if folder is not None:
-            part = Stored(str(folder), where.start, where.stop, self.judgments.scale)
         known = None if self.known is None else self.known[where]
-        return Piece(number, where.start, part, known, self.by_topic, sampling)
+        return Piece(number, where.start, self._source(where), known, self.by_topic, sampling)
+
+    def _source(self, where: slice) -> Source:
+        """Where a process is to take the judgments of some items from."""
+        given, folder = self.judgments, folder_of(self.judgments)
+        if folder is not None:
+            return Stored(str(folder), where.start, where.stop, given.scale, self.local)
+        if not self.lent:
+            return Sent(cut(given, where.start, where.stop))
+        windows = {name: shared.window for name, shared in self.lent.items()}
+        return Lent(
+            windows["offsets"],
+            windows["judge"],
+            windows["label"],
+            windows.get("topic"),
+            where.start,
+            where.stop,
+            given.scale,
+            given.judge_count,
+            given.topic_count,
+        )
+
+
+def _lent(judgments: Judgments) -> dict[str, Shared]:
+    """The arrays of judgments in memory that is shared; none, where none can be."""
+    arrays: dict[str, NDArray[Any] | None] = {
+        "offsets": judgments.offsets,
+        "judge": judgments.judge,
+        "label": judgments.label,
+        "topic": judgments.topic,
+    }
+    found = {name: share(array) for name, array in arrays.items() if array is not None}
+    made = {name: shared for name, shared in found.items() if shared is not None}
+    return made if len(made) == len(found) else {}
 
 
 def _on_parts(ends: list[int], manifest: Manifest) -> list[int]:

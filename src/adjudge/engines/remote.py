@@ -10,81 +10,17 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from functools import reduce
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.mapped import map_array
-from adjudge.data.scale import Scale
-from adjudge.data.stored import check_part, check_sizes, read_manifest
-from adjudge.engines.engine import Coded, Tally
-from adjudge.engines.part import Part, Slice
+from adjudge.engines.engine import Tally
+from adjudge.engines.part import Part
 from adjudge.engines.sampling import ThreadsSampler
+from adjudge.engines.shared import Window
+from adjudge.engines.sources import Sent, Source
 from adjudge.engines.tables import Sums, Tables
-
-
-class Source(Protocol):
-    """Where the judgments of a part come from."""
-
-    def open(self) -> Coded:
-        """The judgments, as integers."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sent:
-    """Judgments that came with the message."""
-
-    judgments: Slice
-
-    def open(self) -> Coded:
-        """The judgments in memory of their own: what a message brings is read-only."""
-        given = self.judgments
-        return Slice(
-            scale=given.scale,
-            offsets=given.offsets.copy(),
-            judge=given.judge.copy(),
-            label=given.label.copy(),
-            topic=None if given.topic is None else given.topic.copy(),
-            judge_count=given.judge_count,
-            topic_count=given.topic_count,
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Stored:
-    """Judgments in a folder that every process can read: see ``adjudge.data.stored``."""
-
-    folder: str
-    start: int  # item
-    stop: int
-    scale: Scale
-
-    def open(self) -> Coded:
-        """The judgments, checked and read into memory."""
-        folder = Path(self.folder)
-        manifest = read_manifest(folder)
-        check_sizes(folder, manifest)
-        for number, part in enumerate(manifest.parts):
-            if part.items[0] < self.stop and part.items[1] > self.start:
-                check_part(folder, manifest, number, names=False)
-        offsets = map_array(folder / "offsets.i8", np.int64)[self.start : self.stop + 1]
-        rows = slice(int(offsets[0]), int(offsets[-1]))
-        topic = None
-        if manifest.topics is not None:
-            topic = map_array(folder / "topic.i4", np.int32)[self.start : self.stop].copy()
-        labels = map_array(folder / manifest.label_file, manifest.scale.label_dtype)
-        return Slice(
-            scale=self.scale,
-            offsets=offsets - offsets[0],
-            judge=map_array(folder / "judge.i4", np.int32)[rows].copy(),
-            label=labels[rows].copy(),
-            topic=topic,
-            judge_count=manifest.judges,
-            topic_count=manifest.topics or 0,
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,6 +199,12 @@ class Held:
         """Room for the posteriors of the part's items."""
         return np.empty((self.judgments.item_count, len(self.judgments.scale.truths)))
 
+    def window(self, room: Window | None) -> NDArray[np.float64] | None:
+        """The part's rows in room that is shared, None where there is none or it is elsewhere."""
+        whole = None if room is None else room.open(write=True)
+        first = self.piece.first
+        return None if whole is None else whole[first : first + self.judgments.item_count]
+
 
 class Job(Protocol):
     """Something to be done with every part."""
@@ -274,16 +216,23 @@ class Job(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """A sweep; with ``keep`` the posteriors are sent back too."""
+    """A sweep; with ``keep`` the posteriors are written to ``room``, or sent back where it is not.
+
+    A part that is swept twice writes the same bits twice.
+    """
 
     tables: Tables | None
     shared: bool
     keep: bool = False
+    room: Window | None = None  # (item, truth)
 
     def run(self, held: Held, _: Any) -> Answer:
         """Sums of expected counts, and posteriors if they are wanted."""
         if not self.keep:
             return summed(held.part.sweep(self.tables, self.shared))
+        rows = held.window(self.room)
+        if rows is not None:
+            return summed(held.part.sweep(self.tables, self.shared, rows))
         posterior = held.posterior
         answer = summed(held.part.sweep(self.tables, self.shared, posterior))
         return Answer(answer.sums, {held.piece.number: (posterior,)})

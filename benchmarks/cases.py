@@ -1,0 +1,225 @@
+"""What is compared: one function a case, which gives a run its comparisons."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import history
+import made
+from made import Size
+from tables import FIRST
+
+if TYPE_CHECKING:
+    from side_by_side import Run
+
+HERE = Path(__file__).resolve().parent
+ITERATIONS = 20
+REAL = ("trec-rf10 binary", "rte", "web-relevance")
+JUDGES = {10**5: 100, 10**6: 1_000}  # and 10,000 for larger crowds
+MANY = 10_000  # judges
+TEXT = 10**6  # judgments up to which crowd-kit gets ids as text too
+PROCESSES = 2
+Task = Callable[[], dict[str, Any]]
+
+
+def size_of(judgments: int, classes: int, judges: int | None = None) -> Size:
+    """A made crowd of so many judgments, ten an item."""
+    least = max(judgments // 100, 10) if judgments < 10**5 else MANY
+    return Size(judgments // made.PER_ITEM, judges or JUDGES.get(judgments, least), classes)
+
+
+def what_of(size: Size) -> dict[str, int]:
+    """What a comparison on a made crowd is of."""
+    return {"judgments": size.judgments, "judges": size.judges, "classes": size.classes}
+
+
+def dawid_skene(run: Run) -> None:
+    """Dawid-Skene, 20 iterations exactly, beside crowd-kit's; and until it has converged."""
+    for judgments in run.sizes:
+        for classes in run.classes:
+            size = size_of(judgments, classes)
+            folder = str(made.arrays(size, run.cache))
+            sides: dict[str, Any] = {
+                "adjudge": _fit(run, size, folder),
+                "adjudge, until converged": _fit(run, size, folder, iterations=500, tolerance=1e-6),
+            }
+            if run.peers is not None:
+                sides["crowd-kit"] = _fit_theirs(run, size, folder, "numbers", "crowd-kit")
+                if judgments <= TEXT:
+                    name = "crowd-kit, ids as text"
+                    sides[name] = _fit_theirs(run, size, folder, "text", name)
+            run.comparison("dawid-skene", what_of(size), sides)
+    for classes in () if run.quick else run.classes:
+        size = Size(50, 20, classes)
+        run.comparison("dawid-skene", what_of(size), {FIRST: lambda size=size: _cold(run, size)})
+
+
+def _cold(run: Run, size: Size) -> dict[str, Any]:
+    """The first fit where nothing has been compiled yet."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {"size": [size.items, size.judges, size.classes], "threads": run.threads}
+        found: dict[str, Any] = run.ours("cold", env={"NUMBA_CACHE_DIR": folder}, **settings)
+        return found
+
+
+def _fit(
+    run: Run, size: Size, folder: str, *, iterations: int = ITERATIONS, tolerance: float = 0.0
+) -> Task:
+    return lambda: run.ours(
+        "fit",
+        size=[size.items, size.judges, size.classes],
+        folder=folder,
+        threads=run.threads,
+        iterations=iterations,
+        tolerance=tolerance,
+    )
+
+
+def _fit_theirs(run: Run, size: Size, folder: str, ids: str, side: str) -> Task | str:
+    """A fit of crowd-kit, or why it is not run: it would take longer than the cap."""
+    smaller = {"case": "dawid-skene", **what_of(size_of(size.judgments // 10, size.classes))}
+    wanted = history.key_of({**smaller, "side": side})
+    known = {**run.before, **{history.key_of(line): line for line in run.done}}.get(wanted, {})
+    if "left_out" in known:
+        return str(known["left_out"])
+    expected = 10 * known.get("cpu", 0.0)
+    if expected > run.cap:
+        return (
+            f"not run: more than {expected:,.0f} s of CPU to expect, ten times its "
+            f"{known['cpu']:,.0f} s for a tenth of the judgments; the cap is {run.cap:,.0f} s"
+        )
+    return lambda: run.theirs("fit", folder=folder, iterations=ITERATIONS, ids=ids)
+
+
+def scale(run: Run) -> None:
+    """Dawid-Skene alone: the time of a judgment should be flat, above all with as many judges."""
+    sizes: list[tuple[int, int | None]] = [
+        (judgments, None) for judgments in run.sizes if judgments >= 10**6
+    ]
+    sizes += [(judgments, MANY) for judgments in run.sizes if judgments == 10**6]
+    for classes in run.classes:
+        for judgments, judges in sizes:
+            size = size_of(judgments, classes, judges)
+            folder = str(made.arrays(size, run.cache))
+            run.comparison("scale", what_of(size), {"adjudge": _fit(run, size, folder)})
+
+
+def engines(run: Run) -> None:
+    """Threads beside a cluster of two processes on this machine, judgments encoded on disk."""
+    for judgments in run.sizes:
+        for classes in run.classes:
+            if judgments < 10**7 and not run.quick:
+                continue
+            size = size_of(judgments, classes)
+            folders = {
+                "folder": str(made.stored(size, run.cache)),
+                "tiny": str(made.stored(Size(200, 20, classes), run.cache)),
+            }
+
+            def fit(engine: str, given: dict[str, str] = folders) -> dict[str, Any]:
+                settings = {**given, "engine": engine, "processes": PROCESSES}
+                found: dict[str, Any] = run.ours("fit stored", threads=run.threads, **settings)
+                return found
+
+            sides = {"threads": lambda fit=fit: fit("threads")}
+            sides[f"Dask, {PROCESSES} processes"] = lambda fit=fit: fit("dask")
+            run.comparison("engines", what_of(size), sides)
+
+
+def reading(run: Run) -> None:
+    """A CSV file into Judgments, beside pyarrow.csv on the same file."""
+    size = Size(2_000, 100, 2) if run.quick else Size(1_000_000, 10_000, 2)
+    warm = Size(1_000, 100, 2) if run.quick else Size(20_000, 10_000, 2)
+    for order in ("grouped", "shuffled"):
+        paths = {
+            "path": str(made.csv(size, run.cache, order)),
+            "warm_up": str(made.csv(warm, run.cache, order)),
+        }
+        sides = {
+            "adjudge": lambda paths=paths: run.ours("read", **paths),
+            "pyarrow.csv": lambda paths=paths: run.ours("read by pyarrow", **paths),
+        }
+        run.comparison("reading", {"judgments": size.judgments, "order": order}, sides)
+
+
+def accuracy(run: Run) -> None:
+    """Every model of the registry on real crowds, beside crowd-kit's."""
+    if not run.data.is_dir():
+        print("accuracy: left out, no real judgments (set ADJUDGE_DATA)", file=sys.stderr)
+        return
+    made_already = {line["set"] for line in run.done if line["case"] == "accuracy"}
+    for name in REAL[1:2] if run.quick else REAL:
+        if name in made_already:
+            continue
+        print(f"accuracy: {name}", file=sys.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            arrays = str(Path(folder) / "judgments.npz")
+            settings = {"name": name, "data": str(run.data), "arrays": arrays}
+            found = run.ours("real", **settings, sample=not run.quick)
+            more = run.theirs("real", arrays=arrays)["rows"] if run.peers is not None else []
+        what = {"case": "accuracy", "set": name, "gold": found["gold"]}
+        run.note(
+            [
+                {
+                    **run.about,
+                    "date": run.about["run"],
+                    **what,
+                    "judgments": found["judgments"],
+                    "side": row["model"],
+                    "cpu": round(row["cpu"], 5),
+                    "accuracy": row["accuracy"],
+                }
+                for row in found["rows"] + more
+            ]
+        )
+
+
+def samplers(run: Run) -> None:
+    """The hierarchical relevance model beside JAGS and nutpie, by a script of its own."""
+    if any(line["case"] == "samplers" for line in run.done):
+        return
+    print("samplers:", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        words = [sys.executable, str(HERE / "samplers.py"), "--threads", str(run.threads)]
+        words += ["--repeats", str(run.repeats), "--cache", str(run.cache.parent)]
+        if run.quick:
+            words += ["--quick", "-o", folder]
+        else:
+            words += ["--jags-iterations", "100", "--also", folder]
+        if run.peers is None:
+            words += ["--no-jags", "--no-nutpie"]
+        done = subprocess.run(words, stdout=subprocess.DEVNULL, check=False)
+        files = list(Path(folder).glob("*.json"))
+        if done.returncode or not files:
+            print("samplers: left out, see above", file=sys.stderr)
+            return
+        result = json.loads(files[0].read_text(encoding="utf-8"))
+    what = {"case": "samplers", "judgments": result["crowd"]["judgments"]}
+    names = ("cpu", "wall", "peak", "scaled", "chains", "warmup", "draws")
+    lines = []
+    for side in result["sides"]:
+        line = {**run.about, "date": run.about["run"], **what, "side": side["side"]}
+        if "missing" in side:
+            lines.append({**line, "left_out": f"not run: {side['missing']}"})
+            continue
+        least = min(figures["effective"] for figures in side["hyper"].values())
+        rate = least / side.get("measured", side["cpu"])
+        figures = {name: side[name] for name in names if name in side}
+        lines.append({**line, **figures, "effective_a_second": round(rate, 3)})
+    run.note(lines)
+
+
+CASES = {
+    "dawid-skene": dawid_skene,
+    "scale": scale,
+    "engines": engines,
+    "reading": reading,
+    "accuracy": accuracy,
+    "samplers": samplers,
+}

@@ -1,0 +1,150 @@
+"""Files that are not in a folder of this machine: named by a URI that Arrow has a file system for.
+
+``s3://bucket/folder/*.parquet``, ``gs://...``, ``hdfs://...``, ``file:///folder/x.csv``: what
+``pyarrow.fs.FileSystem.from_uri`` takes, options after a question mark included, with ``*`` for any
+letters of a name and ``**`` for folders too. A file is copied to this machine before it is read,
+since readers look at a file more than once.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from glob import glob, has_magic
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+import pyarrow.fs
+import pyarrow.parquet
+
+from adjudge.data.formats.batches import rows_of
+from adjudge.data.formats.format import Options
+from adjudge.errors import BadData
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_ROW = 24  # bytes of a row of text, about: too few rather than too many
+_PACKED = 6  # how many times larger text is than its compressed file, about
+_BLOCK = 1 << 22  # bytes copied at a time
+
+
+def is_uri(place: str) -> bool:
+    """Whether a place is named by a URI."""
+    return _SCHEME.match(place) is not None
+
+
+def shown_uri(uri: str) -> str:
+    """A URI as it may be printed: without a key in it, and without options."""
+    return _without_keys(uri.partition("?")[0])
+
+
+def _without_keys(text: str) -> str:
+    """A text without the keys of the URIs in it: Arrow's complaints repeat what they were given."""
+    return re.sub(r"//[^/@\s]*@", "//", text)
+
+
+def name_of(place: str) -> str:
+    """The last part of a path or a URI."""
+    return unquote(PurePosixPath(shown_uri(place)).name) if is_uri(place) else Path(place).name
+
+
+def expanded(places: Iterable[str]) -> list[str]:
+    """Places with every pattern replaced by the files that fit it, in the order of their names.
+
+    A pattern in a path is for those whose shell has not replaced it.
+    """
+    found: list[str] = []
+    for place in places:
+        if is_uri(place):
+            found += _fitting(place) if "*" in place.partition("?")[0] else [place]
+        elif has_magic(place) and not Path(place).exists():
+            found += sorted(glob(place, recursive=True)) or _nothing(place)
+        else:
+            found.append(place)
+    return found
+
+
+def _nothing(place: str) -> list[str]:
+    raise BadData("no file fits this pattern", source=shown_uri(place), wanted="a file")
+
+
+def _fitting(uri: str) -> list[str]:
+    """The files that fit a pattern, as URIs."""
+    plain, mark, options = uri.partition("?")
+    above = plain[: plain.index("*")].rindex("/")
+    folder, pattern = plain[:above], unquote(plain[above + 1 :])
+    system, path = _system(folder + mark + options, uri)
+    deep = "/" in pattern or "**" in pattern
+    with _told(uri):
+        files = system.get_file_info(pa.fs.FileSelector(path, recursive=deep))
+    root = path.rstrip("/") + "/"
+    names = [file.path[len(root) :] for file in files if file.type == pa.fs.FileType.File]
+    fit = sorted(name for name in names if _fits(name, pattern))
+    return [f"{folder}/{quote(name)}{mark}{options}" for name in fit] or _nothing(uri)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """Whether a path fits a pattern, part by part; ``**`` stands for any folders, or none."""
+    parts, wanted = name.split("/"), pattern.split("/")
+    if wanted[0] == "**" and len(wanted) > 1:
+        rest = "/".join(wanted[1:])
+        return any(_fits("/".join(parts[at:]), rest) for at in range(len(parts)))
+    if len(parts) == 1 or len(wanted) == 1:
+        return len(parts) == len(wanted) and fnmatchcase(parts[0], wanted[0])
+    same = fnmatchcase(parts[0], wanted[0])
+    return same and _fits("/".join(parts[1:]), "/".join(wanted[1:]))
+
+
+def _system(uri: str, named: str) -> tuple[Any, str]:
+    """The file system of a URI, and the path there."""
+    with _told(named):
+        system, path = pa.fs.FileSystem.from_uri(uri)
+        return system, path
+
+
+@contextmanager
+def _told(uri: str) -> Iterator[None]:
+    """What Arrow says against a URI, said as an error of ours."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as fault:
+        reason = _without_keys(str(fault).splitlines()[0])
+        raise BadData(
+            f"cannot be read ({reason})", source=shown_uri(uri), wanted="a file that can be read"
+        ) from None
+
+
+@contextmanager
+def fetched(place: str, room: Path | None = None) -> Iterator[Path]:
+    """A file as a path on this machine: itself, or a copy in ``room`` that goes with the block."""
+    if not is_uri(place):
+        yield Path(place)
+        return
+    system, path = _system(place, place)
+    with TemporaryDirectory(prefix="adjudge-", dir=room) as folder:
+        copy = Path(folder) / name_of(place)
+        with (
+            _told(place),
+            system.open_input_stream(path, compression=None) as source,
+            copy.open("wb") as file,
+        ):
+            shutil.copyfileobj(source, file, _BLOCK)
+        yield copy
+
+
+def rows_about(place: str, options: Options) -> int:
+    """About how many rows a file has, without reading all of it."""
+    if not is_uri(place):
+        return rows_of(Path(place), options).estimate
+    system, path = _system(place, place)
+    with _told(place):
+        if path.endswith(".parquet"):
+            with system.open_input_file(path) as file:
+                return int(pa.parquet.ParquetFile(file).metadata.num_rows)
+        size = system.get_file_info(path).size or 0
+    return int(size * (_PACKED if path.endswith((".gz", ".bz2")) else 1)) // _ROW

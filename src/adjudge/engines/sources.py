@@ -1,0 +1,124 @@
+"""Where a process of a cluster takes the judgments of a part from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.mapped import map_array
+from adjudge.data.scale import Scale
+from adjudge.data.stored import check_part, check_sizes, read_manifest
+from adjudge.engines.engine import Coded
+from adjudge.engines.part import Slice
+from adjudge.engines.shared import Window
+
+
+class Source(Protocol):
+    """Where the judgments of a part come from."""
+
+    def open(self) -> Coded:
+        """The judgments, as integers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sent:
+    """Judgments that came with the message."""
+
+    judgments: Slice
+
+    def open(self) -> Coded:
+        """The judgments in memory of their own: what a message brings is read-only."""
+        given = self.judgments
+        return Slice(
+            scale=given.scale,
+            offsets=given.offsets.copy(),
+            judge=given.judge.copy(),
+            label=given.label.copy(),
+            topic=None if given.topic is None else given.topic.copy(),
+            judge_count=given.judge_count,
+            topic_count=given.topic_count,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lent:
+    """Judgments in the memory of the one who asks, shared with processes of her machine."""
+
+    offsets: Window  # (item + 1,) of all items
+    judge: Window  # (judgment,)
+    label: Window  # (judgment,)
+    topic: Window | None  # (item,)
+    start: int  # item
+    stop: int
+    scale: Scale
+    judge_count: int
+    topic_count: int
+
+    def open(self) -> Coded:
+        """The judgments as they lie there."""
+        offsets = _reached(self.offsets)[self.start : self.stop + 1]
+        rows = slice(int(offsets[0]), int(offsets[-1]))
+        topic = None if self.topic is None else _reached(self.topic)[self.start : self.stop]
+        return Slice(
+            scale=self.scale,
+            offsets=offsets - offsets[0],
+            judge=_reached(self.judge)[rows],
+            label=_reached(self.label)[rows],
+            topic=topic,
+            judge_count=self.judge_count,
+            topic_count=self.topic_count,
+        )
+
+
+def _reached(window: Window) -> NDArray[Any]:
+    array = window.open()
+    if array is None:
+        raise RuntimeError("the judgments are shared on another machine than this process runs on")
+    return array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """Judgments in a folder that every process can read: see ``adjudge.data.stored``.
+
+    ``checked`` says that whoever asks has found them whole, on this very machine: they are then
+    mapped as they are. Elsewhere they are checked, since what was read there need not be what is
+    read here, and read into memory, since a folder that is mounted may go away.
+    """
+
+    folder: str
+    start: int  # item
+    stop: int
+    scale: Scale
+    checked: bool = False
+
+    def open(self) -> Coded:
+        """The judgments, mapped, or checked and read into memory."""
+        folder = Path(self.folder)
+        manifest = read_manifest(folder)
+        check_sizes(folder, manifest)
+        if not self.checked:
+            for number, part in enumerate(manifest.parts):
+                if part.items[0] < self.stop and part.items[1] > self.start:
+                    check_part(folder, manifest, number, names=False)
+        offsets = map_array(folder / "offsets.i8", np.int64)[self.start : self.stop + 1]
+        rows = slice(int(offsets[0]), int(offsets[-1]))
+        judge = map_array(folder / "judge.i4", np.int32)[rows]
+        label = map_array(folder / manifest.label_file, manifest.scale.label_dtype)[rows]
+        topic = None
+        if manifest.topics is not None:
+            topic = map_array(folder / "topic.i4", np.int32)[self.start : self.stop].copy()
+        return Slice(
+            scale=self.scale,
+            offsets=offsets - offsets[0],
+            judge=judge if self.checked else judge.copy(),
+            label=label if self.checked else label.copy(),
+            topic=topic,
+            judge_count=manifest.judges,
+            topic_count=manifest.topics or 0,
+        )
