@@ -34,6 +34,14 @@ def test_one_seed_is_too_few(adjudge: Run) -> None:
     assert ended.err == "error: --seeds = 1: wanted 2 or more, since sd is over seeds\n"
 
 
+def test_only_one_paper_goes_through_the_server(adjudge: Run) -> None:
+    ended = adjudge("replicate", "training", "pmf", "--through-server")
+    assert (ended.code, ended.err) == (
+        2,
+        "error: --through-server = 'training pmf': wanted the paper training alone\n",
+    )
+
+
 def test_a_file_is_no_folder(adjudge: Run, folder: Path, shared_data: Path) -> None:
     (folder / "out").write_text("")
     ended = adjudge("replicate", "pmf", "--data", shared_data, "-o", "out")

@@ -68,6 +68,13 @@ def test_a_right_answer_teaches_as_well_as_a_correction() -> None:
     assert judge.told.tolist() == [2, 2, 1]
 
 
+def test_a_judge_may_learn_the_mix_in_training_alone() -> None:
+    judge = Ethical(THETA, SIGHT, rng(), anchoring=1.0, learns_at_work=False)
+    told_that(judge, "a", 2)
+    judge.learn(work("is b"), ["a"], [Told(0, ("b",), False)])
+    assert judge.told.tolist() == [3, 1, 1]
+
+
 def test_anchoring_below_nought_is_refused() -> None:
     with pytest.raises(BadSetting) as caught:
         Ethical(THETA, SIGHT, rng(), anchoring=-1.0)

@@ -9,18 +9,19 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, count, grid, is_piped, page, progress, say
-from adjudge.errors import BadData
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adjudge.replications.replication import Result, Setup, Table
+    from adjudge.replications.replication import Replication, Result, Setup, Table
     from adjudge.replications.running import Done
 
 NAME = "replicate"
 EXAMPLES = (
     "adjudge replicate zscore --quick",
     "adjudge replicate all -o replications",
+    "adjudge replicate training --through-server -o replications",
 )
 
 
@@ -57,6 +58,13 @@ def run(
     fresh: Annotated[
         bool, o.option("--fresh", help="Do everything again, whatever the folder keeps.")
     ] = False,
+    through_server: Annotated[
+        bool,
+        o.option(
+            "--through-server",
+            help="The paper training only: by a real server, over HTTP, and from its own report.",
+        ),
+    ] = False,
     printing: o.Printing,
 ) -> None:
     """Run a paper's experiment, and show every published value beside the one obtained.
@@ -67,14 +75,13 @@ def run(
     for each paper, a CSV for each table and figure, and PNG and SVG pictures.
     """
     from adjudge.replications import pages
-    from adjudge.replications.registry import PAPERS, named
     from adjudge.replications.replication import Setup
     from adjudge.replications.running import forget
     from adjudge.replications.running import run as run_parts
 
     be_quiet(printing.quiet or printing.json)
     setup = Setup(quick=quick, seeds=seeds, data=data)
-    papers = [named(name) for name in (PAPERS if "all" in paper else dict.fromkeys(paper))]
+    papers = _chosen(paper, through_server)
     for replication in papers:
         replication.parts(setup)  # complains now of data that are missing
     _check_folder(output)
@@ -98,6 +105,19 @@ def run(
         from adjudge.cli.writing import print_json
 
         print_json([_document(result) for result in results])
+
+
+def _chosen(paper: list[str], through_server: bool) -> list[Replication]:
+    """The papers that are named; one of them may go through the real server instead."""
+    from adjudge.replications.registry import PAPERS, named
+
+    if not through_server:
+        return [named(name) for name in (PAPERS if "all" in paper else dict.fromkeys(paper))]
+    if list(paper) != ["training"]:
+        raise BadSetting("--through-server", " ".join(paper), "the paper training alone")
+    from adjudge.replications import training_through
+
+    return [training_through.REPLICATION]
 
 
 def _check_folder(output: Path | None) -> None:

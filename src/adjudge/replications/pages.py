@@ -62,7 +62,8 @@ def page(result: Result, setup: Setup) -> Iterator[str]:
     yield f"# {result.title}\n"
     yield f"{result.source}\n"
     yield (
-        f"Made by `adjudge replicate {result.paper}{' --quick' if setup.quick else ''}`, "
+        f"Made by `adjudge replicate {result.command or result.paper}"
+        f"{' --quick' if setup.quick else ''}`, "
         f"adjudge {__version__}, in {result.seconds:.0f} s ({result.busy:.0f} s of work on all "
         f"cores), with at most {result.memory / MEGABYTE:.0f} MB of memory. {_manner(setup)} "
         "Cells read: obtained ± sd over seeds (published).\n"

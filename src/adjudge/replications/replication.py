@@ -112,6 +112,7 @@ class Result:
     paper: str
     title: str
     source: str
+    command: str = ""  # what the page says it was made by, after ``adjudge replicate``; the paper
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
     claims: Sequence[Claim] = ()

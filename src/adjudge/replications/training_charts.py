@@ -65,3 +65,36 @@ def strength_chart(table: Any) -> Any:
         )
         panels.append((bars + lines).properties(width=260, height=260, title=model))
     return alt.hconcat(*panels).resolve_scale(y="shared")
+
+
+def gap_chart(table: Any) -> Any:
+    """How far the uniform arm is ahead of others, crowd by crowd."""
+    import altair as alt
+
+    from adjudge.report.plots import drawing
+    from adjudge.report.theme import LIGHT
+
+    rows = table.to_pylist()
+    crowds = list(dict.fromkeys(row["crowd"] for row in rows))
+    arms = list(dict.fromkeys(row["arm"] for row in rows))
+    data = drawing.table(
+        **{key: [row[key] for row in rows] for key in ("crowd", "arm", "gap")},
+        low=[row["gap"] - 2 * row["error"] for row in rows],
+        high=[row["gap"] + 2 * row["error"] for row in rows],
+        zero=[0.0 for _ in rows],
+    )
+    colour = alt.Color("arm:N", sort=arms, title=None)
+    title = "accuracy of arm 3 less that of another"
+    y = alt.Y("crowd:N", sort=crowds, title=None, axis=alt.Axis(labelLimit=330, grid=True))
+    apart = alt.YOffset("arm:N", sort=arms)
+    base = alt.Chart(data)
+    rule = base.mark_rule(color=LIGHT.soft, strokeDash=[4, 3]).encode(
+        x=alt.X("mean(zero):Q", title=title)
+    )
+    bars = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", title=title), x2="high:Q", y=y, yOffset=apart, color=colour
+    )
+    dots = base.mark_circle(size=60, opacity=1).encode(
+        x=alt.X("gap:Q", title=title), y=y, yOffset=apart, color=colour
+    )
+    return (rule + bars + dots).properties(width=380, height=34 * len(crowds))

@@ -114,8 +114,13 @@ def material(
     return Material(items, made)
 
 
-def arrivals(crowd: Assumptions, sight: Sight, rng: np.random.Generator) -> Iterator[Actor]:
-    """Those who come, one after the other, without end."""
+def arrivals(
+    crowd: Assumptions, sight: Sight, rng: np.random.Generator, *, learns_at_work: bool = True
+) -> Iterator[Actor]:
+    """Those who come, one after the other, without end.
+
+    ``learns_at_work``: whether golds that a judge missed in work shift the mix that she expects.
+    """
     mean = np.array(crowd.confusion)
     kinds = np.cumsum([crowd.ethical, crowd.spammers])
     while True:
@@ -124,7 +129,10 @@ def arrivals(crowd: Assumptions, sight: Sight, rng: np.random.Generator) -> Iter
         behaviour: Behaviour
         if kind < kinds[0]:
             rows = np.stack([own.dirichlet(crowd.kappa * row) for row in mean])
-            behaviour = Ethical(rows, sight, own, anchoring=float(own.uniform(*crowd.anchoring)))
+            anchoring = float(own.uniform(*crowd.anchoring))
+            behaviour = Ethical(
+                rows, sight, own, anchoring=anchoring, learns_at_work=learns_at_work
+            )
         elif kind < kinds[1]:
             behaviour = Spammer(own)
         else:

@@ -33,7 +33,7 @@ from adjudge.replications.training_crowd import LABELS, Assumptions
 from adjudge.replications.training_outcomes import ACCURACY, HYBRID, PRECISION, RECALL, VOTE
 
 Runs = Sequence[Mapping[str, Any]]  # experiment: arm: what: measure
-_SAME = 0.01  # a range of accuracies that makes no difference
+SAME = 0.01  # a range of accuracies that makes no difference
 _AGGREGATE = "Aggregate accuracy"
 
 
@@ -108,7 +108,8 @@ def _assumed(crowd: Assumptions) -> str:
     )
 
 
-def _judge_cause(cell: Cell) -> str:
+def judge_cause(cell: Cell) -> str:
+    """Why a judge's measure may differ from the published one."""
     if cell.column in ("arm 1", "arm 2") and cell.obtained < cell.published:
         return (
             "Made judges lean to Matching here more than the paper's did, who knew the task from "
@@ -117,7 +118,8 @@ def _judge_cause(cell: Cell) -> str:
     return "How far judges lean, and how many spammers pass where one label rules, is assumed."
 
 
-def _vote_cause(cell: Cell) -> str:
+def vote_cause(cell: Cell) -> str:
+    """Why a measure of the aggregate may differ from the published one."""
     if cell.column == "arm 5" and cell.obtained < cell.published:
         return "How far judges lean, and how many spammers pass where one label rules, is assumed."
     return "Made judges err independently of each other, so that five votes mend more."
@@ -131,14 +133,14 @@ def _tables(runs: dict[str, list[Any]]) -> list[Table]:
             title="Golds of each arm, percent",
             source="Table 1, page 2; counts of golds chosen to meet it",
             digits=1,
-            cells=_mix_cells(),
+            cells=mix_cells(),
         ),
         Table(
             name="table-2",
             title="Funnel",
             source="Table 2, page 3",
             digits=1,
-            cells=_cells(main, "funnel", TABLE_2),
+            cells=arm_cells(main, "funnel", TABLE_2),
             cause=lambda _: (
                 "Shares of kinds, pages a judge does and the lines of the policy are assumed."
             ),
@@ -147,8 +149,8 @@ def _tables(runs: dict[str, list[Any]]) -> list[Table]:
             name="table-3",
             title="Average measures of a judge",
             source="Table 3, page 3; mean over judges with a page of work",
-            cells=_cells(main, "judges", TABLE_3),
-            cause=_judge_cause,
+            cells=arm_cells(main, "judges", TABLE_3),
+            cause=judge_cause,
         ),
         Table(
             name="table-4",
@@ -167,9 +169,9 @@ def _tables(runs: dict[str, list[Any]]) -> list[Table]:
                     )
                     for arm in ARMS
                 ),
-                *_cells(main, VOTE, TABLE_4),
+                *arm_cells(main, VOTE, TABLE_4),
             ],
-            cause=_vote_cause,
+            cause=vote_cause,
         ),
         Table(
             name="crowds",
@@ -180,7 +182,8 @@ def _tables(runs: dict[str, list[Any]]) -> list[Table]:
     ]
 
 
-def _mix_cells() -> list[Cell]:
+def mix_cells() -> list[Cell]:
+    """Table 1: the gold of each arm."""
     return [
         Cell(
             row=label,
@@ -194,7 +197,8 @@ def _mix_cells() -> list[Cell]:
     ]
 
 
-def _cells(runs: Runs, what: str, published: Mapping[str, Sequence[float]]) -> list[Cell]:
+def arm_cells(runs: Runs, what: str, published: Mapping[str, Sequence[float]]) -> list[Cell]:
+    """The cells of a table with a column for each arm."""
     return [
         Cell.over(measure, f"arm {arm}", values(runs, arm, what, measure).tolist(), published=told)
         for measure, row in published.items()
@@ -231,7 +235,7 @@ def _figures(runs: dict[str, list[Any]]) -> list[Figure]:
             name="figure-2-plot",
             title="Aggregate accuracy by arm",
             source="Figure 2, page 3",
-            data=_aggregate_data(runs[MAIN]),
+            data=aggregate_data(runs[MAIN]),
             chart=aggregate_chart,
             caption=(
                 "Majority vote of the trusted judgments, ± 2 sd over experiments; rings are the "
@@ -253,7 +257,8 @@ def _figures(runs: dict[str, list[Any]]) -> list[Figure]:
     ]
 
 
-def _aggregate_data(runs: Runs) -> Any:
+def aggregate_data(runs: Runs) -> Any:
+    """Figure 2 as data: aggregate accuracy by arm."""
     found = [values(runs, arm, VOTE, ACCURACY) for arm in ARMS]
     return pa.table(
         {
@@ -280,14 +285,14 @@ def _strength_data(runs: dict[str, list[Any]]) -> Any:
 
 def _claims(main: Runs, control: Runs) -> list[Claim]:
     accuracy = {arm: values(main, arm, VOTE, ACCURACY) for arm in ARMS}
-    skewed = {arm: _gap(accuracy[UNIFORM], accuracy[arm]) for arm in ARMS if arm not in "34"}
-    near = _gap(accuracy[UNIFORM], accuracy["4"])
+    skewed = {arm: gap_of(accuracy[UNIFORM], accuracy[arm]) for arm in ARMS if arm not in "34"}
+    near = gap_of(accuracy[UNIFORM], accuracy["4"])
     judge = {arm: float(values(main, arm, "judges", ACCURACY).mean()) for arm in ARMS}
-    told = f"Means: {_by_arm({arm: float(one.mean()) for arm, one in accuracy.items()})}."
+    told = f"Means: {by_arm({arm: float(one.mean()) for arm, one in accuracy.items()})}."
     recall, precision = (values(main, "5", VOTE, name).mean() for name in (RECALL, PRECISION))
     flat = {arm: float(values(control, arm, VOTE, ACCURACY).mean()) for arm in ARMS}
     pairs = [
-        _gap(values(control, one, VOTE, ACCURACY), values(control, other, VOTE, ACCURACY))
+        gap_of(values(control, one, VOTE, ACCURACY), values(control, other, VOTE, ACCURACY))
         for one, other in permutations(ARMS, 2)
     ]
     most = max(pairs)
@@ -295,27 +300,27 @@ def _claims(main: Runs, control: Runs) -> list[Claim]:
         Claim(
             text="The most uniform training mix gives a better aggregate accuracy than the skewed "
             "ones (arms 1, 2 and 5).",
-            holds=_all(low > 0 for low, _ in (_interval(gap) for gap in skewed.values())),
-            evidence=f"{told} Arm 3 less the others: {_gaps(skewed)}.",
+            holds=_all(low > 0 for low, _ in (interval_of(gap) for gap in skewed.values())),
+            evidence=f"{told} Arm 3 less the others: {gaps_said(skewed)}.",
             source="section 5.3, figure 2",
         ),
         Claim(
             text="It is also better than arm 4, the next most uniform.",
-            holds=_sign(near),
+            holds=sign_of(near),
             evidence=f"Arm 3 less arm 4: {near[0]:+.4f} ± {near[1]:.4f} (standard error).",
             source="section 5.3, figure 2",
         ),
         Claim(
             text="With judges who do not anchor, and no spammers, the mix makes no difference.",
-            holds=all(abs(gap) - 2 * error < _SAME for gap, error in pairs),
-            evidence=f"Means: {_by_arm(flat)}; the largest difference is {most[0]:.4f} ± "
-            f"{most[1]:.4f} (standard error), and up to {_SAME} counts as none.",
+            holds=all(abs(gap) - 2 * error < SAME for gap, error in pairs),
+            evidence=f"Means: {by_arm(flat)}; the largest difference is {most[0]:.4f} ± "
+            f"{most[1]:.4f} (standard error), and up to {SAME} counts as none.",
             source="the paper's explanation, turned round",
         ),
         Claim(
             text="A judge's accuracy rises as the training mix nears that of the work.",
             holds=list(judge.values()) == sorted(judge.values()),
-            evidence=f"Means: {_by_arm(judge)}.",
+            evidence=f"Means: {by_arm(judge)}.",
             source="section 5.2, table 3",
         ),
         _peak(main, "judges", "A judge's precision on Not Matching", "section 5.2, table 3"),
@@ -341,24 +346,25 @@ def _peak(runs: Runs, what: str, words: str, source: str) -> Claim:
     return Claim(
         text=f"{words} is greatest with the uniform mix.",
         holds=found == UNIFORM,
-        evidence=f"Means: {_by_arm(means)}.{why}",
+        evidence=f"Means: {by_arm(means)}.{why}",
         source=source,
     )
 
 
-def _gap(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[float, float]:
+def gap_of(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[float, float]:
     """The mean difference over experiments, and its standard error."""
     gaps = one - other
     return float(gaps.mean()), float(gaps.std(ddof=1)) / len(gaps) ** 0.5
 
 
-def _interval(gap: tuple[float, float]) -> tuple[float, float]:
+def interval_of(gap: tuple[float, float]) -> tuple[float, float]:
+    """Two standard errors to either side of a difference."""
     return gap[0] - 2 * gap[1], gap[0] + 2 * gap[1]
 
 
-def _sign(gap: tuple[float, float]) -> bool | None:
+def sign_of(gap: tuple[float, float]) -> bool | None:
     """Whether a difference is above 0; None where it is within two standard errors of it."""
-    low, high = _interval(gap)
+    low, high = interval_of(gap)
     return None if low <= 0 <= high else low > 0
 
 
@@ -366,9 +372,11 @@ def _all(found: Any) -> bool:
     return all(bool(one) for one in found)
 
 
-def _by_arm(means: Mapping[str, float]) -> str:
+def by_arm(means: Mapping[str, float]) -> str:
+    """Means by arm, in words."""
     return ", ".join(f"arm {arm} {value:.3f}" for arm, value in means.items())
 
 
-def _gaps(gaps: Mapping[str, tuple[float, float]]) -> str:
+def gaps_said(gaps: Mapping[str, tuple[float, float]]) -> str:
+    """Differences and their standard errors, in words."""
     return ", ".join(f"{gap:+.3f} ± {error:.3f} (arm {arm})" for arm, (gap, error) in gaps.items())

@@ -84,6 +84,7 @@ class Ethical:
     ``mix`` is the share of each label among the answers she was told to be right, in training and
     in screening, after one of each label that she takes for granted. With anchoring 0 she is her
     confusion matrix and nothing else; with 1 she takes the mix for the prior, as Bayes would.
+    Without ``learns_at_work`` the mix is that of the training alone, whatever she is told later.
     """
 
     def __init__(
@@ -93,11 +94,13 @@ class Ethical:
         rng: np.random.Generator,
         *,
         anchoring: float = 0.0,
+        learns_at_work: bool = True,
     ) -> None:
         if not 0 <= anchoring < math.inf:
             raise BadSetting("anchoring", anchoring, "0 or more")
         self.confusion = confusion
         self.anchoring = anchoring
+        self.learns_at_work = learns_at_work
         self.told = np.ones(confusion.shape[1])  # (label,)
         self._sight = sight
         self._rng = rng
@@ -123,6 +126,8 @@ class Ethical:
 
     def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
         """Count the answers that were right; of several accepted ones, the first."""
+        if sheet.kind == "work" and not self.learns_at_work:
+            return
         for answer in right_answers(labels, told).values():
             self.told[sheet.labels.index(answer)] += 1
 

@@ -71,6 +71,7 @@ class _Seat:
     stage: Stage = "training"
     ticket: str = ""
     judge: str = ""
+    open_items: bool = True  # whether there was work for her when she came
     page: dict[str, Any] | None = None
     rows: list[int] = field(default_factory=list)  # of a training page, still to be answered
     pages: int = 0  # of work, answered
@@ -81,6 +82,7 @@ class HttpDesk:
 
     ``patience`` is how many seconds a request is sent again while the server is away or busy, and
     ``wait`` how many a judge waits for a page where all open items are in others' hands.
+    ``one_line``: all judges use one connection, for those who come in turns, in one thread.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class HttpDesk:
         ledger: Ledger | None = None,
         patience: float = 60.0,
         wait: float = 0.0,
+        one_line: bool = False,
     ) -> None:
         if not server.startswith(("http://", "https://")):
             raise BadSetting("server", server, "an address such as http://127.0.0.1:8100")
@@ -105,6 +108,7 @@ class HttpDesk:
         if server.startswith("https://"):
             self._trust = httpx.create_ssl_context()
         self._seats: dict[str, _Seat] = {}
+        self._one_line = one_line
         self._asking = self._client()
 
     def close(self) -> None:
@@ -127,14 +131,35 @@ class HttpDesk:
             return {}
         return {head(row["query"], row["title"]): row["accepted"][0] for row in rows}
 
+    def arm(self, key: str) -> str:
+        """The arm that a judge who came was put into, as a requester may know."""
+        path = f"{self._here}/judges/{quote(self._seats[key].judge, safe='')}"
+        return str(self._ask(self._asking, "GET", path)["row"]["arm"])
+
+    def complete(self) -> bool:
+        """Whether every item has its judgments, as a requester may know."""
+        progress = self._ask(self._asking, "GET", f"{self._here}/progress")
+        return bool(progress["closed"] == progress["items"])
+
+    def arm_report(self, test: Mapping[str, str], *, resamples: int, seed: int) -> dict[str, Any]:
+        """The server's own report by arm against the true labels of items, by their names."""
+        sent = {"test": dict(test), "resamples": resamples, "seed": seed}
+        report = self._ask(self._asking, "POST", f"{self._here}/arms/report", sent)
+        return cast(dict[str, Any], report)
+
     def arrive(self, key: str) -> Stage:
         """Come in as a person, with consent; the same key is the same judge."""
-        seat = self._seats[key] = _Seat(self._client())
+        seat = self._seats[key] = _Seat(self._asking if self._one_line else self._client())
         sent = {"key": key, "kind": "person", "consent": True}
         body = self._ask(seat.client, "POST", f"{self._here}/arrivals", sent, what="arrive")
         seat.ticket, seat.judge = body["ticket"], body["judge"]["judge"]
         seat.stage = _stage(body["judge"])
+        seat.open_items = bool(body["judge"].get("open_items", True))
         return seat.stage
+
+    def had_work(self, key: str) -> bool:
+        """Whether there was something for a judge to do when she came."""
+        return self._seats[key].open_items
 
     def stage(self, key: str) -> Stage:
         """The stage a judge was last known to be at."""
