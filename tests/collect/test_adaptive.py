@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,8 @@ from adjudge.collect.adaptive import (
     rule_of,
 )
 from adjudge.collect.policy import Policy
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.evaluation.gain import gain_by, gain_of
 from adjudge.evaluation.stopping import Stopping
@@ -112,6 +115,27 @@ def test_what_a_fit_knows_gives_the_labels_of_the_fit() -> None:
     rates = rates_of(fit, ids)
     assert rates.sum(axis=2) == pytest.approx(1.0)
     assert np.abs(rates - knowledge.confusion).mean() < 0.05
+
+
+def test_the_prior_is_that_of_work_and_not_of_gold() -> None:
+    rng = np.random.default_rng(3)
+    truth = np.concatenate([np.where(rng.random(60) < 0.9, 0, 1), np.repeat([0, 1, 2, 3], 10)])
+    rows = [
+        (f"judge {judge}", f"item {item}", FOUR.labels[label])
+        for item, code in enumerate(truth)
+        for judge in rng.choice(8, 4, replace=False)
+        for label in [code if rng.random() < 0.85 else rng.integers(4)]
+    ]
+    columns = dict(zip(("judge", "item", "label"), map(list, zip(*rows, strict=True)), strict=True))
+    gold = {f"item {item}": FOUR.labels[truth[item]] for item in range(60, 100)}
+    answers = pa.table({"item": list(gold), "gold": list(gold.values())})
+    judgments = Judgments.from_table(pa.table(columns), scale=FOUR)
+    fit = model("dawid-skene").fit(judgments, Gold.from_table(answers))
+    share = float(np.mean(truth[:60] == 0))
+    assert fit.prevalence[0, 0] < share - 0.2, "a quarter of the gold has that label"
+    prior = learnt(fit, np.arange(judgments.judge_count)).prior
+    assert prior.sum() == pytest.approx(1.0)
+    assert prior[0] == pytest.approx(share, abs=0.05)
 
 
 COUNTS = st.integers(0, 12)

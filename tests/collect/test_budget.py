@@ -54,9 +54,11 @@ def test_the_budget_is_spent_to_the_last_page_and_not_passed(database: Database)
     assert any("The budget is spent" in warning for warning in progress.warnings)
     view = bench.arrive("judge 0")
     assert (view.stage, view.open_items, view.completion_code) == ("finished", False, "DONE")
-    assert view.reason.startswith("The budget of this project is spent")
+    assert view.reason.startswith("The budget of this project was spent")
     bench.check()
     bench.office.set_policy(bench.slug, {"budget": "1.60"})
+    offered = bench.desk.state(view.judge)
+    assert (offered.stage, offered.open_items) == ("finished", True), "her end page says so"
     assert bench.desk.page(view.judge) is not None, "a larger budget takes her up again"
     assert bench.desk.state(view.judge).stage == "working"
 

@@ -250,7 +250,8 @@ def test_expired_pages_return_to_the_pool(database: Database) -> None:
     assert bench.desk.state(anna).page is None
     bench.turn(berta)
     # Anna was given nothing else: what she answered is kept, beyond what was needed.
-    outcome = bench.desk.submit(anna, page.page, page.key, bench.answers(page))
+    unable = Answer(row=1, label="can't judge")  # which never counts as a label
+    outcome = bench.desk.submit(anna, page.page, page.key, [unable, *bench.answers(page)[1:]])
     assert outcome.stored == len(page.rows)
     filled = sum(item.surplus for item in bench.items())
     assert filled >= 15

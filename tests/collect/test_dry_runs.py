@@ -54,7 +54,7 @@ def test_nothing_of_a_dry_run_counts(database: Database) -> None:
     assert progress.judges == {"training": 3}
     assert sum(row.came for row in progress.funnel) == 3
     assert progress.why_open == {"not judged yet": 100}
-    assert sum(gold.answered for gold in bench.office.golds(bench.slug)) == 0
+    assert sum(gold.answered + gold.shown for gold in bench.office.golds(bench.slug)) == 0
     summary = bench.office.project(bench.slug)
     assert (summary.judges, summary.judgments) == (3, 0)
     report = bench.office.arm_report(bench.slug, resamples=0)
@@ -76,6 +76,23 @@ def test_a_page_of_a_dry_run_that_expired_changes_nothing(sqlite: Database) -> N
     assert bench.desk.sweep() == 1
     bench.desk.submit(dry, page.page, page.key, bench.answers(page))
     bench.check()
+
+
+def test_a_link_that_calls_itself_a_dry_run_opens_no_door(sqlite: Database) -> None:
+    bench = Bench(sqlite, channels=["open", "panel"], newcomers_per_minute=2)
+    draft = bench.office.create_project(made_project(channels=["panel"])).slug
+    by_link = {"channel": "panel", "parameters": {"dry_run": "1"}}
+    with pytest.raises(Refused, match="takes no new judges"):
+        bench.arrive("pid", project=draft, **by_link)
+    bench.arrive("one", **by_link)
+    bench.arrive("two", **by_link)
+    with pytest.raises(Refused, match="many people have come"):
+        bench.arrive("three", **by_link)
+    bench.office.set_policy(bench.slug, {"channels": ["invite"]})
+    bench.clock.forward(minutes=2)
+    with pytest.raises(Refused, match="cannot be joined in this way"):
+        bench.arrive("three", **by_link)
+    assert bench.arrive("requester", kind="dry-run").kind == "dry-run"
 
 
 def test_a_draft_can_be_tried_out_and_a_closed_project_cannot(sqlite: Database) -> None:

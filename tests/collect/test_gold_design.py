@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +19,8 @@ from adjudge.collect.gold_design import design, expected_mix, forecast, skew_war
 from adjudge.collect.golds import GoldCard, quota
 from adjudge.collect.policy import Policy
 from adjudge.collect.project import Arm
+from adjudge.collect.records import lock_judge
+from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.errors import AdjudgeError, NotFound, Refused
 from collecting import LABELS, Bench, made_project
@@ -225,6 +229,22 @@ def test_an_approved_suggestion_becomes_gold_and_is_work_no_more(database: Datab
         bench.office.approve_gold(bench.slug, again[0].item, accepted=["Nonsense"])
 
 
+def test_an_approval_waits_for_answers_before_it_locks_the_item(postgresql: Database) -> None:
+    bench = Bench(postgresql, made_project(topics=2, golds=8, training=False))
+    judge = bench.arrive().judge
+    item = "t0d0"
+    row = sa.select(schema.items.c.id).where(schema.items.c.name == item)
+    with ThreadPoolExecutor(1) as pool:
+        with postgresql.engine.begin() as on:
+            lock_judge(on, judge)  # she is answering a page
+            done = pool.submit(bench.office.approve_gold, bench.slug, item, accepted=["Spam"])
+            with pytest.raises(TimeoutError):
+                done.result(0.3)
+            on.execute(sa.text("SET LOCAL lock_timeout = '200ms'"))
+            assert on.execute(row.with_for_update(key_share=True)).all(), "she waits for nobody"
+        assert done.result().golds_added == 1
+
+
 def test_gold_is_split_by_design_and_judges_are_trained_by_it(database: Database) -> None:
     bench = Bench(database, made_project(topics=4, golds=40, training_pairs=8))
     mix = {"Matching": 3.0, "Spam": 1.0}
@@ -261,7 +281,8 @@ def test_arms_are_told_what_their_gold_cannot_give(sqlite: Database) -> None:
     bench.office.set_policy(bench.slug, {"judgments_per_item": 5, "training_pairs": 8})
     assert bench.office.arm_warnings(bench.slug) == [
         "Arms share the items, which close at 5 trusted judgments over all 2 arms: about 2.5 an "
-        "item in each arm. For 5 an item in each, set judgments_per_item to 10.",
+        "item in each arm. For 5 an item in each, set judgments_per_item to 5 and "
+        "judgments_by_arm.",
         "One label rules the training of arm one (100% Spam): judges learn to expect it and lean "
         "to it (Le and others, 2010).",
         *(
@@ -276,6 +297,10 @@ def test_the_forecast_of_a_project_takes_judges_from_those_who_worked(sqlite: Da
     # 80 items, 5 judgments, 20 a page: 20 pages; nobody has come, so five judges at least
     assert bench.office.gold_forecast(bench.slug).judges == 5
     assert bench.office.gold_forecast(bench.slug, judges=8).pages_a_judge == 2.5
+    dry = bench.arrive("tester", kind="dry-run").judge
+    for _ in range(2):
+        bench.turn(dry)
+    assert bench.office.gold_forecast(bench.slug).judges == 5, "a dry run counts nowhere"
     judge = bench.trained()
     bench.turn(judge)
     assert bench.office.gold_forecast(bench.slug).judges == 20

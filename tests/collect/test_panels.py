@@ -191,7 +191,7 @@ def test_only_so_many_new_judges_come_in_a_minute_and_an_hour(database: Database
     refused("c", 50, channel="panel")
     assert bench.arrive("a").judge == first
     bench.arrive("token:c", channel="api")
-    bench.arrive("tester", parameters={"dry_run": "1"})
+    bench.arrive("tester", kind="dry-run")  # the requester herself
     bench.clock.forward(seconds=50)
     bench.arrive("c")
     bench.clock.forward(seconds=60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -112,6 +113,20 @@ def test_what_stands_in_the_way_is_said_and_nothing_is_tried_for_ever(sqlite: Da
     office.delete_project(slug)
     assert planner.due(office) == []
     assert office.settings_like("plan-asked:") == {}, "the project is gone, and its wish with it"
+
+
+def test_a_plan_of_an_adaptive_project_is_of_fixed_numbers(sqlite: Database) -> None:
+    bench = piloted(sqlite)
+    office, slug = bench.office, bench.slug
+    office.set_policy(slug, {"closing": "adaptive", "least_judgments": 3})
+    planner.ask(office, slug, WISH)
+    plan = planner.plan_one(office, slug)
+    assert plan is not None
+    assert plan.problem == ""
+    assert [row.judgments for row in plan.rows] == [40 * row.per_item for row in plan.rows]
+    policy = Policy(closing="adaptive", least_judgments=3)
+    fresh = planner.changes(replace(plan, per_item=2), policy)
+    assert (fresh["judgments_per_item"], fresh["least_judgments"]) == (2, 2)
 
 
 def test_a_wish_that_comes_while_a_plan_is_made_is_kept(sqlite: Database) -> None:

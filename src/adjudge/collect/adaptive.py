@@ -134,10 +134,16 @@ def neutral(scale: Scale) -> Knowledge:
 
 
 def learnt(consensus: Consensus, ids: NDArray[np.integer[Any]]) -> Knowledge:
-    """What a fit knows; ``ids`` are the judges' ids, in the order of its judges."""
+    """What a fit knows; ``ids`` are the judges' ids, in the order of its judges.
+
+    The prior is that of work: the mix of gold is a requester's choice, and says nothing of it.
+    """
     shape = (len(ids), *consensus.confusion.shape[1:])
     shared = len(consensus.prevalence) == 1
     prior = consensus.prevalence[0] if shared else consensus.overall_prevalence
+    if consensus.known is not None:
+        work = consensus.posterior[consensus.known < 0]  # (item, truth)
+        prior = (work.sum(axis=0) + prior) / (len(work) + 1)
     counts = consensus.counts.sum(axis=0) + 0.5  # (truth, label)
     order = np.argsort(ids, kind="stable")
     return Knowledge(

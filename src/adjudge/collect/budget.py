@@ -115,12 +115,18 @@ def _pay_of(group: Any, dossier: Dossier, earned: int) -> int:
     return paid(judge, dossier)
 
 
-def rows_left(on: Connection, judge: StoredRow, dossier: Dossier) -> int | None:
-    """How many rows of work a new page of a judge may have; None for any number."""
+def rows_left(
+    on: Connection, judge: StoredRow, dossier: Dossier, *, turn: bool = True
+) -> int | None:
+    """How many rows of work a new page of a judge may have; None for any number.
+
+    Without a ``turn`` only a look, which may be wrong a moment later.
+    """
     policy = dossier.policy
     if not has_budget(policy) or judge.kind == DRY_RUN:
         return None
-    take_turn(on, judge.project)
+    if turn:
+        take_turn(on, judge.project)
     spent = spending_of(on, dossier)
     hers = dossier.policy_of(judge.arm)
     pay = to_micros(hers.pay_per_page)

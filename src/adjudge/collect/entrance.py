@@ -107,8 +107,8 @@ def view_of(
     if judge.page is not None:
         page = on.execute(_OPEN_PAGE, {"page": judge.page}).scalar()
     if open_items is None:
-        ends = (MAX_PAGES, NO_GOLD_LEFT, BUDGET_SPENT)
-        over = judge.stage in ("failed", "blocked") or judge.reason in ends
+        over = judge.stage in ("failed", "blocked") or judge.reason in (MAX_PAGES, NO_GOLD_LEFT)
+        over = over or (judge.reason == BUDGET_SPENT and not _has_budget_again(on, judge, dossier))
         open_items = not over and (page is not None or any_open(on, judge, policy))
     return JudgeView(
         judge=judge.public,
@@ -134,6 +134,21 @@ def view_of(
         return_link=way_back(judge, policy),
         notice=tuple(judge.notice),
     )
+
+
+def ended_untrained(judge: StoredRow, dossier: Dossier) -> bool:
+    """Whether she came when the budget was spent: whoever goes on later has done the training."""
+    spent = judge.stage == "finished" and judge.reason == BUDGET_SPENT
+    return spent and bool(judge.training_seen < dossier.training_pairs(judge.arm))
+
+
+def _has_budget_again(on: Connection, judge: StoredRow, dossier: Dossier) -> bool:
+    """Whether a judge who ended with the budget could be given a page now."""
+    from adjudge.collect.budget import rows_left  # which has to know what judges are paid
+
+    if ended_untrained(judge, dossier):
+        return False
+    return rows_left(on, judge, dossier, turn=False) != 0
 
 
 def paid(judge: Any, dossier: Dossier) -> int:
@@ -178,7 +193,8 @@ _NEWEST = (
     .where(
         judges.c.project == bindparam("project"),
         judges.c.channel.in_(OPEN_WAYS),
-        judges.c.kind != DRY_RUN,
+        # A panel's link can call itself a dry run; the open way is a requester's own.
+        (judges.c.kind != DRY_RUN) | (judges.c.channel == "panel"),
     )
     .order_by(judges.c.id.desc())
     .limit(1)
@@ -227,12 +243,12 @@ def take_in(
     if known is not None:
         return str(known.public)
     dossier = dossiers.get(on, project.id, locked.version)
-    if is_dry_run(arrival.parameters):
-        arrival = replace(arrival, kind=DRY_RUN)
     invite = _check_welcome(on, arrival, dossier, now)
     _check_crowd(on, arrival, dossier, now)
     if admit is not None:
         admit(dossier.policy)
+    if is_dry_run(arrival.parameters):  # only now: anybody can write that into a link
+        arrival = replace(arrival, kind=DRY_RUN)
     return _make_judge(on, arrival, dossier, locked.arrivals, invite, now)
 
 

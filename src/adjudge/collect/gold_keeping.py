@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.accounts import keep_setting, read_setting
 from adjudge.collect.catalogue import bump, declined_golds
 from adjudge.collect.dossier import Dossier
+from adjudge.collect.dry_runs import is_real
 from adjudge.collect.gold_design import (
     GoldDesign,
     GoldForecast,
@@ -66,7 +67,7 @@ def forecast_of(
     if judges_expected is None:
         pages = on.execute(
             select(func.avg(judges.c.pages)).where(
-                judges.c.project == dossier.project, judges.c.pages > 0
+                judges.c.project == dossier.project, judges.c.pages > 0, is_real
             )
         ).scalar()
         each = policy.pairs_per_page * (1 - policy.screening_share)

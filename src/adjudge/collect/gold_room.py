@@ -180,6 +180,7 @@ class GoldRoom(Reception):
         """Make gold of an item that was work. Refused: ``gold-already``."""
 
         def work(on: Connection) -> Imported:
+            edit_gold_alone(on)
             dossier = self._dossier(on, slug, lock=True)
             now = self._now()
             return approve(

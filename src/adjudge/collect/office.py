@@ -37,6 +37,7 @@ from adjudge.collect.panels import panel_outcomes, preset
 from adjudge.collect.policy import Policy
 from adjudge.collect.progress import disagreements_of, progress_of
 from adjudge.collect.project import Arm, GoldEntry, Item, Project
+from adjudge.collect.records import edit_gold_alone
 from adjudge.collect.running import (
     audit,
     counts_of,
@@ -180,6 +181,7 @@ class Office(GoldRoom):
         """Add items and gold; an item or gold of a known name is changed to what is given."""
 
         def work(on: Connection) -> Imported:
+            edit_gold_alone(on)
             dossier = self._dossier(on, slug, lock=True)
             return import_items(on, dossier, items, golds, actor=self._name, now=self._now())
 
@@ -195,6 +197,7 @@ class Office(GoldRoom):
         """
 
         def work(on: Connection) -> Imported:
+            edit_gold_alone(on)
             dossier = self._dossier(on, slug, lock=True)
             return import_items(
                 on, dossier, items, golds, alone=True, actor=self._name, now=self._now()

@@ -15,7 +15,7 @@ from adjudge.collect.budget import may_begin, rows_left, take_turn
 from adjudge.collect.closing import preferred
 from adjudge.collect.dossier import Dossier
 from adjudge.collect.dry_runs import check_open
-from adjudge.collect.entrance import any_left, any_open, in_arm
+from adjudge.collect.entrance import any_left, any_open, ended_untrained, in_arm
 from adjudge.collect.golds import GoldCard, choose_training, screening_order
 from adjudge.collect.leases import expire_pages, has_room
 from adjudge.collect.policy import Policy, resumed
@@ -124,7 +124,7 @@ def next_page(on: Connection, judge: StoredRow, dossier: Dossier, now: float) ->
     """The page a judge has open, or a new one, or None."""
     if judge.stage == "consent":
         raise Refused("consent-wanted", "please agree to take part first")
-    if judge.stage in ("failed", "blocked") or _ended_untrained(judge, dossier):
+    if judge.stage in ("failed", "blocked") or ended_untrained(judge, dossier):
         return None
     expire_pages(on, now)
     if judge.page is not None:
@@ -137,12 +137,6 @@ def next_page(on: Connection, judge: StoredRow, dossier: Dossier, now: float) ->
         return _training_page(on, judge, dossier, rng, now)
     refresher = _refresher_page(on, judge, dossier, rng, now)
     return refresher or _work_page(on, judge, dossier, rng, now)
-
-
-def _ended_untrained(judge: StoredRow, dossier: Dossier) -> bool:
-    """Whether she came when the budget was spent: whoever goes on later has done the training."""
-    spent = judge.stage == "finished" and judge.reason == BUDGET_SPENT
-    return spent and bool(judge.training_seen < dossier.training_pairs(judge.arm))
 
 
 def _refresher_page(

@@ -191,6 +191,9 @@ def gave_up(office: Office, slug: str, code: int) -> None:
 def changes(plan: ProjectPlan, policy: Policy) -> dict[str, Any]:
     """The settings of a policy that a plan would change."""
     wanted = {**_settings(plan.wish, policy), "judgments_per_item": plan.per_item}
+    if policy.closing == "adaptive" and policy.most_judgments is None and plan.per_item:
+        # The number is the most of an item there, and the least may not be above it.
+        wanted["least_judgments"] = min(policy.least_judgments, plan.per_item)
     fresh = policy.changed({name: value for name, value in wanted.items() if value is not None})
     return {
         name: getattr(fresh, name)
@@ -255,7 +258,7 @@ def _told(office: Office, slug: str, policy: Policy, made: Plan) -> dict[str, An
     rows = [_row(row, policy, arms) for row in made.table.to_pylist()]
     number = made.per_item or rows[-1].per_item
     settings = {name: getattr(policy, name) for name in _GOLD}
-    gold = office.gold_forecast(slug, settings={**settings, "judgments_per_item": number})
+    gold = office.gold_forecast(slug, settings={**settings, **_fixed(number)})
     return {
         "currency": policy.currency,
         "per_item": made.per_item,
@@ -272,11 +275,16 @@ def _told(office: Office, slug: str, policy: Policy, made: Plan) -> dict[str, An
 _GOLD = ("screening", "screening_golds", "screening_pairs")
 
 
+def _fixed(number: int) -> dict[str, Any]:
+    """So many judgments of every item: a plan's numbers are fixed, however the project closes."""
+    return {"judgments_per_item": number, "closing": "fixed"}
+
+
 def _row(row: Mapping[str, Any], policy: Policy, arms: int) -> PlanRow:
     """One number of judgments, in pages and money."""
     number = int(row["per_item"])
     items = int(row["judgments"]) // number
-    judgments = items * judgments_needed(policy.changed({"judgments_per_item": number}), arms)
+    judgments = items * judgments_needed(policy.changed(_fixed(number)), arms)
     work = max(1.0, policy.pairs_per_page * (1 - policy.screening_share))
     pages = math.ceil(judgments / work - 1e-9)
     return PlanRow(

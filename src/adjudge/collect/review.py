@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.dossier import Dossier
 from adjudge.collect.doubt import Answers, Doubt, doubts, said_otherwise
-from adjudge.collect.dry_runs import of_real_in
+from adjudge.collect.dry_runs import is_real, of_real_in
 from adjudge.collect.leases import batches
 from adjudge.collect.policy import Decision, Record, after_regrade, passes
 from adjudge.collect.records import columns_of, figures_of, line, record_of, to_time, write_log
@@ -275,7 +275,8 @@ def gold_rows(on: Connection, dossier: Dossier) -> list[GoldRow]:
         on.execute(
             select(page_rows.c.gold, func.count())
             .join(golds, golds.c.id == page_rows.c.gold)
-            .where(golds.c.project == project)
+            .join(judges, judges.c.id == page_rows.c.judge)
+            .where(golds.c.project == project, is_real)
             .group_by(page_rows.c.gold)
         ).all()
     )

@@ -20,7 +20,7 @@ from adjudge.collect.dry_runs import is_real
 from adjudge.collect.oversight import whole_log
 from adjudge.collect.progress import warnings_of
 from adjudge.collect.project import ROLES, GoldEntry, Item
-from adjudge.collect.records import edit_gold_alone, line, record_of, to_time, write_log
+from adjudge.collect.records import line, record_of, to_time, write_log
 from adjudge.collect.refreshers import counts_of as refresher_counts
 from adjudge.collect.replay import Replay
 from adjudge.collect.review import names_to_golds, regrade
@@ -159,7 +159,11 @@ def import_items(
     actor: str,
     now: float,
 ) -> Imported:
-    """Add or change items and gold; with ``alone``, withdraw all others."""
+    """Add or change items and gold; with ``alone``, withdraw all others.
+
+    The caller holds answers off (``edit_gold_alone``) before anything is locked: a judge who
+    answers may wait for one of the items.
+    """
     stored = add_items(
         on, dossier.project, given, entries, scale=dossier.scale, policy=dossier.policy
     )
@@ -171,7 +175,6 @@ def import_items(
             on, dossier.project, kept, {entry.item for entry in entries}
         )
     bump(on, dossier.project)
-    edit_gold_alone(on)
     fresh = load_dossier(on, dossier.project)
     figures: dict[str, Any] = {
         "added": stored.added,

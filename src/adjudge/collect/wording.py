@@ -57,7 +57,7 @@ _FINISHED = {
     OWN_WISH: "You have finished. Thank you.",
     MAX_PAGES: "You have judged as many pages as one judge may. Thank you.",
     NO_GOLD_LEFT: "You have judged as much as one judge may. Thank you.",
-    BUDGET_SPENT: "The budget of this project is spent, so that there are no more pages. "
+    BUDGET_SPENT: "The budget of this project was spent, so that there was no further page. "
     "What you have done counts. Thank you.",
 }
 

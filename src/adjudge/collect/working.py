@@ -18,7 +18,7 @@ from adjudge.collect.quotas import arm_limit, with_arm_room
 from adjudge.collect.records import columns_of, record_of, to_micros
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import items
-from adjudge.collect.values import DRY_RUN, Answer, Outcome
+from adjudge.collect.values import DRY_RUN, OTHERS, Answer, Outcome
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _TRUSTED = (
@@ -67,7 +67,7 @@ def submit_work(
     dry = desk.judge.kind == DRY_RUN
     if dry and page.state == "open":  # her items go back as they were
         give_back(desk.on, [page.id], "returned")
-    late = _take_late(desk, work) if page.state == "expired" and not dry else set()
+    late = _take_late(desk, work, given) if page.state == "expired" and not dry else set()
     made = [
         judgment(desk, page, row, given[row.row], "surplus" if row.item in late else "trusted")
         for row in rows
@@ -120,13 +120,17 @@ class _Graded:
         self.label, self.right = one["label"], one["right"]
 
 
-def _take_late(desk: Desktop, work: Sequence[StoredRow]) -> set[int]:
-    """Lease the items of an expired page again; those that have filled up since."""
+def _take_late(desk: Desktop, work: Sequence[StoredRow], given: dict[int, Answer]) -> set[int]:
+    """Lease the items of an expired page again; those labelled that have filled up since.
+
+    An answer that could not judge takes no room: it is counted as in any other page.
+    """
     check_late(desk.on, desk.judge, desk.dossier, len(work))
     ids = [row.item for row in work]
     room = items.c.leased + items.c.trusted < items.c.needed
     free = set(desk.on.execute(select(items.c.id).where(items.c.id.in_(ids), room)).scalars())
     free = with_arm_room(desk.on, free, desk.judge.arm, arm_limit(desk.dossier.policy))
+    free |= {row.item for row in work if given[row.row].label in OTHERS}
     desk.on.execute(
         update(items).where(items.c.id.in_(sorted(free))).values(leased=items.c.leased + 1)
     )

@@ -34,4 +34,4 @@ def test_savings_and_budget_are_shown_to_who_pays(site: Site) -> None:
     assert re.search(r"Saved so far \d+% \d+ judgments, \d\.\d\d USD", shown)
     assert "As the fit of " in shown
     late = site.browser().join(slug)
-    assert "budget of this project is spent" in late.get(f"/j/{slug}").text
+    assert "budget of this project was spent" in late.get(f"/j/{slug}").text
