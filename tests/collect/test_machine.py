@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from adjudge.collect import refit
-from adjudge.collect.golds import for_screening, for_training
+from adjudge.collect.consensus import refit
 from adjudge.collect.project import Arm, GoldEntry, Project
+from adjudge.collect.rules.golds import for_screening, for_training
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values import OTHERS, Answer, Page

@@ -17,8 +17,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from adjudge.collect.desk import Desk
+from adjudge.collect.judging.pages import CANDIDATES
 from adjudge.collect.office import Office
-from adjudge.collect.pages import CANDIDATES
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.migrating import configuration
 from adjudge.collect.store.schema import HEAD, metadata

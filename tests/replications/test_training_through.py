@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adjudge.collect.golds import GoldCard, choose_training
+from adjudge.collect.rules.golds import GoldCard, choose_training
 from adjudge.replications.replication import Setup
 from adjudge.replications.training import ARMS, GOLDS, POLICY, TABLE_1, UNIFORM
 from adjudge.replications.training_crowd import LABELS

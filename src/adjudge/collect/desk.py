@@ -8,22 +8,22 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.answers import contest, finish, submit
-from adjudge.collect.desktop import (
+from adjudge.collect.dossier import MAIN_ARM, Dossiers
+from adjudge.collect.judging.answers import contest, finish, submit
+from adjudge.collect.judging.desktop import (
     Desktop,
     check_may_answer,
     check_page_answers,
     save_draft,
     told_again,
 )
-from adjudge.collect.dossier import MAIN_ARM, Dossiers
-from adjudge.collect.entrance import Admit, give_consent, project_view, take_in, view_of
-from adjudge.collect.leases import expire_pages
-from adjudge.collect.pages import next_page, show
+from adjudge.collect.judging.entrance import Admit, give_consent, project_view, take_in, view_of
+from adjudge.collect.judging.leases import expire_pages
+from adjudge.collect.judging.pages import next_page, show
+from adjudge.collect.judging.training import answer_row
 from adjudge.collect.records import lock_judge, read_judge
 from adjudge.collect.store.database import Database, utc_now
 from adjudge.collect.store.schema import projects
-from adjudge.collect.training import answer_row
 from adjudge.collect.values import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
 from adjudge.errors import NotFound, Refused
 

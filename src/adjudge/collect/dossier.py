@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.golds import GoldCard, for_screening, for_training
-from adjudge.collect.policy import Policy, training_length
+from adjudge.collect.rules.golds import GoldCard, for_screening, for_training
+from adjudge.collect.rules.policy import Policy, training_length
 from adjudge.collect.store.schema import arms, golds, items, projects
 from adjudge.collect.values import OTHERS
 from adjudge.data.scale import Scale

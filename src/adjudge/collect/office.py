@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.accounts import (
+from adjudge.collect.consensus.learning import learn
+from adjudge.collect.experiments.arms import arm_warnings, arms_of, misassigned, set_arms
+from adjudge.collect.experiments.report import report_of
+from adjudge.collect.experiments.views import ArmReport
+from adjudge.collect.gold.keeping import arm_gold_warnings
+from adjudge.collect.gold.room import GoldRoom
+from adjudge.collect.managing.accounts import (
     find_requester,
     list_invites,
     make_invites,
     revoke_invite,
 )
-from adjudge.collect.arm_report import report_of
-from adjudge.collect.arm_views import ArmReport
-from adjudge.collect.arms import arm_warnings, arms_of, misassigned, set_arms
-from adjudge.collect.catalogue import create, delete_project, set_policy, value_of
-from adjudge.collect.gold_keeping import arm_gold_warnings
-from adjudge.collect.gold_room import GoldRoom
-from adjudge.collect.learning import learn
-from adjudge.collect.oversight import (
+from adjudge.collect.managing.catalogue import create, delete_project, set_policy, value_of
+from adjudge.collect.managing.oversight import (
     block,
     find_judge,
     judge_detail,
@@ -33,12 +33,9 @@ from adjudge.collect.oversight import (
     unblock,
     whole_log,
 )
-from adjudge.collect.panels import panel_outcomes, preset
-from adjudge.collect.policy import Policy
-from adjudge.collect.progress import disagreements_of, progress_of
-from adjudge.collect.project import Arm, GoldEntry, Item, Project
-from adjudge.collect.records import edit_gold_alone
-from adjudge.collect.running import (
+from adjudge.collect.managing.panels import panel_outcomes, preset
+from adjudge.collect.managing.progress import disagreements_of, progress_of
+from adjudge.collect.managing.running import (
     audit,
     counts_of,
     import_items,
@@ -46,8 +43,11 @@ from adjudge.collect.running import (
     set_state,
     summaries,
 )
+from adjudge.collect.managing.takeout import gold_of, judgments_of, table_of
+from adjudge.collect.project import Arm, GoldEntry, Item, Project
+from adjudge.collect.records import edit_gold_alone
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.schema import projects, requesters
-from adjudge.collect.takeout import gold_of, judgments_of, table_of
 from adjudge.collect.views import (
     DisagreementTopic,
     Imported,

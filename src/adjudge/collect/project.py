@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from adjudge.collect.policy import Mix
+from adjudge.collect.rules.policy import Mix
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 

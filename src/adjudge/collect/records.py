@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, insert, select, text
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.dossier import Dossier
-from adjudge.collect.policy import Record
+from adjudge.collect.rules.policy import Record
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import judges, log, projects
 from adjudge.collect.values import Stage

@@ -287,7 +287,7 @@ class GoldRow:
     missed: int
     labels: dict[str, int]  # label -> answers
     contests: int  # not yet settled
-    doubt: float = 0.0  # 0 to 1: see ``adjudge.collect.doubt``
+    doubt: float = 0.0  # 0 to 1: see ``adjudge.collect.gold.doubt``
     best_say: str | None = None  # the label of the best judges, where it is not accepted
 
     @property

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from adjudge.collect.policy import Policy
+from adjudge.collect.rules.policy import Policy
 from adjudge.models.model import Progress, Step
 from adjudge.replications.replication import Part, Result, Setup
 from adjudge.replications.training_crowd import Assumptions, run_experiment

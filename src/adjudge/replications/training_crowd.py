@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.collect.policy import Policy
+from adjudge.collect.rules.policy import Policy
 from adjudge.errors import BadSetting
 from adjudge.replications.training_desk import ArmDesk, Shown
 from adjudge.simulation.actors import Actor, Behaviour, Clicker, Ethical, Patience, Sight, Spammer

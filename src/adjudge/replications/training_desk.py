@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.collect.golds import GoldCard, choose_training, screening_order
-from adjudge.collect.policy import Policy, Record, after_page, after_training
-from adjudge.collect.routing import Slot, compose, interleave
+from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
+from adjudge.collect.rules.policy import Policy, Record, after_page, after_training
+from adjudge.collect.rules.routing import Slot, compose, interleave
 from adjudge.errors import BadData
 from adjudge.simulation.desk import AT_WORK, Outcome, Sheet, Stage, Told
 

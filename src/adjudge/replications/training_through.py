@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.collect.arms import FIVE_MIXES, preset
+from adjudge.collect.experiments.arms import FIVE_MIXES, preset
 from adjudge.collect.office import Office
-from adjudge.collect.policy import Policy
 from adjudge.collect.project import GoldEntry, Item, Project
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import Database
 from adjudge.models.model import Progress, Step
 from adjudge.replications.replication import Part, Result, Setup

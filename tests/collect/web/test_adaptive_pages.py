@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from adjudge.collect import refit
+from adjudge.collect.consensus import refit
 from sites import Site
 
 

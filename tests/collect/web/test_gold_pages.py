@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from adjudge.collect import refit
+from adjudge.collect.consensus import refit
 from sites import PASSWORD, Browser, Site
 
 

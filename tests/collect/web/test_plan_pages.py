@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from adjudge.collect import planner
-from adjudge.collect.planner import PlanRow, ProjectPlan, Wish
+from adjudge.collect.consensus import planner
+from adjudge.collect.consensus.planner import PlanRow, ProjectPlan, Wish
 from adjudge.collect.web.plan_pages import curve_of
 from sites import Site
 

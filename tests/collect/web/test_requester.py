@@ -8,7 +8,8 @@ import zipfile
 
 import pytest
 
-from adjudge.collect import exporting, refit
+from adjudge.collect.consensus import refit
+from adjudge.collect.managing import exporting
 from adjudge.models.registry import MODELS
 from sites import PASSWORD, Browser, Site, small_project
 

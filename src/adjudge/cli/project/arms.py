@@ -15,7 +15,7 @@ from adjudge.cli.project.stored import DATABASE, Stored, office
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.collect.arm_views import ArmReport, Measured
+    from adjudge.collect.experiments.views import ArmReport, Measured
     from adjudge.collect.office import Office
     from adjudge.collect.project import Arm
 
@@ -90,7 +90,7 @@ def run(
 
 def _set(desk: Office, project: str, file: Path | None, preset_name: str | None) -> None:
     """Store arms from a file or a preset."""
-    from adjudge.collect.arms import preset, read_arms
+    from adjudge.collect.experiments.arms import preset, read_arms
 
     labels = desk.project(project).labels
     gold = desk.gold(project)

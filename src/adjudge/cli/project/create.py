@@ -75,7 +75,7 @@ def run(
 
     be_quiet(printing.quiet or printing.json)
     if archive is not None:
-        from adjudge.collect.exporting import read_archive
+        from adjudge.collect.managing.exporting import read_archive
 
         made = replace(read_archive(archive), name=name)
     elif starter:

@@ -46,7 +46,7 @@ def run(
 
     Labels are fitted by the model that the options name, on trusted judgments and gold.
     """
-    from adjudge.collect import exporting
+    from adjudge.collect.managing import exporting
     from adjudge.data.formats.files import written_whole
 
     be_quiet(printing.quiet)

@@ -12,7 +12,7 @@ from adjudge.cli.project.stored import DATABASE, Stored, office
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.collect.gold_design import GoldForecast, Suggestion
+    from adjudge.collect.gold.design import GoldForecast, Suggestion
     from adjudge.collect.office import Office
 
 NAME = "gold"

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Security
 from pydantic import Field
 from starlette.responses import Response
 
-from adjudge.collect.arms import preset, read_arms
+from adjudge.collect.experiments.arms import preset, read_arms
 from adjudge.collect.office import Office
 from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_projects import Listing, office_of

@@ -10,8 +10,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from adjudge.collect import refit
-from adjudge.collect.arms import read_arms
+from adjudge.collect.consensus import refit
+from adjudge.collect.experiments.arms import read_arms
 from adjudge.collect.office import Office
 from adjudge.collect.project import GoldEntry, Item, Project
 from adjudge.collect.web import uploading

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from adjudge.collect.arm_views import JUDGES, VOTE, ArmReport
-from adjudge.collect.arms import PRESETS, preset, read_arms
+from adjudge.collect.experiments.arms import PRESETS, preset, read_arms
+from adjudge.collect.experiments.views import JUDGES, VOTE, ArmReport
 from adjudge.collect.project import Arm
 from adjudge.collect.web.entering import entered
 from adjudge.collect.web.forms import Form, read_form

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO
 
-from adjudge.collect import planner, refit
+from adjudge.collect.consensus import planner, refit
 from adjudge.collect.desk import Desk
 from adjudge.collect.office import Office
 from adjudge.collect.web.logs import event

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
-from adjudge.collect import refit
+from adjudge.collect.consensus import refit
 from adjudge.collect.web.entering import entered
 from adjudge.collect.web.forms import read_form
 from adjudge.collect.web.pages import go, root

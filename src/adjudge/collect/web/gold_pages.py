@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from adjudge.collect import refit
-from adjudge.collect.gold_design import GoldDesign
-from adjudge.collect.policy import Mix
+from adjudge.collect.consensus import refit
+from adjudge.collect.gold.design import GoldDesign
 from adjudge.collect.project import ROLES, Role
+from adjudge.collect.rules.policy import Mix
 from adjudge.collect.web.entering import Entered, entered
 from adjudge.collect.web.forms import Form, read_form
 from adjudge.collect.web.pages import go

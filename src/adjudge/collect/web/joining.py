@@ -8,7 +8,7 @@ from datetime import datetime
 
 from starlette.requests import Request
 
-from adjudge.collect.dry_runs import PARAMETER as DRY_RUNS
+from adjudge.collect.judging.dry_runs import PARAMETER as DRY_RUNS
 from adjudge.collect.values import DRY_RUN, Arrival, JudgeView
 from adjudge.collect.views import Invite
 from adjudge.collect.web.keys import Forged

@@ -10,8 +10,8 @@ from threading import Lock
 
 from starlette.requests import Request
 
-from adjudge.collect.entrance import Admit, too_many_new
-from adjudge.collect.policy import Policy
+from adjudge.collect.judging.entrance import Admit, too_many_new
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.web.state import state_of
 
 _MOST_NAMES = 20_000

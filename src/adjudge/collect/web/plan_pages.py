@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from adjudge.collect import planner
-from adjudge.collect.planner import ProjectPlan, Wish
+from adjudge.collect.consensus import planner
+from adjudge.collect.consensus.planner import ProjectPlan, Wish
 from adjudge.collect.web.entering import Entered, entered
 from adjudge.collect.web.forms import Form, read_form
 from adjudge.collect.web.pages import go

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from adjudge.collect.policy import Policy
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values import CHANNELS
 from adjudge.collect.web.forms import Form
 from adjudge.errors import BadSetting

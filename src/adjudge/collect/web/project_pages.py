@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
-from adjudge.collect.panels import entry_link
+from adjudge.collect.managing.panels import entry_link
 from adjudge.collect.views import PROJECT_STATES
 from adjudge.collect.web import uploading
 from adjudge.collect.web.entering import entered

@@ -1,0 +1,1 @@
+"""The live consensus: refitted in the background, and what follows from it."""

@@ -1,0 +1,335 @@
+"""The plan of a project: how many judgments, golds and how much money a wanted accuracy takes.
+
+What the project has so far is the pilot. A plan is asked for, made by a process of its own (this
+module, started by the server's background), and kept with the settings of the server. Where nothing
+is asked, looking costs one query.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from adjudge.collect.consensus.refit import name_of
+from adjudge.collect.experiments.quotas import judgments_needed
+from adjudge.collect.rules.policy import Policy
+from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
+
+if TYPE_CHECKING:
+    from adjudge.collect.office import Office
+    from adjudge.collect.views import ProjectSummary
+    from adjudge.simulation.planning import Plan
+
+ENVIRONMENT = "ADJUDGE_PLAN"
+MOST = 15  # judgments an item that are tried
+_BEYOND = 2  # numbers that are tried beyond the one that does, for the curve
+_RUNS = 10  # made crowds for each number
+_LARGEST = 0.9  # share of gold
+_FEW = 200  # judgments below which a pilot says little
+_ASKED = "plan-asked:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a plan is asked for."""
+
+    accuracy: float
+    pay_per_page: str  # money, as text
+    gold_share: float  # of hidden gold among the results of a page
+
+    @classmethod
+    def checked(cls, accuracy: float, pay_per_page: object, gold_share: float) -> Wish:
+        """A wish whose values can be meant."""
+        if not 0 < accuracy < 1:
+            raise BadSetting("accuracy", accuracy, "a share above 0 and below 1, such as 0.9")
+        if not 0 <= gold_share <= _LARGEST:
+            raise BadSetting("gold_share", gold_share, f"a share from 0 to {_LARGEST}")
+        pay = Policy.from_dict({"pay_per_page": pay_per_page}).pay_per_page
+        return cls(accuracy=accuracy, pay_per_page=str(pay), gold_share=gold_share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A plan that is asked for, and how far it is."""
+
+    project: str  # slug
+    wish: Wish
+    at: float
+    tried: int = 0  # judgments an item that were tried so far; 0 before it has begun
+    most: int = MOST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRow:
+    """What one number of judgments an item gives and takes."""
+
+    per_item: int
+    accuracy: float
+    low: float  # 90% interval of the mean over made crowds
+    high: float
+    judgments: int
+    golds: int  # answers to hidden gold on the same pages
+    pages: int
+    cost: str
+
+    @property
+    def money(self) -> Decimal:
+        """The cost as an amount."""
+        return Decimal(self.cost)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectPlan:
+    """A plan that was made, or the problem that stood in the way."""
+
+    wish: Wish
+    problem: str = ""
+    made: str = ""
+    seconds: float = 0.0
+    pilot_judgments: int = 0
+    pilot_judges: int = 0
+    items: int = 0
+    currency: str = ""
+    per_item: int | None = None  # the fewest that do; None where none up to the most does
+    rows: tuple[PlanRow, ...] = ()
+    golds_a_judge: int | None = None  # to tell a typical judge from one who guesses
+    pass_mark: float | None = None
+    typical: float | None = None  # accuracy of the judge in the middle
+    guessing: float | None = None
+    golds_needed: int = 0  # so that a typical judge meets none twice
+    golds_there: int = 0
+    notes: tuple[str, ...] = ()
+
+    def row(self, per_item: int | None) -> PlanRow | None:
+        """The row of a number of judgments."""
+        return next((row for row in self.rows if row.per_item == per_item), None)
+
+
+def ask(office: Office, slug: str, wish: Wish) -> Asked:
+    """Ask for a plan; it is made as soon as the background comes to it.
+
+    Refused: ``no-judgments`` where there is no pilot to plan from.
+    """
+    project = office.project(slug)
+    if not project.judgments:
+        raise Refused("no-judgments", "a plan needs a pilot: there are no judgments yet")
+    asked = Asked(project=slug, wish=wish, at=time.time())
+    office.keep_setting(_ASKED + name_of(project), asdict(asked))
+    return asked
+
+
+def asked_for(office: Office, slug: str) -> Asked | None:
+    """The plan that is waited for."""
+    project = office.project(slug)
+    held = office.setting(_ASKED + name_of(project))
+    if held is None:
+        return None
+    begun = office.setting(_tried(project)) or {"at": None}
+    tried = begun["tried"] if begun["at"] == held["at"] else 0
+    return Asked(**{**held, "wish": Wish(**held["wish"]), "tried": tried})
+
+
+def plan_of(office: Office, slug: str) -> ProjectPlan | None:
+    """The last plan that was made."""
+    held = office.setting(_made(office.project(slug)))
+    if held is None:
+        return None
+    rows = tuple(PlanRow(**row) for row in held["rows"])
+    notes = tuple(held["notes"])
+    return ProjectPlan(**{**held, "wish": Wish(**held["wish"]), "rows": rows, "notes": notes})
+
+
+def due(office: Office) -> list[str]:
+    """The projects whose plan is asked for; those that are gone are forgotten."""
+    found = []
+    for name, held in office.settings_like(_ASKED).items():
+        try:
+            there = _ASKED + name_of(office.project(held["project"])) == name
+        except NotFound:
+            there = False
+        if there:
+            found.append(held["project"])
+        else:
+            office.forget_setting(name)
+    return found
+
+
+def plan_one(office: Office, slug: str) -> ProjectPlan | None:
+    """Make the plan that is asked for, and keep it; None where none is."""
+    project = office.project(slug)
+    asked = asked_for(office, slug)
+    if asked is None:
+        return None
+    began = time.time()
+    try:
+        made = _planned(office, project, asked)
+    except AdjudgeError as fault:
+        made = {"problem": str(fault)}
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+    plan = ProjectPlan(wish=asked.wish, made=when, seconds=time.time() - began, **made)
+    _keep(office, project, asked, plan)
+    return plan
+
+
+def gave_up(office: Office, slug: str, code: int) -> None:
+    """Note that the process of a plan ended without a word, so that it is not tried for ever."""
+    asked = asked_for(office, slug)
+    if asked is not None:
+        plan = ProjectPlan(wish=asked.wish, problem=f"its process ended with code {code}")
+        _keep(office, office.project(slug), asked, plan)
+
+
+def changes(plan: ProjectPlan, policy: Policy) -> dict[str, Any]:
+    """The settings of a policy that a plan would change."""
+    wanted = {**_settings(plan.wish, policy), "judgments_per_item": plan.per_item}
+    if policy.closing == "adaptive" and policy.most_judgments is None and plan.per_item:
+        # The number is the most of an item there, and the least may not be above it.
+        wanted["least_judgments"] = min(policy.least_judgments, plan.per_item)
+    fresh = policy.changed({name: value for name, value in wanted.items() if value is not None})
+    return {
+        name: getattr(fresh, name)
+        for name in wanted
+        if getattr(fresh, name) != getattr(policy, name)
+    }
+
+
+def _settings(wish: Wish, policy: Policy) -> dict[str, Any]:
+    """The settings that a wish is about; gold in fewest numbers, unless it has its share."""
+    found: dict[str, Any] = {"pay_per_page": Decimal(wish.pay_per_page)}
+    if abs(policy.screening_share - wish.gold_share) > 1e-9:
+        share = Fraction(wish.gold_share).limit_denominator(200)
+        found["screening"] = share > 0
+        if share > 0:
+            found["screening_golds"] = share.numerator
+            found["screening_pairs"] = share.denominator - share.numerator
+    return found
+
+
+def _planned(office: Office, project: ProjectSummary, asked: Asked) -> dict[str, Any]:
+    """Fit the pilot, make crowds like it, and reckon what each number of judgments takes."""
+    from adjudge.models import default, registry
+    from adjudge.simulation.planning import plan
+
+    slug = project.slug
+    judgments = office.judgments(slug, golds=True)
+    if judgments is None or not project.items:
+        raise Refused("no-judgments", "a plan needs a pilot: there are no trusted judgments yet")
+    model = registry.model(default.DEFAULT, **default.SETTINGS)
+    pilot = model.fit(judgments, office.gold(slug))
+
+    def progress(step: Any) -> None:
+        office.keep_setting(_tried(project), {"at": asked.at, "tried": step.done})
+
+    made = plan(
+        pilot,
+        model=model,
+        accuracy=asked.wish.accuracy,
+        items=project.items,
+        most=MOST,
+        runs=_RUNS,
+        beyond=_BEYOND,
+        progress=progress,
+    )
+    policy, _ = office.policy(slug)
+    told = _told(office, slug, policy.changed(_settings(asked.wish, policy)), made)
+    few = len(judgments) < _FEW
+    notes = [f"The pilot has {len(judgments)} judgments only: the plan is a first guess."] * few
+    return {
+        **told,
+        "pilot_judgments": len(judgments),
+        "pilot_judges": judgments.judge_count,
+        "items": project.items,
+        "notes": (*notes, *made.notes),
+    }
+
+
+def _told(office: Office, slug: str, policy: Policy, made: Plan) -> dict[str, Any]:
+    """A plan in the terms of the project: its pages, gold and money."""
+    arms = len(office.arms(slug))
+    rows = [_row(row, policy, arms) for row in made.table.to_pylist()]
+    number = made.per_item or rows[-1].per_item
+    settings = {name: getattr(policy, name) for name in _GOLD}
+    gold = office.gold_forecast(slug, settings={**settings, **_fixed(number)})
+    return {
+        "currency": policy.currency,
+        "per_item": made.per_item,
+        "rows": tuple(rows),
+        "golds_a_judge": made.golds_a_judge,
+        "pass_mark": made.pass_mark,
+        "typical": made.typical,
+        "guessing": made.guessing,
+        "golds_needed": gold.typical,
+        "golds_there": gold.have,
+    }
+
+
+_GOLD = ("screening", "screening_golds", "screening_pairs")
+
+
+def _fixed(number: int) -> dict[str, Any]:
+    """So many judgments of every item: a plan's numbers are fixed, however the project closes."""
+    return {"judgments_per_item": number, "closing": "fixed"}
+
+
+def _row(row: Mapping[str, Any], policy: Policy, arms: int) -> PlanRow:
+    """One number of judgments, in pages and money."""
+    number = int(row["per_item"])
+    items = int(row["judgments"]) // number
+    judgments = items * judgments_needed(policy.changed(_fixed(number)), arms)
+    work = max(1.0, policy.pairs_per_page * (1 - policy.screening_share))
+    pages = math.ceil(judgments / work - 1e-9)
+    return PlanRow(
+        per_item=number,
+        accuracy=row["accuracy"],
+        low=max(0.0, row["low"]),
+        high=min(1.0, row["high"]),
+        judgments=judgments,
+        golds=round(judgments / work * (policy.pairs_per_page - work)),
+        pages=pages,
+        cost=str(policy.pay_per_page * pages),
+    )
+
+
+def _made(project: ProjectSummary) -> str:
+    return f"plan:{name_of(project)}"
+
+
+def _tried(project: ProjectSummary) -> str:
+    return f"plan-tried:{name_of(project)}"
+
+
+def _keep(office: Office, project: ProjectSummary, asked: Asked, plan: ProjectPlan) -> None:
+    """Keep a plan; what was asked is done with, unless something else was asked meanwhile."""
+    office.keep_setting(_made(project), asdict(plan))
+    now = asked_for(office, project.slug)
+    if now is not None and now.at == asked.at:
+        office.forget_setting(_ASKED + name_of(project))
+
+
+def main() -> None:
+    """Make the plan that the environment names."""
+    from adjudge.collect.office import Office
+    from adjudge.collect.store.database import Database
+
+    if hasattr(os, "nice"):
+        os.nice(10)  # judges come first
+    wanted = json.loads(os.environ[ENVIRONMENT])
+    database = Database(wanted["database"])
+    try:
+        plan = plan_one(Office(database), wanted["project"])
+    finally:
+        database.close()
+    sys.exit(3 if plan is not None and plan.problem else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""The consensus of a project by any model, refitted in the background, never in a request.
+
+The server asks ``due`` now and then, and runs this module as a process of its own for each fit:
+models are heavy to import, and a fit that fails or is stopped takes nothing with it. What a fit
+found is kept with the settings of the server, so that every process can show it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from adjudge.errors import AdjudgeError, UnknownName
+
+if TYPE_CHECKING:
+    from adjudge.collect.gold.design import Suggestion
+    from adjudge.collect.office import Office
+    from adjudge.collect.views import ProjectSummary
+
+# The registry itself would bring every model and its compiler into the server's memory.
+MODEL_NAMES = (
+    "majority-vote",
+    "vote",
+    "dawid-skene",
+    "single-confusion",
+    "hybrid-confusion",
+    "hierarchical-relevance",
+    "hierarchical-confusion",
+    "pmf",
+)
+DEFAULT = "hybrid-confusion"
+PAGE = 200  # items that are kept, and shown, together
+ENVIRONMENT = "ADJUDGE_REFIT"
+_LEAST = 25  # new judgments before a model is fitted again
+_SHARE = 0.1  # and of those it was fitted to
+_SURE = 100  # items of each label that are kept as possible gold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """One fit of one model: how far it is, and how much there is to show."""
+
+    model: str
+    state: str  # wanted, running, ready or failed
+    judgments: int = 0  # stored when it was fitted
+    seconds: float | None = None
+    made: str = ""
+    problem: str = ""
+    items: int = 0
+    begun: float = 0.0
+
+    @property
+    def pages(self) -> int:
+        """How many pages of items it has."""
+        return -(-self.items // PAGE)
+
+
+def ask(office: Office, slug: str, model: str) -> None:
+    """Ask for a fit of a model; it is made as soon as the background comes to it."""
+    if model not in MODEL_NAMES:
+        raise UnknownName("model", model, MODEL_NAMES)
+    name = _asked(office.project(slug))
+    asked = office.setting(name) or {}
+    office.keep_setting(name, {**asked, model: time.time()})
+
+
+def fits(office: Office, slug: str) -> list[Fit]:
+    """Every fit of a project, also those that are only asked for."""
+    project = office.project(slug)
+    done, asked = _known(office, project), office.setting(_asked(project)) or {}
+    found = []
+    for model in MODEL_NAMES:
+        fit = done.get(model)
+        if fit is None and model in asked:
+            fit = Fit(model=model, state="wanted")
+        if fit is not None:
+            found.append(fit)
+    return found
+
+
+def labels(office: Office, slug: str, model: str, page: int) -> list[dict[str, Any]]:
+    """One page of the items of a fit, the least sure first."""
+    rows: list[dict[str, Any]] = office.setting(_rows(office.project(slug), model, page)) or []
+    return rows
+
+
+def table(office: Office, slug: str, model: str) -> Any:
+    """All items of a fit as an Arrow table of labels, for exports; None where there is none."""
+    import pyarrow as pa
+
+    project = office.project(slug)
+    fit = _known(office, project).get(model)
+    if fit is None or fit.state != "ready":
+        return None
+    rows: list[dict[str, Any]] = []
+    for page in range(fit.pages):
+        rows += office.setting(_rows(project, model, page)) or []
+    return pa.Table.from_pylist(rows).sort_by([("item", "ascending")]) if rows else None
+
+
+def judges(office: Office, slug: str, model: str) -> list[dict[str, Any]]:
+    """The judges by a fit, those of most bits a judgment first."""
+    rows: list[dict[str, Any]] = office.setting(_judges(office.project(slug), model)) or []
+    return rows
+
+
+def sure_of(office: Office, slug: str) -> tuple[Fit | None, list[Suggestion]]:
+    """The fit that gold is suggested from, and the items it was sure enough of, label by label."""
+    from adjudge.collect.gold.design import Suggestion
+
+    ready = {fit.model: fit for fit in fits(office, slug) if fit.made}
+    fit = ready.get(DEFAULT) or next(iter(ready.values()), None)
+    if fit is None:
+        return None, []
+    kept = office.setting(_sure(office.project(slug), fit.model)) or []
+    return fit, [Suggestion(**row) for row in kept]
+
+
+def due(office: Office) -> list[tuple[str, str]]:
+    """The fits to make now, as (project, model): asked for, or with enough new judgments."""
+    found = []
+    for project in office.projects():
+        if not project.judgments:
+            continue
+        done, asked = _known(office, project), office.setting(_asked(project)) or {}
+        for model in sorted({*done, *asked, DEFAULT}):
+            fit = done.get(model)
+            grown = project.judgments - (fit.judgments if fit else 0)
+            enough = max(_LEAST, _SHARE * (fit.judgments if fit else 0))
+            left = fit is not None and fit.state == "running"  # its process has gone
+            if left or asked.get(model, 0.0) > (fit.begun if fit else 0.0) or grown >= enough:
+                found.append((project.slug, model))
+    return found
+
+
+def fit_one(office: Office, slug: str, model: str) -> Fit:
+    """Fit one model to a project's trusted judgments, and keep what it found."""
+    project = office.project(slug)
+    began = time.time()
+    running = Fit(model=model, state="running", judgments=project.judgments, begun=began)
+    before = _known(office, project).get(model)
+    if before is None:
+        _keep(office, project, running)
+    try:
+        items = _fitted(office, project, model)
+    except AdjudgeError as fault:
+        fit = Fit(**{**asdict(running), "state": "failed", "problem": str(fault)})
+    else:
+        made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+        ready = {"state": "ready", "items": items, "seconds": time.time() - began, "made": made}
+        fit = Fit(**{**asdict(running), **ready})
+    _keep(office, project, fit)
+    return fit
+
+
+def gave_up(office: Office, slug: str, model: str, code: int) -> None:
+    """Note that the process of a fit ended without a word, so that it is not tried for ever."""
+    project = office.project(slug)
+    fit = _known(office, project).get(model)
+    if fit is not None and fit.state == "running":
+        problem = f"its process ended with code {code}"
+        _keep(office, project, Fit(**{**asdict(fit), "state": "failed", "problem": problem}))
+
+
+def _fitted(office: Office, project: ProjectSummary, model: str) -> int:
+    """Fit, and keep labels by pages, judges and possible gold; how many items were labelled."""
+    from adjudge.collect.gold.design import sure_items
+    from adjudge.models import default, registry
+
+    judgments = office.judgments(project.slug, golds=True)
+    if judgments is None:
+        return 0
+    gold = office.gold(project.slug)
+    settings = default.SETTINGS if model == default.DEFAULT else {}
+    consensus = registry.model(model, **settings).fit(judgments, gold)
+    golden = set() if gold is None else set(gold.items.to_pylist())
+    table = consensus.labels.sort_by([("entropy", "descending"), ("item", "ascending")])
+    rows = [row for row in table.to_pylist() if row["item"] not in golden]
+    for page in range(0, max(len(rows), 1), PAGE):
+        name = _rows(project, model, page // PAGE)
+        office.keep_setting(name, rows[page : page + PAGE])
+    about = consensus.judges.select(["judge", "judgments", "accuracy", "bits"]).to_pylist()
+    about.sort(key=lambda row: -(row["bits"] or 0.0))
+    office.keep_setting(_judges(project, model), about)
+    found = sure_items(consensus, known=sorted(golden), each=_SURE)
+    office.keep_setting(_sure(project, model), [asdict(one) for one in found])
+    if model == DEFAULT:
+        office.learn(project.slug, consensus)
+    return len(rows)
+
+
+def name_of(project: ProjectSummary) -> str:
+    """A project by its name and its birth: one that is made anew has nothing of the old.
+
+    Short, since the names of settings are.
+    """
+    born = f"{project.slug}@{project.made.timestamp():.0f}"
+    return hashlib.blake2s(born.encode(), digest_size=9).hexdigest()
+
+
+def _asked(project: ProjectSummary) -> str:
+    return f"fits-asked:{name_of(project)}"
+
+
+def _rows(project: ProjectSummary, model: str, page: int) -> str:
+    return f"fit-labels:{name_of(project)}:{model}:{page}"
+
+
+def _judges(project: ProjectSummary, model: str) -> str:
+    return f"fit-judges:{name_of(project)}:{model}"
+
+
+def _sure(project: ProjectSummary, model: str) -> str:
+    return f"fit-sure:{name_of(project)}:{model}"
+
+
+def _known(office: Office, project: ProjectSummary) -> dict[str, Fit]:
+    held = office.setting(f"fits:{name_of(project)}") or {}
+    return {model: Fit(**fit) for model, fit in held.items()}
+
+
+def _keep(office: Office, project: ProjectSummary, fit: Fit) -> None:
+    held = office.setting(f"fits:{name_of(project)}") or {}
+    office.keep_setting(f"fits:{name_of(project)}", {**held, fit.model: asdict(fit)})
+
+
+def main() -> None:
+    """Make the fit that the environment names."""
+    from adjudge.collect.office import Office
+    from adjudge.collect.store.database import Database
+
+    if hasattr(os, "nice"):
+        os.nice(10)  # judges come first
+    wanted = json.loads(os.environ[ENVIRONMENT])
+    database = Database(wanted["database"])
+    try:
+        fit = fit_one(Office(database), wanted["project"], wanted["model"])
+    finally:
+        database.close()
+    sys.exit(0 if fit.state == "ready" else 3)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Arms: random assignment, quotas, and the report by arm."""

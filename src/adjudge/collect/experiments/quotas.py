@@ -1,0 +1,132 @@
+"""The quota by arm: each arm gives an item so many judgments of its own.
+
+With the setting ``judgments_by_arm`` an item needs ``judgments_per_item`` trusted judgments in each
+arm, and no arm has more of them, open and trusted together, at any moment. What an arm has is
+counted from page rows and judgments each time it is asked for, so that there is no second set of
+counters that could differ from the first; the item's own counters hold the sum over arms.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import BindParameter, bindparam, case, func, or_, select, text, union_all
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.store.schema import arms, items, judges, judgments, page_rows, pages, projects
+from adjudge.errors import Refused
+
+# In the words of the index ix_judgments_counted, so that it is used.
+_COUNTS = text("judgments.gold IS NULL AND NOT judgments.other AND judgments.standing = 'trusted'")
+_LEASED = text("page_rows.gold IS NULL AND pages.state = 'open'")
+_TRUSTED_HERE = (
+    select(func.count())
+    .select_from(judgments.join(judges, judges.c.id == judgments.c.judge))
+    .where(judgments.c.item == items.c.id, _COUNTS, judges.c.arm == bindparam("arm"))
+    .correlate(items)
+    .scalar_subquery()
+)
+_LEASED_HERE = (
+    select(func.count())
+    .select_from(
+        page_rows.join(pages, pages.c.id == page_rows.c.page).join(
+            judges, judges.c.id == page_rows.c.judge
+        )
+    )
+    .where(page_rows.c.item == items.c.id, _LEASED, judges.c.arm == bindparam("arm"))
+    .correlate(items)
+    .scalar_subquery()
+)
+# An item with fewer than an arm's number over all arms has room in each: nothing to be counted.
+arm_room = or_(
+    items.c.leased + items.c.trusted < bindparam("limit"),
+    _TRUSTED_HERE + case((items.c.leased > 0, _LEASED_HERE), else_=0) < bindparam("limit"),
+)
+# Whether the arm lacks trusted judgments on an item, some of them perhaps in judges' hands.
+arm_lacks = or_(items.c.trusted < bindparam("limit"), bindparam("limit") > _TRUSTED_HERE)
+
+_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+_WITH_ROOM = select(items.c.id).where(items.c.id.in_(_IDS), arm_room)
+_TAKEN = union_all(
+    select(judges.c.arm, judgments.c.item)
+    .select_from(judgments.join(judges, judges.c.id == judgments.c.judge))
+    .where(judgments.c.item.in_(_IDS), _COUNTS),
+    select(judges.c.arm, page_rows.c.item)
+    .select_from(
+        page_rows.join(pages, pages.c.id == page_rows.c.page).join(
+            judges, judges.c.id == page_rows.c.judge
+        )
+    )
+    .where(page_rows.c.item.in_(_IDS), _LEASED),
+)
+_BATCH = 500  # ids in one statement
+
+
+def arm_limit(policy: Policy) -> int | None:
+    """The most open and trusted judgments an arm gives an item; None where arms share a number."""
+    return policy.judgments_per_item if policy.judgments_by_arm else None
+
+
+def judgments_needed(policy: Policy, arms: int) -> int:
+    """How many trusted judgments close an item of a project with so many arms.
+
+    Where it closes when it is sure, how many it needs at first.
+    """
+    if policy.closing == "adaptive":
+        return policy.least_judgments
+    return policy.judgments_per_item * (max(1, arms) if policy.judgments_by_arm else 1)
+
+
+def arms_in(on: Connection, project: int) -> int:
+    """How many arms a project has."""
+    return int(
+        on.execute(select(func.count()).where(arms.c.project == project)).scalar_one(),
+    )
+
+
+def with_arm_room(on: Connection, ids: Iterable[int], arm: str, limit: int | None) -> set[int]:
+    """Which of these items an arm may give another judgment; all where there is no limit by arm.
+
+    Who asks holds the items' locks, so that the answer stays true.
+    """
+    ordered = sorted(set(ids))
+    if limit is None:
+        return set(ordered)
+    found: set[int] = set()
+    for start in range(0, len(ordered), _BATCH):
+        wanted = {"ids": ordered[start : start + _BATCH], "arm": arm, "limit": limit}
+        found.update(on.execute(_WITH_ROOM, wanted).scalars())
+    return found
+
+
+def project_limit(on: Connection, project: int) -> int | None:
+    """The limit by arm of a project, as its policy is stored now."""
+    stored = on.execute(select(projects.c.policy).where(projects.c.id == project)).scalar_one()
+    return arm_limit(Policy.from_dict(stored))
+
+
+def taken_by_arm(on: Connection, ids: Iterable[int]) -> Counter[tuple[int, str]]:
+    """Open and trusted judgments of items, by item and arm."""
+    taken: Counter[tuple[int, str]] = Counter()
+    ordered = sorted(set(ids))
+    for start in range(0, len(ordered), _BATCH):
+        for arm, item in on.execute(_TAKEN, {"ids": ordered[start : start + _BATCH]}):
+            taken[item, arm] += 1
+    return taken
+
+
+def check_quota(on: Connection, ids: Iterable[int], policy: Policy) -> None:
+    """Refuse a quota by arm that an arm has gone beyond already. Refused: ``quota-passed``."""
+    limit = arm_limit(policy)
+    if limit is None:
+        return
+    over = {item for (item, _), count in taken_by_arm(on, ids).items() if count > limit}
+    if over:
+        raise Refused(
+            "quota-passed",
+            f"{len(over):,} item{'s have' if len(over) > 1 else ' has'} more than {limit} "
+            "judgments in one arm already: a quota by arm cannot be lower than that",
+        )

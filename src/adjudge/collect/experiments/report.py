@@ -1,0 +1,361 @@
+"""The report by arm: who came through, and how good judges and their aggregate are.
+
+Tables 2, 3 and 4 and figure 2 of Le and others (2010), with intervals and tests of difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.experiments.answers import Answers, Ints, places_in
+from adjudge.collect.experiments.measures import (
+    confusions,
+    mean_intervals,
+    means,
+    measure_names,
+    measures,
+    permutation_test,
+    pooled_intervals,
+    vote_test,
+    votes,
+)
+from adjudge.collect.experiments.views import (
+    JUDGES,
+    VOTE,
+    ArmDifference,
+    ArmFunnel,
+    ArmReport,
+    Measured,
+)
+from adjudge.collect.judging.dry_runs import is_dry_run
+from adjudge.collect.judging.refreshers import refreshers_by_arm
+from adjudge.collect.managing.takeout import table_of
+from adjudge.collect.store.schema import judges, log
+from adjudge.collect.values import DRY_RUN
+from adjudge.errors import BadData, BadSetting
+from adjudge.evaluation.false_discovery import adjusted
+
+if TYPE_CHECKING:
+    from adjudge.data.gold import Gold
+    from adjudge.models.model import Model
+
+_LEVEL = 0.95
+BY_ITEM = "sign test over items"
+
+
+def report_of(
+    on: Connection,
+    dossier: Dossier,
+    *,
+    test: Gold | None = None,
+    models: Sequence[Model] = (),
+    resamples: int = 1000,
+    seed: int = 0,
+) -> ArmReport:
+    """The report by arm of a project.
+
+    Known truth is the project's own gold, or ``test``: the truth of items that were judged as work.
+    Answers to gold count if they were her first to that gold and not in training, since afterwards
+    she was told. ``models`` aggregate beside the majority vote; they are told no gold.
+    """
+    if resamples < 0:
+        raise BadSetting("resamples", resamples, "0 (no intervals, no tests) or more")
+    rows = on.execute(
+        select(judges).where(judges.c.project == dossier.project).order_by(judges.c.id)
+    ).all()
+    real = [row for row in rows if row.kind != DRY_RUN and not is_dry_run(row.parameters)]
+    arms = tuple(dict.fromkeys([*dossier.arms, *(row.arm for row in real)]))
+    passed = set(
+        on.execute(
+            select(log.c.judge).where(
+                log.c.project == dossier.project, log.c.event == "training-passed"
+            )
+        ).scalars()
+    )
+    answers = Answers.of(table_of(on, dossier), real, arms, dossier, test)
+    rng = np.random.default_rng(seed)
+    alike = test is not None or same_screening(dossier)
+    measured, differences = _judged(answers, arms, resamples, rng)
+    for part in (_voted, _modelled):
+        more, tests = part(answers, arms, models, resamples, rng)
+        measured, differences = measured + more, differences + tests
+    return ArmReport(
+        arms=arms,
+        truths=dossier.scale.truths,
+        against="the project's gold" if test is None else test.source,
+        funnel=tuple(_funnel(arm, real, passed) for arm in arms),
+        measured=tuple(measured),
+        differences=tuple(one for one in differences if alike or _compares(one)),
+        left_out=len(rows) - len(real),
+        notes=tuple(_notes(real, len(rows) - len(real), answers, test, alike)),
+        refreshers=refreshers_by_arm(on, real, arms),
+    )
+
+
+def same_screening(dossier: Dossier) -> bool:
+    """Whether all arms screen with the same label mix, so that gold measures them alike."""
+    return len({str(arm.policy.screening_mix) for arm in dossier.arms.values()}) <= 1
+
+
+def _compares(one: ArmDifference) -> bool:
+    """Whether a test holds where arms have other mixes of gold: within a truth, or an item."""
+    return one.measure.startswith("recall ") or one.test == BY_ITEM
+
+
+def _funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
+    """Table 2 of one arm."""
+    from adjudge.evaluation.score import wilson
+
+    hers = [row for row in rows if row.arm == arm]
+    trained = [row for row in hers if row.training_seen > 0 or row.attempt > 1]
+    through = sum(row.id in passed for row in hers)
+    failed = sum(row.stage == "failed" for row in hers)
+    low, high = wilson(through, through + failed) if through + failed else (None, None)
+    return ArmFunnel(
+        arm=arm,
+        came=len(hers),
+        trained=len(trained),
+        passed=through,
+        failed=failed,
+        left_before=sum(
+            not (row.training_seen > 0 or row.attempt > 1 or row.pages or row.id in passed)
+            for row in hers
+        ),
+        left_training=sum(row.id not in passed and row.stage == "training" for row in trained),
+        worked=sum(row.pages > 0 for row in hers),
+        blocked=sum(row.stage == "blocked" for row in hers),
+        finished=sum(row.stage == "finished" for row in hers),
+        low=low,
+        high=high,
+    )
+
+
+Found = tuple[list[Measured], list[ArmDifference]]
+
+
+def _judged(
+    answers: Answers, arms: Sequence[str], resamples: int, rng: np.random.Generator
+) -> Found:
+    """Table 3: the mean of the judges' own measures, and a permutation test over judges."""
+    truths = len(answers.scale.truths)
+    names = measure_names(answers.scale.truths)
+    truth = answers.truth(answers.item, answers.label)
+    counts = confusions(answers.judge, truth, answers.label, len(answers.arm), truths)
+    seen = counts.sum(axis=(1, 2)) > 0
+    rows, arm = measures(counts[seen]), answers.arm[seen]
+    given = counts[seen].sum(axis=(1, 2))
+    measured: list[Measured] = []
+    for code, name in enumerate(arms):
+        hers = rows[arm == code]
+        value = means(hers, np.ones(len(hers)))
+        low, high = mean_intervals(hers, resamples=resamples, level=_LEVEL, rng=rng)
+        count = int(given[arm == code].sum())
+        measured += _rows(name, JUDGES, names, (value, low, high), len(hers), count)
+    return measured, _judge_tests(rows, arm, arms, names, resamples, rng)
+
+
+def _judge_tests(
+    rows: Any, arm: Ints, arms: Sequence[str], names: Sequence[str], resamples: int, rng: Any
+) -> list[ArmDifference]:
+    """All arms at once, and every pair, by dealing judges out anew."""
+    if not resamples or len(np.unique(arm)) < 2:
+        return []
+    test = "permutation of judges"
+    p = permutation_test(rows, arm, permutations=resamples, rng=rng)
+    found = [
+        ArmDifference(what=JUDGES, measure=name, first="all arms", second="", gap=None,
+                      p=_value(p[place]), adjusted=None, test=test)
+        for place, name in enumerate(names)
+    ]  # fmt: skip
+    pairs, gaps, ps = [], [], []
+    for one, other in combinations(np.unique(arm), 2):
+        both = (arm == one) | (arm == other)
+        mean = [
+            means(rows[arm == code], np.ones(int((arm == code).sum()))) for code in (one, other)
+        ]
+        pairs.append((arms[one], arms[other]))
+        gaps.append(mean[0] - mean[1])
+        ps.append(permutation_test(rows[both], arm[both], permutations=resamples, rng=rng))
+    for place, name in enumerate(names):
+        column = [float(p[place]) for p in ps]
+        gap = [float(one[place]) for one in gaps]
+        found += _pairs(JUDGES, name, pairs, gap, column, test)
+    return found
+
+
+def _voted(
+    answers: Answers, arms: Sequence[str], _: Any, resamples: int, rng: np.random.Generator
+) -> Found:
+    """Table 4 and figure 2, by the majority of an arm's trusted judgments."""
+    ok = answers.trusted
+    item, label, judge = answers.item[ok], answers.label[ok], answers.judge[ok]
+    shape = (len(arms), *answers.accepted.shape)
+    group = answers.arm[judge]
+    choice = votes(group, item, label, shape, rng)  # (arm, item)
+    given = np.bincount(group, minlength=len(arms))
+    measured, tests = _aggregated(VOTE, choice, given, answers, arms, resamples, rng)
+    if resamples and len(arms) > 1 and len(judge):
+        p = vote_test(
+            judge, item, label, answers.arm, answers.accepted, permutations=resamples, rng=rng
+        )
+        tests.append(
+            ArmDifference(what=VOTE, measure="accuracy", first="all arms", second="", gap=None,
+                          p=_value(p), adjusted=None, test="permutation of judges")
+        )  # fmt: skip
+    return measured, tests
+
+
+def _modelled(
+    answers: Answers,
+    arms: Sequence[str],
+    models: Sequence[Model],
+    resamples: int,
+    rng: np.random.Generator,
+) -> Found:
+    """The same by other models, each fitted to one arm's trusted judgments alone."""
+    from adjudge.data.judgments import Judgments
+
+    measured: list[Measured] = []
+    tests: list[ArmDifference] = []
+    usable = answers.table["usable"].to_numpy()
+    arm = answers.table["arm"].to_numpy()
+    for model in models:
+        choice = np.full((len(arms), len(answers.first)), -1, dtype=np.int64)
+        given = np.zeros(len(arms), dtype=np.int64)
+        for code in range(len(arms)):
+            chosen = answers.table.filter(pa.array(usable & (arm == code)))
+            if not len(chosen):
+                continue
+            made = Judgments.from_table(
+                chosen.select(["item", "judge", "label"]), scale=answers.scale, source=arms[code]
+            )
+            fitted = model.fit(made)
+            where = places_in(answers.names, fitted.judgments.items)
+            choice[code, where >= 0] = fitted.choice[where[where >= 0]]
+            hits = places_in(chosen["item"], answers.names) >= 0
+            given[code] = int(hits.sum())
+        more, found = _aggregated(model.name, choice, given, answers, arms, resamples, rng)
+        measured, tests = measured + more, tests + found
+    return measured, tests
+
+
+def _aggregated(
+    what: str,
+    choice: Ints,  # (arm, item), -1 where there is none
+    given: Ints,  # (arm,) judgments
+    answers: Answers,
+    arms: Sequence[str],
+    resamples: int,
+    rng: np.random.Generator,
+) -> Found:
+    """Measures of an aggregate with intervals over items, and sign tests over items of pairs."""
+    from adjudge.evaluation.significance import sign_test
+
+    truths = len(answers.scale.truths)
+    names = measure_names(answers.scale.truths)
+    right = np.full(choice.shape, np.nan)  # (arm, item)
+    measured: list[Measured] = []
+    for code, name in enumerate(arms):
+        items = np.flatnonzero(choice[code] >= 0)
+        label = choice[code, items]
+        truth = answers.truth(items, label)
+        right[code, items] = truth == label
+        counts = confusions(np.zeros(len(items), dtype=np.int64), truth, label, 1, truths)[0]
+        low, high = pooled_intervals(
+            truth, label, truths, resamples=resamples, level=_LEVEL, rng=rng
+        )
+        values = (measures(counts), low, high)
+        measured += _rows(name, what, names, values, len(items), int(given[code]))
+    pairs, gaps, ps = [], [], []
+    for one, other in combinations(range(len(arms)), 2):
+        found = sign_test(right[one], right[other])
+        if found.pairs and resamples:
+            pairs.append((arms[one], arms[other]))
+            gaps.append(found.mean)
+            ps.append(found.p)
+    return measured, _pairs(what, "accuracy", pairs, gaps, ps, BY_ITEM)
+
+
+def _rows(
+    arm: str,
+    what: str,
+    names: Sequence[str],
+    values: tuple[Any, Any, Any],  # value, low, high: (measure,) each
+    units: int,
+    judgments: int,
+) -> list[Measured]:
+    return [
+        Measured(
+            arm=arm,
+            what=what,
+            measure=name,
+            value=_value(value),
+            low=_value(low),
+            high=_value(high),
+            units=units,
+            judgments=judgments,
+        )
+        for name, value, low, high in zip(names, *values, strict=True)
+    ]
+
+
+def _pairs(
+    what: str,
+    measure: str,
+    pairs: Sequence[tuple[str, str]],
+    gaps: Sequence[float],
+    ps: Sequence[float],
+    test: str,
+) -> list[ArmDifference]:
+    """Tests of pairs, adjusted for their number."""
+    known = [place for place, p in enumerate(ps) if not np.isnan(p)]
+    mended = dict(zip(known, adjusted(np.array([ps[k] for k in known])).tolist(), strict=True))
+    return [
+        ArmDifference(
+            what=what,
+            measure=measure,
+            first=pairs[place][0],
+            second=pairs[place][1],
+            gap=_value(gaps[place]),
+            p=ps[place],
+            adjusted=mended[place],
+            test=test,
+        )
+        for place in known
+    ]
+
+
+def _value(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
+def _notes(
+    rows: Sequence[Any], left_out: int, answers: Answers, test: Gold | None, alike: bool
+) -> list[str]:
+    """What a reader should know of the figures."""
+    said = []
+    if left_out:
+        said.append(f"Left out: {left_out} on a dry run.")
+    models = sum(row.kind == "model" for row in rows)
+    if models:
+        said.append(f"{models} of the judges are models.")
+    if test is not None and not len(answers.item):
+        raise BadData("no item of it was judged", source=test.source, wanted="items of the project")
+    if not len(answers.item):
+        said.append("No answer of known truth yet: there is nothing to measure accuracy by.")
+    elif not alike:
+        said.append(
+            "Arms are screened with other label mixes, so accuracy and precision are of other gold "
+            "in each and do not compare; recall does. A test gold measures all arms alike."
+        )
+    if answers.others:
+        said.append(f"{answers.others} answers of known truth give no label, and are left out.")
+    return said

@@ -1,0 +1,1 @@
+"""Gold: designed, kept, doubted, edited, and everyone regraded."""

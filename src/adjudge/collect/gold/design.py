@@ -1,0 +1,447 @@
+"""Designing gold: sets to a wanted label mix, how much is needed, and where more may come from.
+
+Judges learn the mix of labels that training shows them and lean towards it (Le and others, 2010),
+and a judge who meets a gold again knows the answer: so the mix should be even, and gold plenty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.collect.rules.golds import GoldCard, choose_training, quota
+from adjudge.collect.rules.policy import Mix, Policy, training_length
+from adjudge.errors import BadSetting
+
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
+
+Key = TypeVar("Key", bound=Hashable)
+
+SKEWED = 0.5  # a label with more than this share,
+AHEAD = 1.5  # and so many times the share of the next one, rules a mix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldDesign(Generic[Key]):
+    """A training and a screening set that have no gold in common, and what is wrong with them."""
+
+    training: tuple[Key, ...]
+    screening: tuple[Key, ...]
+    missing: dict[str, dict[str, int]]  # set -> label -> golds that the mix wants and nobody has
+    counts: dict[str, dict[str, int]]  # set -> label -> golds in it
+    warnings: tuple[str, ...] = ()
+
+
+def design(
+    candidates: Sequence[GoldCard[Key]],
+    *,
+    training: int,
+    screening: int | None = None,
+    training_mix: Mix = "uniform",
+    screening_mix: Mix = "any",
+    labels: Sequence[str] = (),
+    seed: int = 0,
+) -> GoldDesign[Key]:
+    """A training set of so many golds and a screening set from the rest, each to its label mix.
+
+    ``screening`` None takes all that is left. Where a label has too little gold the set is filled
+    with others, and what is missing is said. ``labels`` are those of the scale.
+    """
+    for name, count in (("training", training), ("screening", screening or 0)):
+        if count < 0:
+            raise BadSetting(name, count, "0 golds or more")
+    rng = np.random.default_rng(seed)
+    named = list(labels) or sorted({card.label for card in candidates})
+    label_of = {card.item: card.label for card in candidates}
+    if len(label_of) < len(candidates):
+        raise BadSetting("candidates", len(candidates), "each item once")
+    first = choose_training(candidates, training, _ordered(training_mix, named), rng)
+    taken = set(first)
+    rest = [card for card in candidates if card.item not in taken]
+    count = len(rest) if screening is None else screening
+    second = choose_training(rest, count, _ordered(screening_mix, named), rng)
+    missing, counts, warnings = {}, {}, []
+    for what, chosen, wanted, mix in (
+        ("training", first, training, training_mix),
+        ("screening", second, count, screening_mix),
+    ):
+        have = Counter(label_of[item] for item in chosen)
+        counts[what] = {label: have[label] for label in named}
+        missing[what] = missing_for(have, wanted, mix, named)
+        warnings += _set_warnings(what, have, wanted, missing[what], named)
+    return GoldDesign(
+        training=tuple(first),
+        screening=tuple(second),
+        missing=missing,
+        counts=counts,
+        warnings=tuple(warnings),
+    )
+
+
+def _ordered(mix: Mix, labels: Sequence[str]) -> Mix:
+    """A mix whose labels are in the order of the scale, by which ties of its quota are broken."""
+    if isinstance(mix, str):
+        return mix
+    strange = [label for label in mix if label not in labels]
+    if strange:
+        raise BadSetting("mix", strange[0], f"labels of the scale: {', '.join(labels)}")
+    return {label: mix.get(label, 0.0) for label in labels}
+
+
+def missing_for(
+    have: Mapping[str, float], wanted: int, mix: Mix, labels: Sequence[str]
+) -> dict[str, int]:
+    """By how much each label falls short of its quota."""
+    if mix == "any":
+        return {}
+    lacking = {
+        label: count - int(have.get(label, 0))
+        for label, count in quota(mix, labels, wanted).items()
+    }
+    return {label: count for label, count in lacking.items() if count > 0}
+
+
+def _set_warnings(
+    what: str,
+    have: Mapping[str, int],
+    wanted: int,
+    missing: Mapping[str, int],
+    labels: Sequence[str],
+) -> list[str]:
+    said = []
+    if sum(have.values()) < wanted:
+        said.append(f"The {what} set has {sum(have.values())} golds of {wanted} wanted.")
+    if missing:
+        listed = ", ".join(f"{count} {label}" for label, count in missing.items())
+        said.append(f"The {what} set lacks gold for its mix: {listed}.")
+    return said + skew_warnings(have, labels, what=what)
+
+
+def ruling(mix: Mapping[str, float], labels: Sequence[str]) -> tuple[str, float] | None:
+    """The label that rules a mix, and its share; None where the mix is even enough."""
+    total = sum(mix.values())
+    if not total or len(labels) < 2:
+        return None
+    shares = sorted(((mix.get(label, 0) / total, label) for label in labels), reverse=True)
+    (most, label), (next_most, _) = shares[0], shares[1]
+    skewed = most > SKEWED and most >= AHEAD * next_most - 1e-9
+    return (label, most) if skewed else None
+
+
+def absent(mix: Mapping[str, float], labels: Sequence[str]) -> list[str]:
+    """The labels that a mix has nothing of; none for an empty mix."""
+    return [label for label in labels if not mix.get(label, 0)] if sum(mix.values()) else []
+
+
+def skew_warnings(
+    mix: Mapping[str, float], labels: Sequence[str], *, what: str = "training"
+) -> list[str]:
+    """What is wrong with a mix of labels, in sentences: one that rules, and those never shown."""
+    said = []
+    rules = ruling(mix, labels)
+    if rules is not None:
+        label, most = rules
+        said.append(
+            f"{most:.0%} of the {what} gold is {label}: judges learn to expect it and lean to it, "
+            "and whoever always gives it looks good. An even mix gave the best labels in the "
+            "experiment of Le and others (2010)."
+        )
+    none = absent(mix, labels)
+    if none:
+        said.append(f"No {what} gold is {' or '.join(none)}: judges never meet one there.")
+    return said
+
+
+def expected_mix(
+    cards: Sequence[GoldCard[Key]], count: int, mix: Mix, labels: Sequence[str]
+) -> dict[str, float]:
+    """How many golds of each label a judge's set of so many has, on average, from these cards."""
+    pool = Counter(card.label for card in cards)
+    count = min(count, len(cards))
+    if not count:
+        return dict.fromkeys(labels, 0.0)
+    if mix == "any":
+        return {label: count * pool[label] / len(cards) for label in labels}
+    wanted = quota(mix, labels, count)
+    got = {label: min(wanted[label], pool[label]) for label in labels}
+    spare = {label: pool[label] - got[label] for label in labels}
+    left, room = count - sum(got.values()), sum(spare.values())
+    return {label: got[label] + (left * spare[label] / room if room else 0.0) for label in labels}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldForecast:
+    """How much gold a project needs, so that no judge meets one twice.
+
+    ``typical`` is for a judge who does an equal share of the work, ``busiest`` for one who does all
+    that she may. ``by_label`` splits the typical need by the mixes of the policy.
+    """
+
+    items: int
+    judgments: int
+    pages: int
+    judges: int
+    pages_a_judge: float
+    pages_at_most: int
+    training: int
+    screening: int  # golds that a typical judge is screened with
+    typical: int
+    busiest: int
+    have: int
+    by_label: dict[str, tuple[int, int]]  # label -> needed, had
+    shown_each: float  # judges that each gold is shown to, on average
+    by_role: dict[str, dict[str, int]] = field(default_factory=dict)  # set -> label -> golds
+    warnings: tuple[str, ...] = ()
+
+
+def forecast(
+    policy: Policy,
+    *,
+    items: int,
+    labels: Sequence[str],
+    judges: int,
+    training: Sequence[GoldCard[Key]] = (),
+    screening: Sequence[GoldCard[Key]] = (),
+    lost: float = 0.0,
+) -> GoldForecast:
+    """What gold a project needs, from its items, judgments an item, page layout and judges.
+
+    ``lost`` is the share of judgments that will not be trusted, and are asked for again.
+    """
+    if items < 0 or judges < 1:
+        name, value = ("items", items) if items < 0 else ("judges", judges)
+        raise BadSetting(name, value, "at least 1 judge, and no fewer than 0 items")
+    if not 0 <= lost < 1:
+        raise BadSetting("lost", lost, "a share from 0 to less than 1")
+    work = max(1.0, policy.pairs_per_page * (1 - policy.screening_share))
+    golds = policy.pairs_per_page - work
+    total = math.ceil(items * policy.judgments_per_item / (1 - lost) - 1e-9)
+    pages = math.ceil(total / work - 1e-9)
+    most = min(math.ceil(items / work - 1e-9), policy.max_pages or 10**9)
+    each = min(pages / judges, float(most))
+    # A try takes fresh golds, as far as there are any.
+    trained = policy.training_pairs * policy.training_tries if policy.training else 0
+    screened = math.ceil(each * golds - 1e-9)
+    have = len({card.item for card in (*training, *screening)})
+    label_needs = _needs_by_label(policy, labels, trained, screened, (*training, *screening))
+    made = GoldForecast(
+        items=items,
+        judgments=total,
+        pages=pages,
+        judges=judges,
+        pages_a_judge=each,
+        pages_at_most=most,
+        training=trained,
+        screening=screened,
+        typical=trained + screened,
+        busiest=trained + math.ceil(most * golds - 1e-9),
+        have=have,
+        by_label=label_needs,
+        shown_each=judges * min(trained + screened, have) / have if have else 0.0,
+        by_role={
+            "training": dict(Counter(card.label for card in training)),
+            "screening": dict(Counter(card.label for card in screening)),
+        },
+    )
+    said = _forecast_warnings(made, policy, most * work * judges)
+    shown = training_length(policy, len(training))
+    mix = expected_mix(training, shown, policy.training_mix, labels)
+    said += skew_warnings(mix, labels)
+    return replace(made, warnings=tuple(said))
+
+
+def _needs_by_label(
+    policy: Policy,
+    labels: Sequence[str],
+    trained: int,
+    screened: int,
+    cards: Sequence[GoldCard[Key]],
+) -> dict[str, tuple[int, int]]:
+    """How much gold of each label the mixes want, and how much there is."""
+    label_of = {card.item: card.label for card in cards}
+    have = Counter(label_of.values())
+    needed: Counter[str] = Counter()
+    own = {label: float(have[label]) for label in labels}
+    for count, mix in ((trained, policy.training_mix), (screened, policy.screening_mix)):
+        as_it_is = mix == "any" and sum(own.values()) > 0
+        needed.update(quota(own if as_it_is else mix, labels, count))
+    return {label: (needed[label], have[label]) for label in labels}
+
+
+def _forecast_warnings(made: GoldForecast, policy: Policy, room: float) -> list[str]:
+    """Gold that runs out, labels that do, and too few judges."""
+    said = []
+    ends = {"repeat": "gold repeats", "none": "screening stops", "finish": "she is finished"}
+    if made.have < made.typical:
+        said.append(
+            f"A typical judge meets {made.typical} golds and there are {made.have}: then "
+            f"{ends[policy.gold_runs_out]}. {made.typical - made.have} more are needed."
+        )
+    elif made.have < made.busiest:
+        said.append(
+            f"Gold lasts a typical judge ({made.typical} of {made.have}), but not one who does all "
+            f"she may ({made.busiest}): then {ends[policy.gold_runs_out]}."
+        )
+    short = [
+        f"{needed - had} {label}" for label, (needed, had) in made.by_label.items() if had < needed
+    ]
+    if short and made.have >= made.typical:
+        said.append(f"The label mix lacks gold: {', '.join(short)}.")
+    if room < made.judgments:
+        said.append(
+            f"{made.judges} judges can give {room:,.0f} judgments at most, and {made.judgments:,} "
+            "are needed: nobody judges an item twice."
+        )
+    return said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """An item that could become gold, if a person agrees with the label."""
+
+    item: str
+    topic: str
+    label: str
+    probability: float
+    judgments: int
+    agreement: float  # share of its judgments that give the label
+
+
+def suggest(
+    consensus: Consensus,
+    count: int,
+    *,
+    known: Sequence[str] = (),
+    mix: Mix = "uniform",
+    have: Mapping[str, int] | None = None,
+    least_judgments: int = 3,
+    least_probability: float = 0.95,
+    least_agreement: float = 0.5,
+) -> list[Suggestion]:
+    """Items the consensus is surest of, of the labels that gold lacks most by a mix.
+
+    ``known`` items are gold already, ``have`` of each label. Items with few judgments, of a
+    lower probability than is wanted, or whose label too few of their judges gave are never
+    suggested: there may be fewer than ``count``.
+    """
+    sure = sure_items(
+        consensus,
+        known=known,
+        each=max(count, 0),
+        least_judgments=least_judgments,
+        least_probability=least_probability,
+        least_agreement=least_agreement,
+    )
+    return chosen_of(sure, count, labels=consensus.scale.truths, mix=mix, have=have)
+
+
+def sure_items(
+    consensus: Consensus,
+    *,
+    known: Sequence[str] = (),
+    each: int | None = None,
+    least_judgments: int = 3,
+    least_probability: float = 0.95,
+    least_agreement: float = 0.5,
+) -> list[Suggestion]:
+    """The items that could become gold, label by label and the surest first; ``each`` a label."""
+    judgments, truths = consensus.judgments, consensus.scale.truths
+    probability, choice = consensus.probability, consensus.choice
+    agreement = _agreement(consensus)
+    votes = judgments.counts_per_item
+    fine = (votes >= least_judgments) & (probability >= least_probability)
+    fine &= (agreement >= least_agreement) & _unknown(consensus, known)
+    # The surest first; among those that are about as sure, the one that most judgments agree on.
+    order = np.lexsort((-votes, -agreement, -np.round(probability, 2)))
+    order = order[fine[order]]
+    topics = judgments.topics
+    found = []
+    for code, label in enumerate(truths):
+        for item in order[choice[order] == code][:each].tolist():
+            topic = ""
+            if topics is not None and judgments.topic is not None:
+                topic = str(topics[int(judgments.topic[item])].as_py())
+            found.append(
+                Suggestion(
+                    item=str(judgments.items[item].as_py()),
+                    topic=topic,
+                    label=label,
+                    probability=float(probability[item]),
+                    judgments=int(votes[item]),
+                    agreement=float(agreement[item]),
+                )
+            )
+    return found
+
+
+def chosen_of(
+    sure: Sequence[Suggestion],
+    count: int,
+    *,
+    labels: Sequence[str],
+    mix: Mix = "uniform",
+    have: Mapping[str, int] | None = None,
+) -> list[Suggestion]:
+    """At most so many of the sure items, in the order in which the gold lacks their labels."""
+    if count < 0:
+        raise BadSetting("count", count, "0 suggestions or more")
+    piles: dict[str, list[Suggestion]] = {label: [] for label in labels}
+    for one in sure:
+        if one.label in piles:
+            piles[one.label].append(one)
+    turns = _turns({label: len(pile) for label, pile in piles.items()}, count, mix, have)
+    waiting = {label: iter(pile) for label, pile in piles.items()}
+    return [next(waiting[label]) for label in turns]
+
+
+def _unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool_]:  # (item,)
+    """Items that are no gold yet, and whose label rests on their own judgments."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = consensus.judgments.items
+    told = pc.is_in(names, value_set=pa.array(list(known), names.type))
+    fine: NDArray[np.bool_] = ~told.to_numpy(zero_copy_only=False)
+    if consensus.fallback is not None:
+        fine &= ~consensus.fallback
+    if consensus.known is not None:
+        fine &= consensus.known < 0
+    return fine
+
+
+def _turns(
+    room: Mapping[str, int], count: int, mix: Mix, have: Mapping[str, int] | None
+) -> list[str]:
+    """The labels of the suggestions one after the other: the one gold lacks most comes next."""
+    shares = {label: 1.0 if isinstance(mix, str) else float(mix.get(label, 0.0)) for label in room}
+    total = sum(shares.values())
+    left = {label: many for label, many in room.items() if many and shares[label] > 0}
+    had = Counter({label: (have or {}).get(label, 0) for label in room})
+    turns: list[str] = []
+    while left and len(turns) < count:
+        so_far = sum(had.values()) + 1
+        label = max(left, key=lambda name: so_far * shares[name] / total - had[name])
+        turns.append(label)
+        had[label] += 1
+        left[label] -= 1
+        if not left[label]:
+            del left[label]
+    return turns
+
+
+def _agreement(consensus: Consensus) -> NDArray[np.float64]:  # (item,)
+    """The share of each item's judgments whose label stands for the chosen truth."""
+    judgments = consensus.judgments
+    counts = np.diff(judgments.offsets)
+    item = np.repeat(np.arange(len(counts)), counts)
+    truth_of = np.array(consensus.scale.truth_of)
+    same = truth_of[judgments.label] == consensus.choice[item]
+    hits = np.bincount(item, weights=same.astype(np.float64), minlength=len(counts))
+    return np.asarray(hits / np.maximum(counts, 1))

@@ -1,0 +1,287 @@
+"""Gold of a stored project: its forecast, its roles by design, and items approved as gold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, func, select, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.experiments.quotas import judgments_needed
+from adjudge.collect.gold.design import (
+    GoldDesign,
+    GoldForecast,
+    Suggestion,
+    absent,
+    chosen_of,
+    design,
+    expected_mix,
+    forecast,
+    missing_for,
+    ruling,
+    suggest,
+)
+from adjudge.collect.judging.dry_runs import is_real
+from adjudge.collect.managing.accounts import keep_setting, read_setting
+from adjudge.collect.managing.catalogue import bump, declined_golds
+from adjudge.collect.managing.running import import_items
+from adjudge.collect.project import GoldEntry, Role
+from adjudge.collect.records import line, write_log
+from adjudge.collect.rules.policy import Mix, training_length
+from adjudge.collect.store.schema import golds, items, judges, judgments
+from adjudge.collect.views import Imported, SuggestedGold
+from adjudge.errors import BadSetting, NotFound, Refused
+
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
+
+_PAGES = 15  # pages of work that a judge does, where nothing is known of her
+_TEXTS = ("query", "need", "title", "text", "url")
+
+
+def forecast_of(
+    on: Connection,
+    dossier: Dossier,
+    judges_expected: int | None,
+    settings: Mapping[str, Any] | None = None,
+) -> GoldForecast:
+    """How much gold a project needs; judges are taken from those who worked, if none are stated.
+
+    ``settings`` are those of a policy that the project does not have, but might.
+    """
+    work = on.execute(
+        select(func.count()).where(
+            items.c.project == dossier.project,
+            items.c.gold.is_(False),
+            items.c.state != "withdrawn",
+        )
+    ).scalar_one()
+    policy = dossier.policy.changed(settings or {})
+    if policy.judgments_by_arm:  # the sum over arms, as if there were one
+        needed = min(1000, judgments_needed(policy, len(dossier.arms)))
+        policy = policy.changed({"judgments_per_item": needed, "judgments_by_arm": False})
+    if judges_expected is None:
+        pages = on.execute(
+            select(func.avg(judges.c.pages)).where(
+                judges.c.project == dossier.project, judges.c.pages > 0, is_real
+            )
+        ).scalar()
+        each = policy.pairs_per_page * (1 - policy.screening_share)
+        wanted = work * policy.judgments_per_item / max(1.0, each)
+        judges_expected = max(1, round(wanted / float(pages or _PAGES)))
+        judges_expected = max(judges_expected, policy.judgments_per_item)
+    return forecast(
+        policy,
+        items=int(work),
+        labels=dossier.scale.labels,
+        judges=judges_expected,
+        training=dossier.training,
+        screening=dossier.screening,
+    )
+
+
+def arm_gold_warnings(dossier: Dossier) -> list[str]:
+    """What is wrong with the training gold of arms, as their judges are shown it."""
+    labels = dossier.scale.labels
+    leaning: list[str] = []
+    unseen: dict[str, list[str]] = {}
+    lacking: list[str] = []
+    for name, arm in dossier.arms.items():
+        wanted = arm.policy.training_mix
+        count = training_length(arm.policy, len(dossier.training))
+        mix = expected_mix(dossier.training, count, wanted, labels)
+        rules = ruling(mix, labels)
+        if rules is not None:
+            leaning.append(f"{name} ({rules[1]:.0%} {rules[0]})")
+        for label in absent(mix, labels):
+            unseen.setdefault(label, []).append(name)
+        missing = missing_for(mix, count, wanted, labels)
+        if missing:
+            listed = ", ".join(f"{many} {label}" for label, many in missing.items())
+            lacking.append(
+                f"The training gold cannot give arm {name} its label mix: {listed} more are "
+                "needed, and other labels stand in for them."
+            )
+    if leaning:
+        lacking.append(
+            f"One label rules the training of arm {', '.join(leaning)}: judges learn to expect it "
+            "and lean to it (Le and others, 2010)."
+        )
+    return lacking + [
+        f"No training gold is {label} in arm {', '.join(arms)}: judges never meet one there."
+        for label, arms in unseen.items()
+    ]
+
+
+def suggest_for(
+    on: Connection, dossier: Dossier, consensus: Consensus, count: int
+) -> list[Suggestion]:
+    """New gold for a project: what the consensus is surest of, of the labels that gold lacks."""
+    mix, have = _wanted(dossier)
+    known = [gold.name for gold in dossier.golds.values()]
+    known += declined(on, dossier)
+    return suggest(consensus, count, known=known, mix=mix, have=have)
+
+
+def _wanted(dossier: Dossier) -> tuple[Mix, Counter[str]]:
+    """The mix that new gold should lead to, and the gold there is, by label."""
+    mix: Mix = dossier.policy.training_mix
+    active = (gold for gold in dossier.golds.values() if gold.active)
+    return "uniform" if mix == "any" else mix, Counter(gold.accepted[0] for gold in active)
+
+
+def suggested(
+    on: Connection, dossier: Dossier, sure: Sequence[Suggestion], count: int
+) -> list[SuggestedGold]:
+    """So many of the items that a fit was sure of, with their texts and who gave which label.
+
+    What has become gold or was declined since the fit is left out.
+    """
+    gone = {gold.name for gold in dossier.golds.values()} | set(declined(on, dossier))
+    mix, have = _wanted(dossier)
+    left = [one for one in sure if one.item not in gone]
+    chosen = chosen_of(left, count, labels=dossier.scale.truths, mix=mix, have=have)
+    texts = {
+        row.name: row
+        for row in on.execute(
+            select(items).where(
+                items.c.project == dossier.project,
+                items.c.name.in_([one.item for one in chosen]),
+                items.c.state != "withdrawn",
+            )
+        )
+    }
+    votes: dict[int, dict[str, list[str]]] = {}
+    for row in on.execute(
+        select(judgments.c.item, judgments.c.label, judges.c.public)
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(
+            judgments.c.item.in_([text.id for text in texts.values()]),
+            judgments.c.kind == "work",
+            judgments.c.gold.is_(None),
+            judgments.c.other.is_(False),
+            judgments.c.standing != "untrusted",
+        )
+        .order_by(judgments.c.id)
+    ):
+        votes.setdefault(row.item, {}).setdefault(row.label, []).append(row.public)
+    return [
+        SuggestedGold(
+            **asdict(one),
+            **{name: getattr(texts[one.item], name) for name in _TEXTS},
+            votes={label: tuple(who) for label, who in votes.get(texts[one.item].id, {}).items()},
+        )
+        for one in chosen
+        if one.item in texts
+    ]
+
+
+def declined(on: Connection, dossier: Dossier) -> list[str]:
+    """The items that a person has declined to make gold of, in the order of their names."""
+    found: list[str] = read_setting(on, declined_golds(dossier.project)) or []
+    return found
+
+
+def decline(
+    on: Connection, dossier: Dossier, item: str, *, again: bool, actor: str, now: float
+) -> None:
+    """Note that an item shall not be suggested as gold; ``again`` takes that back."""
+    _workable(on, dossier, item)
+    known = set(declined(on, dossier))
+    if (item in known) is not again:
+        return
+    changed = known - {item} if again else known | {item}
+    keep_setting(on, declined_golds(dossier.project), sorted(changed))
+    event = "gold-reconsidered" if again else "gold-declined"
+    write_log(on, [line(dossier, now, event, actor=actor, item=item)])
+
+
+def approve(
+    on: Connection,
+    dossier: Dossier,
+    item: str,
+    *,
+    accepted: Sequence[str],
+    reason: str,
+    role: Role,
+    actor: str,
+    now: float,
+) -> Imported:
+    """Make gold of an item that was work, by a person's word.
+
+    Its judgments stay; it is given out as work no more. Refused: ``gold-already``.
+    """
+    _workable(on, dossier, item)
+    entry = GoldEntry(item=item, accepted=tuple(accepted), reason=reason, role=role)
+    done = import_items(on, dossier, (), (entry,), actor=actor, now=now)
+    figures: dict[str, Any] = {"item": item, "accepted": list(accepted), "role": role}
+    write_log(on, [line(dossier, now, "gold-approved", actor=actor, **figures)])
+    return done
+
+
+def _workable(on: Connection, dossier: Dossier, item: str) -> None:
+    """Refuse an item that is not there, or that is gold already."""
+    row = on.execute(
+        select(items.c.gold).where(
+            items.c.project == dossier.project,
+            items.c.name == item,
+            items.c.state != "withdrawn",
+        )
+    ).one_or_none()
+    if row is None:
+        raise NotFound("item", item)
+    if row.gold:
+        raise Refused("gold-already", f"{item} is gold already: edit it instead")
+
+
+def design_of(
+    dossier: Dossier,
+    *,
+    training: int | None,
+    training_mix: Mix,
+    screening_mix: Mix,
+    seed: int,
+) -> GoldDesign[int]:
+    """A training and a screening set of a project's gold, as ``assign_roles`` would make them."""
+    cards = [gold.card for gold in dossier.golds.values() if gold.active]
+    if not cards:
+        raise BadSetting("gold", None, "a project with gold")
+    return design(
+        cards,
+        training=dossier.policy.training_pairs if training is None else training,
+        training_mix=training_mix,
+        screening_mix=screening_mix,
+        labels=dossier.scale.labels,
+        seed=seed,
+    )
+
+
+def assign_roles(
+    on: Connection,
+    dossier: Dossier,
+    made: GoldDesign[int],
+    *,
+    seed: int,
+    actor: str,
+    now: float,
+) -> None:
+    """Split the gold into training and screening by a design; no gold has both roles then.
+
+    Gold that is in neither set screens too.
+    """
+    active = [gold.gold for gold in dossier.golds.values() if gold.active]
+    trains = set(made.training)
+    on.execute(
+        update(golds).where(golds.c.id == bindparam("which")).values(role=bindparam("new_role")),
+        [
+            {"which": gold, "new_role": "training" if gold in trains else "screening"}
+            for gold in active
+        ],
+    )
+    bump(on, dossier.project)
+    figures = {"training": len(made.training), "screening": len(active) - len(made.training)}
+    write_log(on, [line(dossier, now, "gold-designed", actor=actor, seed=seed, **figures)])

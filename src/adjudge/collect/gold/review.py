@@ -1,0 +1,443 @@
+"""Gold that can be wrong: edited, every answer to it regraded, judges put right; contests."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy import bindparam, func, select, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.gold.doubt import Answers, Doubt, doubts, said_otherwise
+from adjudge.collect.gold.restoring import restore
+from adjudge.collect.judging.dry_runs import is_real, of_real_in
+from adjudge.collect.judging.leases import batches
+from adjudge.collect.records import columns_of, figures_of, line, record_of, to_time, write_log
+from adjudge.collect.rules.policy import Decision, Record, after_regrade, passes
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.schema import (
+    contests,
+    golds,
+    items,
+    judges,
+    judgments,
+    page_rows,
+    pages,
+)
+from adjudge.collect.values import DRY_RUN
+from adjudge.collect.views import Contest, GoldRow
+from adjudge.errors import NotFound
+
+
+@dataclass(slots=True)
+class Regraded:
+    """What grading anew changed."""
+
+    answers: int = 0
+    changed: int = 0
+    judges: int = 0
+    unblocked: list[str] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
+    upheld: int = 0  # contests that are settled by it
+
+
+CORRECTED = "A known answer was corrected:"  # how every notice of a regrade begins
+_SAID = {
+    "unblocked": f"{CORRECTED} your work counts again. We are sorry.",
+    "training-passed": f"{CORRECTED} you have passed the training.",
+    "recovered": f"{CORRECTED} the warning no longer stands.",
+}
+
+
+def regrade(
+    on: Connection, dossier: Dossier, gold_ids: Sequence[int], *, actor: str, now: float
+) -> Regraded:
+    """Grade every answer to these golds by what they accept now, and decide on judges anew.
+
+    The caller has changed the golds and holds answers off (``edit_gold_alone``).
+    """
+    done = Regraded()
+    affected: set[int] = set()
+    lines = []
+    for gold in gold_ids:
+        facts = dossier.golds[gold]
+        accepted = list(facts.accepted) if facts.active else None
+        figures: dict[str, Any] = {"gold": gold, "item": facts.name, "accepted": accepted}
+        lines.append(line(dossier, now, "gold-edited", actor=actor, **figures))
+        flips: dict[bool | None, list[int]] = defaultdict(list)
+        for row in on.execute(
+            select(judgments.c.id, judgments.c.judge, judgments.c.label, judgments.c.right).where(
+                judgments.c.gold == gold
+            )
+        ):
+            done.answers += 1
+            right = facts.right(row.label)
+            if right != row.right:
+                flips[right].append(row.id)
+                affected.add(row.judge)
+        for right, ids in flips.items():
+            done.changed += len(ids)
+            for part in batches(ids):
+                on.execute(update(judgments).where(judgments.c.id.in_(part)).values(right=right))
+    done.judges = len(affected)
+    write_log(on, lines)
+    _put_right(on, dossier, sorted(affected), done, now)
+    done.upheld = _uphold(on, dossier, gold_ids, actor=actor, now=now)
+    return done
+
+
+def tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[str, int, str]]]:
+    """Every judge's answers to gold, counted by kind, try and grade, since her fresh start.
+
+    The keys are (kind, try, "right" | "wrong" | "void"); work has try 0.
+    """
+    found: dict[int, Counter[tuple[str, int, str]]] = {judge: Counter() for judge in ids}
+    wanted = (
+        select(
+            judgments.c.judge,
+            judgments.c.kind,
+            pages.c.attempt,
+            judgments.c.right,
+            func.count().label("count"),
+        )
+        .join(pages, pages.c.id == judgments.c.page)
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(
+            judgments.c.gold.is_not(None),
+            (judgments.c.kind == "training") | (judgments.c.id > judges.c.fresh_from),
+        )
+        .group_by(judgments.c.judge, judgments.c.kind, pages.c.attempt, judgments.c.right)
+    )
+    grades = {True: "right", False: "wrong", None: "void"}
+    for part in batches(ids):
+        for row in on.execute(wanted.where(judgments.c.judge.in_(part))):
+            attempt = row.attempt if row.kind == "training" else 0
+            count: int = row[4]
+            found[row.judge][row.kind, attempt, grades[row.right]] += count
+    return found
+
+
+def recount(record: Record, counts: Counter[tuple[str, int, str]]) -> Record:
+    """The record with its tallies counted anew.
+
+    A void answer in training fills its place and does no harm; in work it does not count.
+    """
+    right = counts["work", 0, "right"]
+    attempt = record.attempt
+    trained = {grade: counts["training", attempt, grade] for grade in ("right", "wrong", "void")}
+    return replace(
+        record,
+        seen=right + counts["work", 0, "wrong"],
+        right=right,
+        training_seen=sum(trained.values()),
+        training_right=trained["right"] + trained["void"],
+    )
+
+
+def any_passed(dossier: Dossier, judge: Any, counts: Counter[tuple[str, int, str]]) -> bool:
+    """Whether one of the tries that a judge has ended would pass now."""
+    policy = dossier.policy_of(judge.arm)
+    ended = judge.attempt if judge.stage == "failed" else judge.attempt - 1
+    for attempt in range(1, ended + 1):
+        grades = {g: counts["training", attempt, g] for g in ("right", "wrong", "void")}
+        seen = sum(grades.values())
+        if seen and passes(grades["right"] + grades["void"], seen, policy):
+            return True
+    return False
+
+
+def _put_right(
+    on: Connection, dossier: Dossier, ids: Sequence[int], done: Regraded, now: float
+) -> None:
+    """Count the tallies of judges anew, and lift what they no longer bear out."""
+    tallies = tallies_of(on, ids)
+    changes, lines = [], []
+    freed = []
+    for part in batches(ids):
+        for judge in on.execute(select(judges).where(judges.c.id.in_(part)).order_by(judges.c.id)):
+            counts = tallies[judge.id]
+            record = recount(record_of(judge), counts)
+            decision = after_regrade(
+                record,
+                dossier.policy_of(judge.arm),
+                passed=any_passed(dossier, judge, counts),
+            )
+            changes.append(_change(judge, decision))
+            figures = figures_of(decision.record)
+            lines.append(line(dossier, now, "regraded", judge=judge.id, **figures))
+            lines += [
+                line(dossier, now, name, judge=judge.id, **figures) for name in decision.events
+            ]
+            if "unblocked" in decision.events:
+                if judge.kind != DRY_RUN:
+                    freed.append(judge.id)
+                done.unblocked.append(judge.public)
+            if "training-passed" in decision.events:
+                done.passed.append(judge.public)
+    if changes:
+        columns = [name for name in changes[0] if name != "which"]
+        on.execute(
+            update(judges)
+            .where(judges.c.id == bindparam("which"))
+            .values({name[4:]: bindparam(name) for name in columns}),
+            changes,
+        )
+    if freed:
+        restore(on, freed, dossier)
+    write_log(on, lines)
+
+
+def _change(judge: StoredRow, decision: Decision) -> dict[str, Any]:
+    """The change of a judge's row after a regrade, with what she is told."""
+    told = [_SAID[event] for event in decision.events if event in _SAID]
+    record = decision.record
+    if not told and record.seen and (record.seen, record.right) != (judge.seen, judge.right):
+        told = [f"{CORRECTED} {record.right} of your {record.seen} answers to such are right now."]
+    # Of several tallies only the last is true; what lifted a block or a warning stays said.
+    kept = [text for text in judge.notice if text not in told and not _is_tally(text)]
+    page = None if "training-passed" in decision.events else judge.page
+    values = {**columns_of(record), "notice": kept + told, "page": page}
+    return {"which": judge.id, **{f"new_{name}": value for name, value in values.items()}}
+
+
+def _is_tally(text: str) -> bool:
+    return text.startswith(CORRECTED) and text not in _SAID.values()
+
+
+def _uphold(
+    on: Connection, dossier: Dossier, gold_ids: Sequence[int], *, actor: str, now: float
+) -> int:
+    """Settle the contests that an edit grants: the label is accepted, or the gold out of use."""
+    granted: list[StoredRow] = []
+    for part in batches(gold_ids):
+        granted += on.execute(
+            select(contests.c.id, contests.c.judge, contests.c.gold)
+            .join(judgments, judgments.c.id == contests.c.judgment)
+            .where(
+                contests.c.gold.in_(part),
+                ~contests.c.settled,
+                judgments.c.right.is_distinct_from(False),
+            )
+            .order_by(contests.c.id)
+        ).all()
+    if not granted:
+        return 0
+    for part in batches(row.id for row in granted):
+        on.execute(
+            update(contests).where(contests.c.id.in_(part)).values(settled=True, upheld=True)
+        )
+    for part in batches(row.judge for row in granted):
+        _tell(on, part, "You were right to disagree. The known answer is changed.")
+    write_log(
+        on,
+        [
+            line(
+                dossier, now, "contest-settled", judge=row.judge, actor=actor,
+                contest=row.id, gold=row.gold, upheld=True,
+            )
+            for row in granted
+        ],
+    )  # fmt: skip
+    return len(granted)
+
+
+def _tell(on: Connection, ids: Sequence[int], text: str) -> None:
+    """Put a sentence beside the next page of judges; said twice it stands there once."""
+    rows = on.execute(
+        select(judges.c.id, judges.c.notice)
+        .where(judges.c.id.in_(ids))
+        .order_by(judges.c.id)
+        .with_for_update(key_share=True)
+    ).all()
+    on.execute(
+        update(judges).where(judges.c.id == bindparam("which")).values(notice=bindparam("told")),
+        [{"which": row.id, "told": [*(x for x in row.notice if x != text), text]} for row in rows],
+    )
+
+
+def gold_rows(on: Connection, dossier: Dossier) -> list[GoldRow]:
+    """Every gold with misses and contests, the most doubtful first."""
+    project = dossier.project
+    found = _doubts(on, dossier)
+    texts = {
+        row.id: row
+        for row in on.execute(
+            select(golds.c.id, golds.c.version, items.c.name, items.c.query, items.c.title)
+            .join(items, items.c.id == golds.c.item)
+            .where(golds.c.project == project)
+        )
+    }
+    shown_counts: dict[int, int] = dict(
+        on.execute(
+            select(page_rows.c.gold, func.count())
+            .join(golds, golds.c.id == page_rows.c.gold)
+            .join(judges, judges.c.id == page_rows.c.judge)
+            .where(golds.c.project == project, is_real)
+            .group_by(page_rows.c.gold)
+        ).all()
+    )
+    labels: dict[int, Counter[str]] = defaultdict(Counter)
+    missed: Counter[int] = Counter()
+    for row in on.execute(
+        select(judgments.c.gold, judgments.c.label, judgments.c.right, func.count())
+        .where(judgments.c.project == project, judgments.c.gold.is_not(None), of_real_in(project))
+        .group_by(judgments.c.gold, judgments.c.label, judgments.c.right)
+    ):
+        labels[row.gold][row.label] += row[3]
+        if row.right is False:
+            missed[row.gold] += row[3]
+    waiting: dict[int, int] = dict(
+        on.execute(
+            select(contests.c.gold, func.count())
+            .where(contests.c.project == project, ~contests.c.settled)
+            .group_by(contests.c.gold)
+        ).all()
+    )
+    rows = [
+        GoldRow(
+            item=facts.name,
+            topic=facts.topic,
+            query=texts[gold].query,
+            title=texts[gold].title,
+            accepted=facts.accepted,
+            reason=facts.reason,
+            reasons=facts.reasons,
+            role=facts.role,
+            active=facts.active,
+            version=texts[gold].version,
+            shown=shown_counts.get(gold, 0),
+            answered=sum(labels[gold].values()),
+            missed=missed[gold],
+            labels=dict(labels[gold].most_common()),
+            contests=waiting.get(gold, 0),
+            doubt=found[gold].doubt if gold in found and facts.active else 0.0,
+            best_say=said_otherwise(found, gold, facts.accepted) if facts.active else None,
+        )
+        for gold, facts in dossier.golds.items()
+    ]
+    # What nobody doubts stays in the order of its making.
+    return sorted(rows, key=lambda row: (-row.doubt, -row.contests, -row.missed))
+
+
+def _doubts(on: Connection, dossier: Dossier) -> Mapping[int, Doubt]:
+    """How doubtful each gold is, from every answer to gold that counts."""
+    rows = on.execute(
+        select(
+            judgments.c.judge,
+            judgments.c.gold,
+            judgments.c.label,
+            judgments.c.right,
+            contests.c.settled,
+        )
+        .outerjoin(contests, contests.c.judgment == judgments.c.id)
+        .where(
+            judgments.c.project == dossier.project,
+            judgments.c.gold.is_not(None),
+            judgments.c.right.is_not(None),
+            of_real_in(dossier.project),
+        )
+        .order_by(judgments.c.id)
+    ).fetchall()
+    if not rows:
+        return {}
+    judge, gold, label, right, settled = zip(*rows, strict=True)
+    answers = Answers(
+        judge=np.array(judge, dtype=np.int64),
+        gold=np.array(gold, dtype=np.int64),
+        label=np.array(label),
+        right=np.array(right, dtype=np.bool_),
+        contested=np.array([one is False for one in settled]),
+    )
+    return doubts(answers, len(dossier.scale.labels))
+
+
+_CONTESTS = (
+    select(
+        contests,
+        items.c.name.label("item_name"),
+        items.c.query,
+        items.c.title,
+        judges.c.public,
+        judgments.c.label,
+        golds.c.accepted,
+    )
+    .join(judgments, judgments.c.id == contests.c.judgment)
+    .join(judges, judges.c.id == contests.c.judge)
+    .join(golds, golds.c.id == contests.c.gold)
+    .join(items, items.c.id == golds.c.item)
+    .order_by(contests.c.id.desc())
+)
+
+
+def _contest_of(row: StoredRow) -> Contest:
+    return Contest(
+        contest=row.id,
+        item=row.item_name,
+        query=row.query,
+        title=row.title,
+        judge=row.public,
+        given=row.label,
+        accepted=tuple(row.accepted),
+        text=row.text,
+        time=to_time(row.time),
+        settled=row.settled,
+        upheld=row.upheld,
+        answer=row.answer,
+    )
+
+
+def contest_rows(on: Connection, project: int, settled: bool | None) -> list[Contest]:
+    """Contests of a project, newest first."""
+    wanted = _CONTESTS.where(contests.c.project == project)
+    if settled is not None:
+        wanted = wanted.where(contests.c.settled == settled)
+    return [_contest_of(row) for row in on.execute(wanted)]
+
+
+def settle(
+    on: Connection,
+    dossier: Dossier,
+    contest: int,
+    *,
+    upheld: bool,
+    answer: str,
+    actor: str,
+    now: float,
+) -> Contest:
+    """Settle a contest; the judge sees the answer beside her next page."""
+    row = on.execute(
+        select(contests.c.judge, contests.c.gold).where(
+            contests.c.id == contest, contests.c.project == dossier.project
+        )
+    ).one_or_none()
+    if row is None:
+        raise NotFound("contest", str(contest))
+    on.execute(
+        update(contests)
+        .where(contests.c.id == contest)
+        .values(settled=True, upheld=upheld, answer=answer)
+    )
+    word = "You were right to disagree." if upheld else "We have looked at what you disagreed with."
+    notice = on.execute(
+        select(judges.c.notice).where(judges.c.id == row.judge).with_for_update(key_share=True)
+    ).scalar_one()
+    told = f"{word} {answer}".strip()
+    on.execute(update(judges).where(judges.c.id == row.judge).values(notice=[*notice, told]))
+    figures = {"contest": contest, "gold": row.gold, "upheld": upheld}
+    write_log(on, [line(dossier, now, "contest-settled", judge=row.judge, actor=actor, **figures)])
+    return _contest_of(on.execute(_CONTESTS.where(contests.c.id == contest)).one())
+
+
+def names_to_golds(dossier: Dossier, names: Iterable[str]) -> list[int]:
+    """The golds of items by the items' names."""
+    by_name = {facts.name: gold for gold, facts in dossier.golds.items()}
+    found = []
+    for name in names:
+        if name not in by_name:
+            raise NotFound("gold", name)
+        found.append(by_name[name])
+    return found

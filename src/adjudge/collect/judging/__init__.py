@@ -1,0 +1,1 @@
+"""The judge's side: pages made and answered, items counted, one transaction each."""

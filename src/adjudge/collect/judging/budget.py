@@ -1,0 +1,194 @@
+"""The budget of a project: what is spent, what is in judges' hands, and whether a page fits.
+
+What is in judges' hands counts as spent until it comes back, so that the budget is not passed
+however many judges ask at once. Whoever asks for a page takes her turn first (``take_turn``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from sqlalchemy import Boolean, ColumnElement, and_, bindparam, func, literal_column, select, text
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.judging.dry_runs import is_real
+from adjudge.collect.judging.entrance import paid
+from adjudge.collect.records import to_micros, to_money
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.schema import judges, page_rows, pages
+from adjudge.collect.values import DRY_RUN
+from adjudge.collect.views import Budget
+from adjudge.errors import Refused
+
+_TURN = text("SELECT pg_advisory_xact_lock(7234003, CAST(:project AS integer))")
+_ROWS = (
+    select(func.count())
+    .where(page_rows.c.page == pages.c.id, text("page_rows.gold IS NULL"))
+    .correlate(pages)
+    .scalar_subquery()
+)
+
+
+def _any(count: str) -> ColumnElement[bool]:
+    """Whether a count of a judge is above nought; as text, since it is grouped by."""
+    return literal_column(f"judges.{count} > 0", Boolean)
+
+
+# One statement, so that a page that is being answered is counted once: as out, or as earned.
+_SPENT = (
+    select(
+        judges.c.arm,
+        judges.c.stage,
+        *(_any(name).label(name) for name in ("pages", "training_seen", "made")),
+        func.count().label("judges"),
+        func.sum(judges.c.earned).label("earned"),
+        func.sum(judges.c.worked).label("worked"),
+        func.count(pages.c.id).label("out"),
+        func.coalesce(func.sum(_ROWS), 0).label("rows"),
+    )
+    .select_from(
+        judges.outerjoin(
+            pages,
+            and_(pages.c.id == judges.c.page, text("pages.state = 'open' AND pages.kind = 'work'")),
+        )
+    )
+    .where(judges.c.project == bindparam("project"), is_real)
+    .group_by(judges.c.arm, judges.c.stage, *map(_any, ("pages", "training_seen", "made")))
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What a project has spent; money in millionths."""
+
+    earned: int = 0
+    in_hand: int = 0  # pay of pages that are out, and what judges in training may come to
+    judgments: int = 0  # answers to work that are stored
+    rows: int = 0  # of work, on pages that are out
+
+
+def take_turn(on: Connection, project: int) -> None:
+    """Wait for whoever makes a page of this project; SQLite's one writer needs no such turn."""
+    if on.dialect.name == "postgresql":
+        on.execute(_TURN, {"project": project})
+
+
+def has_budget(policy: Policy) -> bool:
+    """Whether a policy sets any budget."""
+    return policy.budget is not None or policy.budget_judgments is not None
+
+
+def spending_of(on: Connection, dossier: Dossier) -> Spending:
+    """What a project has spent, and what is out."""
+    earned = in_hand = judgments = rows = 0
+    for group in on.execute(_SPENT, {"project": dossier.project}):
+        policy = dossier.policy_of(group.arm)
+        one, two = (_pay_of(group, dossier, amount) for amount in (0, 1))
+        earned += one * group.judges + (two - one) * int(group.earned)
+        kept = to_micros(policy.pay_failed) if _is_owed(group) else 0
+        out = max(kept, to_micros(policy.pay_per_page))
+        in_hand += out * group.out + kept * (group.judges - group.out)
+        judgments += int(group.worked)
+        rows += int(group.rows)
+    return Spending(earned=earned, in_hand=in_hand, judgments=judgments, rows=rows)
+
+
+def _is_owed(judge: Any) -> bool:
+    """Whether a judge would be paid for her training alone, if nothing came after it."""
+    begun = judge.training_seen or (judge.stage == "training" and judge.made)
+    return bool(not judge.pages and begun and judge.stage in ("training", "working", "warned"))
+
+
+def _pay_of(group: Any, dossier: Dossier, earned: int) -> int:
+    """What a judge of a group is paid who has earned so much by pages."""
+    judge = SimpleNamespace(
+        arm=group.arm,
+        stage=group.stage,
+        pages=int(group.pages),
+        training_seen=int(group.training_seen),
+        earned=earned,
+    )
+    return paid(judge, dossier)
+
+
+def rows_left(
+    on: Connection, judge: StoredRow, dossier: Dossier, *, turn: bool = True
+) -> int | None:
+    """How many rows of work a new page of a judge may have; None for any number.
+
+    Without a ``turn`` only a look, which may be wrong a moment later.
+    """
+    policy = dossier.policy
+    if not has_budget(policy) or judge.kind == DRY_RUN:
+        return None
+    if turn:
+        take_turn(on, judge.project)
+    spent = spending_of(on, dossier)
+    hers = dossier.policy_of(judge.arm)
+    pay = to_micros(hers.pay_per_page)
+    if _is_owed(judge):  # so much is kept for her already
+        pay = max(0, pay - to_micros(hers.pay_failed))
+    if policy.budget is not None and spent.earned + spent.in_hand + pay > to_micros(policy.budget):
+        return 0
+    if policy.budget_judgments is None:
+        return None
+    return max(0, policy.budget_judgments - spent.judgments - spent.rows)
+
+
+def may_begin(on: Connection, judge: StoredRow, dossier: Dossier) -> bool:
+    """Whether a page could follow the training of a judge, or she has begun it already."""
+    policy = dossier.policy
+    if not has_budget(policy) or judge.kind == DRY_RUN or judge.made > 0:
+        return True
+    take_turn(on, judge.project)
+    spent = spending_of(on, dossier)
+    hers = dossier.policy_of(judge.arm)
+    least = to_micros(max(hers.pay_per_page, hers.pay_failed))
+    money = policy.budget is not None and (
+        spent.earned + spent.in_hand + least > to_micros(policy.budget)
+    )
+    count = policy.budget_judgments is not None and (
+        spent.judgments + spent.rows >= policy.budget_judgments
+    )
+    return not (money or count)
+
+
+def check_late(on: Connection, judge: StoredRow, dossier: Dossier, rows: int) -> None:
+    """Refuse answers to an expired page that the budget has no room for any more.
+
+    The caller holds the locks of the items already: whoever has the turn waits for no item.
+    """
+    left = rows_left(on, judge, dossier)
+    if left is not None and left < rows:
+        raise Refused(
+            "page-expired",
+            "the time for this page is over, and the budget of the project is spent meanwhile",
+        )
+
+
+def budget_of(on: Connection, dossier: Dossier) -> Budget | None:
+    """The budget as a requester sees it; None where there is none."""
+    policy = dossier.policy
+    if not has_budget(policy):
+        return None
+    spent = spending_of(on, dossier)
+    pay = min(to_micros(arm.policy.pay_per_page) for arm in dossier.arms.values())
+    over = policy.budget is not None and (
+        spent.earned + spent.in_hand + pay > to_micros(policy.budget)
+    )
+    over |= policy.budget_judgments is not None and (
+        spent.judgments + spent.rows >= policy.budget_judgments
+    )
+    return Budget(
+        money=policy.budget,
+        earned=to_money(spent.earned),
+        in_hand=to_money(spent.in_hand),
+        judgments=policy.budget_judgments,
+        judged=spent.judgments,
+        rows_in_hand=spent.rows,
+        spent=over,
+    )

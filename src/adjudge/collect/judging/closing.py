@@ -1,0 +1,221 @@
+"""Adaptive closing in the store: how many judgments items need now, set from what is known.
+
+Every function runs inside the caller's transaction, which holds the locks of the items. In a
+project with a fixed number nothing here does anything. In an adaptive one no judgment is surplus:
+whatever is trusted counts, and what an item needs follows it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import and_, bindparam, select, text, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.rules.adaptive import Knowledge, needed_of, neutral, order_of, rule_of
+from adjudge.collect.rules.routing import item_state
+from adjudge.collect.store.database import Prepared
+from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, settings
+
+_PART = 500  # items in one statement
+_FRONT = 2000  # candidates that are put in order; those behind them stay behind
+_COUNTS = text(
+    "judgments.gold IS NULL AND judgments.kind = 'work' AND NOT judgments.other "
+    "AND judgments.standing IN ('trusted', 'surplus')"
+)
+_JUDGED = (
+    select(
+        items.c.id,
+        items.c.leased,
+        items.c.trusted,
+        items.c.surplus,
+        items.c.needed,
+        items.c.broken,
+        items.c.state,
+        items.c.probability,
+        judgments.c.judge,
+        judgments.c.label,
+    )
+    .select_from(items.outerjoin(judgments, and_(judgments.c.item == items.c.id, _COUNTS)))
+    .where(items.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(items.c.id, judgments.c.id)
+)
+_HELD = Prepared(
+    select(judgments.c.item, judgments.c.judge, judgments.c.label)
+    .select_from(items.join(judgments, judgments.c.item == items.c.id))
+    .where(
+        items.c.project == bindparam("project"),
+        items.c.rank >= bindparam("first"),
+        items.c.rank <= bindparam("last"),
+        ITEM_HAS_ROOM,
+        _COUNTS,
+    )
+)
+_SET = (
+    update(items)
+    .where(items.c.id == bindparam("which"))
+    .values(
+        trusted=bindparam("new_trusted"),
+        surplus=0,
+        needed=bindparam("new_needed"),
+        state=bindparam("new_state"),
+        probability=bindparam("new_probability"),
+    )
+)
+_PROMOTE = (
+    update(judgments)
+    .where(
+        judgments.c.item.in_(bindparam("ids", expanding=True)),
+        judgments.c.standing == "surplus",
+    )
+    .values(standing="trusted")
+)
+
+
+def is_adaptive(dossier: Dossier) -> bool:
+    """Whether items of this project close when they are sure."""
+    return dossier.policy.closing == "adaptive"
+
+
+def knowledge_name(project: int) -> str:
+    """The setting under which what the last fit knows of a project is kept."""
+    return f"knowledge:{project}"
+
+
+def fixed_name(project: int) -> str:
+    """The setting under which the accuracy to expect of a fixed number is kept."""
+    return f"fixed-accuracy:{project}"
+
+
+def knowledge_of(on: Connection, dossier: Dossier) -> Knowledge:
+    """What is known of a project's judges: the last fit, kept with the dossier once it is read.
+
+    A new fit makes a new version of the project, and so a new dossier.
+    """
+    kept = dossier.kept.get("knowledge")
+    if isinstance(kept, Knowledge):
+        return kept
+    name = knowledge_name(dossier.project)
+    stored = on.execute(select(settings.c.value).where(settings.c.name == name)).scalar()
+    made = neutral(dossier.scale) if stored is None else Knowledge.from_json(stored)
+    dossier.kept["knowledge"] = made
+    return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where items stand: their counters, and the posterior of their truth."""
+
+    ids: NDArray[np.int64]  # (item,) ascending
+    leased: NDArray[np.int64]  # (item,)
+    trusted: NDArray[np.int64]  # (item,) surplus among them
+    posterior: NDArray[np.float64]  # (item, truth)
+    rows: Sequence[Any]  # (item,) the stored row of each, before any change
+
+
+def standing_of(on: Connection, dossier: Dossier, ids: Iterable[int]) -> Iterator[Standing]:
+    """Where items stand, as many at a time as fit one statement."""
+    ordered = sorted(set(ids))
+    knowledge = knowledge_of(on, dossier)
+    codes = {label: code for code, label in enumerate(dossier.scale.labels)}
+    for start in range(0, len(ordered), _PART):
+        rows = on.execute(_JUDGED, {"ids": ordered[start : start + _PART]}).all()
+        if not rows:
+            continue
+        every = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        found, first, place = np.unique(every, return_index=True, return_inverse=True)
+        given = [(at, row[8], codes[row[9]]) for at, row in zip(place, rows, strict=True)
+                 if row[8] is not None]  # fmt: skip
+        item, judge, label = np.array(given, dtype=np.int64).reshape(-1, 3).T
+        heads = [rows[at] for at in first]
+        yield Standing(
+            ids=found,
+            leased=np.array([row.leased for row in heads]),
+            trusted=np.bincount(item, minlength=len(found)).astype(np.int64),
+            posterior=knowledge.posterior_of(len(found), item, judge, label),
+            rows=heads,
+        )
+
+
+def renew_needs(on: Connection, dossier: Dossier, ids: Iterable[int]) -> list[Standing]:
+    """Set anew how many judgments items need, and so whether they are open; where they stand.
+
+    Nothing in a project with a fixed number. The caller holds the items' locks.
+    """
+    if not is_adaptive(dossier):
+        return []
+    found = []
+    for standing in standing_of(on, dossier, ids):
+        changes = _changes(dossier, standing)
+        surplus = [row.id for row in standing.rows if row.surplus]
+        if surplus:
+            on.execute(_PROMOTE, {"ids": surplus})
+        if changes:
+            on.execute(_SET, changes)
+        found.append(standing)
+    return found
+
+
+def _changes(dossier: Dossier, standing: Standing) -> list[dict[str, Any]]:
+    """The items whose counters or state are to be otherwise than they are stored."""
+    limit = dossier.policy.set_aside_after
+    probability = standing.posterior.max(axis=1)
+    needed = needed_of(rule_of(dossier.policy), standing.trusted, standing.leased, probability)
+    columns = (standing.trusted.tolist(), needed.tolist(), probability.tolist())
+    changes = []
+    for row, trusted, wanted, sure in zip(standing.rows, *columns, strict=True):
+        state = row.state
+        if state != "withdrawn":
+            state = item_state(
+                trusted=trusted, needed=wanted, broken=row.broken, set_aside_after=limit
+            )
+        same = row.probability is not None and abs(row.probability - sure) < 1e-9
+        before = (row.trusted, row.surplus, row.needed, row.state)
+        if same and before == (trusted, 0, wanted, state):
+            continue
+        change = {"which": row.id, "new_trusted": trusted, "new_needed": wanted}
+        changes.append({**change, "new_state": state, "new_probability": sure})
+    return changes
+
+
+def preferred(
+    on: Connection, dossier: Dossier, judge: int, queue: Sequence[tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    """Candidates for a judge's page (item, topic, rank), those that gain most from her first.
+
+    As they were in a project with a fixed number. Of a query no more are left than one group has,
+    where there are queries enough: a page would else take any of them.
+    """
+    if not is_adaptive(dossier) or not queue:
+        return list(queue)
+    front, rest = queue[:_FRONT], queue[_FRONT:]
+    place = {row[0]: at for at, row in enumerate(front)}
+    codes = {label: code for code, label in enumerate(dossier.scale.labels)}
+    asked = {"project": dossier.project, "first": front[0][2], "last": front[-1][2]}
+    given = [(place[row[0]], row[1], codes[row[2]]) for row in _HELD.all(on, asked)
+             if row[0] in place]  # fmt: skip
+    item, who, label = np.array(given, dtype=np.int64).reshape(-1, 3).T
+    knowledge = knowledge_of(on, dossier)
+    order = order_of(
+        rule_of(dossier.policy),
+        np.bincount(item, minlength=len(front)),
+        knowledge.posterior_of(len(front), item, who, label),
+        knowledge.confusion_of(judge),
+    )
+    ordered = [front[place] for place in order]
+    policy = dossier.policy
+    if len({row[1] for row in ordered}) < 2 * policy.queries_per_page:
+        return [*ordered, *rest]
+    counts: Counter[Any] = Counter()
+    kept = []
+    for row in ordered:
+        counts[row[1]] += 1
+        if counts[row[1]] <= policy.results_per_query:
+            kept.append(row)
+    return kept

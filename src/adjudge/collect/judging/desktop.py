@@ -1,0 +1,217 @@
+"""One request of a judge about a page: who, what, when; checks and lines that all of them share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Update, bindparam, select, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.judging.entrance import view_of
+from adjudge.collect.judging.pages import PAGE_BY_PUBLIC, PAGE_LOCKED, told
+from adjudge.collect.records import figures_of, judge_by_id, line, write_log
+from adjudge.collect.rules.policy import Decision
+from adjudge.collect.store.database import Bulk, StoredRow
+from adjudge.collect.store.schema import contests, judges, judgments, page_rows, pages
+from adjudge.collect.values import DRY_RUN, OTHERS, Answer, Feedback, Outcome
+from adjudge.errors import NotFound, Refused
+
+LONGEST_COMMENT = 5000
+
+ROWS = (
+    select(page_rows.c.row, page_rows.c.item, page_rows.c.gold)
+    .where(page_rows.c.page == bindparam("page"))
+    .order_by(page_rows.c.row)
+)
+GIVEN = select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
+ADD = Bulk(judgments)
+CLOSE = (
+    update(pages)
+    .where(pages.c.id == bindparam("page"))
+    .values(state="answered", answered=bindparam("now"), outcome=bindparam("told"), draft=None)
+)
+
+
+@cache
+def _set_judge(names: tuple[str, ...]) -> Update:
+    """The statement that sets these columns of a judge's row, made once."""
+    values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=judges.c[name].type)
+                              for name in names}  # fmt: skip
+    return update(judges).where(judges.c.id == bindparam("which")).values(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Desktop:
+    """One request of a judge inside its transaction: her row, her page, the project, the time."""
+
+    on: Connection
+    judge: StoredRow
+    dossier: Dossier
+    now: float
+    locked: bool = True  # whether her row and pages are kept from others' changes meanwhile
+
+    def page(self, public: str) -> StoredRow:
+        """One of her pages; another's looks as if it were not there."""
+        wanted = PAGE_LOCKED if self.locked else PAGE_BY_PUBLIC
+        page = self.on.execute(wanted, {"public": public}).one_or_none()
+        if page is None or page.judge != self.judge.id:
+            raise NotFound("page", public)
+        return page
+
+    def set_judge(self, **values: Any) -> None:
+        """Set columns of her row."""
+        named = {f"new_{name}": value for name, value in values.items()}
+        self.on.execute(_set_judge(tuple(values)), {"which": self.judge.id, **named})
+
+    def outcome(
+        self, page: StoredRow, feedback: Iterable[Feedback], stored: int, *, again: bool = False
+    ) -> Outcome:
+        """The outcome of a page, with the judge as she stands now."""
+        judge = judge_by_id(self.on, self.judge.id)
+        return Outcome(
+            page=page.public,
+            feedback=tuple(feedback),
+            view=view_of(self.on, judge, self.dossier),
+            stored=stored,
+            again=again,
+        )
+
+
+def check_may_answer(desk: Desktop, page: StoredRow) -> None:
+    """Refuse answers that come from a blocked judge, too late, or to a closed project."""
+    if desk.judge.stage == "blocked":
+        raise Refused("blocked", "your work on this project has been stopped")
+    dry = desk.judge.kind == DRY_RUN  # who may try a draft out
+    if desk.dossier.state == "closed" or (desk.dossier.state == "draft" and not dry):
+        raise Refused("not-open", "this project is closed and takes no more answers")
+    if page.state == "returned" or (page.state == "expired" and desk.judge.page != page.id):
+        raise Refused(
+            "page-expired",
+            "the time for this page is over and its results went to others; "
+            "please go on with a new page",
+        )
+
+
+def check_answers(
+    answers: Sequence[Answer], rows: Sequence[StoredRow], dossier: Dossier
+) -> dict[int, Answer]:
+    """The answers by row, each for a row of the page and with a label that can be given."""
+    known = {row.row for row in rows}
+    given: dict[int, Answer] = {}
+    for answer in answers:
+        if answer.row not in known:
+            raise Refused("bad-form", f"this page has no row {answer.row}", row=answer.row)
+        if answer.row in given:
+            raise Refused("bad-form", f"row {answer.row} is answered twice", row=answer.row)
+        if answer.label not in dossier.allowed:
+            raise Refused(
+                "bad-form",
+                f"row {answer.row}: {answer.label[:80]!r} is not one of the labels",
+                row=answer.row,
+            )
+        if len(answer.comment) > LONGEST_COMMENT or "\0" in answer.comment:
+            raise Refused(
+                "bad-form",
+                f"row {answer.row}: a comment has at most {LONGEST_COMMENT} characters",
+                row=answer.row,
+            )
+        seconds = answer.seconds
+        if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds < 1e7):
+            answer = replace(answer, seconds=None)  # noqa: PLW2901 - a client's bad clock
+        given[answer.row] = answer
+    return given
+
+
+def check_page_answers(
+    desk: Desktop, page: StoredRow, answers: Sequence[Answer]
+) -> dict[int, Answer]:
+    """The answers to a page by row, checked."""
+    rows = list(desk.on.execute(ROWS, {"page": page.id}))
+    return check_answers(answers, rows, desk.dossier)
+
+
+def told_again(desk: Desktop, page: StoredRow) -> Outcome:
+    """The outcome of a page that is answered already."""
+    given = list(desk.on.execute(GIVEN, {"page": page.id}))
+    return desk.outcome(page, stored_feedback(desk, page, given), len(given), again=True)
+
+
+def stored_feedback(desk: Desktop, page: StoredRow, given: Sequence[StoredRow]) -> list[Feedback]:
+    """What was told of an answered page, with the gold as it is now and contests marked."""
+    told_rows = set((page.outcome or {}).get("told", ()))
+    ids = [row.id for row in given if row.row in told_rows]
+    contested = set(
+        desk.on.execute(select(contests.c.judgment).where(contests.c.judgment.in_(ids))).scalars()
+    )
+    return [
+        told(desk.dossier, row, contested=row.id in contested)
+        for row in given
+        if row.row in told_rows
+    ]
+
+
+def save_draft(desk: Desktop, page: StoredRow, given: dict[int, Answer]) -> int:
+    """Keep answers that are not sent yet, beside those kept before."""
+    kept = {row["row"]: row for row in page.draft or ()}
+    for answer in given.values():
+        kept[answer.row] = {
+            "row": answer.row,
+            "label": answer.label,
+            "comment": answer.comment,
+            "seconds": answer.seconds,
+        }
+    draft = [kept[row] for row in sorted(kept)]
+    desk.on.execute(update(pages).where(pages.c.id == page.id).values(draft=draft))
+    return len(draft)
+
+
+def judgment(
+    desk: Desktop, page: StoredRow, row: StoredRow, answer: Answer, standing: str
+) -> dict[str, Any]:
+    """One judgment to be stored; of a dry run never a trusted one."""
+    gold = None if row.gold is None else desk.dossier.golds[row.gold]
+    return {
+        "project": desk.judge.project,
+        "judge": desk.judge.id,
+        "item": row.item,
+        "page": page.id,
+        "row": row.row,
+        "kind": page.kind,
+        "label": answer.label,
+        "other": answer.label in OTHERS,
+        "comment": answer.comment,
+        "standing": "untrusted" if desk.judge.kind == DRY_RUN else standing,
+        "gold": row.gold,
+        "right": None if gold is None else gold.right(answer.label),
+        "seconds": answer.seconds,
+        "time": desk.now,
+    }
+
+
+def log_decision(
+    desk: Desktop, page: StoredRow, event: str, decision: Decision, answered: dict[str, Any]
+) -> None:
+    """Log what was answered, and each decision with the figures it rests on."""
+    figures = figures_of(decision.record)
+    lines = [
+        line(
+            desk.dossier,
+            desk.now,
+            event,
+            judge=desk.judge.id,
+            actor="judge",
+            page=page.public,
+            **figures,
+            **answered,
+        )
+    ]
+    lines += [
+        line(desk.dossier, desk.now, name, judge=desk.judge.id, **figures)
+        for name in decision.events
+    ]
+    write_log(desk.on, lines)

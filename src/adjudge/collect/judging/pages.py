@@ -1,0 +1,446 @@
+"""Making pages: which items and golds, leased and stored, and how a stored page is shown."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, Literal, cast
+
+import numpy as np
+from sqlalchemy import BindParameter, bindparam, func, insert, select, text, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.experiments.quotas import arm_limit, arm_room, with_arm_room
+from adjudge.collect.judging.budget import may_begin, rows_left, take_turn
+from adjudge.collect.judging.closing import preferred
+from adjudge.collect.judging.dry_runs import check_open
+from adjudge.collect.judging.entrance import any_left, any_open, ended_untrained, in_arm
+from adjudge.collect.judging.leases import expire_pages, has_room
+from adjudge.collect.judging.refreshers import due_for, is_refresher
+from adjudge.collect.records import judge_by_id, line, record_of, to_time, write_log
+from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
+from adjudge.collect.rules.policy import Policy, resumed
+from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
+from adjudge.collect.rules.routing import Plan, Slot, compose
+from adjudge.collect.rules.wording import BUDGET_SPENT, MAX_PAGES, NO_GOLD_LEFT, NOTHING_LEFT
+from adjudge.collect.store.database import Bulk, Prepared, StoredRow
+from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
+from adjudge.collect.values import OTHERS, Answer, Feedback, Group, Page
+from adjudge.collect.values import Row as PageRow
+from adjudge.errors import Refused
+
+_PAGE = select(
+    pages.c.id,
+    pages.c.public,
+    pages.c.judge,
+    pages.c.kind,
+    pages.c.key,
+    pages.c.attempt,
+    pages.c.expires,
+    pages.c.state,
+    pages.c.draft,
+    pages.c.outcome,
+)
+PAGE_BY_ID = _PAGE.where(pages.c.id == bindparam("page"))
+PAGE_BY_PUBLIC = select(pages).where(pages.c.public == bindparam("public"))
+# Judge, then page, then items: whoever locks them in this order waits for nobody in a circle.
+PAGE_LOCKED = PAGE_BY_PUBLIC.with_for_update(key_share=True)
+_CANDIDATES = (
+    select(items.c.id, items.c.topic, items.c.rank)
+    .where(
+        items.c.project == bindparam("project"),
+        items.c.rank > bindparam("reached"),
+        has_room,
+        ~select(judgments.c.id)
+        .where(
+            judgments.c.judge == bindparam("judge"),
+            judgments.c.item == items.c.id,
+            text("judgments.gold IS NULL"),
+        )
+        .exists(),
+    )
+    .order_by(items.c.rank)
+    .limit(bindparam("most"))
+)
+CANDIDATES = Prepared(_CANDIDATES)
+CANDIDATES_IN_ARM = Prepared(_CANDIDATES.where(arm_room))
+_SHOWN = Prepared(
+    select(page_rows.c.gold, func.max(page_rows.c.page).label("page"))
+    .where(page_rows.c.judge == bindparam("judge"), text("page_rows.gold IS NOT NULL"))
+    .group_by(page_rows.c.gold)
+)
+_JUDGED = select(judgments.c.item, judgments.c.page).where(
+    judgments.c.judge == bindparam("judge"),
+    judgments.c.item.in_(bindparam("ids", expanding=True)),
+    text("judgments.gold IS NULL"),
+)
+_ROUNDS = 12  # tries to get a page's items while others are being given theirs
+_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+_OBTAIN = (
+    select(items.c.id)
+    .where(items.c.id.in_(_IDS), has_room)
+    .order_by(items.c.id)
+    .with_for_update(key_share=True, skip_locked=True)
+)
+_LEASE = update(items).where(items.c.id.in_(_IDS), has_room).values(leased=items.c.leased + 1)
+_ADD_PAGE = insert(pages).returning(pages.c.id)
+_ADD_ROWS = Bulk(page_rows)
+_SHOW = (
+    select(
+        page_rows.c.row,
+        page_rows.c.group,
+        items.c.query,
+        items.c.need,
+        items.c.category,
+        items.c.title,
+        items.c.text,
+        items.c.url,
+        items.c.image,
+    )
+    .join(items, items.c.id == page_rows.c.item)
+    .where(page_rows.c.page == bindparam("page"))
+    .order_by(page_rows.c.row)
+)
+_GIVEN = select(judgments).where(judgments.c.page == bindparam("page"))
+_JUDGE_PAGE = (
+    update(judges)
+    .where(judges.c.id == bindparam("which"))
+    .values(
+        page=bindparam("new_page"),
+        last=bindparam("new_last"),
+        made=judges.c.made + 1,
+        shown=judges.c.shown + bindparam("more_shown"),
+        golds_shown=judges.c.golds_shown + bindparam("more_golds"),
+        stage=bindparam("new_stage"),
+        reason=bindparam("new_reason"),
+        reached=bindparam("new_reached"),
+    )
+)
+
+
+def next_page(on: Connection, judge: StoredRow, dossier: Dossier, now: float) -> Page | None:
+    """The page a judge has open, or a new one, or None."""
+    if judge.stage == "consent":
+        raise Refused("consent-wanted", "please agree to take part first")
+    if judge.stage in ("failed", "blocked") or ended_untrained(judge, dossier):
+        return None
+    expire_pages(on, now)
+    if judge.page is not None:
+        page = on.execute(PAGE_BY_ID, {"page": judge.page}).one_or_none()
+        if page is not None and page.state == "open":
+            return show(on, page, dossier)
+    check_open(judge.kind, dossier, "this project is not open at the moment")
+    rng = np.random.default_rng([dossier.seed, judge.id, judge.made])
+    if judge.stage == "training":
+        return _training_page(on, judge, dossier, rng, now)
+    refresher = _refresher_page(on, judge, dossier, rng, now)
+    return refresher or _work_page(on, judge, dossier, rng, now)
+
+
+def _refresher_page(
+    on: Connection, judge: StoredRow, dossier: Dossier, rng: np.random.Generator, now: float
+) -> Page | None:
+    """A page of golds of the kinds that a judge confused, if she is due one and work is open."""
+    due = due_for(on, judge, dossier)
+    policy = dossier.policy_of(judge.arm)
+    if due is None or not any_open(on, judge, policy) or rows_left(on, judge, dossier) == 0:
+        return None
+    number, confused = due
+    shown = golds_met(on, judge, dossier)
+    chosen = choose_refresher(dossier.training, confused, policy.refresher_pairs, rng, seen=shown)
+    if not chosen:  # no gold of these kinds may be told
+        return None
+    told: dict[str, Any] = {"confused": to_json(confused)}
+    figures = {"number": number, "misses": sum(confused.values()), "pairs": len(chosen), **told}
+    write_log(on, [line(dossier, now, "refresher-given", judge=judge.id, **figures)])
+    plan = _by_topic(dossier, chosen)
+    return _store(
+        on, judge, dossier, "training", plan, now,
+        reached=judge.reached, attempt=-number, outcome=told,
+    )  # fmt: skip
+
+
+def _by_topic(dossier: Dossier, chosen: Sequence[int]) -> Plan[int]:
+    """Golds as a page has them, those of a query together."""
+    groups: dict[str, list[Slot[int]]] = {}
+    for gold in chosen:
+        groups.setdefault(dossier.golds[gold].topic, []).append(Slot(gold, True))
+    return list(groups.values())
+
+
+def _training_page(
+    on: Connection, judge: StoredRow, dossier: Dossier, rng: np.random.Generator, now: float
+) -> Page | None:
+    """A page of training golds, those of a query together."""
+    policy = dossier.policy_of(judge.arm)
+    left = dossier.training_pairs(judge.arm) - judge.training_seen
+    if left <= 0:  # the training was switched off, or its gold withdrawn, meanwhile
+        _waive(on, judge, dossier, now)
+        fresh = judge_by_id(on, judge.id)
+        return _work_page(on, fresh, dossier, rng, now)
+    if not may_begin(on, judge, dossier):
+        _finish(on, judge, dossier, BUDGET_SPENT, now)
+        return None
+    shown = golds_met(on, judge, dossier)
+    count = min(left, policy.pairs_per_page)
+    chosen = choose_training(dossier.training, count, policy.training_mix, rng, seen=shown)
+    return _store(on, judge, dossier, "training", _by_topic(dossier, chosen), now)
+
+
+def golds_met(on: Connection, judge: StoredRow, dossier: Dossier) -> dict[int, int]:
+    """The golds a judge has met, as gold or as work before it was gold, and on which page."""
+    met: dict[int, int] = dict(_SHOWN.all(on, {"judge": judge.id}))
+    work = {gold.item: gold.gold for gold in dossier.golds.values() if gold.once_work}
+    if work:
+        for item, page in on.execute(_JUDGED, {"judge": judge.id, "ids": sorted(work)}):
+            met.setdefault(work[item], page)
+    return met
+
+
+def _waive(on: Connection, judge: StoredRow, dossier: Dossier, now: float) -> None:
+    """Let a judge past a training that there is no more of."""
+    on.execute(update(judges).where(judges.c.id == judge.id).values(stage="working"))
+    write_log(on, [line(dossier, now, "training-waived", judge=judge.id, stage="working")])
+
+
+def _work_page(
+    on: Connection, judge: StoredRow, dossier: Dossier, rng: np.random.Generator, now: float
+) -> Page | None:
+    """A page of work with screening golds among it; finishes the judge if nothing is left."""
+    policy = dossier.policy_of(judge.arm)
+    if policy.max_pages is not None and judge.pages >= policy.max_pages:
+        _finish(on, judge, dossier, MAX_PAGES, now)
+        return None
+    left = rows_left(on, judge, dossier)
+    if left == 0:
+        _finish(on, judge, dossier, BUDGET_SPENT, now)
+        return None
+    golds: list[GoldCard[int]] = []
+    if policy.screening_share > 0 and dossier.screening:
+        shown = golds_met(on, judge, dossier)
+        runs_out = policy.gold_runs_out
+        golds = screening_order(
+            dossier.screening, shown, policy.screening_mix, rng, runs_out=runs_out
+        )
+        if not golds and runs_out == "finish":
+            _finish(on, judge, dossier, NO_GOLD_LEFT, now)
+            return None
+    leased = _lease(on, judge, golds, dossier, rng, left)
+    if leased is not None:
+        plan, reached = leased
+        return _store(on, judge, dossier, "work", plan, now, reached=reached)
+    if not any_left(on, judge, policy):
+        _finish(on, judge, dossier, NOTHING_LEFT, now)
+    return None
+
+
+def _lease(
+    on: Connection,
+    judge: StoredRow,
+    golds: Sequence[GoldCard[int]],
+    dossier: Dossier,
+    rng: np.random.Generator,
+    left: int | None,
+) -> tuple[Plan[int], int] | None:
+    """Items for a judge's next page, leased to her, and how far down the queue she is then.
+
+    She goes through the queue from where she was, so that what she has judged is not looked
+    through again at every page; where the rest does not fill a page, from its beginning. ``left``
+    is the most rows of work that the budget allows.
+    """
+    # One page of a project is made at a time: all judges want the items at the queue's front, and
+    # would else hold a part of them each while they look for the rest.
+    take_turn(on, judge.project)
+    policy = dossier.policy_of(judge.arm)
+    window = 6 * policy.pairs_per_page
+    scans = [(0, window), (0, 1_000_000)]
+    if judge.reached:
+        scans.insert(0, (judge.reached, window))
+    if left is not None and left < policy.pairs_per_page:  # the last page, and a short one
+        del scans[:-1]
+    lost: set[int] = set()
+    candidates = CANDIDATES_IN_ARM if policy.judgments_by_arm else CANDIDATES
+    hers = {"project": judge.project, "judge": judge.id, **in_arm(judge, policy)}
+    for _ in range(_ROUNDS):
+        reached, most = scans[0]
+        found = candidates.all(on, {**hers, "reached": reached, "most": most})
+        if not reached and len(found) < most:  # that is all there is
+            del scans[1:]
+        queue = [row for row in found if row[0] not in lost]
+        work = [(row[0], row[1]) for row in preferred(on, dossier, judge.id, queue)[:left]]
+        plan = compose(
+            work,
+            golds,
+            policy,
+            rng,
+            shown=judge.shown,
+            golds_shown=judge.golds_shown,
+            seed=(dossier.seed, judge.id),
+        )
+        if len(scans) > 1 and sum(map(len, plan)) < policy.pairs_per_page:
+            del scans[0]
+            continue
+        if not plan:
+            return None
+        ids = sorted(slot.item for group in plan for slot in group if not slot.gold)
+        if not ids:  # a short page, and it is gold's turn
+            return plan, judge.reached
+        missed = _not_obtained(on, ids, judge.arm, policy)
+        if not missed:
+            on.execute(_LEASE, {"ids": ids})
+            return plan, _reached(queue, set(ids))
+        lost |= missed
+    return None
+
+
+def _reached(queue: Sequence[tuple[Any, ...]], chosen: set[int]) -> int:
+    """The rank before the first topic of the queue that is not on the page."""
+    topics = {row[1] for row in queue if row[0] in chosen}
+    for _, topic, rank in queue:
+        if topic not in topics:
+            return int(rank) - 1
+    return int(queue[-1][2])
+
+
+def _not_obtained(on: Connection, ids: list[int], arm: str, policy: Policy) -> set[int]:
+    """Which of these items are just being answered or given back; on SQLite none.
+
+    They are not waited for, since whoever has them may wait for what this judge has.
+    """
+    if on.dialect.name != "postgresql":
+        return set()
+    obtained = list(on.execute(_OBTAIN, {"ids": ids}).scalars())
+    # Only now that they are locked: a judgment of her arm may have regained its trust meanwhile.
+    return set(ids) - with_arm_room(on, obtained, arm, arm_limit(policy))
+
+
+def _store(
+    on: Connection,
+    judge: StoredRow,
+    dossier: Dossier,
+    kind: Literal["training", "work"],
+    plan: Plan[int],
+    now: float,
+    *,
+    reached: int = 0,
+    attempt: int | None = None,
+    outcome: dict[str, Any] | None = None,
+) -> Page:
+    """Store a page and show it; slots hold items, or golds by the gold's own id."""
+    policy = dossier.policy_of(judge.arm)
+    made = {
+        "public": secrets.token_urlsafe(12),
+        "project": judge.project,
+        "judge": judge.id,
+        "kind": kind,
+        "key": secrets.token_urlsafe(12),
+        "attempt": judge.attempt if attempt is None else attempt,
+        "made": now,
+        "expires": now + 60 * policy.lease_minutes,
+        "state": "open",
+        "outcome": outcome,
+    }
+    page = on.execute(_ADD_PAGE, made).scalar_one()
+    rows: list[dict[str, Any]] = []
+    for group, slots in enumerate(plan):
+        for slot in slots:
+            gold = slot.item if slot.gold else None
+            item = slot.item if gold is None else dossier.golds[gold].item
+            rows.append(
+                {
+                    "page": page,
+                    "row": len(rows) + 1,
+                    "group": group,
+                    "item": item,
+                    "gold": gold,
+                    "judge": judge.id,
+                }
+            )
+    _ADD_ROWS.run(on, rows)
+    counts = kind == "work"
+    values: dict[str, Any] = {
+        "more_shown": len(rows) if counts else 0,
+        "more_golds": sum(row["gold"] is not None for row in rows) if counts else 0,
+        "new_stage": judge.stage,
+        "new_reason": judge.reason,
+        "new_reached": reached,
+    }
+    if judge.stage == "finished":
+        record = resumed(record_of(judge), policy)
+        values |= {"new_stage": record.stage, "new_reason": ""}
+        write_log(on, [line(dossier, now, "resumed", judge=judge.id, stage=record.stage)])
+    on.execute(_JUDGE_PAGE, {"which": judge.id, "new_page": page, "new_last": now, **values})
+    return show(on, SimpleNamespace(id=page, draft=None, **made), dossier)
+
+
+def _finish(on: Connection, judge: StoredRow, dossier: Dossier, reason: str, now: float) -> None:
+    """Finish a judge for a reason; nothing if she is finished."""
+    if judge.stage == "finished":
+        return
+    on.execute(
+        update(judges)
+        .where(judges.c.id == judge.id)
+        .values(stage="finished", reason=reason, page=None, last=now)
+    )
+    write_log(
+        on,
+        [line(dossier, now, "finished", judge=judge.id, stage="finished", reason=reason)],
+    )
+
+
+def show(on: Connection, page: Any, dossier: Dossier) -> Page:
+    """A stored page as its judge sees it."""
+    groups: list[tuple[Any, list[PageRow]]] = []
+    last = None
+    for row in on.execute(_SHOW, {"page": page.id}):
+        if row.group != last:
+            groups.append((row, []))
+            last = row.group
+        groups[-1][1].append(
+            PageRow(row=row.row, title=row.title, text=row.text, url=row.url, image=row.image)
+        )
+    answers, feedback = _so_far(on, page, dossier)
+    return Page(
+        page=page.public,
+        kind=cast(Literal["training", "work"], page.kind),
+        key=page.key,
+        expires=to_time(page.expires),
+        groups=tuple(
+            Group(query=head.query, need=head.need, category=head.category, rows=tuple(rows))
+            for head, rows in groups
+        ),
+        labels=dossier.scale.labels,
+        others=OTHERS,
+        answers=answers,
+        feedback=feedback,
+        why=why(from_json(page.outcome["confused"])) if is_refresher(page) else "",
+    )
+
+
+def _so_far(
+    on: Connection, page: Any, dossier: Dossier
+) -> tuple[tuple[Answer, ...], tuple[Feedback, ...]]:
+    """Answers saved or given on an open page, and what was told of them."""
+    answers = {row["row"]: Answer(**row) for row in page.draft or ()}
+    feedback = []
+    if page.kind == "training":
+        for given in on.execute(_GIVEN, {"page": page.id}):
+            answers[given.row] = Answer(row=given.row, label=given.label, comment=given.comment)
+            if given.right is False:
+                feedback.append(told(dossier, given))
+    return tuple(answers[row] for row in sorted(answers)), tuple(feedback)
+
+
+def told(dossier: Dossier, given: Any, *, contested: bool = False) -> Feedback:
+    """What is told of an answer to a gold."""
+    gold = dossier.golds[given.gold]
+    return Feedback(
+        row=given.row,
+        given=given.label,
+        accepted=gold.accepted,
+        reason="" if given.right else gold.told(given.label),
+        right=bool(given.right),
+        contested=contested,
+    )

@@ -1,0 +1,153 @@
+"""Refreshers in the store: training pages of a negative try, what led to them, what came of it.
+
+A refresher is the training page of try -1, -2, ...: no tally of the training counts such a try.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.experiments.views import ArmRefreshers
+from adjudge.collect.records import to_time
+from adjudge.collect.rules.refreshing import Pair, between, confusions, is_due
+from adjudge.collect.store.schema import judges, judgments, pages
+from adjudge.collect.views import RefresherRow
+
+_HERS = (pages.c.kind == "training") & (pages.c.attempt < 0)
+_HAD = select(func.count(), func.coalesce(func.max(pages.c.id), 0)).where(
+    pages.c.judge == bindparam("judge"), _HERS, pages.c.state == "answered"
+)
+_MISSED = select(judgments.c.gold, judgments.c.label).where(
+    judgments.c.judge == bindparam("judge"),
+    judgments.c.kind == "work",
+    judgments.c.right.is_(False),
+    judgments.c.page > bindparam("last"),
+    judgments.c.id > bindparam("fresh"),
+)
+
+
+def is_refresher(page: Any) -> bool:
+    """Whether a stored page is a refresher."""
+    return bool(page.kind == "training" and page.attempt < 0)
+
+
+def due_for(on: Connection, judge: Any, dossier: Dossier) -> tuple[int, dict[Pair, int]] | None:
+    """The number of the refresher that a judge is to do now, and what she confused; else None.
+
+    Models have none: they do not learn from what they are told.
+    """
+    policy = dossier.policy_of(judge.arm)
+    if policy.refresher_pairs == 0 or judge.kind == "model":
+        return None
+    if judge.stage not in ("working", "warned"):
+        return None
+    if policy.max_pages is not None and judge.pages >= policy.max_pages:
+        return None
+    had, last = on.execute(_HAD, {"judge": judge.id}).one()
+    if not is_due(policy, misses=policy.refresher_after, had=had):
+        return None
+    given = {"judge": judge.id, "last": last, "fresh": judge.fresh_from}
+    missed = on.execute(_MISSED, given).all()
+    if not is_due(policy, misses=len(missed), had=had):
+        return None
+    return had + 1, confusions((dossier.golds[row[0]].accepted[0], row[1]) for row in missed)
+
+
+def counts_of(on: Connection, project: int) -> dict[str, int]:
+    """How many refreshers each judge has done, by her public id; those who did none are not in."""
+    wanted = (
+        select(judges.c.public, func.count())
+        .join(pages, pages.c.judge == judges.c.id)
+        .where(judges.c.project == project, _HERS, pages.c.state == "answered")
+        .group_by(judges.c.public)
+    )
+    return {row[0]: row[1] for row in on.execute(wanted)}
+
+
+def refreshers_of(on: Connection, judge: int) -> tuple[RefresherRow, ...]:
+    """The refreshers of one judge, with her accuracy on screening gold before and after each."""
+    done = on.execute(
+        select(pages.c.id, pages.c.answered, pages.c.outcome)
+        .where(pages.c.judge == judge, _HERS, pages.c.state == "answered")
+        .order_by(pages.c.id)
+    ).all()
+    if not done:
+        return ()
+    marks = [row.id for row in done]
+    parts = between(marks, _answers(on, [judge])[judge])
+    graded: dict[int, list[bool | None]] = defaultdict(list)
+    for row in on.execute(
+        select(judgments.c.page, judgments.c.right).where(judgments.c.page.in_(marks))
+    ):
+        graded[row.page].append(row.right)
+    return tuple(
+        RefresherRow(
+            number=number,
+            time=to_time(row.answered),
+            confused=tuple((a, g, n) for a, g, n in (row.outcome or {}).get("confused", ())),
+            pairs=len(graded[row.id]),
+            right=sum(right is not False for right in graded[row.id]),
+            before_seen=parts[number - 1][0],
+            before_right=parts[number - 1][1],
+            after_seen=parts[number][0],
+            after_right=parts[number][1],
+        )
+        for number, row in enumerate(done, 1)
+    )
+
+
+def _answers(on: Connection, ids: Sequence[int]) -> dict[int, list[tuple[int, bool]]]:
+    """The screening golds that judges answered in work, as (page, right), by judge."""
+    found: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    wanted = select(judgments.c.judge, judgments.c.page, judgments.c.right).where(
+        judgments.c.judge.in_(ids),
+        judgments.c.kind == "work",
+        judgments.c.gold.is_not(None),
+        judgments.c.right.is_not(None),
+    )
+    for row in on.execute(wanted):
+        found[row.judge].append((row.page, row.right))
+    return found
+
+
+def refreshers_by_arm(
+    on: Connection, rows: Sequence[Any], arms: Sequence[str]
+) -> tuple[ArmRefreshers, ...]:
+    """Refreshers of each arm, and gold accuracy of who had one before her first and after it."""
+    arm_of = {row.id: row.arm for row in rows}
+    marks: dict[int, list[int]] = defaultdict(list)
+    if rows:
+        wanted = select(pages.c.judge, pages.c.id).where(
+            pages.c.project == rows[0].project, _HERS, pages.c.state == "answered"
+        )
+        for judge, page in on.execute(wanted.order_by(pages.c.id)):
+            if judge in arm_of:
+                marks[judge].append(page)
+    if not marks:
+        return ()
+    answers: dict[int, list[tuple[int, bool]]] = {}
+    ids = sorted(marks)
+    for start in range(0, len(ids), 500):
+        answers |= _answers(on, ids[start : start + 500])
+    made = []
+    for arm in arms:
+        hers = [judge for judge in ids if arm_of[judge] == arm]
+        parts = [between(marks[judge][:1], answers.get(judge, ())) for judge in hers]
+        made.append(
+            ArmRefreshers(
+                arm=arm,
+                judges=len(hers),
+                refreshers=sum(len(marks[judge]) for judge in hers),
+                before_seen=sum(before[0] for before, _ in parts),
+                before_right=sum(before[1] for before, _ in parts),
+                after_seen=sum(after[0] for _, after in parts),
+                after_right=sum(after[1] for _, after in parts),
+            )
+        )
+    return tuple(made)

@@ -1,0 +1,1 @@
+"""The requester's side: projects, judges, progress, exports, accounts, panels."""

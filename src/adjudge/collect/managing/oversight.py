@@ -1,0 +1,259 @@
+"""Judges as a requester sees them: the list, one whole, blocked and unblocked by hand, the log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.gold.restoring import restore
+from adjudge.collect.judging.dry_runs import is_real
+from adjudge.collect.judging.entrance import paid
+from adjudge.collect.judging.leases import give_back, untrust
+from adjudge.collect.judging.refreshers import refreshers_of
+from adjudge.collect.records import (
+    columns_of,
+    figures_of,
+    line,
+    lock_judge,
+    record_of,
+    to_money,
+    to_time,
+    write_log,
+)
+from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
+from adjudge.collect.rules.trust import accuracy_of
+from adjudge.collect.rules.wording import reason_of
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.schema import golds, items, judges, judgments, log, pages
+from adjudge.collect.values import DRY_RUN, OTHERS
+from adjudge.collect.views import GoldAnswer, JudgeDetail, JudgeRow, LogEntry
+from adjudge.errors import NotFound
+
+
+def judge_rows(on: Connection, dossier: Dossier) -> list[JudgeRow]:
+    """Every judge of a project, the last to act first."""
+    seconds = _median_seconds(on, dossier.project)
+    rows = on.execute(
+        select(judges)
+        .where(judges.c.project == dossier.project)
+        .order_by(judges.c.last.desc(), judges.c.id.desc())
+    )
+    return [judge_row(row, dossier, seconds.get(row.id)) for row in rows]
+
+
+def _median_seconds(on: Connection, project: int, judge: int | None = None) -> dict[int, float]:
+    """The median time a pair took each judge, where it was measured."""
+    wanted = select(judgments.c.judge, judgments.c.seconds).where(
+        judgments.c.project == project,
+        judgments.c.kind == "work",
+        judgments.c.seconds.is_not(None),
+    )
+    if judge is not None:
+        wanted = wanted.where(judgments.c.judge == judge)
+    found = on.execute(wanted).fetchall()
+    if not found:
+        return {}
+    who = np.fromiter((row[0] for row in found), dtype=np.int64, count=len(found))
+    took = np.fromiter((row[1] for row in found), dtype=np.float64, count=len(found))
+    order = np.argsort(who, kind="stable")
+    ids, starts = np.unique(who[order], return_index=True)
+    parts = np.split(took[order], starts[1:])
+    return {int(one): float(np.median(part)) for one, part in zip(ids, parts, strict=True)}
+
+
+def judge_row(row: StoredRow, dossier: Dossier, seconds: float | None) -> JudgeRow:
+    """One judge's line."""
+    return JudgeRow(
+        judge=row.public,
+        channel=row.channel,
+        kind=row.kind,
+        arm=row.arm,
+        stage=row.stage,
+        reason=reason_of(row, dossier.policy_of(row.arm), open_items=True),
+        by_hand=row.by_hand,
+        came=to_time(row.came),
+        last=None if row.last is None else to_time(row.last),
+        pages=row.pages,
+        judged=row.judged,
+        others=row.others,
+        gold_seen=row.seen,
+        gold_right=row.right,
+        accuracy=accuracy_of(row.right, row.seen),
+        training_seen=row.training_seen,
+        training_right=row.training_right,
+        seconds=seconds,
+        pay=to_money(paid(row, dossier)),
+    )
+
+
+def find_judge(on: Connection, dossier: Dossier, public: str) -> StoredRow:
+    """A judge of this project."""
+    row = on.execute(
+        select(judges).where(judges.c.public == public, judges.c.project == dossier.project)
+    ).one_or_none()
+    if row is None:
+        raise NotFound("judge", public)
+    return row
+
+
+def judge_detail(on: Connection, dossier: Dossier, public: str) -> JudgeDetail:
+    """A judge whole: tallies, confusion against gold, her answers to gold, history."""
+    judge = find_judge(on, dossier, public)
+    answers = on.execute(
+        select(
+            judgments.c.label,
+            judgments.c.right,
+            judgments.c.kind,
+            judgments.c.time,
+            golds.c.accepted,
+            golds.c.active,
+            items.c.name,
+        )
+        .join(golds, golds.c.id == judgments.c.gold)
+        .join(items, items.c.id == golds.c.item)
+        .where(judgments.c.judge == judge.id)
+        .order_by(judgments.c.id.desc())
+    ).all()
+    labels = (*dossier.scale.labels, *OTHERS)
+    counts = Counter((row.accepted[0], row.label) for row in answers if row.active)
+    truths = tuple(label for label in labels if any(key[0] == label for key in counts))
+    median = _median_seconds(on, dossier.project, judge.id).get(judge.id)
+    return JudgeDetail(
+        row=judge_row(judge, dossier, median),
+        labels=labels,
+        truths=truths,
+        confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
+        golds=tuple(
+            GoldAnswer(
+                item=row.name,
+                label=row.label,
+                accepted=tuple(row.accepted),
+                right=row.right,
+                kind=row.kind,
+                time=to_time(row.time),
+            )
+            for row in answers
+        ),
+        history=tuple(log_entries(on, dossier.project, judge=public, limit=500)),
+        refreshers=refreshers_of(on, judge.id),
+        participant=judge.key if judge.channel == "panel" else "",
+        parameters={str(name): str(value) for name, value in judge.parameters.items()},
+    )
+
+
+def block(
+    on: Connection, dossier: Dossier, public: str, reason: str, *, actor: str, now: float
+) -> None:
+    """Block a judge by hand; nothing if she is blocked by hand already."""
+    find_judge(on, dossier, public)
+    judge = lock_judge(on, public)
+    if judge.stage == "blocked" and judge.by_hand:
+        return
+    was_blocked = judge.stage == "blocked"
+    record = blocked_by_hand(record_of(judge))
+    _end_page(on, judge)
+    on.execute(
+        update(judges)
+        .where(judges.c.id == judge.id)
+        .values(**columns_of(record), page=None, reason=reason.strip()[:500])
+    )
+    count = 0 if was_blocked else untrust(on, judge.id, dossier)
+    figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
+    write_log(on, [line(dossier, now, "blocked-by-hand", judge=judge.id, actor=actor, **figures)])
+
+
+def _end_page(on: Connection, judge: StoredRow) -> None:
+    """Take back the page a judge has open."""
+    if judge.page is None:
+        return
+    page = on.execute(select(pages.c.state, pages.c.kind).where(pages.c.id == judge.page)).one()
+    if page.state != "open":
+        return
+    if page.kind == "work":
+        give_back(on, [judge.page], "returned")
+    else:
+        on.execute(update(pages).where(pages.c.id == judge.page).values(state="returned"))
+
+
+def unblock(
+    on: Connection, dossier: Dossier, public: str, reason: str, *, actor: str, now: float
+) -> None:
+    """Unblock a judge: a fresh start, and her judgments count again; nothing if she is not."""
+    find_judge(on, dossier, public)
+    judge = lock_judge(on, public)
+    if judge.stage != "blocked":
+        return
+    record = unblocked_by_hand(record_of(judge))
+    newest = on.execute(
+        select(judgments.c.id)
+        .where(judgments.c.judge == judge.id)
+        .order_by(judgments.c.id.desc())
+        .limit(1)
+    ).scalar()
+    on.execute(
+        update(judges)
+        .where(judges.c.id == judge.id)
+        .values(**columns_of(record), fresh_from=newest or 0, reason="")
+    )
+    count = 0 if judge.kind == DRY_RUN else restore(on, [judge.id], dossier)
+    figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
+    write_log(on, [line(dossier, now, "unblocked-by-hand", judge=judge.id, actor=actor, **figures)])
+
+
+_LOG = select(log, judges.c.public).outerjoin(judges, judges.c.id == log.c.judge)
+
+
+def log_entries(
+    on: Connection,
+    project: int,
+    *,
+    before: int | None = None,
+    limit: int = 100,
+    judge: str | None = None,
+    event: str | None = None,
+) -> list[LogEntry]:
+    """Lines of the log, newest first."""
+    wanted = _LOG.where(log.c.project == project).order_by(log.c.id.desc()).limit(limit)
+    if before is not None:
+        wanted = wanted.where(log.c.id < before)
+    if judge is not None:
+        wanted = wanted.where(judges.c.public == judge)
+    if event is not None:
+        wanted = wanted.where(log.c.event == event)
+    return [entry_of(row) for row in on.execute(wanted)]
+
+
+def entry_of(row: StoredRow) -> LogEntry:
+    """A line of the log from a stored row."""
+    return LogEntry(
+        entry=row.id,
+        time=to_time(row.time),
+        event=row.event,
+        actor=row.actor,
+        judge=row.public,
+        policy_version=row.policy_version,
+        figures=row.figures,
+    )
+
+
+def whole_log(on: Connection, project: int) -> list[LogEntry]:
+    """The log of a project from its beginning, in order."""
+    wanted = _LOG.where(log.c.project == project).order_by(log.c.id)
+    return [entry_of(row) for row in on.execute(wanted)]
+
+
+def cost_of(on: Connection, dossier: Dossier) -> Decimal:
+    """What the judges of a project have earned in all."""
+    rows = on.execute(
+        select(
+            *(judges.c.stage, judges.c.arm, judges.c.earned),
+            *(judges.c.pages, judges.c.training_seen),
+        ).where(judges.c.project == dossier.project, is_real)
+    )
+    return to_money(sum(paid(row, dossier) for row in rows))

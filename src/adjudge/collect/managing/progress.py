@@ -1,0 +1,289 @@
+"""How far a project is: items by state and why they are open, cost, funnel, disagreement."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from sqlalchemy import case, exists, func, select
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.consensus.savings import lacking_of, savings_of, work_on_a_page
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.judging.budget import budget_of
+from adjudge.collect.judging.dry_runs import is_real, of_real_in
+from adjudge.collect.managing.oversight import cost_of
+from adjudge.collect.managing.panels import panel_warnings
+from adjudge.collect.rules.golds import gold_warnings
+from adjudge.collect.rules.trust import accuracy_of
+from adjudge.collect.store.schema import items, judges, judgments, log, pages
+from adjudge.collect.views import (
+    Budget,
+    DisagreementRow,
+    DisagreementTopic,
+    FunnelRow,
+    Progress,
+)
+
+_COUNTED = (judgments.c.kind == "work") & judgments.c.gold.is_(None)
+
+
+def _tally(on: Connection, column: Any, *conditions: Any) -> dict[Any, int]:
+    """How many rows there are for each value of a column."""
+    wanted = select(column, func.count()).where(*conditions).group_by(column).order_by(column)
+    return {row[0]: row[1] for row in on.execute(wanted)}
+
+
+def progress_of(on: Connection, dossier: Dossier) -> Progress:
+    """How far a project is."""
+    project = dossier.project
+    work = (items.c.project == project) & items.c.gold.is_(False)
+    kept = work & (items.c.state != "withdrawn")
+    states = _tally(on, items.c.state, work)
+    sums = on.execute(
+        select(
+            func.coalesce(func.sum(items.c.needed), 0).label("needed"),
+            func.coalesce(func.sum(items.c.trusted), 0).label("trusted"),
+            func.coalesce(func.sum(items.c.surplus), 0).label("surplus"),
+        ).where(kept)
+    ).one()
+    untrusted = ~judgments.c.other & (judgments.c.standing == "untrusted")
+    answers = on.execute(
+        select(
+            func.count(case((judgments.c.other, 1))).label("others"),
+            func.count(case((untrusted, 1))).label("untrusted"),
+        ).where(judgments.c.project == project, _COUNTED, of_real_in(project))
+    ).one()
+    real = select(judges.c.id).where(judges.c.project == project, is_real)
+    hers = (pages.c.project == project, pages.c.kind == "work", pages.c.judge.in_(real))
+    sheets = _tally(on, pages.c.state, *hers)
+    savings, budget = savings_of(on, dossier), budget_of(on, dossier)
+    return Progress(
+        items=sum(count for state, count in states.items() if state != "withdrawn"),
+        closed=states.get("closed", 0),
+        open=states.get("open", 0),
+        set_aside=states.get("set aside", 0),
+        withdrawn=states.get("withdrawn", 0),
+        why_open=_why_open(on, work, project),
+        by_trusted=_tally(on, items.c.trusted, kept),
+        needed=sums.needed,
+        trusted=sums.trusted,
+        surplus=sums.surplus,
+        untrusted=answers.untrusted,
+        others=answers.others,
+        pages=sheets.get("answered", 0),
+        open_pages=sheets.get("open", 0),
+        judges=_tally(on, judges.c.stage, judges.c.project == project, is_real),
+        funnel=funnel_of(on, dossier),
+        gold_accuracy=_gold_accuracy(on, project),
+        cost=cost_of(on, dossier),
+        cost_to_finish=cost_to_finish(dossier, lacking_of(on, dossier, savings)),
+        currency=dossier.policy.currency,
+        warnings=(*_spent(budget), *warnings_of(on, dossier), *_panel_warnings(dossier)),
+        savings=savings,
+        budget=budget,
+    )
+
+
+def _why_open(on: Connection, work: Any, project: int) -> dict[str, int]:
+    """Why open items are open: the words of ``routing.why_open``, counted in the store."""
+    untrusted = exists().where(
+        judgments.c.item == items.c.id,
+        judgments.c.standing == "untrusted",
+        _COUNTED,
+        of_real_in(project),
+    )
+    why = case(
+        (items.c.leased > 0, "in judges' hands"),
+        (items.c.trusted > 0, "some trusted judgments, more needed"),
+        (untrusted, "judged by blocked judges only"),
+        (items.c.broken > 0, "judges could not judge it"),
+        else_="not judged yet",
+    ).label("why")
+    counted = select(why).where(work, items.c.state == "open").subquery()
+    return dict(
+        on.execute(
+            select(counted.c.why, func.count()).group_by(counted.c.why).order_by(counted.c.why)
+        ).all()
+    )
+
+
+def cost_to_finish(dossier: Dossier, lacking: int) -> Decimal:
+    """What the trusted judgments that are lacking would cost, in full pages."""
+    a_page = work_on_a_page(dossier)
+    return dossier.policy.pay_per_page * math.ceil(lacking / a_page - 1e-9)
+
+
+def _spent(budget: Budget | None) -> list[str]:
+    """What a requester should know of the budget."""
+    if budget is None or not budget.spent:
+        return []
+    return ["The budget is spent, or in judges' hands: nobody is given another page."]
+
+
+def _gold_accuracy(on: Connection, project: int) -> float | None:
+    """Accuracy over every screening answer that counts."""
+    row = on.execute(
+        select(
+            func.count(judgments.c.right).label("seen"),
+            func.count(case((judgments.c.right, 1))).label("right"),
+        ).where(
+            judgments.c.project == project,
+            judgments.c.gold.is_not(None),
+            judgments.c.kind == "work",
+            of_real_in(project),
+        )
+    ).one()
+    return accuracy_of(row.right, row.seen)
+
+
+def funnel_of(on: Connection, dossier: Dossier) -> tuple[FunnelRow, ...]:
+    """How judges of each arm came through."""
+    stages: dict[str, Counter[str]] = defaultdict(Counter)
+    trained: Counter[str] = Counter()
+    began = judges.c.training_seen > 0
+    for row in on.execute(
+        select(judges.c.arm, judges.c.stage, began.label("began"), judges.c.attempt, func.count())
+        .where(judges.c.project == dossier.project, is_real)
+        .group_by(judges.c.arm, judges.c.stage, began, judges.c.attempt)
+    ):
+        stages[row.arm][row.stage] += row[4]
+        if row.began or row.attempt > 1:
+            trained[row.arm] += row[4]
+    passed: dict[str, int] = dict(
+        on.execute(
+            select(judges.c.arm, func.count(judges.c.id.distinct()))
+            .join(log, log.c.judge == judges.c.id)
+            .where(judges.c.project == dossier.project, log.c.event == "training-passed", is_real)
+            .group_by(judges.c.arm)
+        ).all()
+    )
+    return tuple(
+        FunnelRow(
+            arm=arm,
+            came=sum(stages[arm].values()),
+            trained=trained[arm],
+            passed=passed.get(arm, 0),
+            failed=stages[arm]["failed"],
+            working=stages[arm]["working"],
+            warned=stages[arm]["warned"],
+            blocked=stages[arm]["blocked"],
+            finished=stages[arm]["finished"],
+        )
+        for arm in dossier.arms
+    )
+
+
+def _panel_warnings(dossier: Dossier) -> list[str]:
+    """Where the policy does not meet the rules of the panel it names."""
+    arms = [arm.policy for arm in dossier.arms.values()]
+    trained = any(dossier.training_pairs(name) for name in dossier.arms)
+    return panel_warnings(dossier.policy, arms, trained=trained)
+
+
+def warnings_of(on: Connection, dossier: Dossier) -> list[str]:
+    """What a requester should know of the project's gold."""
+    topics: dict[Any, int] = dict(
+        on.execute(
+            select(items.c.topic, func.count())
+            .where(
+                items.c.project == dossier.project,
+                items.c.gold.is_(False),
+                items.c.state != "withdrawn",
+            )
+            .group_by(items.c.topic)
+        ).all()
+    )
+    return gold_warnings(
+        dossier.policy,
+        training=dossier.training,
+        screening=dossier.screening,
+        work_topics=topics,
+    )
+
+
+def disagreements_of(
+    on: Connection, dossier: Dossier, search: str, limit: int
+) -> list[DisagreementTopic]:
+    """Queries whose items split the trusted judges, the most split first."""
+    wanted = (
+        select(judgments.c.item, items.c.topic, judgments.c.label, func.count())
+        .join(items, items.c.id == judgments.c.item)
+        .where(
+            judgments.c.project == dossier.project,
+            _COUNTED,
+            ~judgments.c.other,
+            judgments.c.standing != "untrusted",
+        )
+        .group_by(judgments.c.item, items.c.topic, judgments.c.label)
+    )
+    if search:
+        wanted = wanted.where(items.c.query.icontains(search, autoescape=True))
+    rows = on.execute(wanted).fetchall()
+    if not rows:
+        return []
+    ids, place = np.unique(np.array([row[0] for row in rows]), return_inverse=True)
+    count = np.array([row[3] for row in rows], dtype=np.float64)
+    total = np.bincount(place, weights=count)
+    share = count / total[place]
+    entropy = np.bincount(place, weights=-share * np.log2(share))  # (item,)
+    names, topic = np.unique([row[1] for row in rows], return_inverse=True)
+    topic_of = np.empty(ids.size, dtype=np.int64)  # (item,)
+    topic_of[place] = topic
+    mean = np.bincount(topic_of, weights=entropy) / np.bincount(topic_of)
+    worst = [int(t) for t in np.argsort(-mean, kind="stable") if mean[t] > 1e-9][:limit]
+    counts: dict[int, dict[str, int]] = defaultdict(dict)
+    chosen = set(worst)
+    for row, code in zip(rows, topic, strict=True):
+        if int(code) in chosen:
+            counts[row[0]][row[2]] = row[3]
+    return [
+        _topic(on, dossier, str(names[t]), float(mean[t]), ids, entropy, topic_of == t, counts)
+        for t in worst
+    ]
+
+
+def _topic(
+    on: Connection,
+    dossier: Dossier,
+    name: str,
+    mean: float,
+    ids: Any,
+    entropy: Any,
+    mask: Any,
+    counts: dict[int, dict[str, int]],
+) -> DisagreementTopic:
+    """One query with its split items."""
+    bits = {int(i): float(e) for i, e in zip(ids[mask], entropy[mask], strict=True) if e > 1e-9}
+    texts = on.execute(select(items).where(items.c.id.in_(list(bits)))).all()
+    comments: dict[int, list[str]] = defaultdict(list)
+    for row in on.execute(
+        select(judgments.c.item, judgments.c.comment).where(
+            judgments.c.item.in_(list(bits)),
+            judgments.c.comment != "",
+            judgments.c.standing != "untrusted",
+        )
+    ):
+        comments[row.item].append(row.comment)
+    order = {label: place for place, label in enumerate(dossier.scale.labels)}
+    rows = [
+        DisagreementRow(
+            item=text.name,
+            title=text.title,
+            url=text.url,
+            counts=dict(sorted(counts[text.id].items(), key=lambda pair: order[pair[0]])),
+            entropy=bits[text.id],
+            comments=tuple(comments[text.id]),
+        )
+        for text in texts
+    ]
+    return DisagreementTopic(
+        topic=name,
+        query=texts[0].query,
+        need=texts[0].need,
+        entropy=mean,
+        items=tuple(sorted(rows, key=lambda row: (-row.entropy, row.item))),
+    )

@@ -1,0 +1,186 @@
+"""Judgments and gold out of the store, in columns, as the rest of the library takes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.dossier import Dossier
+from adjudge.collect.judging.dry_runs import of_real_in
+from adjudge.collect.store.schema import items, judges, judgments, pages
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import look_up
+
+_ITEM_FIELDS = ("query", "need", "category", "title", "url")
+
+
+def _columns(on: Connection, wanted: Any) -> list[tuple[Any, ...]]:
+    """The columns of a query's result, fetched at once."""
+    rows = on.execute(wanted).fetchall()
+    return list(zip(*rows, strict=True)) if rows else []
+
+
+class _Lookup:
+    """Names of things by their ids inside: sorted once, then looked up by whole columns."""
+
+    def __init__(self, on: Connection, table: Any, project: int, *columns: str) -> None:
+        wanted = (
+            select(table.c.id, *(table.c[name] for name in columns))
+            .where(table.c.project == project)
+            .order_by(table.c.id)
+        )
+        found = _columns(on, wanted) or [()] * (1 + len(columns))
+        self._ids = np.array(found[0], dtype=np.int64)
+        self._texts = {
+            name: pa.array(column, pa.large_string())
+            for name, column in zip(columns, found[1:], strict=True)
+        }
+
+    def take(self, ids: Any, column: str) -> Any:
+        """The texts of things, by a column of their ids."""
+        place = np.searchsorted(self._ids, np.asarray(ids, dtype=np.int64))
+        return self._texts[column].take(pa.array(place))
+
+
+def judgments_of(
+    on: Connection, dossier: Dossier, *, trusted: bool, golds: bool, dry_runs: bool = False
+) -> Judgments | None:
+    """The judgments of a project; None where there are none."""
+    wanted = (
+        select(
+            judgments.c.item,
+            judgments.c.judge,
+            judgments.c.label,
+            judgments.c.time,
+            judgments.c.seconds,
+        )
+        .where(
+            judgments.c.project == dossier.project,
+            judgments.c.kind == "work",
+            judgments.c.other.is_(False),
+        )
+        .order_by(judgments.c.id)
+    )
+    if trusted:
+        wanted = wanted.where(judgments.c.standing != "untrusted")
+    if not golds:
+        wanted = wanted.where(judgments.c.gold.is_(None))
+    if not dry_runs:
+        wanted = wanted.where(of_real_in(dossier.project))
+    found = _columns(on, wanted)
+    if not found:
+        return None
+    item, judge, label, time, seconds = found
+    texts = _Lookup(on, items, dossier.project, "name", "topic", "document", *_ITEM_FIELDS)
+    who = _Lookup(on, judges, dossier.project, "public")
+    columns = {
+        "item": texts.take(item, "name"),
+        "topic": texts.take(item, "topic"),
+        "judge": who.take(judge, "public"),
+        "label": pa.array(label, pa.large_string()),
+        "time": _times(time),
+    }
+    if any(one is not None for one in seconds):
+        columns["seconds"] = pa.array(seconds, pa.float64())
+    made = Judgments.from_table(
+        pa.table(columns), scale=dossier.scale, source=f"project {dossier.slug}"
+    )
+    return _with_fields(made, item, texts)
+
+
+def _with_fields(made: Judgments, item: Any, texts: _Lookup) -> Judgments:
+    """The judgments with their items' documents, queries, titles and addresses."""
+    distinct = np.unique(np.asarray(item, dtype=np.int64))
+    place = look_up(made.items, texts.take(distinct, "name"))
+    ids = distinct[place]
+    fields = pa.table({name: texts.take(ids, name) for name in _ITEM_FIELDS})
+    documents = texts.take(ids, "document")
+    known = any(documents.to_pylist())
+    return replace(made, fields=fields, documents=documents if known else None)
+
+
+def _times(seconds: Any) -> Any:
+    """A column of stored times as Arrow timestamps."""
+    micro = np.rint(np.array(seconds, dtype=np.float64) * 1e6).astype(np.int64)
+    return pa.array(micro, pa.timestamp("us", tz="UTC"))
+
+
+def gold_of(on: Connection, dossier: Dossier) -> Gold | None:
+    """The active gold of a project, each with its first accepted label."""
+    active = [gold for gold in dossier.golds.values() if gold.active]
+    active = [gold for gold in active if gold.accepted[0] in dossier.scale.labels]
+    if not active:
+        return None
+    texts = _Lookup(on, items, dossier.project, "document")
+    documents = texts.take([gold.item for gold in active], "document")
+    columns: dict[str, Any] = {
+        "item": [gold.name for gold in active],
+        "topic": [gold.topic for gold in active],
+        "gold": [gold.accepted[0] for gold in active],
+        "reason": [gold.reason for gold in active],
+        "honeypot": ["true"] * len(active),
+    }
+    if any(documents.to_pylist()):
+        columns["document"] = documents
+    return Gold.from_table(pa.table(columns), source=f"project {dossier.slug}")
+
+
+_TABLE = (
+    ("item", judgments.c.item),
+    ("judge", judgments.c.judge),
+    ("kind", judgments.c.kind),
+    ("label", judgments.c.label),
+    ("other", judgments.c.other),
+    ("comment", judgments.c.comment),
+    ("standing", judgments.c.standing),
+    ("gold", judgments.c.gold),
+    ("right", judgments.c.right),
+    ("page", pages.c.public),
+    ("row", judgments.c.row),
+    ("seconds", judgments.c.seconds),
+    ("time", judgments.c.time),
+)
+
+
+def table_of(on: Connection, dossier: Dossier, *, dry_runs: bool = False) -> Any:
+    """Every answer of a project as an Arrow table; those of dry runs only if asked for."""
+    kept = [judgments.c.project == dossier.project]
+    if not dry_runs:
+        kept.append(of_real_in(dossier.project))
+    found = _columns(
+        on,
+        select(*(column for _, column in _TABLE))
+        .join(pages, pages.c.id == judgments.c.page)
+        .where(*kept)
+        .order_by(judgments.c.id),
+    ) or [()] * len(_TABLE)
+    given = dict(zip((name for name, _ in _TABLE), found, strict=True))
+    texts = _Lookup(on, items, dossier.project, "name", "topic", "document", "query")
+    who = _Lookup(on, judges, dossier.project, "public", "arm")
+    return pa.table(
+        {
+            "item": texts.take(given["item"], "name"),
+            "topic": texts.take(given["item"], "topic"),
+            "document": texts.take(given["item"], "document"),
+            "query": texts.take(given["item"], "query"),
+            "judge": who.take(given["judge"], "public"),
+            "arm": who.take(given["judge"], "arm"),
+            "kind": pa.array(given["kind"], pa.large_string()),
+            "label": pa.array(given["label"], pa.large_string()),
+            "other": pa.array(given["other"], pa.bool_()),
+            "comment": pa.array(given["comment"], pa.large_string()),
+            "standing": pa.array(given["standing"], pa.large_string()),
+            "gold": pa.array([gold is not None for gold in given["gold"]], pa.bool_()),
+            "right": pa.array(given["right"], pa.bool_()),
+            "page": pa.array(given["page"], pa.large_string()),
+            "row": pa.array(given["row"], pa.int32()),
+            "seconds": pa.array(given["seconds"], pa.float64()),
+            "time": _times(given["time"]),
+        }
+    )

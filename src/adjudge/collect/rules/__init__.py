@@ -1,0 +1,1 @@
+"""What is decided, and by which rule: pure functions on plain values, no database, no clock."""

@@ -1,0 +1,252 @@
+"""Adaptive closing and routing: what is known of judges decides, pure functions on arrays.
+
+What the last fit knows (the prior of the truth, each judge's confusion) and the judgments an item
+has give the posterior of its truth. From that follow how many judgments the item needs now, and how
+much one more by the judge at hand would tell. No database, no clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.collect.rules.policy import Policy
+from adjudge.data.scale import Scale
+from adjudge.evaluation.gain import gain_of
+from adjudge.evaluation.stopping import Stopping
+
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
+
+ACCURACY = 0.7  # of a judge of whom nothing is known, before the first fit
+_FLOOR = 1e-3  # of a rate: no single judgment outweighs all others
+_POOLED = 2.0  # judgments of each truth that are taken to be as all judges gave them
+_ITEMS = 10_000  # made up to see what a fixed number of judgments would give
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Knowledge:
+    """What a fit knows of the truth and of judges; one it does not know is as the pool is."""
+
+    prior: Floats  # (truth,)
+    pooled: Floats  # (truth, label)
+    judges: Integers  # (judge,) ids, ascending
+    confusion: Floats  # (judge, truth, label)
+    judged: Integers  # (judge,) judgments in the fit
+    fitted: bool = True
+    _logs: Floats = field(init=False, repr=False)  # (judge + 1, truth, label), the pool last
+    _log_prior: Floats = field(init=False, repr=False)  # (truth,)
+
+    def __post_init__(self) -> None:
+        every = np.concatenate([self.confusion, self.pooled[None]])
+        object.__setattr__(self, "_logs", np.log(_floored(every)))
+        object.__setattr__(self, "_log_prior", np.log(_floored(self.prior)))
+
+    def rows_of(self, judges: NDArray[np.integer[Any]]) -> Integers:
+        """The rows of judges among the confusions; that of the pool for who is not known."""
+        if not len(self.judges):
+            return np.zeros(len(judges), dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.judges, judges), len(self.judges) - 1)
+        return np.where(self.judges[at] == judges, at, len(self.judges)).astype(np.int64)
+
+    def confusion_of(self, judge: int) -> Floats:  # (truth, label)
+        """The confusion of one judge."""
+        row = int(self.rows_of(np.array([judge]))[0])
+        return self.pooled if row == len(self.judges) else self.confusion[row]
+
+    def posterior_of(
+        self,
+        items: int,
+        item: NDArray[np.integer[Any]],  # (judgment,) places from 0
+        judge: NDArray[np.integer[Any]],  # (judgment,) ids
+        label: NDArray[np.integer[Any]],  # (judgment,) codes
+    ) -> Floats:  # (item, truth)
+        """The posterior of the truth of so many items, from their judgments."""
+        told = self._logs[self.rows_of(judge), :, label]  # (judgment, truth)
+        sums = np.empty((items, len(self.prior)))
+        for truth in range(len(self.prior)):
+            sums[:, truth] = np.bincount(item, weights=told[:, truth], minlength=items)
+        sums += self._log_prior
+        return _normal(sums)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {
+            "prior": _plain(self.prior),
+            "pooled": _plain(self.pooled),
+            "judges": self.judges.tolist(),
+            "confusion": _plain(self.confusion),
+            "judged": self.judged.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Knowledge:
+        """From what is stored."""
+        pooled = np.array(stored["pooled"], dtype=np.float64)
+        return cls(
+            prior=np.array(stored["prior"], dtype=np.float64),
+            pooled=pooled,
+            judges=np.array(stored["judges"], dtype=np.int64),
+            confusion=np.array(stored["confusion"], dtype=np.float64).reshape(-1, *pooled.shape),
+            judged=np.array(stored["judged"], dtype=np.int64),
+        )
+
+
+def _plain(rates: Floats) -> Any:
+    return np.round(rates, 6).tolist()
+
+
+def _floored(rates: Floats) -> Floats:
+    """Rates without noughts, that still add up to one over the last axis."""
+    raised = np.maximum(rates, _FLOOR)
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+
+
+def _normal(logs: Floats) -> Floats:  # (item, truth)
+    """Posteriors from sums of logarithms."""
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def neutral(scale: Scale) -> Knowledge:
+    """What is taken for granted before any fit: every truth as likely, every judge right in 70%.
+
+    The rest of her labels is spread evenly over those that stand for another truth, or for none.
+    """
+    truths, labels = len(scale.truths), len(scale.labels)
+    right = np.arange(truths)[:, None] == np.array(scale.truth_of)[None, :]  # (truth, label)
+    hits, misses = right.sum(axis=1, keepdims=True), (~right).sum(axis=1, keepdims=True)
+    pooled = np.where(right, ACCURACY / np.maximum(hits, 1), (1 - ACCURACY) / np.maximum(misses, 1))
+    return Knowledge(
+        prior=np.full(truths, 1 / truths),
+        pooled=np.asarray(pooled / pooled.sum(axis=1, keepdims=True)),
+        judges=np.empty(0, dtype=np.int64),
+        confusion=np.empty((0, truths, labels)),
+        judged=np.empty(0, dtype=np.int64),
+        fitted=False,
+    )
+
+
+def learnt(consensus: Consensus, ids: NDArray[np.integer[Any]]) -> Knowledge:
+    """What a fit knows; ``ids`` are the judges' ids, in the order of its judges.
+
+    The prior is that of work: the mix of gold is a requester's choice, and says nothing of it.
+    """
+    shape = (len(ids), *consensus.confusion.shape[1:])
+    shared = len(consensus.prevalence) == 1
+    prior = consensus.prevalence[0] if shared else consensus.overall_prevalence
+    if consensus.known is not None:
+        work = consensus.posterior[consensus.known < 0]  # (item, truth)
+        prior = (work.sum(axis=0) + prior) / (len(work) + 1)
+    counts = consensus.counts.sum(axis=0) + 0.5  # (truth, label)
+    order = np.argsort(ids, kind="stable")
+    return Knowledge(
+        prior=np.asarray(prior, dtype=np.float64),
+        pooled=np.asarray(counts / counts.sum(axis=1, keepdims=True)),
+        judges=np.asarray(ids, dtype=np.int64)[order],
+        confusion=np.array(np.broadcast_to(consensus.confusion, shape), dtype=np.float64)[order],
+        judged=np.asarray(consensus.judgments.counts_per_judge, dtype=np.int64)[order],
+    )
+
+
+def rule_of(policy: Policy) -> Stopping:
+    """When an item of an adaptive project closes."""
+    return Stopping(
+        least=policy.least_judgments, most=policy.most_of_an_item, sure=policy.sure
+    )  # fmt: skip
+
+
+def needed_of(
+    rule: Stopping,
+    trusted: NDArray[np.integer[Any]],  # (item,)
+    leased: NDArray[np.integer[Any]],  # (item,)
+    probability: Floats,  # (item,)
+) -> Integers:  # (item,)
+    """How many judgments items need now, those in judges' hands among them.
+
+    One that is sure, or has the most, needs no more than it has and is being given: it closes as
+    soon as nothing of it is out. Any other needs the least, and beyond that one at a time, so that
+    each is asked for in the light of those before.
+    """
+    engaged = trusted + leased
+    more = np.maximum(engaged, np.maximum(trusted + 1, rule.least))
+    return np.where(rule.closed(trusted, probability), engaged, more).astype(np.int64)
+
+
+def order_of(
+    rule: Stopping,
+    trusted: NDArray[np.integer[Any]],  # (item,)
+    posterior: Floats,  # (item, truth)
+    confusion: Floats,  # (truth, label)
+) -> Integers:
+    """Items in the order in which a judge of this confusion should judge them.
+
+    Those below the least first, the fewest first; then those that gain most from her; last those
+    that need nothing.
+    """
+    first = rule.queue(trusted, posterior.max(axis=1), gain_of(posterior, confusion))
+    rest = np.ones(len(trusted), dtype=np.bool_)
+    rest[first] = False
+    return np.concatenate([first, np.flatnonzero(rest)])
+
+
+def rates_of(
+    consensus: Consensus, ids: NDArray[np.integer[Any]]
+) -> Floats:  # (judge, truth, label)
+    """How judges label by a fit, in the order of its ``Knowledge``: to make labels up from.
+
+    What they gave, with a little of what all judges gave. A model's own confusions are drawn to
+    the middle, which is right to judge by but would make judges look worse than they are.
+    """
+    counts = consensus.counts[np.argsort(ids, kind="stable")]  # (judge, truth, label)
+    pooled = counts.sum(axis=0) + 1e-6
+    cells = counts + _POOLED * pooled / pooled.sum(axis=1, keepdims=True)
+    return np.asarray(cells / cells.sum(axis=2, keepdims=True))
+
+
+def accuracy_by_count(
+    knowledge: Knowledge,
+    rates: Floats,  # (judge, truth, label)
+    most: int,
+    *,
+    seed: int = 0,
+) -> Floats:  # (count,)
+    """The accuracy to expect of 0, 1, ... ``most`` judgments of every item, whatever they say.
+
+    Items, their judges and labels are made up: judges come as often as they did, and label as
+    ``rates`` say. What is known then gives each item its likeliest truth, as it does live.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(len(knowledge.prior), size=_ITEMS, p=_floored(knowledge.prior))
+    logs = np.tile(np.log(_floored(knowledge.prior)), (_ITEMS, 1))  # (item, truth)
+    known = np.log(_floored(knowledge.confusion))
+    weight = knowledge.judged / knowledge.judged.sum()
+    found = [np.mean(logs.argmax(axis=1) == truth)]
+    for _ in range(most):
+        judge = rng.choice(len(rates), size=_ITEMS, p=weight)
+        below = np.cumsum(rates[judge, truth], axis=1)[:, :-1]  # (item, label)
+        label = (rng.random((_ITEMS, 1)) > below).sum(axis=1)
+        logs += known[judge, :, label]
+        found.append(np.mean(logs.argmax(axis=1) == truth))
+    return np.asarray(found)
+
+
+def count_for(accuracy: Floats, wanted: float) -> float | None:
+    """The fixed number of judgments that gives an accuracy, by straight lines between counts.
+
+    None where even the most that was tried gives less.
+    """
+    rising = np.maximum.accumulate(accuracy)
+    if wanted > rising[-1]:
+        return None
+    at = int(np.searchsorted(rising, wanted))
+    if at == 0:
+        return 0.0
+    step = rising[at] - rising[at - 1]
+    return float(at - 1 + (wanted - rising[at - 1]) / step)

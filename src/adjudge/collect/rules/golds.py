@@ -1,0 +1,220 @@
+"""Which golds a judge is shown: the training set by label quota, then screening golds by turns.
+
+Pure functions on plain values; randomness comes in as a generator.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from adjudge.collect.rules.policy import Mix, Policy
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCard(Generic[Key]):
+    """A gold as far as choosing needs it: which item, of which topic, with which true label.
+
+    Where several labels are accepted, ``label`` is the first.
+    """
+
+    item: Key
+    topic: Hashable
+    label: str
+
+
+def quota(mix: Mix, labels: Sequence[str], count: int) -> dict[str, int]:
+    """How many of ``count`` golds each label gets, by largest remainders.
+
+    >>> quota({"Matching": 0.453, "Not Matching": 0.473, "Off Topic": 0.073}, ["Matching",
+    ...       "Not Matching", "Off Topic", "Spam"], 20)
+    {'Matching': 9, 'Not Matching': 10, 'Off Topic': 1, 'Spam': 0}
+    """
+    shares = _shares(mix, labels)
+    total = sum(shares.values())
+    if total <= 0:
+        return dict.fromkeys(labels, 0)
+    exact = {label: count * share / total for label, share in shares.items()}
+    chosen = {label: int(value + 1e-9) for label, value in exact.items()}
+    left = count - sum(chosen.values())
+    by_remainder = sorted(labels, key=lambda label: chosen[label] - exact[label])
+    for label in by_remainder[:left]:
+        chosen[label] += 1
+    return chosen
+
+
+def _shares(mix: Mix, labels: Sequence[str]) -> dict[str, float]:
+    """The wanted share of each label; ``any`` has no wish and counts as uniform here."""
+    if isinstance(mix, str):
+        return dict.fromkeys(labels, 1.0)
+    return {label: float(mix.get(label, 0.0)) for label in labels}
+
+
+def choose_training(
+    golds: Sequence[GoldCard[Key]],
+    count: int,
+    mix: Mix,
+    rng: np.random.Generator,
+    *,
+    seen: Iterable[Key] = (),
+) -> list[Key]:
+    """The training set: ``count`` golds with the wanted label mix, unseen ones before seen ones.
+
+    A label with too little gold is made up from the others, so that the set is as long as the
+    gold allows. In random order.
+    """
+    known = set(seen)
+    fresh = [gold for gold in golds if gold.item not in known]
+    chosen = _by_mix(fresh, count, mix, rng)
+    if len(chosen) < count:
+        stale = [gold for gold in golds if gold.item in known]
+        chosen += _by_mix(stale, count - len(chosen), mix, rng)
+    return [chosen[place].item for place in rng.permutation(len(chosen))]
+
+
+def _by_mix(
+    golds: Sequence[GoldCard[Key]], count: int, mix: Mix, rng: np.random.Generator
+) -> list[GoldCard[Key]]:
+    """At most ``count`` golds: the quota of each label as far as it goes, then any."""
+    order = [golds[place] for place in rng.permutation(len(golds))]
+    if mix == "any" or len(order) <= count:
+        return order[:count]
+    labels = list(dict.fromkeys([*_named(mix), *sorted({gold.label for gold in golds})]))
+    if mix == "uniform":
+        labels = sorted(labels, key=lambda label: label)
+    wanted = quota(mix, labels, count)
+    chosen: list[GoldCard[Key]] = []
+    rest: list[GoldCard[Key]] = []
+    for gold in order:
+        if wanted[gold.label] > 0:
+            wanted[gold.label] -= 1
+            chosen.append(gold)
+        else:
+            rest.append(gold)
+    return chosen + rest[: count - len(chosen)]
+
+
+def _named(mix: Mix) -> list[str]:
+    return [] if isinstance(mix, str) else list(mix)
+
+
+def screening_order(
+    golds: Sequence[GoldCard[Key]],
+    shown: Mapping[Key, int],
+    mix: Mix,
+    rng: np.random.Generator,
+    *,
+    runs_out: str = "repeat",
+) -> list[GoldCard[Key]]:
+    """The golds a judge may be screened with next, the most wanted first.
+
+    ``shown`` says when she was shown which: any number that grows with time. Unseen golds alone
+    are given while there are any; then, if they may repeat, those shown longest ago come first.
+    Among the unseen, the label she lacks most by ``mix`` comes first; within a label at random.
+    """
+    fresh = [gold for gold in golds if gold.item not in shown]
+    if not fresh:
+        if runs_out != "repeat":
+            return []
+        return sorted(golds, key=lambda gold: shown[gold.item])
+    order = [fresh[place] for place in rng.permutation(len(fresh))]
+    if mix == "any":
+        return order
+    return _by_deficit(order, golds, shown, mix)
+
+
+def _by_deficit(
+    fresh: Sequence[GoldCard[Key]],
+    golds: Sequence[GoldCard[Key]],
+    shown: Mapping[Key, int],
+    mix: Mix,
+) -> list[GoldCard[Key]]:
+    """Fresh golds merged so that the labels shown in all stay as near the mix as they can."""
+    shares = _shares(mix, sorted({gold.label for gold in golds}))
+    total_share = sum(shares.values()) or 1.0
+    had = Counter(gold.label for gold in golds if gold.item in shown)
+    piles: dict[str, list[GoldCard[Key]]] = {}
+    for gold in reversed(fresh):
+        piles.setdefault(gold.label, []).append(gold)
+    ordered: list[GoldCard[Key]] = []
+    total = sum(had.values())
+    while piles:
+        total += 1
+        label = max(
+            piles, key=lambda name: (total * shares[name] / total_share - had[name], shares[name])
+        )
+        ordered.append(piles[label].pop())
+        had[label] += 1
+        if not piles[label]:
+            del piles[label]
+    return ordered
+
+
+def for_training(role: str) -> bool:
+    """Whether a gold of this role may stand in the training."""
+    return role in ("training", "both")
+
+
+def for_screening(role: str) -> bool:
+    """Whether a gold of this role may screen."""
+    return role in ("screening", "both")
+
+
+def gold_warnings(
+    policy: Policy,
+    *,
+    training: Sequence[GoldCard[Key]],
+    screening: Sequence[GoldCard[Key]],
+    work_topics: Mapping[Hashable, int],
+) -> list[str]:
+    """What a requester should know of the project's gold, in sentences; none if all is well."""
+    said = []
+    if not training and not screening:
+        return ["There is no gold: judges are neither trained nor screened, and none is blocked."]
+    if policy.training and len(training) < policy.training_pairs:
+        said.append(
+            f"The training wants {policy.training_pairs} pairs, and there is gold for "
+            f"{len(training)}: {'there is no training' if not training else 'all of it is used'}."
+        )
+    if policy.screening and not screening:
+        said.append("There is no gold to screen with: nobody is warned or blocked.")
+    if policy.screening and screening:
+        said += _screening_warnings(policy, screening, work_topics)
+    return said
+
+
+def _screening_warnings(
+    policy: Policy, screening: Sequence[GoldCard[Key]], work_topics: Mapping[Hashable, int]
+) -> list[str]:
+    """Too little gold for a judge's way, one label only, gold that stands apart."""
+    said = []
+    share = policy.screening_share
+    spare = len(screening) - (policy.training_pairs if policy.training else 0)
+    work = sum(work_topics.values())
+    pages = policy.max_pages or -(-work // max(1, round(policy.pairs_per_page * (1 - share))))
+    wanted = round(min(pages * policy.pairs_per_page, work / (1 - share)) * share)
+    if spare < wanted:
+        said.append(
+            f"A judge who judges all she may meets about {wanted} screening golds, and "
+            f"{max(0, spare)} are left after the training: then gold "
+            + {"repeat": "repeats.", "none": "stops.", "finish": "runs out and she is finished."}[
+                policy.gold_runs_out
+            ]
+        )
+    if len({gold.label for gold in screening}) == 1:
+        said.append("All screening gold has one label: whoever always gives it is never found out.")
+    apart = Counter(gold.topic for gold in screening if not work_topics.get(gold.topic))
+    if work_topics and apart and sum(apart.values()) > len(screening) / 2:
+        most = min(max(apart.values()), policy.results_per_query)
+        said.append(
+            "Most gold stands under queries that have no other results. Pages stay uniform (at "
+            f"most {most} result{'s' if most > 1 else ''} a query), but a judge who "
+            "notes queries could tell: better gold comes from the queries that are judged."
+        )
+    return said

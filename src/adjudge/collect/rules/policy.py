@@ -1,0 +1,425 @@
+"""The policy of a project, and the decisions about a judge that follow from it.
+
+Everything here is pure: a record of where a judge stands goes in, a decision comes out. No
+database, no clock. The same functions run live, in a regrade, in the replay of a log and in a
+simulated experiment.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from typing import Any, Literal
+
+from adjudge.collect.rules.links import check_parameter, check_template
+from adjudge.collect.rules.trust import Trust, accuracy_of, is_below
+from adjudge.collect.values import CHANNELS, Stage
+from adjudge.errors import BadSetting, UnknownName
+
+Mix = str | Mapping[str, float]  # "any", "uniform", or a share for each label
+RunsOut = Literal["repeat", "none", "finish"]
+Panel = Literal["none", "prolific"]
+Closing = Literal["fixed", "adaptive"]
+
+_MONEY = ("pay_per_page", "pay_failed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The settings of a project, each checked; the defaults are the paper's where it gives one.
+
+    As JSON they are stored with the project under a version number, which every line of the log
+    carries.
+    """
+
+    judgments_per_item: int = 5
+    judgments_by_arm: bool = False  # so many in each arm, not over all arms together
+    closing: Closing = "fixed"
+    least_judgments: int = 2
+    most_judgments: int | None = None
+    sure: float = 0.9
+    queries_per_page: int = 5
+    results_per_query: int = 5
+    lease_minutes: float = 60.0
+    max_pages: int | None = None
+    set_aside_after: int = 3
+    training: bool = True
+    training_pairs: int = 20
+    training_pass: float = 0.7
+    training_tries: int = 1
+    training_mix: Mix = "any"
+    screening: bool = True
+    screening_golds: int = 5
+    screening_pairs: int = 20
+    screening_mix: Mix = "any"
+    gold_runs_out: RunsOut = "repeat"
+    feedback: bool = True
+    trust: Trust = "share"
+    warn_below: float = 0.7
+    block_below: float = 0.6
+    confidence: float = 0.9
+    least_golds: int = 5
+    golds_after_warning: int = 1
+    refresher_pairs: int = 0
+    refresher_after: int = 3
+    refreshers: int = 2
+    pay_per_page: Decimal = Decimal("0.00")
+    pay_failed: Decimal = Decimal("0.00")
+    pay_blocked: bool = True
+    budget: Decimal | None = None
+    budget_judgments: int | None = None
+    currency: str = "USD"
+    code_finished: str = ""
+    code_failed: str = ""
+    code_blocked: str = ""
+    code_nothing_left: str = ""
+    panel: Panel = "none"
+    participant_parameter: str = ""
+    return_link: str = ""
+    require_consent: bool = True
+    consent: str = ""
+    channels: tuple[str, ...] = CHANNELS
+    address_per_minute: int = 30
+    address_per_hour: int = 300
+    newcomers_per_minute: int = 0
+    newcomers_per_hour: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least, most in _WHOLE:
+            _whole(name, getattr(self, name), least, most)
+        for name, most in _WHOLE_OR_NONE:
+            if getattr(self, name) is not None:
+                _whole(name, getattr(self, name), 1, most)
+        for name in _SHARES:
+            _share(name, getattr(self, name))
+        for name in _FLAGS:
+            if not isinstance(getattr(self, name), bool):
+                raise BadSetting(name, getattr(self, name), "true or false")
+        for name in _TEXTS:
+            if not isinstance(getattr(self, name), str):
+                raise BadSetting(name, getattr(self, name), "a text")
+        _number("lease_minutes", self.lease_minutes, 0.1, 60 * 24 * 30)
+        if self.trust not in ("share", "beta"):
+            raise BadSetting("trust", self.trust, "share or beta")
+        if self.gold_runs_out not in ("repeat", "none", "finish"):
+            raise BadSetting("gold_runs_out", self.gold_runs_out, "repeat, none or finish")
+        if self.panel not in ("none", "prolific"):
+            raise BadSetting("panel", self.panel, "none or prolific")
+        check_parameter("participant_parameter", self.participant_parameter)
+        check_template("return_link", self.return_link)
+        if self.block_below > self.warn_below:
+            raise BadSetting(
+                "block_below", self.block_below, f"at most warn_below, {self.warn_below}"
+            )
+        for name in ("training_mix", "screening_mix"):
+            object.__setattr__(self, name, _mix(name, getattr(self, name)))
+        for name in _MONEY:
+            object.__setattr__(self, name, _money(name, getattr(self, name)))
+        if self.budget is not None:
+            object.__setattr__(self, "budget", _money("budget", self.budget))
+        _check_closing(self)
+        object.__setattr__(self, "channels", _channels(self.channels))
+
+    @property
+    def most_of_an_item(self) -> int:
+        """The most judgments that adaptive closing asks for, of any item."""
+        return self.judgments_per_item if self.most_judgments is None else self.most_judgments
+
+    @property
+    def pairs_per_page(self) -> int:
+        """How many pairs a full page has, gold and work."""
+        return self.queries_per_page * self.results_per_query
+
+    @property
+    def screening_share(self) -> float:
+        """The share of gold among the pairs a judge sees: 5 with every 20 is a fifth."""
+        if not self.screening or self.screening_golds == 0:
+            return 0.0
+        return self.screening_golds / (self.screening_golds + self.screening_pairs)
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> Policy:
+        """A policy from settings that differ from the defaults, as JSON or a form gives them."""
+        known = [field.name for field in dataclasses.fields(cls)]
+        for name in settings:
+            if name not in known:
+                raise UnknownName("policy setting", str(name), known)
+        return cls(**settings)
+
+    def changed(self, settings: Mapping[str, Any]) -> Policy:
+        """The same policy with some settings changed."""
+        return Policy.from_dict({**self.to_dict(), **settings})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every setting as JSON has it: money as text, tuples as lists."""
+        plain: dict[str, Any] = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Decimal):
+                value = str(value)
+            elif isinstance(value, tuple):
+                value = list(value)
+            elif isinstance(value, Mapping):
+                value = dict(value)
+            plain[field.name] = value
+        return plain
+
+
+_WHOLE = (
+    ("judgments_per_item", 1, 1000),
+    ("least_judgments", 1, 1000),
+    ("queries_per_page", 1, 100),
+    ("results_per_query", 1, 100),
+    ("set_aside_after", 1, 1000),
+    ("training_pairs", 0, 10_000),
+    ("training_tries", 1, 100),
+    ("screening_golds", 0, 1000),
+    ("screening_pairs", 1, 10_000),
+    ("least_golds", 1, 10_000),
+    ("golds_after_warning", 1, 10_000),
+    ("refresher_pairs", 0, 100),
+    ("refresher_after", 1, 10_000),
+    ("refreshers", 0, 1000),
+    ("address_per_minute", 0, 1_000_000),
+    ("address_per_hour", 0, 1_000_000),
+    ("newcomers_per_minute", 0, 1_000_000),
+    ("newcomers_per_hour", 0, 1_000_000),
+)
+_WHOLE_OR_NONE = (
+    ("max_pages", 1_000_000),
+    ("most_judgments", 1000),
+    ("budget_judgments", 1_000_000_000),
+)
+_SHARES = ("training_pass", "warn_below", "block_below", "confidence")
+_FLAGS = (
+    *("judgments_by_arm", "training", "screening", "feedback"),
+    *("pay_blocked", "require_consent"),
+)
+_TEXTS = (
+    *("currency", "code_finished", "code_failed", "code_blocked", "code_nothing_left"),
+    *("participant_parameter", "return_link", "consent"),
+)
+
+
+def _whole(name: str, value: object, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise BadSetting(name, value, f"a whole number from {least} to {most:,}")
+
+
+def _check_closing(policy: Policy) -> None:
+    """Refuse settings of adaptive closing that do not go together."""
+    if policy.closing not in ("fixed", "adaptive"):
+        raise BadSetting("closing", policy.closing, "fixed or adaptive")
+    _number("sure", policy.sure, 0.5, 1)
+    if policy.closing == "fixed":
+        return
+    if policy.least_judgments > policy.most_of_an_item:
+        raise BadSetting(
+            "least_judgments", policy.least_judgments, f"at most the most, {policy.most_of_an_item}"
+        )
+    if policy.judgments_by_arm:
+        raise BadSetting("judgments_by_arm", True, "false with adaptive closing")
+
+
+def _number(name: str, value: object, least: float, most: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise BadSetting(name, value, f"a number from {least:g} to {most:,g}")
+
+
+def _share(name: str, value: object) -> None:
+    _number(name, value, 0, 1)
+
+
+def _mix(name: str, value: Mix) -> Mix:
+    """A label mix, checked: a word, or shares of labels that are not all nought."""
+    if isinstance(value, str):
+        if value not in ("any", "uniform"):
+            raise BadSetting(name, value, "any, uniform, or a share for each label")
+        return value
+    shares = dict(value)
+    for label, share in shares.items():
+        if isinstance(share, bool) or not isinstance(share, int | float) or not share >= 0:
+            raise BadSetting(f"{name} of {label}", share, "a share of at least 0")
+    if not sum(shares.values()) > 0:
+        raise BadSetting(name, shares, "at least one share above 0")
+    return shares
+
+
+def _money(name: str, value: object) -> Decimal:
+    """An amount of money, exact."""
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        raise BadSetting(name, value, "an amount such as 0.20") from None
+    if not amount.is_finite() or amount < 0 or amount > 1_000_000:
+        raise BadSetting(name, value, "an amount from 0 to 1,000,000")
+    return amount
+
+
+def _channels(value: object) -> tuple[str, ...]:
+    """The ways a judge may come, checked."""
+    if isinstance(value, str) or not isinstance(value, tuple | list):
+        raise BadSetting("channels", value, f"a list of {', '.join(CHANNELS)}")
+    for channel in value:
+        if channel not in CHANNELS:
+            raise UnknownName("channel", str(channel), CHANNELS)
+    return tuple(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Where a judge stands, as far as decisions need it.
+
+    ``seen`` and ``right`` count the screening golds answered since she came, or since a requester
+    last unblocked her: that is a fresh start. ``warned_at`` is ``seen`` when she was warned.
+    """
+
+    stage: Stage
+    seen: int = 0
+    right: int = 0
+    warned_at: int | None = None
+    by_hand: bool = False  # blocked by a requester: only a requester unblocks
+    before: Stage | None = None  # the stage before a block by hand
+    attempt: int = 1  # the present try at the training
+    training_seen: int = 0  # in the present try
+    training_right: int = 0
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of screening golds right; None before the first."""
+        return accuracy_of(self.right, self.seen)
+
+
+Event = Literal[
+    "training-passed", "training-failed", "training-again", "warned", "recovered", "blocked",
+    "unblocked",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What follows from a record: the record after it, and the events to log, with figures."""
+
+    record: Record
+    events: tuple[Event, ...] = ()
+
+    @property
+    def stage(self) -> Stage:
+        """The stage after the decision."""
+        return self.record.stage
+
+
+def first_stage(policy: Policy, *, training_golds: int) -> Stage:
+    """The stage of a judge who has just arrived."""
+    if policy.require_consent:
+        return "consent"
+    return stage_after_consent(policy, training_golds=training_golds)
+
+
+def stage_after_consent(policy: Policy, *, training_golds: int) -> Stage:
+    """Training where the policy and the gold have one, else work."""
+    return "training" if training_length(policy, training_golds) else "working"
+
+
+def training_length(policy: Policy, training_golds: int) -> int:
+    """How many pairs the training has: the policy's number, or as much gold as there is."""
+    return min(policy.training_pairs, training_golds) if policy.training else 0
+
+
+def after_training(record: Record, policy: Policy, *, pairs: int) -> Decision:
+    """The decision after answers in training: still at it, passed, failed, or another try."""
+    if record.stage != "training" or record.training_seen < pairs:
+        return Decision(record=record)
+    if passes(record.training_right, record.training_seen, policy):
+        return Decision(record=replace(record, stage="working"), events=("training-passed",))
+    if record.attempt < policy.training_tries:
+        again = replace(record, attempt=record.attempt + 1, training_seen=0, training_right=0)
+        return Decision(record=again, events=("training-again",))
+    return Decision(record=replace(record, stage="failed"), events=("training-failed",))
+
+
+def passes(right: int, seen: int, policy: Policy) -> bool:
+    """Whether a try at the training reaches the policy's accuracy."""
+    return right >= policy.training_pass * seen - 1e-9
+
+
+def after_page(record: Record, policy: Policy) -> Decision:
+    """The decision after a page of work whose golds are already in the record's tallies.
+
+    Below the warning line she is warned, once. Below the blocking line she is blocked, but only
+    after a warning and further golds. A warned judge whose accuracy recovers works on as before;
+    falling below the line again brings no second warning.
+    """
+    if record.stage not in ("working", "warned"):
+        return Decision(record=record)
+    low = _below(record, policy, policy.warn_below)
+    if record.warned_at is None:
+        if not low:
+            return Decision(record=record)
+        warned = replace(record, stage="warned", warned_at=record.seen)
+        return Decision(record=warned, events=("warned",))
+    further = record.seen - record.warned_at
+    if further >= policy.golds_after_warning and _below(record, policy, policy.block_below):
+        return Decision(record=replace(record, stage="blocked"), events=("blocked",))
+    if low:
+        return Decision(record=replace(record, stage="warned"))
+    events: tuple[Event, ...] = ("recovered",) if record.stage == "warned" else ()
+    return Decision(record=replace(record, stage="working"), events=events)
+
+
+def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> Decision:
+    """The decision after gold was edited and the record's tallies were counted anew.
+
+    A regrade only ever puts right: it lifts a block or a warning that the tallies no longer bear
+    out, and lets a judge through who failed the training (``passed``). It never warns or blocks:
+    the next page does, if need be. A block by hand stays.
+    """
+    if record.stage in ("failed", "training") and passed:
+        return Decision(record=replace(record, stage="working"), events=("training-passed",))
+    if record.stage == "warned" and not _below(record, policy, policy.warn_below):
+        return Decision(
+            record=replace(record, stage="working", warned_at=None), events=("recovered",)
+        )
+    if record.stage != "blocked" or record.by_hand:
+        return Decision(record=record)
+    if _below(record, policy, policy.block_below):
+        return Decision(record=record)
+    if _below(record, policy, policy.warn_below):
+        return Decision(record=replace(record, stage="warned"), events=("unblocked",))
+    free = replace(record, stage="working", warned_at=None)
+    return Decision(record=free, events=("unblocked",))
+
+
+def blocked_by_hand(record: Record) -> Record:
+    """The record after a requester blocked the judge."""
+    before = None if record.stage == "blocked" else record.stage
+    return replace(record, stage="blocked", by_hand=True, before=before or record.before)
+
+
+def unblocked_by_hand(record: Record) -> Record:
+    """The record after a requester unblocked the judge: a fresh start, tallies from nought.
+
+    One who was blocked before she came to work goes on where she was.
+    """
+    early = record.before in ("consent", "training", "failed")
+    stage: Stage = record.before if early and record.before else "working"
+    return replace(record, stage=stage, by_hand=False, before=None, seen=0, right=0, warned_at=None)
+
+
+def resumed(record: Record, policy: Policy) -> Record:
+    """The record of a finished judge who takes up work again."""
+    low = record.warned_at is not None and _below(record, policy, policy.warn_below)
+    return replace(record, stage="warned" if low else "working")
+
+
+def _below(record: Record, policy: Policy, line: float) -> bool:
+    return is_below(
+        record.right,
+        record.seen,
+        line,
+        trust=policy.trust,
+        confidence=policy.confidence,
+        least=policy.least_golds,
+    )

@@ -1,0 +1,323 @@
+"""What the next page of a judge holds, where golds go, when an item closes: pure functions.
+
+How gold is hidden. The shape of a page is drawn up first, from the work there is, and golds are put
+into it after that. Every group of a page has the same number of rows, so that a group's size says
+nothing; a page has the same share of gold whatever that size is, and what rounding leaves over is
+carried to the next page. Groups stand in random order, and so do the rows in each. A gold joins
+work of its own query where there is some, else golds of its query make a group of their own. Where
+gold stands alone under its query, the groups of that page all have one row. No query heads two
+groups of a page, since that too would tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+import numpy as np
+
+from adjudge.collect.rules.golds import GoldCard
+from adjudge.collect.rules.policy import Policy
+
+Key = TypeVar("Key", bound=Hashable)
+ItemState = Literal["open", "closed", "set aside", "withdrawn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot(Generic[Key]):
+    """One row of a page to be: which item, and whether it is there as gold."""
+
+    item: Key
+    gold: bool
+
+
+Plan = list[list[Slot[Key]]]  # groups of rows, in order
+_FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
+
+
+def item_state(*, trusted: int, needed: int, broken: int, set_aside_after: int) -> ItemState:
+    """The state that an item's counters give it; a withdrawn item stays so."""
+    if trusted >= needed:
+        return "closed"
+    return "set aside" if broken >= set_aside_after else "open"
+
+
+def golds_scheduled(rows: int, policy: Policy, seed: Sequence[int]) -> int:
+    """How many of a judge's first ``rows`` rows are to be gold.
+
+    Among every 25 rows (5 golds with 20 pairs, by the policy) gold has its places drawn at random,
+    so that every row is gold with the same probability and no count of rows tells.
+    """
+    golds, width = policy.screening_golds, policy.screening_golds + policy.screening_pairs
+    block, rest = divmod(rows, width)
+    if rest == 0:
+        return golds * block
+    places = np.random.default_rng([*seed, block]).permutation(width)[:golds]
+    return golds * block + int(np.count_nonzero(places < rest))
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """How many golds a page of so many rows should have, after what the judge was shown."""
+
+    policy: Policy
+    seed: Sequence[int]
+    shown: int
+    golds: int
+
+    def of(self, rows: int) -> int:
+        """Golds for a page of this many rows; what rounding left over before is made up."""
+        return golds_scheduled(self.shown + rows, self.policy, self.seed) - self.golds
+
+
+def compose(
+    work: Sequence[tuple[Key, Hashable]],
+    golds: Sequence[GoldCard[Key]],
+    policy: Policy,
+    rng: np.random.Generator,
+    *,
+    shown: int = 0,
+    golds_shown: int = 0,
+    seed: Sequence[int] = (0,),
+) -> Plan[Key]:
+    """The groups of a judge's next page, in random order; empty where there is no work.
+
+    A page of few rows may be all gold, when it is gold's turn.
+
+    ``work`` are items she may be given with their topics, the first to be judged first; ``golds``
+    the golds she may be given, the most wanted first. ``shown`` and ``golds_shown`` count the rows
+    and golds she has been shown in work pages so far. ``seed`` is the judge's own: it says when
+    gold is due.
+    """
+    pile = _Pile.of(work, golds, rng)
+    if not pile.work:
+        return []
+    share = policy.screening_share if golds else 0.0
+    if share == 0.0:
+        plan = _without_gold(pile, policy)
+    else:
+        plan = _with_gold(pile, policy, share, _Due(policy, seed, shown, golds_shown))
+    shuffled = [[group[place] for place in rng.permutation(len(group))] for group in plan]
+    return [shuffled[place] for place in rng.permutation(len(shuffled))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pile(Generic[Key]):
+    """Work and gold by topic, in order of preference."""
+
+    work: dict[Hashable, list[Key]]
+    golds: dict[Hashable, list[Key]]
+    rng: np.random.Generator
+
+    @classmethod
+    def of(
+        cls,
+        work: Sequence[tuple[Key, Hashable]],
+        golds: Sequence[GoldCard[Key]],
+        rng: np.random.Generator,
+    ) -> _Pile[Key]:
+        by_topic: dict[Hashable, list[Key]] = {}
+        for item, topic in work:
+            by_topic.setdefault(topic, []).append(item)
+        gold_by_topic: dict[Hashable, list[Key]] = {}
+        for gold in golds:
+            gold_by_topic.setdefault(gold.topic, []).append(gold.item)
+        return cls(by_topic, gold_by_topic, rng)
+
+    def room(self, topic: Hashable) -> int:
+        """How many rows of work a topic could give."""
+        return len(self.work.get(topic, ()))
+
+    def able(self, size: int) -> list[Hashable]:
+        """The topics whose work could fill a group of so many rows."""
+        return [topic for topic, items in self.work.items() if len(items) >= size]
+
+    def some(self, topic: Hashable, count: int) -> list[Slot[Key]]:
+        """Rows of work of a topic: any of its items, so that all of them get on alike."""
+        items = self.work.get(topic, [])
+        if count < len(items):
+            items = [items[place] for place in self.rng.permutation(len(items))[:count]]
+        return [Slot(item, False) for item in items]
+
+
+def _cap(topics: int, policy: Policy) -> int:
+    """The most rows of a group: the policy's, or more where queries are few."""
+    if topics >= policy.queries_per_page:
+        return policy.results_per_query
+    return math.ceil(policy.pairs_per_page / max(1, topics))
+
+
+def _without_gold(pile: _Pile[Key], policy: Policy) -> Plan[Key]:
+    """Groups in order of preference, as long as the page has room."""
+    cap = _cap(len(pile.work), policy)
+    plan: Plan[Key] = []
+    room = policy.pairs_per_page
+    for topic in pile.work:
+        if room <= 0 or (cap > 1 and len(plan) >= policy.queries_per_page):
+            break
+        plan.append(pile.some(topic, min(cap, room)))
+        room -= len(plan[-1])
+    return plan
+
+
+def _with_gold(pile: _Pile[Key], policy: Policy, share: float, due: _Due) -> Plan[Key]:
+    """A page whose groups are all of one size, with the golds that are due on it.
+
+    How many groups of how many rows is settled before anybody asks how many golds are due:
+    otherwise the shape of a page would tell of its gold.
+    """
+    size, groups = _shape(pile, policy)
+    if size * groups < _FULL * policy.pairs_per_page:
+        size, groups = _last_shape(pile, policy, share)
+    if size * groups * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
+        # Few queries, and gold that stands apart from them: it cannot be hidden from anyone who
+        # looks at queries, so that a page may as well be full.
+        crowded = _crowded(pile, policy, due)
+        if crowded:
+            return crowded
+    rows = groups * size
+    return _filled(pile, size, groups, due.of(rows), share) or _filled(
+        pile, size, groups, round(share * rows), share
+    )
+
+
+def _shape(pile: _Pile[Key], policy: Policy) -> tuple[int, int]:
+    """Rows of a group, and groups, of a page that work alone could fill.
+
+    The largest groups that all but fill a page, or where none do, the fullest page there is.
+    """
+    best = (1, 0)
+    for size in _sizes(pile, policy):
+        groups = min(policy.pairs_per_page // size, len(pile.able(size)))
+        if size * groups > best[0] * best[1]:
+            best = (size, groups)
+        if size * groups >= _FULL * policy.pairs_per_page:
+            break
+    return best
+
+
+def _last_shape(pile: _Pile[Key], policy: Policy, share: float) -> tuple[int, int]:
+    """The shape of a page where work is running out: that with the most work beside usual gold."""
+    best, most = (1, 1), 0
+    for size in _sizes(pile, policy):
+        for groups in range(policy.pairs_per_page // size, 0, -1):
+            plan = _filled(pile, size, groups, round(share * groups * size), share)
+            work = sum(not slot.gold for group in plan for slot in group)
+            if work > most:
+                best, most = (size, groups), work
+            if plan:
+                break
+    return best
+
+
+def _sizes(pile: _Pile[Key], policy: Policy) -> range:
+    """The numbers of rows a group may have, the largest first: larger ones would have no gold."""
+    hidden = max(len(items) + pile.room(topic) for topic, items in pile.golds.items())
+    return range(min(_cap(len({**pile.work, **pile.golds}), policy), hidden), 0, -1)
+
+
+def _filled(pile: _Pile[Key], size: int, groups: int, golds: int, share: float) -> Plan[Key]:
+    """So many groups of so many rows, as near to so many golds as they come; else none."""
+    golden = [topic for topic, items in pile.golds.items() if len(items) + pile.room(topic) >= size]
+    plan, used = _gold_groups(pile, golden, groups, size, golds, share)
+    rest = [topic for topic in pile.able(size) if topic not in used][: groups - len(plan)]
+    if len(plan) + len(rest) < groups:
+        return []
+    return plan + [pile.some(topic, size) for topic in rest]
+
+
+def _gold_groups(
+    pile: _Pile[Key],
+    topics: Sequence[Hashable],
+    groups: int,
+    size: int,
+    due: int,
+    share: float,
+) -> tuple[Plan[Key], set[Hashable]]:
+    """Groups that hold the golds due, as near as whole groups come, and the topics they use."""
+    counts: dict[Hashable, int] = {}  # golds of a topic
+    usual = max(1, round(share * size))
+    for topic in topics:
+        if due <= 0 or len(counts) == groups:
+            break
+        least = max(1, size - pile.room(topic))
+        if least - due > due:  # more off the mark than none at all
+            continue
+        counts[topic] = min(len(pile.golds[topic]), size, max(least, min(usual, due)))
+        due -= counts[topic]
+    for topic, count in tuple(counts.items()):  # too few topics have gold: they hold more of it
+        more = max(0, min(len(pile.golds[topic]), size, count + due) - count)
+        counts[topic] = count + more
+        due -= more
+    plan = [
+        [Slot(item, True) for item in pile.golds[topic][:count]] + pile.some(topic, size - count)
+        for topic, count in counts.items()
+    ]
+    return plan, set(counts)
+
+
+def _crowded(pile: _Pile[Key], policy: Policy, due: _Due) -> Plan[Key]:
+    """A full page with several groups of a query: the last resort, see ``gold_warnings``."""
+    size = max(1, max((min(len(items), policy.results_per_query)
+                       for items in pile.golds.values()), default=1))  # fmt: skip
+    chunks = [
+        [Slot(item, False) for item in items[start : start + size]]
+        for items in pile.work.values()
+        for start in range(0, len(items) - size + 1, size)
+    ]
+    gold = [
+        [Slot(item, True) for item in items[:size]]
+        for items in pile.golds.values()
+        if len(items) >= size
+    ]
+    groups = min(policy.pairs_per_page // size, len(chunks))  # whether gold is due or not
+    wanted = min(len(gold), groups, max(0, round(due.of(groups * size) / size)))
+    return chunks[: groups - wanted] + gold[:wanted] if chunks else []
+
+
+def interleave(topics: Sequence[Hashable], size: int) -> list[int]:
+    """The places of items in routing order: ``size`` of each topic in turn, then ``size`` more.
+
+    So that items next to each other in that order make pages of several queries.
+
+    >>> interleave(["a", "a", "a", "b", "b"], 2)
+    [0, 1, 3, 4, 2]
+    """
+    counts: dict[Hashable, int] = {}
+    order: dict[Hashable, int] = {}
+    keys = []
+    for place, topic in enumerate(topics):
+        number = counts.get(topic, 0)
+        counts[topic] = number + 1
+        keys.append((number // size, order.setdefault(topic, len(order)), place))
+    return [place for _, _, place in sorted(keys)]
+
+
+def assign_arm(seed: int, arrival: int, arms: Sequence[str], *, block: int = 2) -> str:
+    """The arm of the ``arrival``-th judge (from 0): permuted blocks, reproducible from the seed.
+
+    Each block holds every arm ``block`` times in random order, so that arms are never further
+    apart than that.
+    """
+    width = len(arms) * block
+    rng = np.random.default_rng([seed, arrival // width])
+    order = rng.permutation(width)
+    return arms[int(order[arrival % width]) % len(arms)]
+
+
+def why_open(counts: Mapping[str, int]) -> str:
+    """Why an item is open, in a few words, from its counters.
+
+    ``counts`` has trusted, leased, untrusted and broken.
+    """
+    if counts["leased"] > 0:
+        return "in judges' hands"
+    if counts["trusted"] > 0:
+        return "some trusted judgments, more needed"
+    if counts["untrusted"] > 0:
+        return "judged by blocked judges only"
+    if counts["broken"] > 0:
+        return "judges could not judge it"
+    return "not judged yet"

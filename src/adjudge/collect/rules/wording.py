@@ -1,0 +1,114 @@
+"""What a judge is told of her stage: one sentence for each case."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+from adjudge.collect.rules.links import filled
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.values import DRY_RUN
+
+# Why a judge is finished; the first two can be taken up again.
+NOTHING_LEFT = "nothing-left"
+OWN_WISH = "own-wish"
+MAX_PAGES = "max-pages"
+NO_GOLD_LEFT = "no-gold-left"
+BUDGET_SPENT = "budget-spent"
+
+
+def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
+    """Why a judge is at her stage, in one sentence for herself."""
+    stage = judge.stage
+    if stage == "consent":
+        return "Please read what you are asked to do, and agree before you start."
+    if stage == "training":
+        again = " This is another try." if judge.attempt > 1 else ""
+        paid = "it is not paid."
+        if policy.pay_failed:
+            paid = f"whoever does not pass is paid {policy.pay_failed:.2f} {policy.currency}."
+        return (
+            f"The training comes first: {policy.training_pass:.0%} right are wanted to go on; "
+            f"{paid}{again}"
+        )
+    if stage == "failed":
+        return (
+            f"{judge.training_right} of {judge.training_seen} answers in the training were right; "
+            f"{policy.training_pass:.0%} are wanted."
+        )
+    if stage == "blocked":
+        return _blocked(judge, policy)
+    if stage == "finished":
+        return _FINISHED.get(judge.reason, _FINISHED[OWN_WISH])
+    if stage == "warned":
+        return (
+            f"{judge.right} of {judge.seen} answers that we could check were right, which is below "
+            f"{policy.warn_below:.0%}: please read the guidelines again."
+        )
+    if not open_items:
+        return (
+            "Nothing is open for you at this moment: the rest is in other judges' hands. "
+            "Some of it may come back; look again later, or finish now."
+        )
+    return "There are results for you to judge."
+
+
+_FINISHED = {
+    NOTHING_LEFT: "You have judged everything that was open for you. Thank you.",
+    OWN_WISH: "You have finished. Thank you.",
+    MAX_PAGES: "You have judged as many pages as one judge may. Thank you.",
+    NO_GOLD_LEFT: "You have judged as much as one judge may. Thank you.",
+    BUDGET_SPENT: "The budget of this project was spent, so that there was no further page. "
+    "What you have done counts. Thank you.",
+}
+
+
+def _blocked(judge: Any, policy: Policy) -> str:
+    if judge.by_hand:
+        said = f": {judge.reason}" if judge.reason else "."
+        return f"The requester has stopped your work on this project{said}"
+    return (
+        f"{judge.right} of {judge.seen} answers that we could check were right, which is below "
+        f"{policy.block_below:.0%}, also after a warning."
+    )
+
+
+Ended = Literal["finished", "nothing-left", "failed", "blocked", "unfinished"]
+
+
+def outcome_of(judge: Any) -> Ended:
+    """How a judge's way ended, in a word: what her completion code and her pay depend on."""
+    if judge.stage == "finished" and judge.pages == 0:
+        return "nothing-left"
+    if judge.stage in ("finished", "failed", "blocked"):
+        return cast(Ended, judge.stage)
+    return "unfinished"
+
+
+def code_of(judge: Any, policy: Policy) -> str | None:
+    """The completion code of a judge whose way has ended; None where there is none."""
+    codes = {
+        "finished": policy.code_finished,
+        "nothing-left": policy.code_nothing_left or policy.code_finished,
+        "failed": policy.code_failed,
+        "blocked": policy.code_blocked,
+    }
+    return codes.get(outcome_of(judge)) or None
+
+
+def way_back(judge: Any, policy: Policy) -> str | None:
+    """The link by which a judge goes back to her panel at the end; None where there is none.
+
+    The template is the policy's; from her own link come only values, each escaped.
+    """
+    outcome, code = outcome_of(judge), code_of(judge, policy)
+    if outcome == "unfinished" or not policy.return_link:
+        return None
+    if judge.channel != "panel" and judge.kind != DRY_RUN:
+        return None
+    if code is None and "{code}" in policy.return_link:
+        return None
+    given = {str(name): str(value) for name, value in judge.parameters.items()}
+    mine = {"participant": judge.key, "outcome": outcome, "code": code or ""}
+    if policy.participant_parameter:
+        mine[policy.participant_parameter] = judge.key
+    return filled(policy.return_link, {"PROLIFIC_PID": judge.key, **given, **mine})

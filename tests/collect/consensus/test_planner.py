@@ -1,0 +1,148 @@
+"""The plan of a project, made as the background makes it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from adjudge.collect.consensus import planner
+from adjudge.collect.consensus.planner import Wish
+from adjudge.collect.office import Office
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.store.database import Database
+from adjudge.errors import BadSetting, Refused
+from collecting import Bench
+
+WISH = Wish.checked(0.7, "0.30", 0.2)
+
+
+def piloted(database: Database) -> Bench:
+    """Ten judges who are mostly right on what they judged."""
+    bench = Bench(
+        database, topics=8, golds=20, training=False, least_golds=50, pay_per_page="0.20",
+        screening_golds=5, screening_pairs=20, judgments_per_item=4,
+    )  # fmt: skip
+    for number in range(8):
+        judge = bench.arrive(f"j{number}").judge
+        bench.turn(judge, label="Spam" if number == 7 else "Matching")
+    return bench
+
+
+def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
+    bench = piloted(sqlite)
+    office, slug = bench.office, bench.slug
+    assert (planner.due(office), planner.plan_of(office, slug)) == ([], None)
+    planner.ask(office, slug, WISH)
+    assert planner.due(office) == [slug]
+    asked = planner.asked_for(office, slug)
+    assert asked is not None
+    assert (asked.wish, asked.tried) == (WISH, 0)
+    plan = planner.plan_one(office, slug)
+    assert plan is not None
+    assert (plan.problem, planner.due(office), planner.asked_for(office, slug)) == ("", [], None)
+    assert planner.plan_of(office, slug) == plan, "as it was kept"
+    assert planner.plan_one(office, slug) is None, "nothing is asked any more"
+    assert (plan.items, plan.pilot_judges) == (40, 8)
+    assert plan.per_item is not None
+    chosen = plan.row(plan.per_item)
+    assert chosen is not None
+    assert chosen.low >= 0.7
+    assert all(row.low < 0.7 for row in plan.rows if row.per_item < chosen.per_item)
+    assert len(plan.rows) == min(planner.MOST, plan.per_item + 2), "two more for the curve"
+    # 20 of the 25 results of a page are work; a page costs 0.30.
+    for row in plan.rows:
+        assert row.judgments == 40 * row.per_item
+        assert row.pages == 2 * row.per_item
+        assert row.golds == 10 * row.per_item
+        assert row.money == Decimal("0.60") * row.per_item
+    assert (plan.golds_there, plan.golds_needed > 0) == (20, True)
+    changes = planner.changes(plan, office.policy(slug)[0])
+    assert changes == {"pay_per_page": Decimal("0.30"), "judgments_per_item": plan.per_item}
+    office.set_policy(slug, changes)
+    assert planner.changes(plan, office.policy(slug)[0]) == {}
+
+
+def test_another_share_of_gold_is_said_in_fewest_numbers() -> None:
+    plan = planner.ProjectPlan(wish=Wish.checked(0.9, "0", 0.125), per_item=5)
+    assert planner.changes(plan, Policy()) == {"screening_golds": 1, "screening_pairs": 7}
+    none = planner.ProjectPlan(wish=Wish.checked(0.9, "0", 0.0), per_item=5)
+    assert planner.changes(none, Policy()) == {"screening": False}
+    same = planner.ProjectPlan(wish=Wish.checked(0.9, "0", 0.2), per_item=7)
+    assert planner.changes(same, Policy()) == {"judgments_per_item": 7}
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ((1.0, "0", 0.2), "accuracy = 1.0: wanted a share above 0 and below 1, such as 0.9"),
+        ((0.9, "much", 0.2), "pay_per_page = 'much': wanted an amount such as 0.20"),
+        ((0.9, "0", 0.95), "gold_share = 0.95: wanted a share from 0 to 0.9"),
+        ((float("nan"), "0", 0.2), "accuracy = nan: wanted a share above 0 and below 1, such as"),
+    ],
+)
+def test_wishes_that_cannot_be_meant_are_refused(
+    wish: tuple[float, str, float], message: str
+) -> None:
+    with pytest.raises(BadSetting) as raised:
+        Wish.checked(*wish)
+    assert str(raised.value).startswith(message)
+
+
+def test_what_stands_in_the_way_is_said_and_nothing_is_tried_for_ever(sqlite: Database) -> None:
+    bench = Bench(sqlite, topics=2, golds=0, screening=False)
+    office, slug = bench.office, bench.slug
+    with pytest.raises(Refused, match="a plan needs a pilot: there are no judgments yet"):
+        planner.ask(office, slug, WISH)
+    bench.turn(bench.arrive().judge)
+    planner.ask(office, slug, WISH)
+    planner.gave_up(office, slug, -9)
+    plan = planner.plan_of(office, slug)
+    assert plan is not None
+    assert plan.problem == "its process ended with code -9"
+    assert planner.due(office) == []
+    bench.office.block(slug, office.judges(slug)[0].judge)
+    planner.ask(office, slug, WISH)
+    made = planner.plan_one(office, slug)
+    assert made is not None
+    assert made.problem == "a plan needs a pilot: there are no trusted judgments yet"
+    planner.ask(office, slug, WISH)
+    office.set_state(slug, "closed")
+    office.delete_project(slug)
+    assert planner.due(office) == []
+    assert office.settings_like("plan-asked:") == {}, "the project is gone, and its wish with it"
+
+
+def test_a_plan_of_an_adaptive_project_is_of_fixed_numbers(sqlite: Database) -> None:
+    bench = piloted(sqlite)
+    office, slug = bench.office, bench.slug
+    office.set_policy(slug, {"closing": "adaptive", "least_judgments": 3})
+    planner.ask(office, slug, WISH)
+    plan = planner.plan_one(office, slug)
+    assert plan is not None
+    assert plan.problem == ""
+    assert [row.judgments for row in plan.rows] == [40 * row.per_item for row in plan.rows]
+    policy = Policy(closing="adaptive", least_judgments=3)
+    fresh = planner.changes(replace(plan, per_item=2), policy)
+    assert (fresh["judgments_per_item"], fresh["least_judgments"]) == (2, 2)
+
+
+def test_a_wish_that_comes_while_a_plan_is_made_is_kept(sqlite: Database) -> None:
+    bench = Bench(sqlite, topics=2, golds=0, screening=False)
+    bench.turn(bench.arrive().judge)
+    planner.ask(bench.office, bench.slug, WISH)
+    other = Wish.checked(0.8, "0", 0.0)
+    gold = bench.office.gold
+
+    class Asking(Office):
+        def gold(self, slug: str):  # type: ignore[no-untyped-def]
+            time.sleep(0.01)
+            planner.ask(bench.office, slug, other)
+            return gold(slug)
+
+    planner.plan_one(Asking(sqlite), bench.slug)
+    asked = planner.asked_for(bench.office, bench.slug)
+    assert asked is not None
+    assert (asked.wish, asked.tried) == (other, 0)

@@ -1,0 +1,215 @@
+"""The arms of an experiment: read, checked, stored, and dealt out to judges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.collect.experiments.arms import (
+    FIVE_MIXES,
+    PAPER_LABELS,
+    PRESETS,
+    misassigned,
+    preset,
+    read_arms,
+)
+from adjudge.collect.managing.oversight import whole_log
+from adjudge.collect.project import Arm
+from adjudge.collect.rules.routing import assign_arm
+from adjudge.collect.store.database import Database
+from adjudge.errors import AdjudgeError, Refused
+from adjudge.replications.training import TABLE_1
+from adjudge.replications.training_crowd import LABELS as REPLICATED
+from collecting import LABELS, Bench, made_project
+
+
+def log_of(bench: Bench) -> list[Any]:
+    with bench.database.read() as on:
+        return whole_log(on, bench.project)
+
+
+def seed_of(bench: Bench) -> int:
+    from adjudge.collect.store.schema import projects
+
+    with bench.database.read() as on:
+        return int(on.execute(projects.select()).one().seed)
+
+
+def draft(database: Database, **made: Any) -> Bench:
+    """A project nobody has come to."""
+    return Bench(database, made_project(**{"topics": 4, "training": False, **made}))
+
+
+def test_the_five_mixes_are_those_of_the_paper_and_of_its_replication() -> None:
+    assert PAPER_LABELS == REPLICATED
+    assert list(FIVE_MIXES.values()) == list(TABLE_1.values())
+    five = preset("five-mixes", labels=LABELS)
+    assert [arm.name for arm in five] == ["mix-1", "mix-2", "mix-3", "mix-4", "mix-5"]
+    third = {"Matching": 45.3, "Not Matching": 47.3, "Off Topic": 7.3, "Spam": 0.0}
+    assert (five[2].training_mix, five[2].screening_mix) == (third, third)
+
+
+def test_presets_for_any_scale() -> None:
+    gold = ["a", "a", "a", "b"]
+    one, other = preset("uniform-or-population", labels=("a", "b"), gold=gold)
+    assert one.training_mix == "uniform"
+    assert other.training_mix == {"a": 3, "b": 1}
+    assert [arm.feedback for arm in preset("feedback-or-none", labels=("a",))] == [True, False]
+    assert set(PRESETS) == {"five-mixes", "uniform-or-population", "feedback-or-none"}
+
+
+def test_arms_are_read_from_json() -> None:
+    made = read_arms(
+        {
+            "population": {"1": 90, "0": 10},
+            "arms": [
+                {"name": "even", "training_mix": "uniform", "pay_per_page": 0.25},
+                {"name": "as it is", "training_mix": "population", "feedback": False},
+                {"name": "own", "screening_mix": {"1.0": 1}, "guidelines": "# Else"},
+            ],
+        },
+        labels=("0", "1"),
+    )
+    assert made == (
+        Arm(name="even", training_mix="uniform", pay_per_page="0.25"),
+        Arm(name="as it is", training_mix={"1": 90, "0": 10}, feedback=False),
+        Arm(name="own", screening_mix={"1": 1}, guidelines="# Else"),
+    )
+    assert read_arms([arm.to_dict() for arm in made], labels=("0", "1")) == made
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"arm": []}, "there is no part of a file of arms 'arm'; did you mean 'arms'? Known: arms, "
+         "population"),
+        ("x", "is no list of arms"),
+        ([], "arms = 0: wanted 1 to 50 arms"),
+        ([3], "arm 1: is no object"),
+        ([{"name": " "}], "name of an arm = ' ': wanted 1 to 80 plain characters"),
+        ([{"training_mix": "any"}], "no name of arm 1: wanted a text"),
+        ([{"name": "a"}, {"name": "A"}],
+         "name of an arm = 'A': wanted a name that no other arm has"),
+        ([{"name": "a", "training_mix": {"2": 1}}],
+         "training_mix of arm a = '2': wanted labels of the scale: 0, 1"),
+        ([{"name": "a", "training_mix": "population"}],
+         "training_mix of arm a = 'population': wanted shares under population, or gold to count"),
+        ([{"name": "a", "screening_mix": 3}], "screening_mix of arm a = 3: wanted any, uniform, "
+         "population, or a share for each label"),
+        ([{"name": "a", "guidelines": 3}], "guidelines of arm 1 = 3: wanted a text"),
+    ],
+)  # fmt: skip
+def test_bad_arms_are_refused(bad: Any, message: str) -> None:
+    with pytest.raises(AdjudgeError) as caught:
+        read_arms(bad, labels=("0", "1"))
+    assert str(caught.value) == message
+
+
+def test_presets_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(AdjudgeError, match="wanted the labels Matching, Not Matching, Off Topic"):
+        preset("five-mixes", labels=("0", "1"))
+    with pytest.raises(AdjudgeError, match="there is no preset of arms 'five'"):
+        preset("five", labels=("0", "1"))
+
+
+def test_arms_change_the_policy_and_guidelines_of_their_judges(database: Database) -> None:
+    bench = draft(database, pay_per_page="0.10", judgments_per_item=8)
+    wanted = (
+        Arm(name="rich", pay_per_page="0.50", feedback=False, guidelines="# Rich"),
+        Arm(name="poor"),
+    )
+    version = bench.office.policy(bench.slug)[1]
+    assert bench.office.set_arms(bench.slug, wanted) == wanted
+    assert bench.office.arms(bench.slug) == wanted
+    assert bench.office.policy(bench.slug)[1] == version + 1
+    assert bench.office.set_arms(bench.slug, wanted) == wanted  # nothing new, no new version
+    assert bench.office.policy(bench.slug)[1] == version + 1
+    seen = {}
+    for number in range(8):
+        judge = bench.arrive(f"j{number}").judge
+        view = bench.desk.project(bench.slug, judge=judge)
+        arm = next(row.arm for row in bench.office.judges(bench.slug) if row.judge == judge)
+        seen[arm] = (str(view.pay_per_page), view.feedback, view.guidelines)
+        bench.turn(judge)
+    assert seen == {
+        "rich": ("0.50", False, "# Rich"),
+        "poor": ("0.10", True, "# Guidelines"),
+    }
+    bench.check()
+
+
+def test_bad_settings_of_an_arm_are_refused_by_name(sqlite: Database) -> None:
+    bench = draft(sqlite)
+    for arm, message in (
+        (Arm(name="a", pay_per_page="much"),
+         "pay_per_page of arm a = 'much': wanted an amount such as 0.20"),
+        (Arm(name="a", training_mix={"Spam": 0.0}),
+         "training_mix of arm a = {'Spam': 0.0}: wanted at least one share above 0"),
+        (Arm(name="a", feedback="yes"),  # type: ignore[arg-type]
+         "feedback of arm a = 'yes': wanted true or false"),
+    ):  # fmt: skip
+        with pytest.raises(AdjudgeError) as caught:
+            bench.office.set_arms(bench.slug, [arm])
+        assert str(caught.value) == message
+    assert [arm.name for arm in bench.office.arms(bench.slug)] == ["all"]
+
+
+def test_once_a_judge_has_come_arms_can_only_be_added(database: Database) -> None:
+    bench = draft(database)
+    first = (Arm(name="a"), Arm(name="b", feedback=False))
+    bench.office.set_arms(bench.slug, first)
+    for number in range(5):
+        bench.arrive(f"j{number}")
+    for wrong in (first[:1], first[::-1], (Arm(name="a", feedback=False), first[1])):
+        with pytest.raises(Refused, check=lambda error: error.code == "arms-fixed") as caught:
+            bench.office.set_arms(bench.slug, wrong)
+        assert str(caught.value) == (
+            "judges have come already: the arms (a, b) stay, and others can only follow them"
+        )
+    bench.office.set_arms(bench.slug, (*first, Arm(name="c")))
+    for number in range(5, 17):
+        bench.arrive(f"j{number}")
+    arms = Counter(entry.figures["arm"] for entry in log_of(bench) if entry.event == "arrived")
+    assert arms["c"] >= 2
+    bench.check()
+
+
+def test_every_judge_is_in_the_arm_that_the_seed_and_the_log_say(database: Database) -> None:
+    bench = draft(database)
+    bench.office.set_arms(bench.slug, preset("five-mixes", labels=LABELS))
+    counts: Counter[str] = Counter()
+    for number in range(23):
+        bench.arrive(f"j{number}")
+        arrived = log_of(bench)[-1].figures
+        counts[arrived["arm"]] += 1
+        assert max(counts.values()) - min(counts[f"mix-{n}"] for n in range(1, 6)) <= 2
+    bench.arrive("j3")  # sticky: she is known
+    assert sum(row.arm.startswith("mix-") for row in bench.office.judges(bench.slug)) == 23
+    entries, seed = log_of(bench), seed_of(bench)
+    assert misassigned(seed, entries) == []
+    assert bench.office.audit(bench.slug) == []
+    assert misassigned(seed + 1, entries) != []
+
+
+@given(
+    seed=st.integers(0, 2**62 - 1),
+    steps=st.lists(st.integers(0, 25), min_size=1, max_size=4),
+)
+@settings(deadline=None)
+def test_arms_stay_balanced_also_when_some_are_added_on_the_way(
+    seed: int, steps: list[int]
+) -> None:
+    """From the moment an arm is added on, arms are never further apart than two blocks."""
+    arrival = 0
+    for many, count in enumerate(steps, 2):
+        names = [f"arm{n}" for n in range(many)]
+        counts: Counter[str] = Counter()
+        for _ in range(count):
+            counts[assign_arm(seed, arrival, names)] += 1
+            arrival += 1
+            gap = max(counts.values()) - min(counts[name] for name in names)
+            assert gap <= (2 if many == 2 else 4)

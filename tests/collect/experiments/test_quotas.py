@@ -1,0 +1,217 @@
+"""The quota by arm: each arm has its own number of judgments on every item."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+
+from adjudge.collect.experiments.quotas import taken_by_arm
+from adjudge.collect.judging.pages import CANDIDATES_IN_ARM
+from adjudge.collect.project import Arm
+from adjudge.collect.store.database import Database
+from adjudge.collect.store.migrating import configuration
+from adjudge.errors import Refused
+from collecting import Bench, check_quotas, made_project
+
+ARMS = (Arm(name="even", training_mix="uniform"), Arm(name="plain"))
+
+
+class Halves(Bench):
+    """A project of two arms with so many judgments in each, and who is in which."""
+
+    def __init__(self, database: Database, **policy: Any) -> None:
+        settings = {
+            "topics": 3, "results": 4, "training": False, "judgments_per_item": 1,
+            "judgments_by_arm": True, "queries_per_page": 3, "results_per_query": 2,
+        }  # fmt: skip
+        made = made_project(**{**settings, **policy})
+        super().__init__(database, replace(made, arms=ARMS, seed=7))
+        self.there: dict[str, list[str]] = {"even": [], "plain": []}
+
+    def of(self, arm: str, place: int = 0) -> str:
+        """The so-manieth judge of an arm, who comes if she has not."""
+        while len(self.there[arm]) <= place:
+            self.arrive(f"judge {sum(map(len, self.there.values()))}")
+            self.there = {"even": [], "plain": []}
+            for row in reversed(self.office.judges(self.slug)):
+                self.there[row.arm].append(row.judge)
+        return self.there[arm][place]
+
+    def work_off(self, judge: str) -> int:
+        """Every page that a judge is given; how many of her judgments were work."""
+        pages = 0
+        while self.desk.page(judge) is not None:
+            self.turn(judge)
+            pages += 1
+        return pages
+
+    def taken(self) -> dict[tuple[str, str], int]:
+        """Open and trusted judgments by item and arm."""
+        named = {item.id: item.name for item in self.items()}
+        with self.database.read() as on:
+            found = taken_by_arm(on, named)
+        return {(named[item], arm): count for (item, arm), count in found.items()}
+
+    def work(self) -> list[Any]:
+        return [item for item in self.items() if not item.gold]
+
+
+def test_an_arm_that_is_done_lets_its_judges_finish_while_another_works_on(
+    database: Database,
+) -> None:
+    bench = Halves(database)
+    assert {item.needed for item in bench.work()} == {2}
+    first, second, other = bench.of("even"), bench.of("even", 1), bench.of("plain")
+    bench.work_off(first)
+    assert bench.taken() == {(item.name, "even"): 1 for item in bench.work()}
+    assert {item.state for item in bench.work()} == {"open"}
+    assert bench.desk.state(first).stage == "finished"
+    assert bench.desk.page(second) is None
+    done = bench.desk.state(second)
+    assert (done.stage, done.open_items) == ("finished", False)
+    assert bench.desk.state(other).open_items
+    bench.work_off(other)
+    assert {item.state for item in bench.work()} == {"closed"}
+    assert bench.taken() == {(item.name, arm.name): 1 for item in bench.work() for arm in ARMS}
+    bench.check()
+
+
+def test_who_waits_for_others_of_her_arm_is_not_finished(sqlite: Database) -> None:
+    bench = Halves(sqlite, topics=1, results=2, screening=False)
+    bench.desk.page(bench.of("even"))  # all of it in her hands
+    second = bench.of("even", 1)
+    assert bench.desk.page(second) is None
+    assert (bench.desk.state(second).stage, bench.desk.state(second).open_items) == (
+        "working",
+        False,
+    )
+    assert bench.desk.page(bench.of("plain")) is not None
+
+
+def test_a_late_page_counts_only_where_its_arm_has_room(database: Database) -> None:
+    bench = Halves(database, topics=1, results=2, screening=False)
+    slow, quick = bench.of("even"), bench.of("even", 1)
+    page = bench.desk.page(slow)
+    assert page is not None
+    bench.clock.forward(minutes=61)
+    bench.work_off(quick)
+    bench.desk.submit(slow, page.page, page.key, bench.answers(page))
+    assert {(item.trusted, item.surplus, item.state) for item in bench.work()} == {(1, 1, "open")}
+    assert bench.desk.page(bench.of("plain")) is not None  # the other arm's place was not taken
+    bench.office.block(bench.slug, quick)  # hers counts now
+    assert {(item.trusted, item.surplus) for item in bench.work()} == {(1, 0)}
+    assert set(bench.taken().values()) == {1}
+    bench.office.unblock(bench.slug, quick)
+    assert {(item.trusted, item.surplus) for item in bench.work()} == {(1, 1)}
+    check_quotas(bench)
+
+
+def test_what_a_blocked_judge_had_reopens_for_her_arm_alone(database: Database) -> None:
+    bench = Halves(database, topics=1, results=3)
+    gone, next_one, other = bench.of("even"), bench.of("even", 1), bench.of("plain")
+    for judge in (gone, other):
+        bench.work_off(judge)
+    assert {item.state for item in bench.work()} == {"closed"}
+    bench.office.block(bench.slug, gone)
+    assert {item.state for item in bench.work()} == {"open"}
+    assert not bench.desk.state(bench.of("plain", 1)).open_items
+    bench.work_off(next_one)
+    assert {item.state for item in bench.work()} == {"closed"}
+    check_quotas(bench)
+
+
+def test_numbers_that_an_arm_has_passed_are_refused(sqlite: Database) -> None:
+    bench = Halves(sqlite, topics=1, results=2, judgments_per_item=2)
+    for place in (0, 1):
+        bench.work_off(bench.of("even", place))
+    with pytest.raises(Refused) as refusal:
+        bench.office.set_policy(bench.slug, {"judgments_per_item": 1})
+    assert refusal.value.code == "quota-passed"
+    assert str(refusal.value) == (
+        "2 items have more than 1 judgments in one arm already: a quota by arm cannot be lower "
+        "than that"
+    )
+    bench.office.set_policy(bench.slug, {"judgments_by_arm": False})
+    assert {(item.needed, item.state) for item in bench.work()} == {(2, "closed")}
+    bench.office.set_policy(bench.slug, {"judgments_by_arm": True})
+    assert {(item.needed, item.state) for item in bench.work()} == {(4, "open")}
+    bench.check()
+
+
+def test_an_arm_that_is_added_brings_its_number(sqlite: Database) -> None:
+    bench = Halves(sqlite)
+    bench.work_off(bench.of("even"))
+    bench.work_off(bench.of("plain"))
+    assert {item.state for item in bench.work()} == {"closed"}
+    bench.office.set_arms(bench.slug, (*ARMS, Arm(name="third", feedback=False)))
+    assert {(item.needed, item.state) for item in bench.work()} == {(3, "open")}
+    assert not bench.desk.state(bench.of("even")).open_items
+    assert bench.office.arm_warnings(bench.slug) == []
+    bench.check()
+    # Three arms with one each are as many judgments as one arm with three.
+    by_arm = bench.office.gold_forecast(bench.slug, judges=6)
+    bench.office.set_policy(bench.slug, {"judgments_by_arm": False, "judgments_per_item": 3})
+    assert bench.office.gold_forecast(bench.slug, judges=6) == by_arm
+
+
+def test_arms_keep_to_their_numbers_while_many_work_and_are_blocked(database: Database) -> None:
+    bench = Halves(database, topics=6, results=4, judgments_per_item=2)
+    judges = [bench.arrive(f"judge {number}").judge for number in range(8)]
+    for judge in judges[:2] * 2:
+        bench.turn(judge)
+    over: list[int] = []
+
+    def work(judge: str) -> None:
+        for _ in range(10):
+            page = bench.desk.page(judge)
+            if page is None:
+                return
+            bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+
+    def rule(judge: str) -> None:
+        for _ in range(4):
+            bench.office.block(bench.slug, judge)
+            over.append(check_quotas(bench))
+            bench.office.unblock(bench.slug, judge)
+
+    with ThreadPoolExecutor(8) as pool:
+        ended = [pool.submit(work, judge) for judge in judges[2:]]
+        ended += [pool.submit(rule, judge) for judge in judges[:2]]
+        for one in ended:
+            one.result()
+    for judge in judges:
+        bench.work_off(judge)
+    assert max(over) <= 2
+    assert {item.state for item in bench.work()} == {"closed"}
+    assert set(bench.taken().values()) == {2}
+    bench.check()
+
+
+def test_what_an_arm_has_is_counted_by_its_index(sqlite: Database) -> None:
+    text = str(CANDIDATES_IN_ARM.statement.compile(sqlite.engine))
+    with sqlite.read() as on:
+        plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
+    told = [row[3] for row in plan]
+    assert "USING INDEX ix_items_routing (project=? AND rank>?)" in told[0]
+    assert any("USING INDEX ix_judgments_counted (item=?)" in line for line in told)
+    assert not any(line.startswith("SCAN") or "TEMP B-TREE" in line for line in told)
+
+
+def test_a_store_of_the_first_version_is_brought_up_with_its_data(database: Database) -> None:
+    bench = Halves(database)
+    bench.work_off(bench.of("even"))
+    before = bench.taken()
+    with database.engine.begin() as on:
+        command.downgrade(configuration(on), "0001")
+        names = {index["name"] for index in sa.inspect(on).get_indexes("judgments")}
+        assert "ix_judgments_counted" not in names
+    database.migrate()
+    assert bench.taken() == before
+    bench.work_off(bench.of("plain"))
+    assert {item.state for item in bench.work()} == {"closed"}
+    bench.check()

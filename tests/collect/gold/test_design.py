@@ -1,0 +1,312 @@
+"""Gold by design: sets to a mix, forecasts worked out by hand, suggestions a person approves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge import Judgments, MajorityVote, Scale
+from adjudge.collect.experiments.arms import FIVE_MIXES, PAPER_LABELS
+from adjudge.collect.gold.design import design, expected_mix, forecast, skew_warnings, suggest
+from adjudge.collect.project import Arm
+from adjudge.collect.records import lock_judge
+from adjudge.collect.rules.golds import GoldCard, quota
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from adjudge.errors import AdjudgeError, NotFound, Refused
+from collecting import LABELS, Bench, made_project
+
+
+def cards(**counts: int) -> list[GoldCard[str]]:
+    """So many golds of each label."""
+    return [
+        GoldCard(f"{label}{number}", f"t{number}", label)
+        for label, count in counts.items()
+        for number in range(count)
+    ]
+
+
+def labels_of(chosen: tuple[str, ...]) -> Counter[str]:
+    return Counter(item.rstrip("0123456789") for item in chosen)
+
+
+def test_sets_have_the_wanted_mix_and_nothing_in_common() -> None:
+    made = design(
+        cards(a=40, b=40, c=40),
+        training=20,
+        screening=30,
+        training_mix="uniform",
+        screening_mix={"a": 0.5, "b": 0.3, "c": 0.2},
+        labels=("a", "b", "c"),
+    )
+    # 20 over three labels is 6 each, and the two left go to the first labels
+    assert labels_of(made.training) == {"a": 7, "b": 7, "c": 6}
+    assert labels_of(made.screening) == {"a": 15, "b": 9, "c": 6}
+    assert not set(made.training) & set(made.screening)
+    assert made.missing == {"training": {}, "screening": {}}
+    assert made.warnings == ()
+
+
+def test_what_a_set_lacks_is_said() -> None:
+    made = design(
+        cards(a=20, b=2), training=12, screening=15, training_mix="uniform", labels=("a", "b", "c")
+    )
+    assert labels_of(made.training) == {"a": 10, "b": 2}
+    assert made.missing["training"] == {"b": 2, "c": 4}
+    assert made.warnings == (
+        "The training set lacks gold for its mix: 2 b, 4 c.",
+        "83% of the training gold is a: judges learn to expect it and lean to it, and whoever "
+        "always gives it looks good. An even mix gave the best labels in the experiment of Le and "
+        "others (2010).",
+        "No training gold is c: judges never meet one there.",
+        "The screening set has 10 golds of 15 wanted.",
+        "100% of the screening gold is a: judges learn to expect it and lean to it, and whoever "
+        "always gives it looks good. An even mix gave the best labels in the experiment of Le and "
+        "others (2010).",
+        "No screening gold is b or c: judges never meet one there.",
+    )
+
+
+@given(
+    counts=st.dictionaries(st.sampled_from("abcd"), st.integers(0, 30), min_size=1),
+    shares=st.fixed_dictionaries({label: st.integers(0, 9) for label in "abcd"}),
+    training=st.integers(0, 40),
+    seed=st.integers(0, 99),
+)
+@settings(deadline=None)
+def test_any_design_meets_its_quota_as_far_as_gold_goes(
+    counts: dict[str, int], shares: dict[str, int], training: int, seed: int
+) -> None:
+    shares = shares if any(shares.values()) else {"a": 1}
+    pool = cards(**counts)
+    made = design(pool, training=training, training_mix=shares, labels=tuple("abcd"), seed=seed)  # type: ignore[arg-type]
+    assert len(made.training) == min(training, len(pool))
+    assert sorted(made.training + made.screening) == sorted(card.item for card in pool)
+    have = labels_of(made.training)
+    for label, wanted in quota(shares, "abcd", training).items():
+        assert have[label] >= min(wanted, counts.get(label, 0))
+        assert made.missing["training"].get(label, 0) == max(0, wanted - have[label])
+    again = design(pool, training=training, training_mix=shares, labels=tuple("abcd"), seed=seed)  # type: ignore[arg-type]
+    assert again == made
+    drawn = expected_mix(pool, training, shares, "abcd")
+    assert sum(drawn.values()) == pytest.approx(len(made.training))
+
+
+def test_the_papers_skewed_mixes_are_warned_of_and_its_even_one_is_not() -> None:
+    said = {
+        arm: [
+            one
+            for one in skew_warnings(dict(zip(PAPER_LABELS, mix, strict=True)), PAPER_LABELS)
+            if "lean" in one
+        ]
+        for arm, mix in FIVE_MIXES.items()
+    }
+    assert [arm for arm, warnings in said.items() if not warnings] == ["mix-3"]
+    assert said["mix-5"][0].startswith("84% of the training gold is Not Matching:")
+    assert skew_warnings({"a": 5, "b": 5}, ("a", "b")) == []
+    assert skew_warnings({"a": 6, "b": 4}, ("a", "b")) != []
+    assert skew_warnings({"a": 11, "b": 9}, ("a", "b")) == []
+    assert skew_warnings({}, ("a", "b")) == []
+
+
+def test_a_forecast_worked_out_by_hand() -> None:
+    """The paper's task: 1,280 results, 5 judgments each, pages of 20 and 5 golds, 20 judges."""
+    made = forecast(Policy(), items=1280, labels=LABELS, judges=20)
+    assert (made.judgments, made.pages) == (6400, 320)
+    assert (made.pages_a_judge, made.pages_at_most) == (16.0, 64)
+    assert (made.training, made.screening) == (20, 80)
+    assert (made.typical, made.busiest, made.have) == (100, 340, 0)
+    assert made.warnings == (
+        "A typical judge meets 100 golds and there are 0: then gold repeats. 100 more are needed.",
+    )
+
+
+def test_a_forecast_counts_the_gold_there_is_label_by_label() -> None:
+    policy = Policy(
+        training_mix="uniform", screening_mix={"a": 3, "b": 1}, max_pages=4, training_tries=2,
+        judgments_per_item=2, gold_runs_out="none",
+    )  # fmt: skip
+    pool = cards(a=70, b=20)
+    made = forecast(
+        policy, items=100, labels=("a", "b"), judges=2, training=pool, screening=pool, lost=0.2
+    )
+    # 200 judgments, a fifth of what is given lost: 250 in 13 pages; a judge does 4 at most
+    assert (made.judgments, made.pages, made.pages_a_judge) == (250, 13, 4.0)
+    assert (made.training, made.screening, made.typical, made.busiest) == (40, 20, 60, 60)
+    assert made.by_label == {"a": (35, 70), "b": (25, 20)}
+    assert made.shown_each == pytest.approx(2 * 60 / 90)
+    assert made.warnings == (
+        "The label mix lacks gold: 5 b.",
+        "2 judges can give 160 judgments at most, and 250 are needed: nobody judges an item twice.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings_", "message"),
+    [
+        ({"judges": 0}, "judges = 0: wanted at least 1 judge, and no fewer than 0 items"),
+        ({"items": -1}, "items = -1: wanted at least 1 judge, and no fewer than 0 items"),
+        ({"lost": 1.0}, "lost = 1.0: wanted a share from 0 to less than 1"),
+    ],
+)
+def test_forecasts_of_nonsense_are_refused(settings_: dict[str, Any], message: str) -> None:
+    with pytest.raises(AdjudgeError) as caught:
+        forecast(Policy(), **{"items": 1, "labels": LABELS, "judges": 1, **settings_})
+    assert str(caught.value) == message
+
+
+def judged(votes: dict[str, str]) -> Judgments:
+    """Judgments from strings of one-letter labels, an item each."""
+    rows = [
+        (item, f"j{number}", label)
+        for item, given in votes.items()
+        for number, label in enumerate(given)
+    ]
+    item, judge, label = zip(*rows, strict=True)
+    import pyarrow as pa
+
+    table = pa.table({"item": list(item), "judge": list(judge), "label": list(label)})
+    return Judgments.from_table(table, scale=Scale(labels=("a", "b", "c")))
+
+
+def test_suggestions_are_sure_and_even_out_the_gold() -> None:
+    votes = {"w": "aaaa", "x": "aaa", "y": "bbb", "z": "ab", "few": "bb", "c1": "ccc", "old": "ccc"}
+    consensus = MajorityVote().fit(judged(votes))
+    found = suggest(consensus, 9, known=["old"])
+    # one of each label in turn; of two that are as sure, the one of more judgments first
+    assert [(one.item, one.label) for one in found] == [
+        ("w", "a"), ("y", "b"), ("c1", "c"), ("x", "a"),
+    ]  # fmt: skip
+    assert (found[0].probability, found[0].judgments, found[0].agreement) == (1.0, 4, 1.0)
+    lacking = suggest(consensus, 2, known=["old"], have={"a": 5, "b": 5, "c": 0})
+    assert [one.label for one in lacking[:1]] == ["c"]
+    only = suggest(consensus, 9, mix={"b": 1.0}, least_judgments=2)
+    assert [one.item for one in only] == ["y", "few"]
+    assert suggest(consensus, 0) == []
+    torn = MajorityVote().fit(judged({"x": "aabbc", "y": "aab"}))
+    sure = replace(torn, posterior=np.array([[0.999, 0.0005, 0.0005], [0.99, 0.01, 0.0]]))
+    sure = replace(sure, choice=np.zeros(2, dtype=np.int16))
+    assert [one.item for one in suggest(sure, 9)] == ["y"]  # two of five agree on x
+
+
+def test_an_approved_suggestion_becomes_gold_and_is_work_no_more(database: Database) -> None:
+    bench = Bench(database, made_project(topics=2, golds=8, training=False, screening_golds=0))
+    for number in range(3):
+        judge = bench.arrive(f"j{number}").judge
+        bench.turn(judge, label="Spam")
+    judgments = bench.office.judgments(bench.slug)
+    assert judgments is not None
+    consensus = MajorityVote().fit(judgments)
+    (found,) = bench.office.suggest_gold(bench.slug, consensus, 1)
+    assert (found.label, found.judgments) == ("Spam", 3)
+    before = bench.office.progress(bench.slug)
+    done = bench.office.approve_gold(
+        bench.slug, found.item, accepted=["Spam"], reason="It is advertising."
+    )
+    assert done.golds_added == 1
+    row = next(row for row in bench.office.golds(bench.slug) if row.item == found.item)
+    assert (row.accepted, row.role, row.reason) == (("Spam",), "screening", "It is advertising.")
+    after = bench.office.progress(bench.slug)
+    assert after.items == before.items - 1
+    assert len(bench.office.judgments(bench.slug)) == len(judgments)  # type: ignore[arg-type]
+    bench.check()
+    again = bench.office.suggest_gold(bench.slug, consensus, 99)
+    assert found.item not in {one.item for one in again}
+    with pytest.raises(Refused, check=lambda error: error.code == "gold-already"):
+        bench.office.approve_gold(bench.slug, found.item, accepted=["Spam"])
+    with pytest.raises(NotFound):
+        bench.office.approve_gold(bench.slug, "nowhere", accepted=["Spam"])
+    with pytest.raises(AdjudgeError, match="'Nonsense' is not on the scale"):
+        bench.office.approve_gold(bench.slug, again[0].item, accepted=["Nonsense"])
+
+
+def test_an_approval_waits_for_answers_before_it_locks_the_item(postgresql: Database) -> None:
+    bench = Bench(postgresql, made_project(topics=2, golds=8, training=False))
+    judge = bench.arrive().judge
+    item = "t0d0"
+    row = sa.select(schema.items.c.id).where(schema.items.c.name == item)
+    with ThreadPoolExecutor(1) as pool:
+        with postgresql.engine.begin() as on:
+            lock_judge(on, judge)  # she is answering a page
+            done = pool.submit(bench.office.approve_gold, bench.slug, item, accepted=["Spam"])
+            with pytest.raises(TimeoutError):
+                done.result(0.3)
+            on.execute(sa.text("SET LOCAL lock_timeout = '200ms'"))
+            assert on.execute(row.with_for_update(key_share=True)).all(), "she waits for nobody"
+        assert done.result().golds_added == 1
+
+
+def test_gold_is_split_by_design_and_judges_are_trained_by_it(database: Database) -> None:
+    bench = Bench(database, made_project(topics=4, golds=40, training_pairs=8))
+    mix = {"Matching": 3.0, "Spam": 1.0}
+    made = bench.office.design_gold(bench.slug, training_mix=mix)
+    roles = Counter((row.role, row.accepted[0]) for row in bench.office.golds(bench.slug))
+    assert roles == {
+        ("training", "Matching"): 6, ("training", "Spam"): 2,
+        ("screening", "Matching"): 4, ("screening", "Spam"): 8,
+        ("screening", "Not Matching"): 10, ("screening", "Off Topic"): 10,
+    }  # fmt: skip
+    assert len(made.training) == 8
+    judge = bench.arrive().judge
+    shown: Counter[str] = Counter()
+    while bench.desk.state(judge).stage == "training":
+        page = bench.desk.page(judge)
+        assert page is not None
+        shown.update(bench.truths(page).values())
+        bench.turn(judge)
+    assert shown == {"Matching": 6, "Spam": 2}
+    bench.check()
+
+
+def test_arms_are_told_what_their_gold_cannot_give(sqlite: Database) -> None:
+    bench = Bench(sqlite, made_project(topics=4, golds=40, judgments_per_item=10))
+    assert bench.office.arm_warnings(bench.slug) == []
+    bench.office.set_arms(
+        bench.slug,
+        [Arm(name="even", training_mix="uniform"), Arm(name="one", training_mix={"Spam": 1})],
+    )
+    assert bench.office.arm_warnings(bench.slug) == [
+        "The training gold cannot give arm one its label mix: 10 Spam more are needed, and other "
+        "labels stand in for them.",
+    ]
+    bench.office.set_policy(bench.slug, {"judgments_per_item": 5, "training_pairs": 8})
+    assert bench.office.arm_warnings(bench.slug) == [
+        "Arms share the items, which close at 5 trusted judgments over all 2 arms: about 2.5 an "
+        "item in each arm. For 5 an item in each, set judgments_per_item to 5 and "
+        "judgments_by_arm.",
+        "One label rules the training of arm one (100% Spam): judges learn to expect it and lean "
+        "to it (Le and others, 2010).",
+        *(
+            f"No training gold is {label} in arm one: judges never meet one there."
+            for label in LABELS[:3]
+        ),
+    ]
+
+
+def test_the_forecast_of_a_project_takes_judges_from_those_who_worked(sqlite: Database) -> None:
+    bench = Bench(sqlite, made_project(topics=16, golds=40, training_pairs=4))
+    # 80 items, 5 judgments, 20 a page: 20 pages; nobody has come, so five judges at least
+    assert bench.office.gold_forecast(bench.slug).judges == 5
+    assert bench.office.gold_forecast(bench.slug, judges=8).pages_a_judge == 2.5
+    dry = bench.arrive("tester", kind="dry-run").judge
+    for _ in range(2):
+        bench.turn(dry)
+    assert bench.office.gold_forecast(bench.slug).judges == 5, "a dry run counts nowhere"
+    judge = bench.trained()
+    bench.turn(judge)
+    assert bench.office.gold_forecast(bench.slug).judges == 20
+
+
+def test_a_mix_of_strange_labels_is_refused() -> None:
+    with pytest.raises(AdjudgeError) as caught:
+        design(cards(a=2), training=1, training_mix={"z": 1.0}, labels=("a", "b"))
+    assert str(caught.value) == "mix = 'z': wanted labels of the scale: a, b"

@@ -1,0 +1,277 @@
+"""Adaptive closing through the real desk and office, with made judges of known confusion."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from adjudge.collect.consensus import refit
+from adjudge.collect.judging.closing import knowledge_name
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from adjudge.collect.values import Answer, Page
+from collecting import LABELS, Bench, check_counters, check_standing, made_item, made_project
+
+SMALL = {"queries_per_page": 4, "results_per_query": 3, "training": False, "golds": 0}
+
+
+@dataclass
+class Run:
+    """A collection from beginning to end."""
+
+    bench: Bench
+    judgments: int
+    accuracy: float
+
+
+def truths_of(bench: Bench, seed: int) -> dict[str, str]:
+    """A truth for every item, by its title; golds have their own."""
+    rng = np.random.default_rng(seed)
+    known = {f"title of {gold.item}": gold.accepted[0] for gold in bench.value.golds}
+    for item in bench.value.items:
+        known.setdefault(item.title, LABELS[rng.choice(4, p=[0.4, 0.3, 0.2, 0.1])])
+    return known
+
+
+def answer(page: Page, truths: dict[str, str], skill: float, rng: Any) -> list[Answer]:
+    """A judge who is right with a probability, and else says anything."""
+    return [
+        Answer(
+            row=row.row,
+            label=truths[row.title] if rng.random() < skill else LABELS[rng.integers(4)],
+        )
+        for row in page.rows
+    ]
+
+
+def collect(database: Database, *, judges: int, fit_every: int, seed: int = 1, **made: Any) -> Run:
+    """Judges of every skill in turn, until nothing is left; a fit now and then."""
+    project = replace(made_project(least_golds=1000, training=False, **made), seed=seed)
+    bench = Bench(database, project)
+    truths = truths_of(bench, seed)
+    rng = np.random.default_rng(seed)
+    skills = np.linspace(0.35, 0.9, judges)
+    names = [bench.arrive(f"judge {number}").judge for number in range(judges)]
+    idle = fitted = 0
+    while idle < judges:
+        for judge, skill in zip(names, skills, strict=True):
+            page = bench.desk.page(judge)
+            idle = idle + 1 if page is None else 0
+            if page is not None:
+                given = answer(page, truths, float(skill), rng)
+                bench.desk.submit(judge, page.page, page.key, given)
+        stored = bench.office.project(bench.slug).judgments
+        if stored - fitted >= fit_every:
+            assert refit.fit_one(bench.office, bench.slug, refit.DEFAULT).state == "ready"
+            fitted, idle = stored, 0
+    fit = refit.fit_one(bench.office, bench.slug, refit.DEFAULT)
+    rows = [row for page in range(fit.pages)
+            for row in refit.labels(bench.office, bench.slug, refit.DEFAULT, page)]  # fmt: skip
+    right = [row["label"] == truths[f"title of {row['item']}"] for row in rows]
+    return Run(bench, bench.office.project(bench.slug).judgments, float(np.mean(right)))
+
+
+def test_fewer_judgments_than_a_fixed_number_at_no_less_accuracy(
+    sqlite: Database, tmp_path: Path
+) -> None:
+    made = {"topics": 30, "results": 8, "golds": 30, "judges": 14, "fit_every": 150}
+    fixed = collect(sqlite, **made)
+    adaptive = collect(
+        Database(tmp_path / "other.db"), closing="adaptive", sure=0.95, most_judgments=8,
+        pay_per_page="0.20", **made,
+    )  # fmt: skip
+    assert fixed.judgments == 5 * 240
+    assert adaptive.judgments < 0.92 * fixed.judgments
+    assert adaptive.accuracy >= fixed.accuracy
+    savings = adaptive.bench.office.progress(adaptive.bench.slug).savings
+    assert savings is not None
+    assert savings.closed >= 230  # a few may lack judges who have not judged them yet
+    assert savings.saved == 5 * savings.closed - savings.judgments
+    assert savings.accuracy == pytest.approx(adaptive.accuracy, abs=0.03)
+    assert savings.fixed_accuracy == pytest.approx(fixed.accuracy, abs=0.03)
+    assert savings.equal is not None
+    assert savings.equal_share == pytest.approx(1 - savings.per_item / savings.equal)
+    assert savings.saved_money == pytest.approx(
+        Decimal("0.01") * savings.saved, abs=Decimal("0.01")
+    )
+    assert fixed.bench.office.progress(fixed.bench.slug).savings is None
+    adaptive.bench.check()
+    adaptive.bench.database.close()
+
+
+def test_a_small_collection_closes_every_item_on_either_database(database: Database) -> None:
+    run = collect(
+        database, topics=8, results=3, golds=0, judges=8, fit_every=40, closing="adaptive",
+        most_judgments=6, queries_per_page=4, results_per_query=2,
+    )  # fmt: skip
+    run.bench.check()
+    assert {item.state for item in run.bench.items()} == {"closed"}
+    assert 2 * 24 <= run.judgments <= 6 * 24
+    (entry, *_) = run.bench.office.log(run.bench.slug, event="needs-renewed")
+    assert entry.figures == {"items": 24, "sure": 24, "open": 0}
+
+
+def test_an_item_is_asked_for_again_until_it_is_sure(database: Database) -> None:
+    """Before any fit two who agree are sure of one of four labels (0.94); two who differ are not.
+
+    Two of three make 0.84: 0.049 to 0.007 for the other, and 0.001 for each of the rest.
+    """
+    bench = Bench(database, topics=4, results=3, closing="adaptive", sure=0.84, **SMALL)
+    anna, berta, carla, dora = (bench.arrive(key).judge for key in ("a", "b", "c", "d"))
+    assert {item.needed for item in bench.items()} == {2}
+    bench.turn(anna, label="Spam")
+    page = bench.desk.page(berta)
+    assert page is not None
+    given = [
+        Answer(row=row.row, label="Spam" if place % 3 else "Matching")
+        for place, row in enumerate(page.rows)
+    ]
+    doubted = {row.title for place, row in enumerate(page.rows) if place % 3 == 0}
+    bench.desk.submit(berta, page.page, page.key, given)
+    state = {item.title: (item.state, item.needed, item.trusted) for item in bench.items()}
+    assert {title for title, (state, *_) in state.items() if state == "open"} == doubted
+    assert all(state[title] == ("open", 3, 2) for title in doubted)
+    page = bench.desk.page(carla)
+    assert page is not None
+    assert {row.title for row in page.rows} == doubted, "each is asked for once, and nothing else"
+    assert bench.desk.page(dora) is None
+    bench.clock.forward(minutes=61)
+    bench.desk.sweep()
+    bench.check()
+    bench.turn(dora, label="Spam")
+    assert {item.state for item in bench.items()} == {"closed"}
+    bench.office.block(bench.slug, anna)  # who was with dora against berta
+    bench.check()
+    assert {item.state for item in bench.items()} == {"open"}
+    bench.office.unblock(bench.slug, anna)
+    bench.check()
+    assert {item.state for item in bench.items()} == {"closed"}
+
+
+def test_a_fit_closes_what_is_sure_by_it_and_opens_what_is_not(sqlite: Database) -> None:
+    """Judges who are hardly better than chance are not sure of anything together."""
+    bench = Bench(sqlite, topics=4, results=3, closing="adaptive", most_judgments=9, **SMALL)
+    for key in ("anna", "berta"):
+        bench.turn(bench.arrive(key).judge, label="Spam")
+    assert {item.state for item in bench.items()} == {"closed"}
+    poor = replace_pool(bench, 0.3)
+    assert {(item.state, item.needed) for item in bench.items()} == {("open", 3)}
+    assert poor == bench.office.setting(knowledge_name(bench.project))
+    page = bench.desk.page(bench.arrive("carla").judge)  # a desk that has the old dossier
+    assert page is not None
+    assert len(page.rows) == 12
+    replace_pool(bench, 0.9)
+    assert {(item.state, item.needed) for item in bench.items()} == {("open", 3)}, "all are out"
+    bench.check()
+    bench.clock.forward(minutes=61)
+    bench.desk.sweep()
+    bench.check()
+    assert {(item.state, item.needed) for item in bench.items()} == {("closed", 2)}
+
+
+def replace_pool(bench: Bench, accuracy: float) -> Any:
+    """A fit after which all judges are known to be right so often."""
+    from adjudge.models.registry import model
+
+    judgments = bench.office.judgments(bench.slug)
+    assert judgments is not None
+    fit = model("majority-vote").fit(judgments)
+    rest = (1 - accuracy) / 3
+    rates = np.full((4, 4), rest) + (accuracy - rest) * np.eye(4)
+    many = np.broadcast_to(1000 * rates, (judgments.judge_count, 4, 4))
+    alike = np.broadcast_to(rates, many.shape)
+    even = replace(fit, confusion=alike, counts=many, prevalence=np.full((1, 4), 0.25))
+    bench.office.learn(bench.slug, even)
+    bench.check()
+    return bench.office.setting(knowledge_name(bench.project))
+
+
+def test_the_queue_begins_with_what_is_most_in_doubt(sqlite: Database) -> None:
+    bench = Bench(
+        sqlite, topics=12, results=2, golds=0, training=False, closing="adaptive",
+        queries_per_page=3, results_per_query=2, most_judgments=9,
+    )  # fmt: skip
+    anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
+    doubted = set()
+    for place in range(4):
+        bench.turn(anna, label="Spam")
+        page = bench.desk.page(berta)
+        assert page is not None
+        label = "Matching" if place == 2 else "Spam"
+        doubted |= {row.title for row in page.rows} if place == 2 else set()
+        bench.desk.submit(berta, page.page, page.key, bench.answers(page, label=label))
+    bench.office.add_items(bench.slug, [made_item(f"new{n}", f"n{n}") for n in range(12)])
+    replace_pool(bench, 0.7)
+    ranks = {item.title: item.rank for item in bench.items() if item.state == "open"}
+    fresh = [rank for title, rank in ranks.items() if title not in doubted]
+    assert max(fresh) < min(ranks[title] for title in doubted), "below the least comes first"
+    reached = {row.reached for row in bench.rows(sa.select(schema.judges))}
+    assert reached == {0}
+    bench.check()
+
+
+def test_the_policy_can_change_while_items_are_out(database: Database) -> None:
+    bench = Bench(database, topics=4, results=3, judgments_per_item=3, **SMALL)
+    anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
+    bench.turn(anna, label="Spam")
+    bench.turn(berta, label="Spam")
+    page = bench.desk.page(bench.arrive("carla").judge)
+    assert page is not None
+    bench.office.set_policy(bench.slug, {"closing": "adaptive"})
+    bench.check()
+    assert {(item.state, item.needed) for item in bench.items()} == {("open", 3)}
+    bench.office.set_policy(bench.slug, {"sure": 0.99})
+    bench.check()
+    bench.turn(bench.arrive("carla").judge, label="Off Topic")
+    assert {item.state for item in bench.items()} == {"closed"}, "at the most, which is 3"
+    bench.office.set_policy(bench.slug, {"most_judgments": 4})
+    assert {(item.state, item.needed) for item in bench.items()} == {("open", 4)}
+    bench.check()
+    bench.office.set_policy(bench.slug, {"closing": "fixed", "judgments_per_item": 5})
+    assert {(item.state, item.needed) for item in bench.items()} == {("open", 5)}
+    bench.check()
+
+
+def test_judges_fits_and_blocks_at_once_keep_every_need_right(database: Database) -> None:
+    """Many at once; what a fit in the background and a submit set last is what the fit says."""
+    bench = Bench(
+        database, topics=8, results=4, golds=0, training=False, closing="adaptive",
+        most_judgments=6, queries_per_page=4, results_per_query=2,
+    )  # fmt: skip
+    judges = [bench.arrive(f"judge {number}").judge for number in range(5)]
+    bench.turn(judges[0])
+    done = threading.Event()
+
+    def judge_on(number: int) -> None:
+        rng = np.random.default_rng(number)
+        while (page := bench.desk.page(judges[number])) is not None:
+            given = [Answer(row=row.row, label=LABELS[rng.integers(2)]) for row in page.rows]
+            bench.desk.submit(judges[number], page.page, page.key, given)
+
+    def disturb() -> None:
+        while not done.is_set():
+            assert refit.fit_one(bench.office, bench.slug, refit.DEFAULT).state == "ready"
+            bench.office.block(bench.slug, judges[0])
+            bench.office.unblock(bench.slug, judges[0])
+
+    other = threading.Thread(target=disturb)
+    other.start()
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(judge_on, range(1, 5)))
+    finally:
+        done.set()
+        other.join()
+    check_counters(bench)
+    check_standing(bench)
+    refit.fit_one(bench.office, bench.slug, refit.DEFAULT)
+    bench.check()
+    assert {item.state for item in bench.items()} <= {"closed", "open"}

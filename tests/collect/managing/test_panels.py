@@ -1,0 +1,202 @@
+"""Outside panels: what Prolific asks for, how participants end, and how many may come at once."""
+
+from __future__ import annotations
+
+import csv
+import io
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from adjudge.collect.managing import exporting
+from adjudge.collect.managing.panels import ACTIONS, action_of, entry_link, panel_warnings, preset
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from adjudge.errors import Refused, UnknownName
+from collecting import Bench
+
+BACK = "https://panel.example/done?code={code}&who={participant}&session={SESSION_ID}"
+
+
+def test_the_preset_sets_what_prolific_asks_for_and_keeps_what_is_there() -> None:
+    numbers = count(1)
+    policy = Policy(code_finished="MINE", code_blocked="MINE", training_tries=3, channels=("open",))
+    changes = preset("prolific", policy, make_code=lambda: f"CODE{next(numbers)}")
+    assert changes == {
+        "panel": "prolific",
+        "participant_parameter": "PROLIFIC_PID",
+        "return_link": "https://app.prolific.com/submissions/complete?cc={code}",
+        "channels": ["open", "panel"],
+        "code_failed": "CODE1",
+        "code_blocked": "CODE2",
+        "code_nothing_left": "CODE3",
+    }
+    full = policy.changed(changes)
+    assert preset("prolific", full) == {}
+    assert Policy().changed(preset("prolific", Policy())).training_tries == 2
+    with pytest.raises(UnknownName, match="panel 'prolifik'"):
+        preset("prolifik", policy)
+
+
+def test_a_policy_that_meets_the_rules_is_not_warned_of_and_each_fault_is() -> None:
+    good = Policy(pay_failed="0.50")  # type: ignore[arg-type]
+    good = good.changed(preset("prolific", good))
+    assert panel_warnings(good, [good], trained=True) == []
+    assert panel_warnings(Policy(), trained=True) == []
+
+    def warned(trained: bool = True, **changes: Any) -> str:
+        return " ".join(panel_warnings(good.changed(changes), trained=trained))
+
+    assert "at least two tries, and the training gives 1." in warned(training_tries=1)
+    assert warned(training_tries=1, trained=False) == ""
+    assert "pay_failed is 0." in warned(pay_failed="0")
+    assert warned(pay_failed="0", trained=False) == ""
+    assert "no completion code is set in code_failed." in warned(code_failed="")
+    same = warned(code_failed=good.code_finished)
+    assert "code_finished and code_failed are the same completion code" in same
+    assert "pay_blocked is off." in warned(pay_blocked=False)
+    assert "is not set." in warned(return_link="")
+    assert "not as who." in warned(participant_parameter="who")
+    assert "the channel panel is closed" in warned(channels=["open"])
+    unpaid = panel_warnings(good, [good.changed({"pay_failed": "0"})], trained=True)
+    assert unpaid == [
+        "Prolific: whoever is screened out has to be paid for the time it took, and pay_failed "
+        "is 0."
+    ]
+
+
+def test_nobody_is_ever_to_be_rejected() -> None:
+    outcomes = ("finished", "nothing-left", "failed", "blocked", "unfinished")
+    found = {(one, pay): action_of(one, Decimal(pay)) for one in outcomes for pay in (0, 1)}
+    assert found == {
+        ("finished", 0): "approve",
+        ("finished", 1): "approve",
+        ("nothing-left", 0): "ask to return",
+        ("nothing-left", 1): "screen-out payment",
+        ("failed", 0): "ask to return",
+        ("failed", 1): "screen-out payment",
+        ("blocked", 0): "ask to return",
+        ("blocked", 1): "approve",
+        ("unfinished", 0): "wait",
+        ("unfinished", 1): "wait",
+    }
+    assert set(found.values()) == set(ACTIONS)
+    assert not any("reject" in action for action in ACTIONS)
+
+
+def test_the_link_to_give_to_a_panel() -> None:
+    base = "https://us.example/j/shop"
+    assert entry_link(base, Policy(panel="prolific")) == (
+        f"{base}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&STUDY_ID={{{{%STUDY_ID%}}}}"
+        "&SESSION_ID={{%SESSION_ID%}}"
+    )
+    assert entry_link(base, Policy(participant_parameter="workerId")) == f"{base}?workerId=ID"
+    assert entry_link(base, Policy()) == f"{base}?participant=ID"
+
+
+def outcomes_of(bench: Bench) -> dict[str, dict[str, str]]:
+    file = io.BytesIO()
+    exporting.write(bench.office, bench.slug, "panel-outcomes", file)
+    rows = csv.DictReader(io.StringIO(file.getvalue().decode("utf-8-sig")))
+    return {row["participant"]: row for row in rows}
+
+
+def test_how_each_participant_ended_and_what_she_is_due(database: Database) -> None:
+    bench = Bench(
+        database, topics=2, results=3, golds=60, judgments_per_item=1, training_pairs=4,
+        queries_per_page=1, results_per_query=4, screening_golds=1, screening_pairs=3,
+        pay_per_page="0.20", pay_failed="0.05", code_finished="DONE", code_failed="OUT",
+        code_blocked="STOP", code_nothing_left="LATE", return_link=BACK,
+    )  # fmt: skip
+
+    def come(key: str, session: str) -> str:
+        given = {"STUDY_ID": "s1", "SESSION_ID": session}
+        return bench.arrive(key, channel="panel", parameters=given).judge
+
+    failed, bad, good, late, idle = (
+        come(key, f"of {key}") for key in ("f&x=1", "b", "g", "l", "i")
+    )
+    bench.turn(failed, right=False)
+    view = bench.desk.state(failed)
+    assert view.return_link == (
+        "https://panel.example/done?code=OUT&who=f%26x%3D1&session=of%20f%26x%3D1"
+    )
+    bench.turn(bad)
+    bench.turn(bad)
+    bench.office.block(bench.slug, bad)
+    bench.turn(good)
+    while bench.desk.page(good) is not None:
+        bench.turn(good)
+    assert bench.desk.state(good).stage == "finished"
+    assert come("g", "second") == good
+    bench.turn(late)
+    assert bench.desk.page(late) is None
+    view = bench.desk.state(late)
+    assert (view.completion_code, view.pay) == ("LATE", Decimal("0.05"))
+    assert bench.desk.state(idle).return_link is None
+
+    found = outcomes_of(bench)
+    shown = {
+        key: (row["session"], row["outcome"], row["code"], row["pay_due"], row["action"])
+        for key, row in found.items()
+    }
+    assert shown == {
+        "f&x=1": ("of f&x=1", "failed", "OUT", "0.05", "screen-out payment"),
+        "b": ("of b", "blocked", "STOP", "0.20", "approve"),
+        "g": ("second", "finished", "DONE", found["g"]["pay_due"], "approve"),
+        "l": ("of l", "nothing-left", "LATE", "0.05", "screen-out payment"),
+        "i": ("of i", "unfinished", "", "0.00", "wait"),
+    }
+    assert Decimal(found["g"]["pay_due"]) == Decimal("0.20") * int(found["g"]["pages"])
+    assert {row["study"] for row in found.values()} == {"s1"}
+    (again,) = bench.office.log(bench.slug, event="came-again")
+    assert again.figures["before"] == {"STUDY_ID": "s1", "SESSION_ID": "of g"}
+    due = sum(Decimal(row["pay_due"]) for row in found.values())
+    assert bench.office.progress(bench.slug).cost == due
+    bench.check()
+
+
+def test_who_came_too_late_can_stop_and_gets_a_code(sqlite: Database) -> None:
+    bench = Bench(
+        sqlite, topics=1, results=2, golds=40, judgments_per_item=1, training=False,
+        screening=False, code_nothing_left="LATE",
+    )  # fmt: skip
+    first, second = (bench.arrive(key, channel="panel").judge for key in ("first", "second"))
+    page = bench.desk.page(first)
+    assert page is not None
+    with pytest.raises(Refused, match="please judge a page first"):
+        bench.desk.finish(first)
+    assert bench.desk.page(second) is None
+    view = bench.desk.finish(second)
+    assert (view.stage, view.completion_code, view.pay) == ("finished", "LATE", Decimal("0.00"))
+    bench.check()
+
+
+def test_only_so_many_new_judges_come_in_a_minute_and_an_hour(database: Database) -> None:
+    bench = Bench(database, newcomers_per_minute=2, newcomers_per_hour=3)
+
+    def refused(key: str, seconds: int, **more: Any) -> None:
+        with pytest.raises(Refused, check=lambda error: error.code == "crowded") as caught:
+            bench.arrive(key, **more)
+        assert caught.value.evidence == {"seconds": seconds}
+
+    first = bench.arrive("a").judge
+    bench.clock.forward(seconds=10)
+    bench.arrive("b", channel="panel")
+    refused("c", 50)
+    refused("c", 50, channel="panel")
+    assert bench.arrive("a").judge == first
+    bench.arrive("token:c", channel="api")
+    bench.arrive("tester", kind="dry-run")  # the requester herself
+    bench.clock.forward(seconds=50)
+    bench.arrive("c")
+    bench.clock.forward(seconds=60)
+    refused("d", 3600 - 120)
+    came = bench.rows(sa.select(sa.func.count()).select_from(schema.judges))[0][0]
+    assert came == 5
+    bench.clock.forward(seconds=3600 - 120)
+    bench.arrive("d")

@@ -1,0 +1,217 @@
+"""Targeted training: which golds, when, and that nothing follows from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.collect.rules.golds import GoldCard, quota
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.refreshing import (
+    between,
+    choose_refresher,
+    confusions,
+    from_json,
+    is_due,
+    label_weights,
+    to_json,
+    why,
+)
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from collecting import LABELS, Bench
+
+GOLDS = st.lists(st.sampled_from(LABELS), max_size=30).map(
+    lambda labels: [GoldCard(place, f"t{place % 5}", label) for place, label in enumerate(labels)]
+)
+PAIRS = st.dictionaries(
+    st.tuples(st.sampled_from(LABELS), st.sampled_from([*LABELS, "can't judge"])).filter(
+        lambda pair: pair[0] != pair[1]
+    ),
+    st.integers(1, 5),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    golds=GOLDS,
+    confused=PAIRS,
+    count=st.integers(0, 12),
+    seed=st.integers(0, 99),
+    seen=st.sets(st.integers(0, 29)),
+)
+def test_a_refresher_has_what_was_confused_in_proportion_and_the_unseen_first(
+    golds: list[GoldCard[int]],
+    confused: dict[tuple[str, str], int],
+    count: int,
+    seed: int,
+    seen: set[int],
+) -> None:
+    chosen = choose_refresher(golds, confused, count, np.random.default_rng(seed), seen=seen)
+    weights = label_weights(confused)
+    label = {gold.item: gold.label for gold in golds}
+    there = Counter(gold.label for gold in golds if gold.label in weights)
+    assert len(chosen) == len(set(chosen)) == min(count, there.total())
+    given_labels = Counter(label[item] for item in chosen)
+    assert set(given_labels) <= set(weights)
+    labels = sorted(there)
+    wanted = quota({one: float(weights[one]) for one in labels}, labels, len(chosen))
+    for one in labels:
+        assert given_labels[one] >= min(wanted[one], there[one])
+        fresh = {gold.item for gold in golds if gold.label == one and gold.item not in seen}
+        stale = {item for item in chosen if label[item] == one and item in seen}
+        assert not stale or fresh <= set(chosen)
+    again = choose_refresher(golds, confused, count, np.random.default_rng(seed), seen=seen)
+    assert again == chosen
+
+
+def test_confusions_are_counted_told_and_kept() -> None:
+    missed = [("Spam", "Off Topic"), ("Matching", "Spam"), ("Spam", "Off Topic")]
+    confused = confusions(missed)
+    assert list(confused.items()) == [(("Spam", "Off Topic"), 2), (("Matching", "Spam"), 1)]
+    assert label_weights(confused) == {"Spam": 3, "Off Topic": 2, "Matching": 1}
+    assert from_json(to_json(confused)) == confused
+    assert why(confused) == (
+        "Among your last results you missed 3 results whose answers are known: you answered "
+        "Off Topic where Spam is right (2 times); Spam where Matching is right."
+    )
+
+
+@pytest.mark.parametrize(
+    ("pairs", "misses", "had", "due"),
+    [(5, 3, 0, True), (5, 2, 0, False), (0, 9, 0, False), (5, 9, 2, False), (5, 3, 1, True)],
+)
+def test_a_refresher_is_due_after_so_many_misses(
+    pairs: int, misses: int, had: int, due: bool
+) -> None:
+    policy = Policy(refresher_pairs=pairs, refresher_after=3, refreshers=2)
+    assert is_due(policy, misses=misses, had=had) is due
+
+
+def test_golds_are_counted_between_refreshers() -> None:
+    answers = [(1, True), (9, False), (11, True), (19, True), (21, False)]
+    assert between([10, 20], answers) == [(2, 1), (2, 2), (1, 0)]
+    assert between([], answers) == [(5, 3)]
+
+
+def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> None:
+    bench = Bench(
+        database, topics=20, golds=80, least_golds=50, pay_per_page="0.20",
+        refresher_pairs=6, refresher_after=4, refreshers=1,
+    )  # fmt: skip
+    judge = bench.trained()
+    outcome = bench.turn(judge, right=False)
+    before = outcome.view
+    assert (before.stage, before.gold_seen, before.gold_right) == ("working", 5, 0)
+    page = bench.desk.page(judge)
+    assert page is not None
+    assert (page.kind, len(page.rows)) == ("training", 6)
+    assert page.why.startswith("Among your last results you missed 5 results whose answers")
+    assert bench.desk.page(judge) == page
+    truths = bench.truths(page)
+    (given,) = [
+        entry.figures
+        for entry in bench.office.log(bench.slug, judge=judge, event="refresher-given")
+    ]
+    confused = from_json(given["confused"])  # type: ignore[arg-type]
+    assert (given["number"], given["misses"], sum(confused.values())) == (1, 5, 5)
+    assert set(truths.values()) <= set(label_weights(confused))
+
+    wrong = next(label for label in LABELS if label != truths[1])
+    told = bench.desk.answer_training(judge, page.page, 1, wrong).feedback[0]
+    assert (told.right, told.accepted) == (False, (truths[1],))
+    assert told.reason.endswith(f" is {truths[1]}")
+    outcome = bench.desk.submit(judge, page.page, page.key, bench.answers(page)[1:])
+    after = outcome.view
+    for name in ("stage", "gold_seen", "gold_right", "training_right", "pay", "judged", "pages"):
+        assert getattr(after, name) == getattr(before, name), name
+    assert after.notice == ("Thank you. Here your work goes on.",)
+    assert bench.desk.outcome(judge, page.page).feedback == outcome.feedback
+    bench.check()
+
+    bench.turn(judge, right=True)
+    bench.turn(judge, right=False)
+    work = bench.desk.page(judge)
+    assert work is not None
+    assert (work.kind, work.why) == ("work", ""), "one refresher is all the policy gives"
+    (row,) = bench.office.judge(bench.slug, judge).refreshers
+    assert (row.number, row.pairs, row.right) == (1, 6, 5)
+    assert (row.before_seen, row.before_right, row.before) == (5, 0, 0.0)
+    assert (row.after_seen, row.after_right, row.after) == (10, 5, 0.5)
+    (arm,) = bench.office.arm_report(bench.slug, resamples=0).refreshers
+    assert (arm.judges, arm.refreshers, arm.before, arm.after) == (1, 1, 0.0, 0.5)
+    kinds = Counter(bench.office.table(bench.slug)["kind"].to_pylist())
+    assert kinds["training"] == 20 + 6
+    bench.check()
+
+
+def test_gold_that_was_wrong_takes_the_refresher_back(database: Database) -> None:
+    bench = Bench(
+        database, topics=20, golds=80, least_golds=50, refresher_pairs=4, refresher_after=5
+    )
+    judge = bench.trained()
+    outcome = bench.turn(judge, right=False)
+    gold = bench.rows(
+        sa.select(schema.items.c.name)
+        .join(schema.judgments, schema.judgments.c.item == schema.items.c.id)
+        .where(schema.judgments.c.right.is_(False))
+    )[0].name
+    bench.office.edit_gold(bench.slug, gold, accepted=LABELS)
+    assert bench.desk.state(judge).gold_right == outcome.view.gold_right + 1
+    page = bench.desk.page(judge)
+    assert page is not None
+    assert page.kind == "work", "four misses are left, and five bring a refresher"
+    bench.desk.submit(judge, page.page, page.key, bench.answers(page, right=False))
+    page = bench.desk.page(judge)
+    assert page is not None
+    assert page.why.startswith("Among your last results you missed 9 results")
+    bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+    shown = bench.rows(
+        sa.select(schema.items.c.name)
+        .join(schema.page_rows, schema.page_rows.c.item == schema.items.c.id)
+        .join(schema.pages, schema.pages.c.id == schema.page_rows.c.page)
+        .where(schema.pages.c.public == page.page)
+    )
+    bench.office.edit_gold(bench.slug, shown[0].name, active=False)
+    bench.office.edit_gold(bench.slug, shown[1].name, accepted=["can't judge"])
+    bench.check()
+
+
+def test_a_judge_who_stops_at_a_refresher_does_it_when_she_works_on(sqlite: Database) -> None:
+    bench = Bench(sqlite, topics=20, golds=80, least_golds=50, refresher_pairs=4, refresher_after=1)
+    judge = bench.trained()
+    bench.turn(judge, right=False)
+    page = bench.desk.page(judge)
+    assert page is not None
+    assert page.why
+    assert bench.desk.finish(judge).stage == "finished"
+    bench.check()
+    back = bench.desk.page(judge)
+    assert back is not None
+    assert back.kind == "work"
+    bench.desk.submit(judge, back.page, back.key, bench.answers(back))
+    assert bench.desk.page(judge).why  # type: ignore[union-attr]
+    bench.check()
+
+
+def test_models_and_judges_who_may_do_no_more_get_none(sqlite: Database) -> None:
+    made = {"topics": 20, "golds": 60, "least_golds": 50}
+    bench = Bench(sqlite, **made, refresher_pairs=4, refresher_after=1)
+    model = bench.arrive("model", kind="model").judge
+    bench.turn(model)
+    bench.turn(model, right=False)
+    page = bench.desk.page(model)
+    assert page is not None
+    assert page.kind == "work"
+    bench = Bench(sqlite, **made, refresher_pairs=4, refresher_after=1, max_pages=1)
+    person = bench.trained()
+    bench.turn(person, right=False)
+    assert bench.desk.page(person) is None
+    assert bench.desk.state(person).stage == "finished"

@@ -1,0 +1,378 @@
+"""Routing: pages made by hand, properties of every page, and gold that nothing gives away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, cross_val_predict
+
+from adjudge.collect.desk import Desk
+from adjudge.collect.office import Office
+from adjudge.collect.project import GoldEntry, Project
+from adjudge.collect.rules.golds import GoldCard, screening_order
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.routing import (
+    Plan,
+    assign_arm,
+    compose,
+    golds_scheduled,
+    interleave,
+    item_state,
+    why_open,
+)
+from adjudge.collect.store.database import Database
+from adjudge.collect.values import Arrival
+from collecting import LABELS, SCALE, Bench, made_item
+
+
+def work_of(topics: int, results: int) -> list[tuple[str, str]]:
+    return [(f"t{t}d{d}", f"t{t}") for t in range(topics) for d in range(results)]
+
+
+def golds_of(count: int, where: str, spread: int) -> list[GoldCard[str]]:
+    return [GoldCard(f"g{n}", where.format(n % spread), LABELS[n % 4]) for n in range(count)]
+
+
+def shape(plan: Plan[str]) -> list[tuple[int, int]]:
+    """Rows and golds of each group, sorted."""
+    return sorted((len(group), sum(slot.gold for slot in group)) for group in plan)
+
+
+def test_the_papers_page_has_five_queries_of_five_results_one_of_them_all_gold() -> None:
+    golds = golds_of(25, "g{}", 5)  # five queries of five golds
+    plan = compose(work_of(30, 5), golds, Policy(), np.random.default_rng(1))
+    assert shape(plan) == [(5, 0), (5, 0), (5, 0), (5, 0), (5, 5)]
+
+
+def test_gold_under_the_same_queries_is_mixed_in() -> None:
+    plan = compose(work_of(30, 5), golds_of(30, "t{}", 30), Policy(), np.random.default_rng(1))
+    assert shape(plan) == [(5, 1)] * 5
+
+
+def test_gold_that_stands_alone_makes_every_group_one_row() -> None:
+    plan = compose(work_of(30, 5), golds_of(30, "g{}", 30), Policy(), np.random.default_rng(1))
+    assert shape(plan) == [(1, 0)] * 20 + [(1, 1)] * 5
+
+
+def test_one_query_makes_one_long_group() -> None:
+    plan = compose(work_of(1, 60), golds_of(30, "t{}", 1), Policy(), np.random.default_rng(1))
+    assert shape(plan) == [(25, 5)]
+
+
+def test_without_gold_groups_are_as_long_as_they_can_be() -> None:
+    work = [*work_of(2, 5), *[("x", "x")], *work_of(9, 5)[10:]]
+    plan = compose(work, [], Policy(), np.random.default_rng(1))
+    assert shape(plan) == [(1, 0), (5, 0), (5, 0), (5, 0), (5, 0)]
+
+
+def test_pages_of_one_row_are_gold_when_it_is_golds_turn() -> None:
+    policy = Policy(queries_per_page=1, results_per_query=1)
+    rng = np.random.default_rng(1)
+    kinds: list[bool] = []
+    for _ in range(25):
+        golds = golds_of(30, "g{}", 30)
+        shown, known = len(kinds), sum(kinds)
+        plan = compose(work_of(9, 5), golds, policy, rng, shown=shown, golds_shown=known)
+        kinds += [slot.gold for group in plan for slot in group]
+    assert (len(kinds), sum(kinds)) == (25, 5)
+
+
+def test_gold_is_due_at_places_that_cannot_be_counted_out() -> None:
+    policy = Policy()
+    at: Counter[int] = Counter()
+    for judge in range(2000):
+        steps = [golds_scheduled(rows, policy, (7, judge)) for rows in range(51)]
+        assert (steps[25], steps[50]) == (5, 10)
+        at.update(row for row in range(50) if steps[row + 1] > steps[row])
+    # Each of 50 places is gold for a fifth of the judges: 400, with a standard deviation of 18.
+    assert all(abs(at[row] - 400) < 5 * 18 for row in range(50))
+
+
+def test_nothing_to_judge_makes_no_page() -> None:
+    assert compose([], golds_of(5, "g{}", 5), Policy(), np.random.default_rng(1)) == []
+
+
+def test_what_rounding_leaves_over_is_carried_to_the_next_page() -> None:
+    policy = Policy(queries_per_page=1, results_per_query=3)
+    shown = golds = 0
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        plan = compose(
+            work_of(40, 3), golds_of(90, "t{}", 40), policy, rng, shown=shown, golds_shown=golds
+        )
+        shown += sum(map(len, plan))
+        golds += sum(slot.gold for group in plan for slot in group)
+        assert abs(golds - golds_scheduled(shown, policy, (0,))) <= 2
+    assert shown == 150
+
+
+@st.composite
+def piles(draw: st.DrawFn) -> tuple[list[tuple[str, str]], list[GoldCard[str]], Policy]:
+    topics = draw(st.lists(st.integers(1, 8), max_size=12))
+    work = [(f"t{t}d{d}", f"t{t}") for t, size in enumerate(topics) for d in range(size)]
+    golds = [
+        GoldCard(f"g{n}", draw(st.sampled_from(["t0", "t1", "t2", "x", "y", f"z{n}"])), "Spam")
+        for n in range(draw(st.integers(0, 12)))
+    ]
+    policy = Policy(
+        queries_per_page=draw(st.integers(1, 5)),
+        results_per_query=draw(st.integers(1, 6)),
+        screening_golds=draw(st.integers(0, 5)),
+        screening_pairs=draw(st.integers(1, 20)),
+    )
+    return work, golds, policy
+
+
+@given(piles(), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 10)), min_size=2, max_size=6))
+@settings(deadline=None, max_examples=300)
+def test_the_shape_of_a_page_does_not_depend_on_the_golds_that_are_due(
+    pile: tuple[list[tuple[str, str]], list[GoldCard[str]], Policy],
+    before: list[tuple[int, int]],
+) -> None:
+    work, golds, policy = pile
+    rng = np.random.default_rng(0)
+    made = [
+        compose(work, golds, policy, rng, shown=shown, golds_shown=known, seed=(shown, known))
+        for shown, known in before
+    ]
+    assert len({tuple(sorted(map(len, plan))) for plan in made}) == 1
+
+
+def test_gold_is_as_frequent_on_pages_of_every_shape() -> None:
+    """Judges whose queries give out one by one, so that pages of many shapes are made."""
+    policy = Policy()
+    rows: Counter[tuple[int, ...]] = Counter()
+    known: Counter[tuple[int, ...]] = Counter()
+    for judge in range(250):
+        rng = np.random.default_rng(judge)
+        sizes = rng.integers(2, 8, size=40)
+        work = [(f"t{t}d{d}", f"t{t}") for t, many in enumerate(sizes) for d in range(many)]
+        golds = golds_of(80, "t{}", 40)
+        shown = seen = 0
+        for _ in range(5):
+            plan = compose(work, golds, policy, rng, shown=shown, golds_shown=seen, seed=(7, judge))
+            kinds = [slot.gold for group in plan for slot in group]
+            rows[tuple(sorted(map(len, plan)))] += len(kinds)
+            known[tuple(sorted(map(len, plan)))] += sum(kinds)
+            shown, seen = shown + len(kinds), seen + sum(kinds)
+            used = {slot.item for group in plan for slot in group}
+            work = [one for one in work if one[0] not in used]
+            golds = [gold for gold in golds if gold.item not in used]
+    assert {kind[0] for kind in rows} >= {5, 4, 3}, rows
+    for kind, count in rows.items():
+        sd = (0.2 * 0.8 / count) ** 0.5  # less in truth: golds of 25 rows are always five
+        assert abs(known[kind] / count - 0.2) < 4 * sd, kind
+
+
+@given(piles(), st.integers(0, 40), st.integers(0, 10), st.integers(0, 99))
+@settings(deadline=None, max_examples=300)
+def test_every_page_keeps_the_rules(
+    pile: tuple[list[tuple[str, str]], list[GoldCard[str]], Policy],
+    shown: int,
+    golds_shown: int,
+    seed: int,
+) -> None:
+    work, golds, policy = pile
+    plan = compose(
+        work,
+        golds,
+        policy,
+        np.random.default_rng(seed),
+        shown=shown + golds_shown,
+        golds_shown=golds_shown,
+    )
+    slots = [slot for group in plan for slot in group]
+    assert bool(plan) == bool(work)
+    if not plan:
+        return
+    assert len({slot.item for slot in slots}) == len(slots)
+    size = len(plan[0])
+    due = golds_scheduled(shown + golds_shown + len(slots), policy, (0,)) - golds_shown
+    # The last pages may have the usual golds where fewer are due, so that all work fits on them.
+    due = max(due, round(policy.screening_share * len(slots)), 0)
+    assert sum(slot.gold for slot in slots) <= max(2 * due, due + size / 2) + 1e-9
+    topic_of = {**dict(work), **{gold.item: gold.topic for gold in golds}}
+    topics = [{topic_of[slot.item] for slot in group} for group in plan]
+    assert all(len(names) == 1 for names in topics)
+    assert {slot.item for slot in slots if slot.gold} <= {gold.item for gold in golds}
+    assert {slot.item for slot in slots if not slot.gold} <= dict(work).keys()
+    assert len(slots) <= policy.pairs_per_page
+    if golds and policy.screening_share > 0:
+        assert len(set(map(len, plan))) == 1  # one size
+    if policy.screening_share == 0:
+        assert not any(slot.gold for slot in slots)
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=40), st.integers(1, 6))
+@settings(deadline=None)
+def test_interleaving_keeps_every_item_and_takes_topics_by_turns(
+    topics: list[str], size: int
+) -> None:
+    order = interleave(topics, size)
+    assert sorted(order) == list(range(len(topics)))
+    rounds = []
+    seen: Counter[str] = Counter()
+    for place in order:
+        rounds.append(seen[topics[place]] // size)
+        seen[topics[place]] += 1
+    assert rounds == sorted(rounds)
+
+
+@given(st.integers(0, 2**60), st.integers(1, 5), st.integers(1, 4), st.integers(1, 80))
+@settings(deadline=None)
+def test_arms_are_balanced_within_a_block_at_every_moment(
+    seed: int, arms: int, block: int, arrivals: int
+) -> None:
+    names = [f"arm{n}" for n in range(arms)]
+    counts: Counter[str] = Counter()
+    for arrival in range(arrivals):
+        arm = assign_arm(seed, arrival, names, block=block)
+        assert arm == assign_arm(seed, arrival, names, block=block)
+        counts[arm] += 1
+        assert max(counts.values()) - min(counts[name] for name in names) <= block
+        if (arrival + 1) % (arms * block) == 0:
+            assert len(set(counts.values())) == 1
+
+
+def test_the_state_of_an_item_and_why_it_is_open() -> None:
+    def state(trusted: int, broken: int) -> str:
+        return item_state(trusted=trusted, needed=5, broken=broken, set_aside_after=3)
+
+    assert (state(4, 0), state(5, 0), state(4, 3), state(5, 3)) == (
+        "open",
+        "closed",
+        "set aside",
+        "closed",
+    )
+    none = {"leased": 0, "trusted": 0, "untrusted": 0, "broken": 0}
+    assert why_open(none) == "not judged yet"
+    assert why_open({**none, "broken": 1}) == "judges could not judge it"
+    assert why_open({**none, "untrusted": 2}) == "judged by blocked judges only"
+    assert why_open({**none, "trusted": 2, "untrusted": 2}).startswith("some trusted judgments")
+    assert why_open({**none, "trusted": 2, "leased": 1}) == "in judges' hands"
+
+
+# -- nothing gives gold away
+
+WAYS = {
+    "mixed in": ("t{}", 60, 60),  # one gold under each query that is judged
+    "some queries have several": ("t{}", 90, 25),
+    "result sets of five": ("g{}", 60, 12),
+    "result sets of three": ("g{}", 60, 20),
+    "alone": ("g{}", 60, 60),
+}
+
+
+def features_of(pages: list[Any], truths: list[set[int]]) -> tuple[Any, Any, Any]:
+    """Whatever a script can see of a row without reading it, and whether it is gold."""
+    features, gold, page_number = [], [], []
+    for number, (page, golds) in enumerate(zip(pages, truths, strict=True)):
+        place = 0
+        for group_number, group in enumerate(page.groups):
+            for in_group, row in enumerate(group.rows):
+                features.append(
+                    [
+                        row.row,
+                        place / len(page.rows),
+                        len(page.rows),
+                        len(page.groups),
+                        group_number,
+                        len(group.rows),
+                        in_group,
+                        in_group == len(group.rows) - 1,
+                        row.row % 5,
+                        len(row.title),
+                        len(row.text),
+                        len(row.url),
+                        len(row.image),
+                        sum(map(ord, page.page)) % 97,
+                        sum(map(ord, page.key)) % 97,
+                        len(page.page),
+                        page.expires.timestamp() % 60,
+                    ]
+                )
+                gold.append(row.row in golds)
+                page_number.append(number)
+                place += 1
+    return np.array(features, dtype=float), np.array(gold), np.array(page_number)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_classifier_cannot_tell_gold_from_work(sqlite: Database, way: str) -> None:
+    where, count, spread = WAYS[way]
+    work = [made_item(f"w{t:02}{d}", f"t{t}") for t in range(60) for d in range(5)]
+    known = [
+        made_item(f"k{n:03}", where.format(n % spread), title=f"title of k{n:02}{n % 10}"[:13])
+        for n in range(count)
+    ]
+    project = Project(
+        name="Hidden",
+        scale=SCALE,
+        items=tuple(work + known),
+        golds=tuple(
+            GoldEntry(item=item.name, accepted=(LABELS[n % 4],)) for n, item in enumerate(known)
+        ),
+        policy={"require_consent": False, "training": False, "judgments_per_item": 40},
+    )
+    bench = Bench(sqlite, project)
+    pages, truths = [], []
+    for number in range(30):
+        judge = bench.arrive(f"judge {number}").judge
+        for _ in range(5):
+            page = bench.desk.page(judge)
+            assert page is not None
+            pages.append(page)
+            truths.append(set(bench.truths(page)))
+            bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+            bench.clock.forward(seconds=17)
+    features, gold, group = features_of(pages, truths)
+    assert 0.17 < gold.mean() < 0.23
+    forest = RandomForestClassifier(100, min_samples_leaf=10, random_state=1, n_jobs=1)
+    guess = cross_val_predict(
+        forest, features, gold, groups=group, cv=GroupKFold(5), method="predict_proba"
+    )[:, 1]
+    auc = roc_auc_score(gold, guess)
+    # Chance is 0.5; its standard error is about 0.01 with this many rows, and larger where whole
+    # groups are gold: their rows are no evidence of their own.
+    together = {"result sets of five": 5, "result sets of three": 3}.get(way, 1)
+    error = np.sqrt(together * (gold.size + 1) / (12 * gold.sum() * (~gold).sum()))
+    assert auc < 0.5 + 4 * error, f"AUC {auc:.3f}"
+
+
+def test_the_classifier_would_see_gold_that_is_not_hidden(sqlite: Database) -> None:
+    """The test above can fail: golds as groups of one among groups of five are found at once."""
+    rng = np.random.default_rng(1)
+    sizes = np.repeat([5] * 4 + [1] * 5, [5] * 4 + [1] * 5)
+    features = np.column_stack([np.tile(sizes, 60), rng.random(25 * 60)])
+    gold = features[:, 0] == 1
+    forest = RandomForestClassifier(50, random_state=1, n_jobs=1)
+    guess = cross_val_predict(
+        forest, features, gold, groups=np.repeat(np.arange(60), 25), cv=GroupKFold(5),
+        method="predict_proba",
+    )[:, 1]  # fmt: skip
+    assert roc_auc_score(gold, guess) > 0.99
+
+
+def test_screening_golds_come_in_no_order_that_judges_share(sqlite: Database) -> None:
+    golds = golds_of(40, "g{}", 40)
+    orders = {
+        tuple(gold.item for gold in screening_order(golds, {}, "any", np.random.default_rng(n)))
+        for n in range(20)
+    }
+    assert len(orders) == 20
+
+
+def test_arms_of_arrivals_follow_the_seed_and_the_log(sqlite: Database) -> None:
+    bench = Bench(sqlite)
+    for number in range(5):
+        Desk(sqlite).arrive(Arrival(project=bench.slug, channel="open", key=str(number)))
+    entries = Office(sqlite).log(bench.slug, event="arrived")[::-1]
+    assert [entry.figures["number"] for entry in entries] == [0, 1, 2, 3, 4]
+    assert {entry.figures["arm"] for entry in entries} == {"all"}
