@@ -91,7 +91,7 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
     expect(page.get_by_text("You were right to disagree.")).to_be_visible()
     check(page, "unblocked")
     judge(page)
-    page.wait_for_load_state()
+    expect(page.get_by_role("link", name="Go on")).to_be_visible()
     assert site.office.progress(slug).trusted > before
     assert site.office.audit(slug) == []
 

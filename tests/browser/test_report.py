@@ -195,8 +195,7 @@ def test_a_page_that_few_can_read_would_be_seen(opened: Any) -> None:
     assert "color-contrast" in found
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_everyone_can_read_it(report: str, opened: Any, scheme: str, width: int) -> None:
     page = ready(opened(report, scheme=scheme, width=width).page)
     assert faults(page) == []

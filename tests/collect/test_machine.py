@@ -392,7 +392,7 @@ def run(
 def test_no_sequence_of_events_breaks_an_invariant(
     sqlite: Database, trust: str, gold_topics: str
 ) -> None:
-    run(sqlite, 15, 40, trust=trust, gold_topics=gold_topics, confidence=0.6)
+    run(sqlite, 10, 40, trust=trust, gold_topics=gold_topics, confidence=0.6)
 
 
 def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(postgresql: Database) -> None:

@@ -58,6 +58,7 @@ SHORT = POLICY.changed({"training_pairs": 4})
 
 def test_the_server_reports_every_arm() -> None:
     found = experiment(SMALL, 4, 1, policy=SHORT)
+    assert experiment(SMALL, 4, 1, policy=SHORT) == found, "it can be had again"
     arms: Arms = found["arms"]
     assert tuple(arms) == ARMS
     for arm in arms.values():
@@ -83,18 +84,16 @@ def test_the_server_reports_every_arm() -> None:
 
 
 @pytest.mark.slow
-def test_an_experiment_can_be_had_again() -> None:
-    assert experiment(SMALL, 4, 1, policy=SHORT) == experiment(SMALL, 4, 1, policy=SHORT)
-
-
-@pytest.mark.slow
 def test_the_effect_is_the_judges_and_not_the_softwares() -> None:
-    """With strong anchoring the uniform arm is best; with none no arm differs beyond chance."""
-    strong = [accuracy(experiment(THROUGH[STRONG], 64, seed)["arms"]) for seed in (1, 2)]
-    none = [accuracy(experiment(THROUGH[NONE], 64, seed)["arms"]) for seed in (1, 2)]
-    mean = {arm: float(np.mean([one[arm] for one in strong])) for arm in ARMS}
-    assert max(mean, key=lambda arm: mean[arm]) == UNIFORM
+    """With strong anchoring the uniform arm is best; with none no arm differs beyond chance.
+
+    The whole dose-response is on the page of the replication; here 50 items an arm, so that the
+    next best mix, which is .03 behind, can only be told not to be clearly better.
+    """
+    strong = accuracy(experiment(THROUGH[STRONG], 10, 1)["arms"])
+    none = accuracy(experiment(THROUGH[NONE], 10, 1)["arms"])
+    error = (0.93 * 0.07 / 50) ** 0.5
     for arm in ARMS:
-        gaps = [one[UNIFORM] - one[arm] for one in none]
-        # 640 items an arm: an accuracy of .93 has a standard error of .01
-        assert abs(float(np.mean(gaps))) < 3 * 0.01 * 2**0.5
+        assert strong[UNIFORM] > strong[arm] - 2 * error
+        assert abs(none[UNIFORM] - none[arm]) < 3 * error * 2**0.5
+    assert sum(strong[UNIFORM] > strong[arm] + 2 * error for arm in ARMS) >= 3

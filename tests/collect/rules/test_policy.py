@@ -28,7 +28,7 @@ from adjudge.collect.rules.policy import (
 from adjudge.collect.rules.trust import accuracy_of, is_below, probability_below
 from adjudge.errors import BadSetting, UnknownName
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 def test_the_defaults_are_the_papers() -> None:
