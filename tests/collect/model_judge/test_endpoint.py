@@ -12,6 +12,7 @@ import pytest
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.question import NO_ANSWER, Question, Reply
 from adjudge.errors import BadSetting, EndpointFailed
+from waiting import alone
 
 LABELS = ("A", "B")
 
@@ -26,7 +27,7 @@ def asked(endpoint: Endpoint, times: int = 1) -> list[Reply]:
                 )
             )
 
-    return asyncio.run(go())
+    return alone(go())
 
 
 def at(speaker: Any, **settings: Any) -> Endpoint:

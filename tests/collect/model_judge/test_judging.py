@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from adjudge.collect.office import Office
 from adjudge.collect.store.database import Database
 from adjudge.errors import BadData, EndpointFailed, Refused, Unavailable
 from sites import served, small_project
+from waiting import alone
 
 
 def knows(body: dict[str, Any]) -> str:
@@ -49,7 +49,7 @@ def go(work: Work, speaker: Any, path: Path, **settings: Any) -> tuple[Tally, En
             async with endpoint as opened:
                 return await judge(work, opened, ledger, **settings)
 
-    return asyncio.run(run()), endpoint
+    return alone(run()), endpoint
 
 
 def test_a_good_model_is_trained_judges_everything_and_is_trusted(
