@@ -27,7 +27,7 @@ from adjudge.collect.store import schema
 from collecting import LABELS, SCALE
 from sites import Browser, Site, served
 
-JUDGES, PAGES = 24, 8
+JUDGES, PAGES = 16, 8
 GROUP, SPACES = 2, 13  # the places of these features
 Seen = tuple[np.ndarray, ...]  # of each row: features, whether gold, whose page, which group
 
