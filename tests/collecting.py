@@ -216,23 +216,26 @@ def check_quotas(bench: Bench) -> int:
     judges, given = schema.judges, schema.judgments
     pages, rows = schema.pages, schema.page_rows
     number = bench.office.policy(bench.slug)[0].judgments_per_item
-    arm = {row.id: row.arm for row in bench.rows(sa.select(judges.c.id, judges.c.arm))}
+    # One statement is one look: between two, an open row can become a judgment and be in neither.
+    judged = (
+        sa.select(given.c.item, judges.c.arm, given.c.standing)
+        .join(judges, judges.c.id == given.c.judge)
+        .where(given.c.project == bench.project, given.c.kind == "work")
+        .where(given.c.gold.is_(None), sa.not_(given.c.other))
+    )
+    leased = (
+        sa.select(rows.c.item, judges.c.arm, pages.c.state)
+        .join(pages, pages.c.id == rows.c.page)
+        .join(judges, judges.c.id == rows.c.judge)
+        .where(pages.c.project == bench.project, pages.c.state == "open", rows.c.gold.is_(None))
+    )
     taken: dict[tuple[int, str], int] = {}
     surplus: set[tuple[int, str]] = set()
-    for row in bench.rows(sa.select(given).where(given.c.project == bench.project)):
-        if row.gold is None and not row.other and row.kind == "work":
-            place = (row.item, arm[row.judge])
-            if row.standing == "trusted":
-                taken[place] = taken.get(place, 0) + 1
-            elif row.standing == "surplus":
-                surplus.add(place)
-    for row in bench.rows(
-        sa.select(rows, pages.c.state).join(pages, pages.c.id == rows.c.page)
-        .where(pages.c.project == bench.project)
-    ):  # fmt: skip
-        if row.gold is None and row.state == "open":
-            place = (row.item, arm[row.judge])
-            taken[place] = taken.get(place, 0) + 1
+    for item, arm, standing in bench.rows(sa.union_all(judged, leased)):
+        if standing in {"trusted", "open"}:
+            taken[item, arm] = taken.get((item, arm), 0) + 1
+        elif standing == "surplus":
+            surplus.add((item, arm))
     assert max(taken.values(), default=0) <= number, taken
     assert all(taken.get(place, 0) == number for place in surplus), surplus
     return max(taken.values(), default=0)
