@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -140,9 +139,7 @@ def trec(shared_data: Path) -> Judgments:
 
 def test_the_busiest_of_a_real_crowd_give_one_label(trec: Judgments) -> None:
     consensus = EM.fit(trec)
-    begin = time.perf_counter()
     found = diagnose(consensus)
-    assert time.perf_counter() - begin < 3.0  # 0.3 s when nothing else runs
     rows = found.judges.sort_by([("judgments", "descending")]).slice(0, 5).to_pylist()
     assert {row["advice"] for row in rows} == {"drop"}
     lazy = ["in 100% of judgments" in row["why"] for row in rows]
