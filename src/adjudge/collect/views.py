@@ -7,6 +7,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from adjudge.collect.rules.trust import accuracy_of
+
 ProjectState = Literal["draft", "open", "paused", "closed"]
 PROJECT_STATES: tuple[ProjectState, ...] = ("draft", "open", "paused", "closed")
 Scope = Literal["judge", "requester"]
@@ -222,12 +224,12 @@ class RefresherRow:
     @property
     def before(self) -> float | None:
         """Accuracy on screening gold before it."""
-        return self.before_right / self.before_seen if self.before_seen else None
+        return accuracy_of(self.before_right, self.before_seen)
 
     @property
     def after(self) -> float | None:
         """Accuracy on screening gold after it."""
-        return self.after_right / self.after_seen if self.after_seen else None
+        return accuracy_of(self.after_right, self.after_seen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,13 +125,13 @@ def vote_cause(cell: Cell) -> str:
     return "Made judges err independently of each other, so that five votes mend more."
 
 
-def _tables(runs: dict[str, list[Any]]) -> list[Table]:
-    main = runs[MAIN]
+def paper_tables(main: list[Any], *, dealt: str) -> list[Table]:
+    """Tables 1 to 4 and figure 2 of the paper; ``dealt`` says how golds came to meet table 1."""
     return [
         Table(
             name="table-1",
             title="Golds of each arm, percent",
-            source="Table 1, page 2; counts of golds chosen to meet it",
+            source=f"Table 1, page 2; {dealt}",
             digits=1,
             cells=mix_cells(),
         ),
@@ -173,6 +173,12 @@ def _tables(runs: dict[str, list[Any]]) -> list[Table]:
             ],
             cause=vote_cause,
         ),
+    ]
+
+
+def _tables(runs: dict[str, list[Any]]) -> list[Table]:
+    return [
+        *paper_tables(runs[MAIN], dealt="counts of golds chosen to meet it"),
         Table(
             name="crowds",
             title="Aggregate accuracy by crowd and by model",

@@ -14,11 +14,7 @@ from adjudge.replications.cells import Cell
 from adjudge.replications.replication import Claim, Figure, Replication, Result, Table
 from adjudge.replications.training import (
     ARMS,
-    FIGURE_2,
     POLICY,
-    TABLE_2,
-    TABLE_3,
-    TABLE_4,
     UNIFORM,
 )
 from adjudge.replications.training_charts import aggregate_chart, gap_chart, strength_chart
@@ -26,15 +22,12 @@ from adjudge.replications.training_outcomes import ACCURACY, VOTE
 from adjudge.replications.training_result import (
     Runs,
     aggregate_data,
-    arm_cells,
     by_arm,
     gap_of,
     gaps_said,
     interval_of,
-    judge_cause,
-    mix_cells,
+    paper_tables,
     values,
-    vote_cause,
 )
 from adjudge.replications.training_through import MAIN, NONE, STRENGTHS, THROUGH, TOLD
 
@@ -110,53 +103,8 @@ def _notes(seeds: str, held: list[Mapping[str, Any]]) -> list[str]:
 
 
 def _tables(runs: dict[str, list[Any]]) -> list[Table]:
-    main = runs[MAIN]
     return [
-        Table(
-            name="table-1",
-            title="Golds of each arm, percent",
-            source="Table 1, page 2; the server deals gold out by these shares",
-            digits=1,
-            cells=mix_cells(),
-        ),
-        Table(
-            name="table-2",
-            title="Funnel",
-            source="Table 2, page 3",
-            digits=1,
-            cells=arm_cells(main, "funnel", TABLE_2),
-            cause=lambda _: (
-                "Shares of kinds, pages a judge does and the lines of the policy are assumed."
-            ),
-        ),
-        Table(
-            name="table-3",
-            title="Average measures of a judge",
-            source="Table 3, page 3; mean over judges with a page of work",
-            cells=arm_cells(main, "judges", TABLE_3),
-            cause=judge_cause,
-        ),
-        Table(
-            name="table-4",
-            title="Aggregate by majority vote",
-            source=(
-                "Figure 2 and table 4, page 3; of figure 2 the text gives the accuracy of arms 3 "
-                "and 5"
-            ),
-            cells=[
-                *(
-                    Cell.over(
-                        "Aggregate accuracy",
-                        f"arm {arm}",
-                        values(main, arm, VOTE, ACCURACY).tolist(),
-                        published=FIGURE_2.get(arm, np.nan),
-                    )
-                    for arm in ARMS
-                ),
-                *arm_cells(main, VOTE, TABLE_4),
-            ],
-            cause=vote_cause,
-        ),
+        *paper_tables(runs[MAIN], dealt="the server deals gold out by these shares"),
         Table(
             name="strengths",
             title="Aggregate accuracy by strength of anchoring",

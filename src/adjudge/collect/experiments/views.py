@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from adjudge.collect.rules.trust import accuracy_of
+
 VOTE = "majority-vote"
 JUDGES = "judges"
 
@@ -86,12 +88,12 @@ class ArmRefreshers:
     @property
     def before(self) -> float | None:
         """Accuracy on screening gold before the first refresher."""
-        return self.before_right / self.before_seen if self.before_seen else None
+        return accuracy_of(self.before_right, self.before_seen)
 
     @property
     def after(self) -> float | None:
         """Accuracy on screening gold after the first refresher."""
-        return self.after_right / self.after_seen if self.after_seen else None
+        return accuracy_of(self.after_right, self.after_seen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
