@@ -116,6 +116,8 @@ def _renew_all(
     last = dossier
 
     def end(on: Connection) -> None:
+        hers = select(judges.c.id).where(judges.c.project == project).order_by(judges.c.id)
+        on.execute(hers.with_for_update(key_share=True)).all()  # in the order of all who lock them
         on.execute(update(judges).where(judges.c.project == project).values(reached=0))
         write_log(on, [line(last, now, "needs-renewed", **figures)])
 
