@@ -67,6 +67,16 @@ def test_nothing_of_a_dry_run_counts(database: Database) -> None:
     assert sum(item.trusted + item.surplus for item in bench.items()) == 0
 
 
+def test_in_a_pause_only_a_signed_dry_run_goes_on(sqlite: Database) -> None:
+    bench = Bench(sqlite, topics=3, golds=40, training=False)
+    signed = bench.arrive("tester", kind="dry-run").judge
+    by_link = bench.arrive("pid", channel="panel", parameters={"dry_run": "1"}).judge
+    bench.office.set_state(bench.slug, "paused")
+    assert bench.desk.page(signed) is not None
+    with pytest.raises(Refused, match="not open"):
+        bench.desk.page(by_link)
+
+
 def test_a_page_of_a_dry_run_that_expired_changes_nothing(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=3, golds=40, training=False)
     dry = bench.arrive("tester", kind="dry-run").judge

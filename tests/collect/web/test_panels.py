@@ -114,6 +114,9 @@ def test_only_so_many_come_from_one_address_and_who_came_stays(site: Site) -> No
     first.get(f"/j/{slug}")
     assert first.is_judging
     site.browser().get(f"/j/{slug}?participant=p1")
+    again = site.browser()
+    again.get(f"/j/{slug}?participant=p1&session=forged")  # she comes in, and nothing is written
+    assert site.office.log(slug, event="came-again") == []
     elsewhere = site.browser(**{"X-Forwarded-For": "203.0.113.7"}).join(slug)
     assert elsewhere.is_judging
     assert len(site.office.judges(slug)) == 3

@@ -6,7 +6,7 @@ arms, her answers are never trusted, and she is in no figure, report or export.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, select
 
@@ -17,6 +17,19 @@ from adjudge.errors import Refused
 
 PARAMETER = "dry_run"  # of a link: whoever comes by it only tries the project out
 _NO = ("", "0", "false", "no", "off")
+
+
+class Who(Protocol):
+    """A judge, or somebody who comes to be one."""
+
+    @property
+    def kind(self) -> str:
+        """Person, model or dry run."""
+
+    @property
+    def channel(self) -> str:
+        """By which way she comes."""
+
 
 is_real = judges.c.kind != DRY_RUN
 
@@ -38,8 +51,12 @@ def arm_of(dossier: Dossier, parameters: dict[str, Any]) -> str:
     return wanted if wanted in dossier.arms else next(iter(dossier.arms))
 
 
-def check_open(kind: str, dossier: Dossier, message: str) -> None:
-    """Refuse where a project is not open; a dry run may come before it opens, and in a pause."""
-    if dossier.state == "open" or (kind == DRY_RUN and dossier.state != "closed"):
+def check_open(who: Who, dossier: Dossier, message: str) -> None:
+    """Refuse where a project is not open; a dry run may come before it opens, and in a pause.
+
+    Only a requester's own, which is signed: anybody can call himself a dry run in a panel's link.
+    """
+    signed = who.kind == DRY_RUN and who.channel != "panel"
+    if dossier.state == "open" or (signed and dossier.state != "closed"):
         return
     raise Refused("not-open", message)

@@ -219,7 +219,7 @@ def take_in(
 ) -> str:
     """The public id of who came: found, or made.
 
-    ``admit`` is asked only about who comes for the first time.
+    ``admit`` is asked about who comes for the first time, or with another link than before.
     """
     _check_form(arrival)
     project = on.execute(
@@ -231,7 +231,8 @@ def take_in(
     known = on.execute(_FIND, who).one_or_none()
     if known is not None:
         if arrival.channel == "panel":
-            _come_again(on, known, arrival, dossiers.get(on, project.id, project.version), now)
+            dossier = dossiers.get(on, project.id, project.version)
+            _come_again(on, known, arrival, dossier, now, admit)
         return str(known.public)
     # One newcomer at a time: the arm depends on how many came before.
     locked = on.execute(
@@ -253,11 +254,25 @@ def take_in(
 
 
 def _come_again(
-    on: Connection, known: StoredRow, arrival: Arrival, dossier: Dossier, now: float
+    on: Connection,
+    known: StoredRow,
+    arrival: Arrival,
+    dossier: Dossier,
+    now: float,
+    admit: Admit | None,
 ) -> None:
-    """Keep what a participant's newest link says (study, session); the log has the older."""
+    """Keep what a participant's newest link says (study, session); the log has the older.
+
+    From an address that sends too many links she comes in all the same, but nothing is written:
+    whoever knows her id could fill the log.
+    """
     if known.parameters == arrival.parameters:
         return
+    if admit is not None:
+        try:
+            admit(dossier.policy)
+        except Refused:
+            return
     given = dict(arrival.parameters)
     on.execute(update(judges).where(judges.c.id == known.id).values(parameters=given))
     figures = {"before": known.parameters, "parameters": given}
@@ -304,7 +319,7 @@ def _check_form(arrival: Arrival) -> None:
 
 def _check_welcome(on: Connection, arrival: Arrival, dossier: Dossier, now: float) -> int | None:
     """Whether a newcomer may come in, and by which invitation."""
-    check_open(arrival.kind, dossier, "this project takes no new judges at the moment")
+    check_open(arrival, dossier, "this project takes no new judges at the moment")
     if arrival.channel not in dossier.policy.channels and arrival.kind != DRY_RUN:
         raise Refused("channel-closed", "this project cannot be joined in this way")
     if arrival.channel != "invite":

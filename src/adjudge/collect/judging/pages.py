@@ -131,7 +131,7 @@ def next_page(on: Connection, judge: StoredRow, dossier: Dossier, now: float) ->
         page = on.execute(PAGE_BY_ID, {"page": judge.page}).one_or_none()
         if page is not None and page.state == "open":
             return show(on, page, dossier)
-    check_open(judge.kind, dossier, "this project is not open at the moment")
+    check_open(judge, dossier, "this project is not open at the moment")
     rng = np.random.default_rng([dossier.seed, judge.id, judge.made])
     if judge.stage == "training":
         return _training_page(on, judge, dossier, rng, now)
