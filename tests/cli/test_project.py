@@ -55,3 +55,42 @@ def test_faults_are_listed_and_nothing_is_stored(
     ):
         ended = adjudge("project", *arguments)
         assert (ended.code, words in ended.err) == (2, True), ended.err
+
+
+def test_the_policy_is_shown_and_changed(
+    adjudge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("items.csv").write_text("item,query,title\na,lamp,Lamp\n")
+    adjudge("project", "create", "Lamps", "--labels", "0<1", "--items", "items.csv")
+    shown = adjudge("project", "policy", "lamps").out
+    assert "judgments_per_item" in shown
+    assert "version 1" in shown
+    Path("changes.json").write_text('{"judgments_per_item": 3, "sure": 0.8}')
+    told = adjudge(
+        *("project", "policy", "lamps", "--policy", "changes.json"),
+        *("--set", "sure=0.95", "--set", "currency=EUR"),
+    )
+    for words in ("version 2", "0.95", "EUR"):
+        assert words in told.out
+    assert "queries_per_page" not in told.out  # what was changed alone
+    same = adjudge("project", "policy", "lamps", "--set", "currency=EUR")
+    assert "it is so already" in same.err
+    wanted = ("--panel", "prolific", "--set", "code_finished=MINE", "--set", "pay_blocked=false")
+    given = json.loads(adjudge("project", "policy", "lamps", *wanted, "--json").out)
+    policy = given["policy"]
+    assert (policy["panel"], policy["code_finished"], policy["sure"]) == ("prolific", "MINE", 0.95)
+    assert policy["training_tries"] >= 2
+    assert "panel" in policy["channels"]
+    assert any("work may not go unpaid" in warning for warning in given["warnings"])
+    codes = {policy[name] for name in policy if name.startswith("code_")}
+    assert len(codes) == 4
+    before = json.loads(adjudge("project", "policy", "lamps", "--json").out)
+    for arguments, words in (
+        (("--panel", "nobody"), "there is no panel 'nobody'"),
+        (("--set", "sure=2"), "sure"),
+        (("--panel", "prolific", "--set", "x=1"), "there is no policy setting 'x'"),
+    ):
+        ended = adjudge("project", "policy", "lamps", *arguments)
+        assert (ended.code, words in ended.err) == (2, True), ended.err
+    assert json.loads(adjudge("project", "policy", "lamps", "--json").out) == before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -355,9 +355,13 @@ class Office(GoldRoom):
         with self._database.read() as on:
             return panel_outcomes(on, self._dossier(on, slug))
 
-    def use_panel(self, slug: str, panel: str) -> tuple[Policy, int]:
-        """Set what a panel (``prolific``) asks for; the new policy and its version."""
-        return self.set_policy(slug, preset(panel, self.policy(slug)[0]))
+    def use_panel(
+        self, slug: str, panel: str, settings: Mapping[str, Any] | None = None
+    ) -> tuple[Policy, int]:
+        """Set what a panel (``prolific``) asks for, then settings of one's own, in one change."""
+        own = dict(settings or {})
+        asked = preset(panel, self.policy(slug)[0].changed(own))
+        return self.set_policy(slug, {**asked, **own})
 
     def table(self, slug: str, *, dry_runs: bool = False) -> Any:
         """Every answer as an Arrow table, one row each; dry runs only if asked for.

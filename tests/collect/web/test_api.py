@@ -264,3 +264,18 @@ def test_the_schema_is_served_and_names_every_route(site: Site) -> None:
             assert {"401", "404", "422", "503"} <= set(operation["responses"])
             assert operation["security"] == [{"HTTPBearer": []}]
             assert operation["summary"]
+
+
+def test_a_panel_is_set_up_in_one_call(ada: Api, slug: str) -> None:
+    path = f"/projects/{slug}/panel"
+    given = ada("PUT", path, json={"panel": "prolific", "settings": {"code_failed": "OUT"}})
+    assert (given["policy"]["panel"], given["policy"]["code_failed"]) == ("prolific", "OUT")
+    assert given["policy"]["training_tries"] >= 2
+    assert any("screened out has to be paid" in warning for warning in given["warnings"])
+    sent = {"panel": "prolific", "settings": {"pay_failed": "0.30"}}
+    again = ada("PUT", path, json=sent)
+    assert again["version"] == given["version"] + 1
+    assert not any("Prolific" in warning for warning in again["warnings"])
+    assert ada("GET", f"/projects/{slug}/policy")["policy"] == again["policy"]
+    ada("PUT", path, json={"panel": "nobody"}, expect=422)
+    ada("PUT", path, json={"panel": "prolific", "settings": {"sure": 7}}, expect=422)

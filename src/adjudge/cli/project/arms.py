@@ -169,6 +169,8 @@ def _show(made: ArmReport) -> None:
         page().print(_table(made, "judges", f"Judges, against {made.against}: mean of each one's"))
         for what in made.models:
             page().print(_table(made, what, f"Aggregate by {what}"))
+    if made.refreshers:
+        page().print(_refreshers(made))
     for line in verdicts(made):
         page().print(f"  {line}", markup=False)
     for note in made.notes:
@@ -200,6 +202,27 @@ def _funnel(made: ArmReport) -> Any:
             rows.append([head, *(f"{one:,}" for one in values)])
     columns = [("", "left"), *((name(arm), "right") for arm in made.arms)]
     return grid("Funnel", columns, rows)
+
+
+def _refreshers(made: ArmReport) -> Any:
+    """One row an arm: gold accuracy of who had a refresher, before her first and after it."""
+    rows = [
+        [
+            name(one.arm),
+            f"{one.judges:,}",
+            f"{one.refreshers:,}",
+            _of(one.before, one.before_right, one.before_seen),
+            _of(one.after, one.after_right, one.after_seen),
+        ]
+        for one in made.refreshers
+    ]
+    heads = ["arm", "judges", "refreshers", "gold before", "gold after"]
+    columns = [(head, "right" if at else "left") for at, head in enumerate(heads)]
+    return grid("Refreshers: who had one, before the first and after", columns, rows)
+
+
+def _of(share: float | None, right: int, seen: int) -> str:
+    return "-" if share is None else f"{share:.1%} ({right:,} of {seen:,})"
 
 
 def _table(made: ArmReport, what: str, title: str) -> Any:

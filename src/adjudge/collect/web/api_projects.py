@@ -98,6 +98,13 @@ class GuidelinesIn(Sent):
     guidelines: Guide
 
 
+class PanelIn(Sent):
+    """A panel by its name, and settings of one's own that go with it."""
+
+    panel: Literal["prolific"]
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
 class ReasonIn(Sent):
     """Why, for the log."""
 
@@ -245,6 +252,15 @@ def set_policy(request: Request, project: Slug, sent: dict[str, Any]) -> Respons
     """Change some settings of the policy."""
     policy, version = office_of(request, project).set_policy(project, sent)
     return send({"version": version, "policy": policy.to_dict()})
+
+
+@router.put("/projects/{project}/panel", response_model=Listing)
+def use_panel(request: Request, project: Slug, sent: PanelIn) -> Response:
+    """Set what a panel asks for, such as Prolific's codes and tries; warnings say what is left."""
+    office = office_of(request, project)
+    policy, version = office.use_panel(project, sent.panel, sent.settings)
+    warnings = office.progress(project).warnings
+    return send({"version": version, "policy": policy.to_dict(), "warnings": list(warnings)})
 
 
 @router.post("/projects/{project}/import", response_model=Listing)
