@@ -26,3 +26,11 @@ def shared_reference(shared_data: Path) -> Path:
     if not (folder / "hierarchical-relevance.csv").is_file():
         pytest.skip(f"no reference posteriors at {folder}")
     return folder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Measure no coverage in slow tests: it doubles their time, and others cover what they do."""
+    for item in items:
+        if item.get_closest_marker("slow") is not None:
+            item.add_marker(pytest.mark.no_cover)

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("benchmarks")]
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SCRIPT = BENCHMARKS / "side_by_side.py"
 Lines = list[dict[str, Any]]

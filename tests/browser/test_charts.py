@@ -12,6 +12,8 @@ from playwright.sync_api import expect
 from adjudge.report import save
 from adjudge.report.plots.rates import sensitivity_specificity
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "</script><img src=x onerror='window.hacked=1'>"
 JUDGES = pa.table(
     {

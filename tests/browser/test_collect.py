@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 from sites import LABELS, PASSWORD, REASON, Site
 from visitors import Visitors, begin, check, fits, judge, other, right_keys, train
 
+pytestmark = pytest.mark.slow
+
 POLICY = {"queries": 12, "screening_golds": 2, "judgments_per_item": 2, "max_pages": 2}
 
 

@@ -11,6 +11,8 @@ from playwright.sync_api import Page, expect
 from sites import LABELS, Site, served
 from visitors import Visitors, begin, check, judge, train
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:

@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from sites import LABELS, REASON, Site, served
 
+pytestmark = pytest.mark.slow
+
 SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to look at the pages
 BACK = "https://panel.example/done?cc={code}&who={PROLIFIC_PID}&session={SESSION_ID}"
 

@@ -17,6 +17,8 @@ from adjudge.report import Provenance, gather, write_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
+
 HOSTILE = (
     "</script><script>window.hacked=1</script>",
     "<img src=x onerror='window.hacked=1'>",
@@ -272,7 +274,6 @@ def test_without_gold_topics_times_and_draws(opened: Any, tmp_path: Path) -> Non
     assert faults(page) == []
 
 
-@pytest.mark.slow
 def test_twenty_thousand_items_and_eight_hundred_judges(opened: Any, tmp_path: Path) -> None:
     people = Population.parse("skilled(8,2):80,spammer:20", judges=800)
     made = Crowd(items=20_000, population=people, topics=100, gold=0.1).make(seed=1)

@@ -31,6 +31,8 @@ from adjudge.errors import ClusterLost
 from adjudge.models.model import Step
 from adjudge.simulation import Crowd, Population
 
+pytestmark = pytest.mark.slow
+
 EM = DawidSkene(tolerance=0.0, iterations=25)
 GIBBS = HybridConfusion(chains=2, warmup=10, draws=40, thin=1)
 
@@ -98,7 +100,6 @@ def survives(table: Judgments, model: Model, folder: Path) -> None:
     assert_same(model.fit(table), consensus)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
 def test_a_kill_in_a_fit_of_a_million(model: Model, tmp_path: Path) -> None:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)

@@ -20,6 +20,8 @@ from adjudge.collect.values import OTHERS, Answer, Page
 from adjudge.errors import NotFound, Refused
 from collecting import LABELS, Bench, check_quotas, made_item, made_project
 
+pytestmark = pytest.mark.slow
+
 
 def refused(code: str) -> Any:
     return pytest.raises(Refused, check=lambda error: error.code == code)

@@ -30,6 +30,8 @@ from adjudge.errors import ClusterLost
 from adjudge.models.features import available, measure_features
 from adjudge.simulation import Crowd, Made, Population, demo
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dask")]
+
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[DaskEngine]:
@@ -132,7 +134,6 @@ def test_tiny_and_empty_tables(engine: DaskEngine) -> None:
         assert_same(model.fit(table, gold), model.fit(table, gold, engine=engine))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2, 4])
 def test_a_million_judgments_whatever_the_number_of_processes(processes: int) -> None:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)

@@ -76,6 +76,7 @@ def test_bad_input() -> None:
         replays(made.judgments, made.truth, seeds=0, **settings)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_a_quarter_of_the_judgments_is_saved_at_the_same_accuracy(shared_data: Path) -> None:
     """TREC RF 2010, 20 orders of the real judgments, against 5 an item and against random order."""

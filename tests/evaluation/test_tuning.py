@@ -88,6 +88,7 @@ def test_what_cannot_be_tuned_is_refused(crowd) -> None:
         Tuner(crowd.judgments, crowd.gold).tune(lambda g: ZScore(BINARY, gamma=g), ())
 
 
+@pytest.mark.slow
 def test_the_level_of_the_zscore_paper_is_passed(shared_data: Path) -> None:
     """Published bests: .5194 graded, .6875 binary; the level to reach here is .54 and .705."""
     whole = read(shared_data / "trec-rf10" / "judgments.tsv")

@@ -29,6 +29,8 @@ from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.evaluation.predictive import predictive_checks
 from adjudge.simulation import three_judges
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def trec(shared_data: Path) -> Content:

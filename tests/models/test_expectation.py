@@ -12,6 +12,7 @@ from adjudge.simulation import Crowd, Population
 from strategies import gold_for, judgments
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, deadline=None)
 @given(data=st.data())
 def test_the_log_likelihood_never_falls(data: st.DataObject) -> None:

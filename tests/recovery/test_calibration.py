@@ -23,6 +23,8 @@ from adjudge.models.hierarchical_relevance import HierarchicalRelevance
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.model import pick
 
+pytestmark = pytest.mark.slow
+
 SETS, DRAWS, THIN = 200, 99, 8
 ITEMS, JUDGES, EACH, TOPICS = 40, 6, 4, 3
 

@@ -19,6 +19,8 @@ from adjudge.evaluation.retrieval import parse_measures
 from adjudge.simulation import Crowd, Population
 from rankings import system
 
+pytestmark = pytest.mark.slow
+
 CROWDS, SYSTEMS = 80, 4
 EDGES = (0.5, 0.7, 0.9, 1.0)
 NEAR = (0.75, 0.85)  # what "about 80%" means

@@ -107,11 +107,3 @@ def quick(
         return found[name], {claim.text: claim.holds for claim in found[name].claims}
 
     return replicated
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process: they share the paper's quick run, which is dear."""
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.parent == here:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))

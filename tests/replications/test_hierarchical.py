@@ -7,6 +7,8 @@ import pytest
 
 from adjudge.replications import hierarchical, pmf
 
+pytestmark = pytest.mark.slow
+
 
 def test_section_9_3_is_what_arithmetic_says() -> None:
     found = hierarchical.simulate(2, 400_000)

@@ -11,6 +11,8 @@ import pytest
 from adjudge.replications import pmf
 from adjudge.replications.data import real_file, trec_2011
 
+pytestmark = pytest.mark.slow
+
 
 def test_splits_are_balanced_and_disjoint(shared_data: Path) -> None:
     judgments, gold = pmf.both(trec_2011(real_file("trec-rf10", shared_data)))

@@ -37,6 +37,8 @@ from adjudge.replications.training_outcomes import (
 from adjudge.simulation.actors import Clicker, Ethical, Spammer
 from adjudge.simulation.desk import visit
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("training")]
+
 SMALL = {"1": GOLDS["1"], "5": GOLDS["5"]}
 
 

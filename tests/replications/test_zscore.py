@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from adjudge.data.formats import read
 from adjudge.replications import zscore
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_data_are_the_papers(shared_data: Path) -> None:

@@ -77,6 +77,7 @@ def test_golds_are_listed_contested_first_then_by_misses(database: Database) -> 
     assert bench.office.contests(bench.slug, settled=None) == [contest]
 
 
+@pytest.mark.slow
 def test_ten_thousand_answers_are_regraded_exactly(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=4, golds=1, training=False)
     judge = bench.arrive().judge

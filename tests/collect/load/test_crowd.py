@@ -19,6 +19,8 @@ from adjudge.collect.store.database import Database
 from collecting import Bench, check_counters, check_standing, made_project
 from crowds import Crowded, ServerProcess, acknowledged, crowd_at, prepare, stored_judgments
 
+pytestmark = pytest.mark.slow
+
 JUDGES = int(os.environ.get("ADJUDGE_CROWD", "40"))
 FULL = JUDGES >= 200
 KILLS = 10 if FULL else 2

@@ -27,6 +27,8 @@ from adjudge.collect.store import schema
 from collecting import LABELS, SCALE
 from sites import Browser, Site, served
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hidden gold")]
+
 JUDGES, PAGES = 16, 8
 GROUP, SPACES = 2, 13  # the places of these features
 Seen = tuple[np.ndarray, ...]  # of each row: features, whether gold, whose page, which group

@@ -9,6 +9,7 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
+import pytest
 import sqlalchemy as sa
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -21,6 +22,8 @@ from adjudge import Scale
 from adjudge.collect.project import GoldEntry, Item, Project
 from adjudge.collect.store.schema import page_rows, pages
 from sites import Site, served
+
+pytestmark = pytest.mark.slow
 
 TOPICS, RESULTS, JUDGES, SHEETS = 150, 6, 24, 8  # sheets: pages of each judge
 

@@ -15,6 +15,8 @@ from adjudge.collect.web import api_arms, api_judging, api_planning, api_project
 from adjudge.collect.web.app import API
 from sites import PASSWORD, Site, served, small_project
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = 8  # of each operation
 # Where what is sent has to make sense as a whole (gold on the scale, a file of items), which no
 # schema can say: refusing it is no fault there.
