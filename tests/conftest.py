@@ -28,9 +28,12 @@ def shared_reference(shared_data: Path) -> Path:
     return folder
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Measure no coverage in slow tests: it doubles their time, and others cover what they do."""
+    """Begin with slow tests, so that no process ends long after the others.
+
+    And measure no coverage in them: it doubles their time, and others cover the same code.
+    """
     for item in items:
         if item.get_closest_marker("slow") is not None:
             item.add_marker(pytest.mark.no_cover)
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -17,7 +17,7 @@ from adjudge.report import Provenance, gather, write_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
+pytestmark = pytest.mark.slow
 
 HOSTILE = (
     "</script><script>window.hacked=1</script>",

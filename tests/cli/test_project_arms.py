@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     database = Database("adjudge.db")
     office = Office(database)
-    office.create_project(made_project(topics=4, golds=40, training=False, judgments_per_item=10))
+    made = made_project(topics=4, golds=40, training=False, judgments_per_item=10)
+    office.create_project(replace(made, seed=7))  # the same arms at every run
     office.set_state("made", "open")
     database.close()
 
@@ -65,7 +67,8 @@ def test_arms_are_shown_set_and_reported(adjudge: Run) -> None:
     ended = adjudge("project", "arms", "made", "--report", "--test", "test.csv", "--json")
     report = json.loads(ended.out)
     assert report["against"] == "test.csv"
-    assert [row["came"] for row in report["funnel"]] == [3, 3]
+    came = [row["came"] for row in report["funnel"]]
+    assert (sum(came), max(came) - min(came) <= 2) == (6, True)  # in blocks of four
     voted = [row for row in report["measures"] if row["what"] == "majority-vote"]
     assert {row["value"] for row in voted if row["measure"] == "accuracy"} == {1.0}
     told = adjudge("project", "arms", "made", "--report", "--model", "dawid-skene")

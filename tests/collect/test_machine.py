@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,8 @@ from adjudge.errors import NotFound, Refused
 from collecting import LABELS, Bench, check_quotas, made_item, made_project
 
 pytestmark = pytest.mark.slow
+
+EXAMPLES = int(os.environ.get("ADJUDGE_EXAMPLES", "6"))  # sequences a test; new ones at every run
 
 
 def refused(code: str) -> Any:
@@ -394,15 +397,15 @@ def run(
 def test_no_sequence_of_events_breaks_an_invariant(
     sqlite: Database, trust: str, gold_topics: str
 ) -> None:
-    run(sqlite, 10, 40, trust=trust, gold_topics=gold_topics, confidence=0.6)
+    run(sqlite, EXAMPLES, 40, trust=trust, gold_topics=gold_topics, confidence=0.6)
 
 
 def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(postgresql: Database) -> None:
-    run(postgresql, 6, 30)
+    run(postgresql, EXAMPLES, 30)
 
 
 def test_no_sequence_of_events_brings_an_arm_over_its_number(sqlite: Database) -> None:
-    run(sqlite, 6, 40, InArms, judgments_per_item=1)
+    run(sqlite, EXAMPLES, 40, InArms, judgments_per_item=1)
 
 
 def test_no_sequence_of_events_brings_an_arm_over_its_number_on_postgresql(

@@ -30,7 +30,7 @@ from adjudge.errors import ClusterLost
 from adjudge.models.features import available, measure_features
 from adjudge.simulation import Crowd, Made, Population, demo
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dask")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -134,30 +134,35 @@ def test_tiny_and_empty_tables(engine: DaskEngine) -> None:
         assert_same(model.fit(table, gold), model.fit(table, gold, engine=engine))
 
 
-@pytest.mark.parametrize("processes", [1, 2, 4])
-def test_a_million_judgments_whatever_the_number_of_processes(processes: int) -> None:
+@pytest.fixture(scope="module", params=[1, 2, 4], ids=lambda many: f"{many} processes")
+def cluster(request: pytest.FixtureRequest) -> Iterator[DaskEngine]:
+    """A cluster of so many processes."""
+    with DaskEngine(processes=request.param) as made:
+        yield made
+
+
+def test_a_million_judgments_whatever_the_number_of_processes(cluster: DaskEngine) -> None:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)
     made = Crowd(items=100_000, population=population, per_item=10).make(1)
     models: list[Model] = [DawidSkene(), HybridConfusion(chains=1, warmup=2, draws=3, thin=1)]
-    with DaskEngine(processes=processes) as engine:
-        for model in models:
-            threads = model.fit(made.judgments)
-            assert_same(threads, model.fit(made.judgments, engine=engine))
+    for model in models:
+        threads = model.fit(made.judgments)
+        assert_same(threads, model.fit(made.judgments, engine=cluster))
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("processes", [1, 2, 4])
-def test_real_judgments_whatever_the_number_of_processes(processes: int, shared_data: Path) -> None:
+def test_real_judgments_whatever_the_number_of_processes(
+    cluster: DaskEngine, shared_data: Path
+) -> None:
     content = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
     assert content.judgments is not None
     models: list[Model] = [
         DawidSkene(),
         HierarchicalRelevance(chains=1, warmup=5, draws=5, thin=1),
     ]
-    with DaskEngine(processes=processes) as engine:
-        for model in models:
-            threads = model.fit(content.judgments)
-            assert_same(threads, model.fit(content.judgments, engine=engine))
+    for model in models:
+        threads = model.fit(content.judgments)
+        assert_same(threads, model.fit(content.judgments, engine=cluster))
 
 
 def test_settings_that_cannot_be() -> None:

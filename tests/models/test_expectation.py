@@ -13,7 +13,7 @@ from strategies import gold_for, judgments
 
 
 @pytest.mark.slow
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(data=st.data())
 def test_the_log_likelihood_never_falls(data: st.DataObject) -> None:
     table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))

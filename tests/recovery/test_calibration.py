@@ -9,6 +9,7 @@ truths back by the votes; the true parameters are put in the same order before t
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,8 @@ from adjudge.models.model import pick
 
 pytestmark = pytest.mark.slow
 
-SETS, DRAWS, THIN = 200, 99, 8
+SETS = int(os.environ.get("ADJUDGE_CALIBRATION", "100"))  # data sets; more find finer faults
+DRAWS, THIN = 99, 8
 ITEMS, JUDGES, EACH, TOPICS = 40, 6, 4, 3
 
 

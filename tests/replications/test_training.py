@@ -37,7 +37,7 @@ from adjudge.replications.training_outcomes import (
 from adjudge.simulation.actors import Clicker, Ethical, Spammer
 from adjudge.simulation.desk import visit
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("training")]
+pytestmark = pytest.mark.slow
 
 SMALL = {"1": GOLDS["1"], "5": GOLDS["5"]}
 

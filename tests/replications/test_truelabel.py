@@ -13,7 +13,7 @@ from adjudge.replications.truelabel import PREVALENCE, REPLICATION, SIZES
 from adjudge.replications.truelabel_runs import thinned
 from adjudge.simulation import monitoring_panel
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("truelabel")]
+pytestmark = pytest.mark.slow
 
 Quick = Callable[[str], tuple[Result, dict[str, bool | None]]]
 

@@ -27,7 +27,7 @@ from adjudge.collect.store import schema
 from collecting import LABELS, SCALE
 from sites import Browser, Site, served
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hidden gold")]
+pytestmark = pytest.mark.slow
 
 JUDGES, PAGES = 16, 8
 GROUP, SPACES = 2, 13  # the places of these features

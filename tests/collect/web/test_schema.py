@@ -24,6 +24,7 @@ MEANING = {
     ("/api/v1/projects", "post"),
     ("/api/v1/projects/{project}/import", "post"),
     ("/api/v1/projects/{project}/policy", "patch"),
+    ("/api/v1/projects/{project}/panel", "put"),
     ("/api/v1/projects/{project}/golds", "patch"),
     ("/api/v1/projects/{project}/arms", "put"),
     ("/api/v1/projects/{project}/arms/report", "post"),

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 NAME = "policy"
 EXAMPLES = (
     "adjudge project policy shop-search",
-    "adjudge project policy shop-search --set judgments_per_item=3 --set closing=adaptive",
-    "adjudge project policy shop-search --panel prolific --set pay_failed=0.40",
+    "adjudge project policy shop-search --set judgments_per_item=3",
+    "adjudge project policy shop --panel prolific --set pay_failed=0.40",
 )
 
 
