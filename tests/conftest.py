@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,19 @@ def shared_reference(shared_data: Path) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with slow tests, so that no process ends long after the others.
-
-    And measure no coverage in them: it doubles their time, and others cover the same code.
-    """
-    for item in items:
-        if item.get_closest_marker("slow") is not None:
-            item.add_marker(pytest.mark.no_cover)
+    """Begin with slow tests, so that no process ends long after the others."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure no coverage in slow tests: it doubles their time, and others cover the same code."""
+    plugin = item.config.pluginmanager.getplugin("_cov")
+    measuring = getattr(plugin, "cov_controller", None)
+    if measuring is None or item.get_closest_marker("slow") is None:
+        return (yield)
+    measuring.pause()
+    try:
+        return (yield)
+    finally:
+        measuring.resume()

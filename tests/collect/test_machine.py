@@ -401,7 +401,7 @@ def test_no_sequence_of_events_breaks_an_invariant(
 
 
 def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(postgresql: Database) -> None:
-    run(postgresql, EXAMPLES, 30)
+    run(postgresql, EXAMPLES // 2, 30)
 
 
 def test_no_sequence_of_events_brings_an_arm_over_its_number(sqlite: Database) -> None:

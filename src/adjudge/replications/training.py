@@ -95,7 +95,7 @@ class _TrainingPaper:
         parts = []
         for name, crowd in CROWDS.items():
             main = name in (MAIN, CONTROL)
-            seeds = setup.count(full=60, quick=6) if main else (2 if setup.quick else 20)
+            seeds = setup.count(full=60, quick=4) if main else (2 if setup.quick else 20)
             for first in range(1, seeds + 1, _BLOCK):
                 last = min(first + _BLOCK - 1, seeds)
                 parts.append(

@@ -304,6 +304,7 @@ def features_of(pages: list[Any], truths: list[set[int]]) -> tuple[Any, Any, Any
     return np.array(features, dtype=float), np.array(gold), np.array(page_number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_classifier_cannot_tell_gold_from_work(sqlite: Database, way: str) -> None:
     where, count, spread = WAYS[way]
