@@ -21,14 +21,14 @@ from crowds import Crowded, ServerProcess, acknowledged, crowd_at, prepare, stor
 
 pytestmark = pytest.mark.slow
 
-JUDGES = int(os.environ.get("ADJUDGE_CROWD", "30"))
+JUDGES = int(os.environ.get("ADJUDGE_CROWD", "40"))
 FULL = JUDGES >= 200
 KILLS = 10 if FULL else 2
 LEASE = 12.0 if FULL else 6.0  # seconds: those of judges who vanish run out during the run
 TENTH = JUDGES // 10
 _ROLES = ("ethical", "spammer", "random", "dropout")
 POPULATION = (
-    f"ethical(0.95):{JUDGES - 3 * TENTH},spammer:{TENTH},random:{TENTH},dropout(30):{TENTH}"
+    f"ethical(0.95):{JUDGES - 3 * TENTH},spammer:{TENTH},random:{TENTH},dropout(10):{TENTH}"
 )
 
 
