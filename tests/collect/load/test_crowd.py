@@ -28,7 +28,7 @@ LEASE = 12.0 if FULL else 6.0  # seconds: those of judges who vanish run out dur
 TENTH = JUDGES // 10
 _ROLES = ("ethical", "spammer", "random", "dropout")
 POPULATION = (
-    f"ethical(0.95):{JUDGES - 3 * TENTH},spammer:{TENTH},random:{TENTH},dropout(10):{TENTH}"
+    f"ethical(0.95):{JUDGES - 3 * TENTH},spammer:{TENTH},random:{TENTH},dropout(30):{TENTH}"
 )
 
 
