@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.draws import Draws
+from adjudge.data.families import Families
 from adjudge.data.judges import judge_table, judge_table_from_draws
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
@@ -39,6 +40,9 @@ class Consensus:
     trace: tuple[float, ...] = ()  # log-likelihood after each iteration
     converged: bool | None = None
     draws: Draws | None = None  # of a sampled model
+    families: Families | None = None  # judges who are one voice, found or declared
+    correlation: float | None = None  # agreement of judges beyond what the model explains
+    effective: NDArray[np.float64] | None = None  # (item,) judgments, as independent ones
     about_judges: Any = None  # Arrow table, a row a judge: what a model adds to the table of judges
     notes: tuple[str, ...] = ()
     predictor: Callable[[Judgments], Consensus] | None = field(default=None, repr=False)
@@ -93,6 +97,8 @@ class Consensus:
         for code, truth in enumerate(truths):
             columns[f"p_{truth}"] = pa.array(np.ascontiguousarray(self.posterior[:, code]))
         columns["judgments"] = pa.array(judgments.counts_per_item)
+        if self.effective is not None:
+            columns["n_eff"] = pa.array(self.effective)
         columns["entropy"] = pa.array(self.entropy)
         columns["rank"] = pa.array(self.rank)
         fallback = self.fallback

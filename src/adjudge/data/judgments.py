@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.names import Codes, Names, as_names, look_up
 from adjudge.data.scale import Scale, canonical
-from adjudge.errors import BadData, shown
+from adjudge.errors import BadData, BadSetting, shown
 
 if TYPE_CHECKING:
     from adjudge.data.source import Source
@@ -40,6 +41,8 @@ class Judgments:
     time: NDArray[np.float64] | None = None  # (judgment,) seconds since 1970 UTC, NaN unknown
     seconds: NDArray[np.float64] | None = None  # (judgment,) spent on it, NaN unknown
     fields: Any = None  # Arrow table, one row an item: query, title, url, ... as read
+    families: Names | None = None  # (family,) unique: declared sources of several judges
+    family: Codes | None = None  # (judge,) -1 where none is declared
 
     @classmethod
     def from_table(
@@ -122,11 +125,12 @@ class Judgments:
         counts = np.bincount(item[kept], minlength=self.item_count)
         if not keep_empty:
             chosen = chosen & (counts > 0)
-        judges, judge = self.judges, self.judge[kept]
+        judges, judge, family = self.judges, self.judge[kept], self.family
         if not keep_empty:
             present = np.bincount(judge, minlength=self.judge_count) > 0
             judge = (np.cumsum(present) - 1).astype(np.int32)[judge]
             judges = judges.filter(pa.array(present))
+            family = None if family is None else family[present]
         topics, topic = self.topics, self.topic
         if topics is not None and topic is not None:
             topic = topic[chosen]
@@ -138,6 +142,7 @@ class Judgments:
             self,
             items=self.items.filter(mask),
             judges=judges,
+            family=family,
             offsets=np.concatenate([[0], np.cumsum(counts[chosen])]).astype(np.int64),
             judge=judge,
             label=self.label[kept],
@@ -179,6 +184,39 @@ class Judgments:
         """The judgments on the binary scale 0 < 1, by the scale's binary collapse."""
         binary, codes = self.scale.collapsed()
         return replace(self, scale=binary, label=codes.astype(np.int8)[self.label])
+
+    def with_families(self, names: Sequence[str | None]) -> Judgments:
+        """The same judgments, each judge with the family named for her, in their order."""
+        if len(names) != self.judge_count:
+            raise BadSetting(
+                "families", len(names), f"a name for each of {self.judge_count} judges"
+            )
+        given = pa.array(names, pa.large_string()).dictionary_encode()
+        code = np.asarray(pc.fill_null(given.indices, -1), dtype=np.int32)
+        return replace(self, families=as_names(given.dictionary), family=code)
+
+    def with_family_rule(self, pattern: str) -> Judgments:
+        """Judges whose names share what a pattern finds are one family.
+
+        What it finds is its first group, or all of it: ``(.*)-run[0-9]`` makes ``gpt-run1`` and
+        ``gpt-run2`` the family ``gpt``. Judges in whose names it finds nothing stay as they are.
+        """
+        import re
+
+        try:
+            rule = re.compile(pattern)
+        except re.error as fault:
+            raise BadSetting("family", pattern, f"a regular expression ({fault})") from None
+        found = [rule.search(name) for name in self.judges.to_pylist()]
+        names = [
+            None if match is None else (match[1] if rule.groups else match[0]) for match in found
+        ]
+        if all(name is None for name in names):
+            first = self.judges[0].as_py() if self.judge_count else ""
+            raise BadSetting(
+                "family", pattern, f"a pattern found in the name of a judge, such as {first!r}"
+            )
+        return self.with_families(names)
 
     def with_items(
         self, items: Names, *, topics: Names | None = None, documents: Names | None = None

@@ -21,12 +21,12 @@ from adjudge.data.judgments import Judgments
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.cluster import Connection, Placed
 from adjudge.engines.dask_sampling import DaskSampler
-from adjudge.engines.engine import Counts, Parameters
+from adjudge.engines.engine import Counts, Parameters, RowTask, Task
 from adjudge.engines.pieces import Cuts
-from adjudge.engines.remote import Against, Cells, Sweep, Weigh
+from adjudge.engines.remote import AddUp, Against, Cells, Fill, Sweep, Weigh
 from adjudge.engines.room import kept, room_for, room_to_share
 from adjudge.engines.shared import Window
-from adjudge.engines.tables import Frame, Sums, spelt_out
+from adjudge.engines.tables import Frame, Sums, Tables, spelt_out
 from adjudge.engines.threads import usable_cores
 from adjudge.errors import BadSetting, ClusterLost
 
@@ -235,6 +235,26 @@ class DaskSweeps:
 
         (counts,) = self.placed.ask(Weigh(weight, plain, flip), take=take)
         return posterior, fallback, np.asarray(counts)
+
+    def tables(self, parameters: Parameters) -> Tables:
+        """The parameters as the whole numbers that tasks read."""
+        return self.frame.tables(parameters)[0]
+
+    def ask(self, task: Task) -> tuple[Any, ...]:
+        """The sums of a task over all parts."""
+        return self.placed.ask(AddUp(task))
+
+    def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
+        """What a task writes of every item, brought together here."""
+        shared = room_to_share(self.judgments, columns) if self.cuts.local else None
+        out = room_for(self.judgments, columns) if shared is None else shared.array
+
+        def take(number: int, rows: tuple[Any, ...]) -> None:
+            out[self.cuts.items(number)] = rows[0]
+
+        room = None if shared is None else shared.window
+        self.placed.ask(Fill(task, columns, room), take=take, apart=shared is None)
+        return out if shared is None else kept(shared, self.judgments)
 
     def _swept(
         self,

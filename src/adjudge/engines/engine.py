@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.engines.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from adjudge.engines.part import Part
+    from adjudge.engines.tables import Tables
 
 
 class Coded(Protocol):
@@ -66,10 +70,14 @@ class Coded(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parameters:
-    """What a sweep is given: how common each truth is, and how each judge confuses them."""
+    """What a sweep is given: how common each truth is, and how each judge confuses them.
+
+    With ``of_types`` these are types of items, which gold does not overrule.
+    """
 
     prevalence: NDArray[np.float64]  # (topic, truth), or one row where topics share it
     confusion: NDArray[np.float64]  # (judge, truth, label), or one matrix where judges share it
+    of_types: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,6 +87,22 @@ class Counts:
     classes: NDArray[np.float64]  # (topic, truth), or one row
     confusion: NDArray[np.float64]  # (judge, truth, label), or one matrix
     log_likelihood: float
+
+
+class Task(Protocol):
+    """Something to be added up over the parts of the judgments, in whole numbers."""
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """The sums of a part."""
+        ...
+
+
+class RowTask(Protocol):
+    """Something to be written of every item."""
+
+    def fill(self, part: Part, out: NDArray[np.float64]) -> None:  # (item, column)
+        """Write the rows of a part's items."""
+        ...
 
 
 class Sweeps(Protocol):
@@ -125,6 +149,18 @@ class Sweeps(Protocol):
         An item whose judges have no weight falls back to ``plain`` weights; judges whom ``flip``
         marks vote for the other one of two truths. Counts are in shares.
         """
+        ...
+
+    def ask(self, task: Task) -> tuple[Any, ...]:
+        """The sums of a task over all parts."""
+        ...
+
+    def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:  # (item, column)
+        """What a task writes of every item."""
+        ...
+
+    def tables(self, parameters: Parameters) -> Tables:
+        """The parameters as the whole numbers that tasks read."""
         ...
 
 

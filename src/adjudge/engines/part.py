@@ -116,7 +116,7 @@ class Part:
             rows = slice(self.judgments.offsets[start], self.judgments.offsets[stop])
             kernels.count_cells(self.judgments.judge[rows], self.judgments.label[rows], step, cells)
 
-        return self._added(size, count)
+        return self.add_up(size, count)
 
     def sweep(
         self,
@@ -124,17 +124,24 @@ class Part:
         shared: bool,
         posterior: NDArray[np.float64] | None = None,  # (item, truth), written
     ) -> Sums:
-        """Sums of expected counts under the tables; None: with vote shares for posteriors."""
-        others = self.truths - 1
+        """Sums of expected counts under the tables; None: with vote shares for posteriors.
+
+        Tables of types have more classes than there are truths, and gold does not overrule them.
+        """
+        truths = self.truths if tables is None else len(tables.prior) // self.topics + 1
+        others = truths - 1
         cells = (1 if shared else self.judgments.judge_count) * self.labels
         step = 0 if shared else self.labels
         keep = posterior is not None
         out = np.empty((1, 1)) if posterior is None else posterior
         give_back = releaser(posterior)
-        kernel = kernels.vote_shares(self.truths)
+        kernel = kernels.vote_shares(truths)
         inputs: tuple[NDArray[np.int64], ...] = (self.stands,)
         if tables is not None:
-            kernel, inputs = kernels.expectation(self.truths), (tables.prior, tables.ratio)
+            kernel, inputs = kernels.expectation(truths), (tables.prior, tables.ratio)
+        where = self.where
+        if tables is not None and tables.of_types:
+            where = (self.topic, self.topic_step, np.full(1, -1, dtype=np.int16), 0)
 
         def work(take: Callable[[], tuple[int, int] | None]) -> Sums:
             counts = zeros(cells * others)
@@ -142,7 +149,7 @@ class Part:
             likelihood = 0
             while (ends := take()) is not None:
                 likelihood += kernel(
-                    *self.given, *ends, *self.where, *inputs, step, counts, classes, out, keep
+                    *self.given, *ends, *where, *inputs, step, counts, classes, out, keep
                 )
                 self._let_go(*ends)
                 if give_back is not None:
@@ -164,7 +171,7 @@ class Part:
         def count(start: int, stop: int, counts: NDArray[np.int64]) -> None:
             voting.count_against(*self.given, start, stop, reference, counts.reshape(shape))
 
-        return self._added(int(np.prod(shape)), count).reshape(shape)
+        return self.add_up(int(np.prod(shape)), count).reshape(shape)
 
     def weigh(
         self,
@@ -194,9 +201,9 @@ class Part:
             )
             voting.count_under(*self.given, start, stop, posterior, counts.reshape(shape))
 
-        return self._added(int(np.prod(shape)), vote).reshape(shape)
+        return self.add_up(int(np.prod(shape)), vote).reshape(shape)
 
-    def _added(
+    def add_up(
         self, size: int, run: Callable[[int, int, NDArray[np.int64]], None]
     ) -> NDArray[np.int64]:
         """Whole numbers that blocks add to, each thread to its own, put together."""
@@ -212,6 +219,16 @@ class Part:
         for counts in rest:
             np.add(first, counts, out=first)
         return np.asarray(first)
+
+    def each_block(self, run: Callable[[int, int], None]) -> None:
+        """Run every block, for what it writes of its own items."""
+
+        def work(take: Callable[[], tuple[int, int] | None]) -> None:
+            while (ends := take()) is not None:
+                run(*ends)
+                self._let_go(*ends)
+
+        self._together(work)
 
     def _together(self, work: Callable[[Callable[[], tuple[int, int] | None]], Any]) -> list[Any]:
         """The results of every thread, each taking block after block; this one works too."""

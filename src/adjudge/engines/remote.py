@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.engines.engine import Tally
+from adjudge.engines.engine import RowTask, Tally, Task
 from adjudge.engines.part import Part
 from adjudge.engines.sampling import ThreadsSampler
 from adjudge.engines.shared import Window
@@ -274,6 +274,36 @@ class Weigh:
         fallback = np.zeros(len(posterior), dtype=np.bool_)
         counts = held.part.weigh(self.weight, self.plain, self.flip, posterior, fallback)
         return Answer((counts,), {held.piece.number: (posterior, fallback)})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddUp:
+    """A task whose sums are added up."""
+
+    task: Task
+
+    def run(self, held: Held, _: Any) -> Answer:
+        """The sums of the part."""
+        return Answer(self.task.run(held.part))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fill:
+    """A task that writes rows, to ``room`` or, where it is elsewhere, to be sent back."""
+
+    task: RowTask
+    columns: int
+    room: Window | None = None  # (item, column)
+
+    def run(self, held: Held, _: Any) -> Answer:
+        """The rows of the part."""
+        rows = held.window(self.room)
+        if rows is not None:
+            self.task.fill(held.part, rows)
+            return Answer()
+        rows = np.empty((held.judgments.item_count, self.columns))
+        self.task.fill(held.part, rows)
+        return Answer((), {held.piece.number: (rows,)})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

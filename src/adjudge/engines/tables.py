@@ -23,6 +23,7 @@ class Tables:
 
     prior: NDArray[np.int64]  # (topic * (truth - 1),)
     ratio: NDArray[np.int64]  # (judge * label * (truth - 1),)
+    of_types: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,20 +51,21 @@ class Frame:
 
     def tables(self, parameters: Parameters) -> tuple[Tables, float]:
         """The tables of a sweep, and the log-likelihood of truth 0, which sweeps leave out."""
-        truths = len(self.scale.truths)
         logs = log_units(parameters.confusion)  # (judge, truth, label)
         prevalence = log_units(parameters.prevalence)  # (topic, truth)
+        truths = prevalence.shape[1]
         ratio = zeros(len(self.cells) * (truths - 1))
         prior = np.empty(len(self.items_of) * (truths - 1), dtype=np.int64)
         kernels.relative(logs, ratio)
         kernels.relative(prevalence[:, :, None], prior)
         base = product_of(self.cells, logs[:, 0].reshape(-1))
         base += product_of(self.items_of, prevalence[:, 0])
-        return Tables(prior, ratio), base / LOG
+        return Tables(prior, ratio, parameters.of_types), base / LOG
 
     def counts(self, sums: Sums, base: float) -> Counts:
         """Sums as numbers of judgments and items, truth 0 put back."""
-        truths, labels = len(self.scale.truths), len(self.scale.labels)
+        labels = len(self.scale.labels)
+        truths = len(sums.classes) // len(self.items_of) + 1
         confusion = np.empty((len(self.cells) // labels, truths, labels))
         kinds = np.empty((len(self.items_of), truths))
         kernels.numbers(sums.counts, self.cells, confusion)

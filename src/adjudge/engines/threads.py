@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
 from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import Coded, Counts, Parameters
+from adjudge.engines.engine import Coded, Counts, Parameters, RowTask, Task
 from adjudge.engines.part import Part
 from adjudge.engines.room import room_for
 from adjudge.engines.sampling import ThreadsSampler
-from adjudge.engines.tables import Frame, spelt_out
+from adjudge.engines.tables import Frame, Tables, spelt_out
 from adjudge.errors import BadSetting
 from adjudge.kernels import confusion as kernels
 
@@ -122,6 +122,20 @@ class ThreadsSweeps:
         posterior = room_for(self.judgments, len(self.judgments.scale.truths))
         fallback = np.zeros(self.judgments.item_count, dtype=np.bool_)
         return posterior, fallback, self.part.weigh(weight, plain, flip, posterior, fallback)
+
+    def tables(self, parameters: Parameters) -> Tables:
+        """The parameters as the whole numbers that tasks read."""
+        return self.frame.tables(parameters)[0]
+
+    def ask(self, task: Task) -> tuple[Any, ...]:
+        """The sums of a task over all judgments."""
+        return task.run(self.part)
+
+    def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
+        """What a task writes of every item."""
+        out = room_for(self.judgments, columns)
+        task.fill(self.part, out)
+        return out
 
     def _swept(
         self,

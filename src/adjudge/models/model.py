@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.families import Families
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.mapped import releaser
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
+from adjudge.engines.voices import Voices, VoiceSweeps, voices_of
 from adjudge.errors import BadSetting, shown
 from adjudge.kernels import ties as kernels
+from adjudge.models.families import find_families, tell_families
 
 Ties = Literal["random", "lower", "higher"]
 _BLOCK = 4_000_000  # items whose truth is picked before memory is given back
@@ -64,6 +67,19 @@ class Prepared:
     engine: Engine
     sweeps: Sweeps
     notes: tuple[str, ...]
+    families: Families
+    voices: Voices
+    spoken: Judgments  # by voices
+
+    @property
+    def weighted(self) -> bool:
+        """Whether any judgment weighs less than one."""
+        return len(self.voices.judge_of) > self.voices.judges
+
+    def voice_cells(self) -> NDArray[np.int64]:  # (voice, label)
+        """How many judgments there are of each label by each voice."""
+        sweeps = self.sweeps
+        return sweeps.inner.cells() if isinstance(sweeps, VoiceSweeps) else sweeps.cells()
 
 
 def prepare(
@@ -73,11 +89,16 @@ def prepare(
     *,
     by_topic: bool = False,
     shared: bool = False,
+    copies: bool = True,
+    repeats: bool = False,
+    families: Families | None = None,
 ) -> Prepared:
     """Put gold beside judgments and load both into an engine.
 
     Gold for an item that nobody judged is kept: the item joins the others, without judgments, and
-    counts in the prevalence.
+    counts in the prevalence. With ``copies``, judges who are near copies, found or declared, have
+    one voice between them; ``families`` says who they are, where that is known already. With
+    ``repeats``, so have the judgments of an item by one judge.
     """
     notes: tuple[str, ...] = ()
     known = None
@@ -94,8 +115,15 @@ def prepare(
             )
         known = gold.align(judgments)
     place = engine if engine is not None else ThreadsEngine()
-    sweeps = place.load(judgments, known, by_topic=by_topic, shared=shared)
-    return Prepared(judgments, known, place, sweeps, notes)
+    sweeps: Sweeps = place.load(judgments, known, by_topic=by_topic, shared=shared)
+    if families is None:
+        families = find_families(judgments, sweeps) if copies else None
+    families = Families.none(judgments.judge_count) if families is None else families
+    spoken, voices = voices_of(judgments, families, repeats=repeats)
+    if spoken is not judgments:
+        sweeps = VoiceSweeps(place, spoken, voices, known, by_topic=by_topic, shared=shared)
+    notes = (*notes, *tell_families(families, judgments))
+    return Prepared(judgments, known, place, sweeps, notes, families, voices, spoken)
 
 
 def checkpoint_of(prepared: Prepared, model: Any) -> Checkpoint | None:
@@ -135,6 +163,14 @@ def pick(
     return choice, tied
 
 
+def tell_ties(model: Any, tied: int, items: int) -> list[str]:
+    """A sentence on ties, if there were any."""
+    if not tied:
+        return []
+    how = f"at random, seed {model.seed}" if model.ties == "random" else f"to the {model.ties}"
+    return [f"{tied:,} of {items:,} items are tied; broken {how}"]
+
+
 def settings_of(model: Any) -> dict[str, object]:
     """The settings of a model by name, as its consensus records them."""
     return {entry.name: getattr(model, entry.name) for entry in fields(model)}
@@ -157,9 +193,7 @@ def conclude(
         posterior, last = prepared.sweeps.posterior(parameters, own=True)
         counts = last.confusion
     choice, tied = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
-    if tied:
-        how = f"at random, seed {model.seed}" if model.ties == "random" else f"to the {model.ties}"
-        notes = (*notes, f"{tied:,} of {len(choice):,} items are tied; broken {how}")
+    notes = (*notes, *tell_ties(model, tied, len(choice)))
     consensus = Consensus(
         model=model.name,
         settings=settings_of(model),
@@ -172,6 +206,7 @@ def conclude(
         known=prepared.known,
         trace=trace,
         converged=converged,
+        families=prepared.families,
         notes=(*prepared.notes, *notes),
     )
     from dataclasses import replace

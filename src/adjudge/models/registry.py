@@ -13,6 +13,7 @@ from adjudge.models.dawid_skene import DawidSkene
 from adjudge.models.hierarchical_confusion import HierarchicalConfusion
 from adjudge.models.hierarchical_relevance import HierarchicalRelevance
 from adjudge.models.hybrid_confusion import HybridConfusion
+from adjudge.models.item_types import ItemTypes
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Model
 from adjudge.models.pmf import Pmf
@@ -22,6 +23,7 @@ from adjudge.models.vote import Vote
 MODELS: dict[str, type[Any]] = {
     entry.name: entry
     for entry in (
+        ItemTypes,
         MajorityVote,
         Vote,
         DawidSkene,

@@ -1,0 +1,218 @@
+"""What a model of item types asks of every part of the judgments, beside expectations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.mapped import releaser
+from adjudge.engines.part import Part
+from adjudge.engines.tables import Tables
+from adjudge.kernels import item_types as kernels
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountTops:
+    """A count of items by the share of their most voted label, in bins."""
+
+    weight: Whole  # (judge,)
+    bins: int
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """Items in each bin."""
+
+        def count(start: int, stop: int, bins: Whole) -> None:
+            kernels.count_tops(*part.given, start, stop, self.weight, part.labels, bins)
+
+        return (part.add_up(self.bins, count),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BeginTypes:
+    """Counts where a fit starts: types by votes, or by mean grade where types lie on a line."""
+
+    weight: Whole  # (judge,)
+    kinds: int
+    place: Floats  # (type,), or empty
+    width: float
+    median: int
+    bins: int
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """Counts (judge * label * (type - 1)), items (topic * (type - 1)), both in shares."""
+        types = len(self.place) or part.labels * self.kinds
+        cells = part.judgments.judge_count * part.labels * (types - 1)
+
+        def begin(start: int, stop: int, counts: Whole) -> None:
+            kernels.begin_types(
+                *part.given,
+                start,
+                stop,
+                part.topic,
+                part.topic_step,
+                self.weight,
+                part.labels,
+                self.kinds,
+                self.place,
+                self.width,
+                self.median,
+                self.bins,
+                part.labels,
+                counts[:cells],
+                counts[cells:],
+            )
+
+        sums = part.add_up(cells + part.topics * (types - 1), begin)
+        return sums[:cells].copy(), sums[cells:].copy()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountLeftOut:
+    """What judges say of types, every judgment under the types that the other judges give."""
+
+    tables: Tables
+    types: int
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """Counts (judge * label * type) in shares, on all items and on those with gold."""
+        size = part.judgments.judge_count * part.labels * self.types
+        gold = size if part.known_step else 0
+
+        def count(start: int, stop: int, counts: Whole) -> None:
+            kernels.count_left_out(
+                *part.given,
+                start,
+                stop,
+                *part.where,
+                self.tables.prior,
+                self.tables.ratio,
+                part.labels,
+                self.types,
+                counts[:size],
+                counts[size:],
+            )
+
+        counts = part.add_up(size + gold, count)
+        return counts[:size].copy(), counts[size:].copy()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Agreement:
+    """How far judges agree beyond what the types explain, over pairs of judgments of an item."""
+
+    tables: Tables
+    weight: Whole  # (judge,)
+    key: NDArray[np.uint64]  # (judge,)
+    person: NDArray[np.int32]  # (judge,)
+    rates: Floats  # (person, type, label)
+    items: float  # the share of items to look at
+    most: float  # pairs of an item, about
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """Agreement observed, expected, and all that there could be."""
+
+        def count(start: int, stop: int, sums: Whole) -> None:
+            kernels.agree_beyond(
+                *part.given,
+                start,
+                stop,
+                part.topic,
+                part.topic_step,
+                self.tables.prior,
+                self.tables.ratio,
+                part.labels,
+                self.weight,
+                self.key,
+                self.person,
+                self.rates,
+                self.items,
+                self.most,
+                sums,
+            )
+
+        return (part.add_up(3, count),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountPairs:
+    """What pairs of judges have in common: items, agreements, and what their habits expect."""
+
+    key: NDArray[np.uint64]  # (judge,)
+    row: NDArray[np.int32]  # (judge,), -1 for those left out
+    habit: Whole  # (row, label)
+    items: float
+    most: float
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """Tables (row, row) of items, of agreements, and (row, row, 2) of habits."""
+        rows = len(self.habit)
+        size = rows * rows
+
+        def count(start: int, stop: int, sums: Whole) -> None:
+            kernels.count_pairs(
+                *part.given,
+                start,
+                stop,
+                self.key,
+                self.row,
+                self.habit,
+                self.items,
+                self.most,
+                sums[:size].reshape(rows, rows),
+                sums[size : 2 * size].reshape(rows, rows),
+                sums[2 * size :].reshape(rows, rows, 2),
+            )
+
+        sums = part.add_up(4 * size, count)
+        return (
+            sums[:size].reshape(rows, rows).copy(),
+            sums[size : 2 * size].reshape(rows, rows).copy(),
+            sums[2 * size :].reshape(rows, rows, 2).copy(),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Structure:
+    """One fitted structure of types: what a sweep reads, what types mean, and its say."""
+
+    tables: Tables
+    reading: Floats  # (type, truth)
+    part: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadTypes:
+    """The truths of every item, as fitted structures have them."""
+
+    structures: tuple[Structure, ...]
+
+    def fill(self, part: Part, out: Floats) -> None:  # (item, truth)
+        """Write the truths of the part's items."""
+        give_back = releaser(out)
+
+        def read(start: int, stop: int) -> None:
+            out[start:stop] = 0.0
+            for each in self.structures:
+                kernels.read_types(
+                    *part.given,
+                    start,
+                    stop,
+                    part.topic,
+                    part.topic_step,
+                    each.tables.prior,
+                    each.tables.ratio,
+                    part.labels,
+                    each.reading,
+                    each.part,
+                    out,
+                )
+            if give_back is not None:
+                give_back((start, stop))
+
+        part.each_block(read)

@@ -1,0 +1,426 @@
+"""Sweeps of models whose items come in more types than there are labels.
+
+The expectation itself is the sweep of ``adjudge.kernels.confusion``, with types in the place of
+truths. Here is what such a model needs beside it: where to start, what each judge says of a type
+that the others know, how far judges agree beyond the types, and the reading of types as truths.
+
+Every choice among items, judgments or pairs is by keys that are made from what was judged, not from
+names or places, so that neither renaming nor reordering changes a bit. Sums are whole numbers.
+
+Arguments are those of ``adjudge.kernels.confusion``, and:
+
+weight                  (judge,) what a judgment of hers weighs, in units of 2^-20
+key                     (judge,) a scrambled number made from how often she gave each label
+place                   (type,) where each type lies on the line of grades; empty if on none
+kinds                   types of each label, where they are on no line: type = label * kinds + kind
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from adjudge.kernels.confusion import _COMPILED, _FEW, U, exponentials, probabilities, room_for
+from adjudge.kernels.fixed import LIKELIHOOD, SHARE, WEIGHT
+from adjudge.kernels.ties import mixed
+
+_KERNEL: dict[str, Any] = _COMPILED
+_FLOOR = 0.1  # votes that every label has before any is cast
+_LIKELY, _UNLIKELY = 0.9, 0.1  # of the kind that an item seems to be, and of the others
+_LINE_FLOOR = 0.001
+_MOST = 2000  # judgments of an item above which its pairs are not looked at
+_ALL = 2.0**64
+
+
+@njit(**_KERNEL)
+def tally_votes(offsets, judge, label, i, weight, votes):
+    """The weighted votes of one item, in units; returns their sum."""
+    votes[:] = 0
+    whole = 0
+    for m in range(offsets[i], offsets[i + 1]):
+        votes[label[m]] += weight[judge[m]]
+        whole += weight[judge[m]]
+    return whole
+
+
+@njit(**_KERNEL)
+def top_share(votes, whole):
+    """The smoothed share of the label with most votes."""
+    most = 0
+    for k in range(votes.size):
+        most = max(most, votes[k])
+    return (most / WEIGHT + _FLOOR) / (whole / WEIGHT + _FLOOR * votes.size)
+
+
+@njit(**_KERNEL)
+def count_tops(offsets, judge, label, start, stop, weight, labels, bins):
+    """How many judged items have their top share in each bin."""
+    votes = np.empty(labels, dtype=np.int64)
+    for i in range(start, stop):
+        whole = tally_votes(offsets, judge, label, i, weight, votes)
+        if offsets[i + 1] > offsets[i]:
+            bins[min(int(top_share(votes, whole) * bins.size), bins.size - 1)] += 1
+
+
+@njit(**_KERNEL)
+def start_kinds(votes, whole, kinds, easy, p):
+    """An item's first types: its vote shares, most of each in the kind that the item seems."""
+    for k in range(votes.size):
+        share = (votes[k] / WEIGHT + _FLOOR) / (whole / WEIGHT + _FLOOR * votes.size)
+        for h in range(kinds):
+            p[k * kinds + h] = share * (_LIKELY if (h == 1) == easy else _UNLIKELY)
+    if kinds == 1:
+        p[:] *= 1.0 / p.sum()
+
+
+@njit(**_KERNEL)
+def start_line(votes, whole, place, width, room, p):
+    """An item's first types: those that lie near its mean grade."""
+    x, bits, scale = room
+    mean = 0.0
+    for k in range(votes.size):
+        mean += k * (votes[k] / max(whole, 1))
+    for t in range(place.size):
+        z = (mean - place[t]) / width
+        x[t] = -0.5 * z * z
+    exponentials(x, bits, scale, p, place.size)
+    whole_p = 0.0
+    for t in range(place.size):
+        p[t] += _LINE_FLOOR
+        whole_p += p[t]
+    for t in range(place.size):
+        p[t] /= whole_p
+
+
+@njit(**_KERNEL)
+def begin_types(
+    offsets,
+    judge,
+    label,
+    start,
+    stop,
+    topic,
+    topic_step,
+    weight,
+    labels,
+    kinds,
+    place,
+    width,
+    median,
+    bins,
+    step,
+    counts,
+    classes,
+):
+    """Add the counts of the first types, by votes alone; an item without votes is left open.
+
+    An item is of the easy kind, 1, where its top share lies above the bin ``median``.
+    """
+    types = place.size or labels * kinds
+    votes = np.empty(labels, dtype=np.int64)
+    p = np.empty(types, dtype=np.float64)
+    x = np.empty(types, dtype=np.float64)
+    bits = np.empty(types, dtype=np.int64)
+    room = (x, bits, bits.view(np.float64))
+    for i in range(start, stop):
+        whole = tally_votes(offsets, judge, label, i, weight, votes)
+        if offsets[i + 1] == offsets[i]:
+            p[:] = 1.0 / types
+        elif place.size:
+            start_line(votes, whole, place, width, room, p)
+        else:
+            easy = min(int(top_share(votes, whole) * bins), bins - 1) > median
+            start_kinds(votes, whole, kinds, easy, p)
+        for t in range(1, types):
+            share = np.int64(p[t] * SHARE + 0.5)
+            classes[topic[i * topic_step] * (types - 1) + t - 1] += share
+            for m in range(offsets[i], offsets[i + 1]):
+                cell = np.int64(judge[m]) * step + label[m]
+                counts[cell * (types - 1) + t - 1] += share
+
+
+@njit(**_KERNEL)
+def gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, total):
+    """The log ratios of one item's types to type 0."""
+    others = total.size
+    first = topic[i * topic_step] * others
+    for t in range(others):
+        total[t] = prior[first + t]
+    for m in range(U(offsets[i]), U(offsets[i + 1])):
+        cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
+        for t in range(others):
+            total[t] += ratio[cell + U(t)]
+
+
+@njit(**_KERNEL)
+def count_left_out(
+    offsets,
+    judge,
+    label,
+    start,
+    stop,
+    topic,
+    topic_step,
+    known,
+    known_step,
+    prior,
+    ratio,
+    step,
+    types,
+    counts,
+    on_gold,
+):
+    """Add up what judges say of types, each judgment under the types that the others give.
+
+    ``counts`` is (judge * step + label, type), flat, in shares; ``on_gold`` the same for the items
+    whose truth is known, if any is.
+    """
+    others = types - 1
+    whole = np.empty(others, dtype=np.int64)
+    total = np.empty(_FEW * others, dtype=np.int64)
+    cells = np.empty(_FEW, dtype=np.int64)
+    marked = np.empty(_FEW, dtype=np.bool_)
+    p = np.empty(_FEW * types, dtype=np.float64)
+    gain = np.empty(_FEW, dtype=np.float64)
+    room = room_for(types)
+    few = 0
+    for i in range(start, stop):
+        gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
+        for m in range(offsets[i], offsets[i + 1]):
+            cell = np.int64(judge[m]) * step + label[m]
+            for t in range(others):
+                total[few * others + t] = whole[t] - ratio[cell * others + t]
+            cells[few] = cell
+            marked[few] = known[i * known_step] >= 0
+            few += 1
+            if few == _FEW:
+                spread(total, cells, marked, few, types, room, p, gain, counts, on_gold)
+                few = 0
+    if few:
+        spread(total, cells, marked, few, types, room, p, gain, counts, on_gold)
+
+
+@njit(**_KERNEL)
+def spread(total, cells, marked, few, types, room, p, gain, counts, on_gold):
+    """Add the shares of a few rows of log ratios to their cells."""
+    probabilities(total, few, types, room, p, gain)
+    for b in range(few):
+        for t in range(types):
+            share = np.int64(p[t * few + b] * SHARE + 0.5)
+            counts[cells[b] * types + t] += share
+            if marked[b]:
+                on_gold[cells[b] * types + t] += share
+
+
+@njit(**_KERNEL)
+def item_key(offsets, judge, label, i, key, labels):
+    """A scrambled number made from who said what of an item, in whatever order."""
+    code = U(0)
+    for m in range(offsets[i], offsets[i + 1]):
+        code += mixed(key[judge[m]] + U(label[m]) * U(labels + 1))
+    return mixed(code)
+
+
+@njit(**_KERNEL)
+def chosen(code, share):
+    """Whether a scrambled number is among the first ``share`` of all numbers."""
+    return share >= 1.0 or code < U(share * _ALL)
+
+
+@njit(**_KERNEL)
+def pair_share(count, most):
+    """The share of an item's pairs to look at, so that there are about ``most``."""
+    pairs = 0.5 * count * (count - 1)
+    return 1.0 if pairs <= most else most / pairs
+
+
+@njit(**_KERNEL)
+def add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums):
+    """Add a few pairs of judgments to agreement observed, expected, and the weight of all."""
+    probabilities(total, few, types, room, p, gain)
+    labels = rates.shape[2]
+    for b in range(few):
+        expected = 0.0
+        for t in range(types):
+            both = 0.0
+            for y in range(labels):
+                both += rates[left[b, 0], t, y] * rates[right[b, 0], t, y]
+            expected += p[t * few + b] * both
+        same = 1.0 if left[b, 1] == right[b, 1] else 0.0
+        sums[0] += np.int64(own[b] * same * LIKELIHOOD)
+        sums[1] += np.int64(own[b] * expected * LIKELIHOOD)
+        sums[2] += np.int64(own[b] * LIKELIHOOD)
+
+
+@njit(**_KERNEL)
+def agree_beyond(
+    offsets,
+    judge,
+    label,
+    start,
+    stop,
+    topic,
+    topic_step,
+    prior,
+    ratio,
+    step,
+    weight,
+    key,
+    person,
+    rates,
+    items,
+    most,
+    sums,
+):
+    """How often two judges of an item agree, and how often its types would have them agree.
+
+    The pair itself is left out of the item's types. ``person`` (judge,) is the row of ``rates``
+    (judge, type, label) of each judge; ``items`` the share of items looked at, ``most`` about how
+    many pairs of one. An item weighs as its number of judgments.
+    """
+    types = rates.shape[1]
+    others = types - 1
+    whole = np.empty(others, dtype=np.int64)
+    total = np.empty(_FEW * others, dtype=np.int64)
+    left = np.empty((_FEW, 2), dtype=np.int64)
+    right = np.empty((_FEW, 2), dtype=np.int64)
+    own = np.empty(_FEW, dtype=np.float64)
+    p = np.empty(_FEW * types, dtype=np.float64)
+    gain = np.empty(_FEW, dtype=np.float64)
+    room = room_for(types)
+    few = 0
+    for i in range(start, stop):
+        count = offsets[i + 1] - offsets[i]
+        if count < 2 or count > _MOST:
+            continue
+        code = item_key(offsets, judge, label, i, key, step)
+        if not chosen(code, items):
+            continue
+        gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
+        share = pair_share(count, most)
+        for m in range(offsets[i], offsets[i + 1]):
+            a = np.int64(judge[m]) * step + label[m]
+            for n in range(m + 1, offsets[i + 1]):
+                if person[judge[m]] == person[judge[n]]:
+                    continue
+                if share < 1.0 and not chosen(mixed(code ^ (key[judge[m]] + key[judge[n]])), share):
+                    continue
+                b = np.int64(judge[n]) * step + label[n]
+                for t in range(others):
+                    total[few * others + t] = (
+                        whole[t] - ratio[a * others + t] - ratio[b * others + t]
+                    )
+                left[few, 0], left[few, 1] = person[judge[m]], label[m]
+                right[few, 0], right[few, 1] = person[judge[n]], label[n]
+                heavy = (weight[judge[m]] / WEIGHT) * (weight[judge[n]] / WEIGHT)
+                own[few] = 2.0 * heavy / (share * count)
+                few += 1
+                if few == _FEW:
+                    add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums)
+                    few = 0
+    if few:
+        add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums)
+
+
+@njit(**_KERNEL)
+def read_types(
+    offsets,
+    judge,
+    label,
+    start,
+    stop,
+    topic,
+    topic_step,
+    prior,
+    ratio,
+    step,
+    reading,
+    part,
+    out,
+):
+    """Add ``part`` times what types mean, ``reading`` (type, truth), to each item's truths."""
+    types, truths = reading.shape
+    others = types - 1
+    total = np.empty(_FEW * others, dtype=np.int64)
+    p = np.empty(_FEW * types, dtype=np.float64)
+    gain = np.empty(_FEW, dtype=np.float64)
+    room = room_for(types)
+    for begin in range(start, stop, _FEW):
+        few = min(_FEW, stop - begin)
+        for b in range(few):
+            row = total[b * others : (b + 1) * others]
+            gather(offsets, judge, label, begin + b, topic, topic_step, prior, ratio, step, row)
+        probabilities(total, few, types, room, p, gain)
+        for b in range(few):
+            for k in range(truths):
+                truth = 0.0
+                for t in range(types):
+                    truth += p[t * few + b] * reading[t, k]
+                out[begin + b, k] += part * truth
+
+
+@njit(**_KERNEL)
+def count_pairs(
+    offsets, judge, label, start, stop, key, row, habit, items, most, common, agreed, crossed
+):
+    """What pairs of judges have in common: items, agreements, and what their habits expect.
+
+    ``row`` (judge,) is the row of a judge in the tables, -1 for those left out; ``habit`` (row,
+    label) her shares of labels in units of 2^-30. ``crossed`` (row, row, 2) gets, for the judge of
+    the first row, the sum of the other's habit, and of her own, at the labels that she gave.
+    """
+    labels = habit.shape[1]
+    for i in range(start, stop):
+        count = offsets[i + 1] - offsets[i]
+        if count < 2 or count > _MOST:
+            continue
+        code = item_key(offsets, judge, label, i, key, labels)
+        if not chosen(code, items):
+            continue
+        share = pair_share(count, most)
+        for m in range(offsets[i], offsets[i + 1]):
+            a = row[judge[m]]
+            if a < 0:
+                continue
+            for n in range(m + 1, offsets[i + 1]):
+                b = row[judge[n]]
+                if b < 0 or a == b:
+                    continue
+                if share < 1.0 and not chosen(mixed(code ^ (key[judge[m]] + key[judge[n]])), share):
+                    continue
+                same = np.int64(label[m] == label[n])
+                common[a, b] += 1
+                common[b, a] += 1
+                agreed[a, b] += same
+                agreed[b, a] += same
+                crossed[a, b, 0] += habit[b, label[m]]
+                crossed[a, b, 1] += habit[a, label[m]]
+                crossed[b, a, 0] += habit[a, label[n]]
+                crossed[b, a, 1] += habit[b, label[n]]
+
+
+@njit(**_KERNEL)
+def count_company(offsets, judge, start, stop, family, seen, company):
+    """How many judgments of the item come from each judgment's family, at most 255.
+
+    ``seen`` (family,) is a buffer of zeros, and is left so.
+    """
+    for i in range(start, stop):
+        for m in range(offsets[i], offsets[i + 1]):
+            seen[family[judge[m]]] += 1
+        for m in range(offsets[i], offsets[i + 1]):
+            company[m] = min(seen[family[judge[m]]], 255)
+        for m in range(offsets[i], offsets[i + 1]):
+            seen[family[judge[m]]] = 0
+
+
+@njit(**_KERNEL)
+def judge_keys(cells, keys):
+    """A scrambled number for each judge, from how often she gave each label, (judge, label)."""
+    for j in range(cells.shape[0]):
+        code = U(0)
+        for y in range(cells.shape[1]):
+            code = mixed(code + U(cells[j, y]) + U(0x9E3779B97F4A7C15))
+        keys[j] = code

@@ -1,0 +1,230 @@
+"""Families of judges: who is a near copy of whom, found by agreement or declared by the user.
+
+Judges agree because items are easy or hard for all of them: one common factor. With x the labels a
+judge gave as indicators less her shares of labels, and rho_ab the correlation of two judges over
+the items they have in common,
+
+    rho_ab ~ lambda_a lambda_b;    excess_ab = 1 - (1 - rho_ab) / (1 - lambda_a lambda_b)
+
+Loadings lambda are weighted medians over partners, look-alikes sharing one weight, so that a clique
+cannot explain itself. A pair whose excess is .9 or more is a near copy, if strangers would have
+disagreed on ten items at least and the two have a twentieth of all items in common. Labels alone
+cannot tell milder copies from two good judges, so those are only reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.families import Families, Pair
+from adjudge.data.judgments import Judgments
+from adjudge.engines.engine import Sweeps
+from adjudge.engines.item_types import CountPairs
+from adjudge.kernels import item_types as kernels
+
+Floats = NDArray[np.float64]
+_UNIT = 2.0**30  # of a habit in whole numbers
+_LEAST = 10  # judgments of a judge who is looked at
+_JUDGES, _JUDGES_OF_MANY = 1500, 500  # at most, the busiest
+_MANY = 1_000_000  # judgments
+_PAIRS_OF_ITEM = 1770.0  # of sixty judgments
+_PAIRS = 2e7  # in all, about
+_COMMON = 5  # items below which two judges are not compared
+_COPY, _SUSPECT = 0.9, 0.7  # excess
+_EXPECTED = 10.0  # disagreements, were they strangers
+_SHARE_OF_ITEMS = 0.05
+_PARTNERS = 3
+_ALIKE, _ALIKE_COMMON = 0.75, 20  # correlation from which two share one weight in the medians
+_REPORTED = 50  # suspected pairs kept
+_TOLD, _NAMED = 3, 6  # families told, judges named of each
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """How pairs of judges agree."""
+
+    judges: NDArray[np.int64]  # (row,) their codes
+    common: Floats  # (row, row)
+    correlation: Floats  # (row, row)
+    chance: Floats  # (row, row) how often their habits alone would agree
+
+
+def key_judges(cells: NDArray[np.int64]) -> NDArray[np.uint64]:  # (judge,)
+    """A scrambled number for each judge that neither renaming nor reordering changes."""
+    keys = np.empty(len(cells), dtype=np.uint64)
+    kernels.judge_keys(cells, keys)
+    return keys
+
+
+def share_of_items(judgments: Judgments, budget: float, most: float) -> float:
+    """The share of items whose pairs are looked at, so that there are about ``budget`` pairs."""
+    counts = judgments.counts_per_item.astype(np.float64)
+    pairs = float(np.minimum(counts * (counts - 1) / 2, most).sum())
+    return 1.0 if pairs <= budget else budget / pairs
+
+
+def find_families(judgments: Judgments, sweeps: Sweeps, *, search: bool = True) -> Families:
+    """The families of judges: near copies, and what the user declared, which absorbs them."""
+    none = Families.none(judgments.judge_count)
+    pairs = _count(judgments, sweeps) if search else None
+    families = none if pairs is None else _near_copies(judgments, pairs, none)
+    if judgments.family is not None:
+        families = _declared(judgments.family, families)
+    return families
+
+
+def tell_families(families: Families, judgments: Judgments) -> tuple[str, ...]:
+    """What is to be said of families: who is one voice, and who may be."""
+    told = []
+    for group in families.groups[:_TOLD]:
+        how = "declared" if families.declared[group[0]] else "near copies"
+        told.append(f"{_names(group, judgments)} have one voice between them ({how})")
+    if len(families.groups) > _TOLD:
+        told.append(f"and {len(families.groups) - _TOLD:,} more families")
+    if families.suspected:
+        worst = families.suspected[0]
+        told.append(
+            f"{_names(worst.judges, judgments)} agree more than all judges together explain "
+            f"({worst.excess:.2f} of the way to copies, {worst.common:,} items in common)"
+            + (
+                f"; so do {len(families.suspected) - 1:,} more pairs"
+                * (len(families.suspected) > 1)
+            )
+            + "; if they are one source, say so with --family"
+        )
+    return tuple(told)
+
+
+def _names(judges: tuple[int, ...], judgments: Judgments) -> str:
+    """Judges by name, the first few of them."""
+    names = [str(judgments.judges[judge].as_py()) for judge in judges[:_NAMED]]
+    more = f" and {len(judges) - _NAMED:,} more" if len(judges) > _NAMED else ""
+    if more or len(names) < 2:
+        return ", ".join(names) + more
+    return ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
+    """The agreement of pairs of judges; None where no two could be found to be copies."""
+    cells = sweeps.cells()
+    counts = cells.sum(axis=1)
+    busy = counts >= max(_LEAST, _SHARE_OF_ITEMS * judgments.item_count)
+    if int((counts >= _LEAST).sum()) < 4 or int(busy.sum()) < 2:
+        return None
+    key = key_judges(cells)
+    most = _JUDGES if len(judgments) <= _MANY else _JUDGES_OF_MANY
+    order = np.lexsort((key, -counts))[:most]  # the busiest, by a rule that no name decides
+    rows = np.sort(order[counts[order] >= _LEAST])
+    row = np.full(len(counts), -1, dtype=np.int32)
+    row[rows] = np.arange(len(rows), dtype=np.int32)
+    base = cells.sum(axis=0) + 1.0
+    habit = cells[rows] + 5.0 * base / base.sum()
+    habit /= habit.sum(axis=1, keepdims=True)
+    units = np.rint(habit * _UNIT).astype(np.int64)
+    share = share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM)
+    common, agreed, crossed = sweeps.ask(CountPairs(key, row, units, share, _PAIRS_OF_ITEM))
+    common = common.astype(np.float64)
+    chance = habit @ habit.T
+    other, own = crossed[..., 0] / _UNIT, crossed[..., 1] / _UNIT
+    together = agreed - other - other.T + common * chance
+    spread = common * (1.0 + np.diag(chance)[:, None]) - 2.0 * own  # |x_a - q_a|^2, items with b
+    size = np.sqrt(np.maximum(spread * spread.T, 1e-18))
+    correlation = np.where(common >= _COMMON, together / size, 0.0)
+    return _Pairs(rows, common, correlation, chance)
+
+
+def _loadings(pairs: _Pairs) -> Floats:  # (row,)
+    """How far each judge follows what all have in common."""
+    known = pairs.common >= _COMMON
+    alike = known & (pairs.correlation >= _ALIKE) & (pairs.common >= _ALIKE_COMMON)
+    company = 1.0 + alike.sum(axis=1)
+    loading = np.full(len(known), 0.6)
+    for _ in range(30):
+        weight = np.where(known, np.minimum(pairs.common, 50.0) * loading / company, 0.0)
+        ratio = pairs.correlation / loading
+        order = np.argsort(ratio, axis=1, kind="stable")
+        sums = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1)
+        middle = (sums < 0.5 * sums[:, -1:]).sum(axis=1)
+        at = np.take_along_axis(order, np.minimum(middle, len(known) - 1)[:, None], axis=1)
+        median = np.clip(np.take_along_axis(ratio, at, axis=1)[:, 0], 0.05, 0.9)
+        new = np.where(known.sum(axis=1) >= 2, median, loading)
+        moved = float(np.abs(new - loading).max())
+        loading = 0.5 * (loading + new)
+        if moved < 1e-3:
+            break
+    return loading
+
+
+def _near_copies(judgments: Judgments, pairs: _Pairs, none: Families) -> Families:
+    """Families of judges who all but always agree, and pairs that seem to."""
+    loading = _loadings(pairs)
+    shared = np.outer(loading, loading)
+    excess = 1.0 - (1.0 - pairs.correlation) / (1.0 - shared)
+    expected = pairs.common * (1.0 - shared) * (1.0 - pairs.chance)
+    known = pairs.common >= _COMMON
+    enough = known.sum(axis=1) >= _PARTNERS
+    sure = known & (expected >= _EXPECTED) & enough[:, None] & enough[None, :]
+    wide = share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM) * judgments.item_count
+    merged = sure & (excess >= _COPY) & (pairs.common >= _SHARE_OF_ITEMS * wide)
+    suspected = sure & (excess >= _SUSPECT) & ~merged
+    found = _listed(pairs, np.clip(excess, 0.0, 1.0), merged)
+    family = _components(len(none.family), found)
+    share = none.share.copy()
+    for first in {int(family[pair.judges[0]]) for pair in found}:
+        own = [pair.excess for pair in found if family[pair.judges[0]] == first]
+        share[family == first] = sum(sorted(own)) / len(own)
+    return Families(
+        family=family,
+        share=share,
+        declared=none.declared,
+        merged=found,
+        suspected=_listed(pairs, excess, suspected)[:_REPORTED],
+    )
+
+
+def _listed(pairs: _Pairs, excess: Floats, chosen: NDArray[np.bool_]) -> tuple[Pair, ...]:
+    """The chosen pairs, the most alike first."""
+    first, second = np.nonzero(np.triu(chosen, 1))
+    listed = [
+        Pair((int(pairs.judges[a]), int(pairs.judges[b])), float(excess[a, b]), int(common))
+        for a, b, common in zip(first, second, pairs.common[first, second], strict=True)
+    ]
+    return tuple(sorted(listed, key=lambda pair: (-pair.excess, pair.judges)))
+
+
+def _components(judges: int, pairs: tuple[Pair, ...]) -> NDArray[np.int32]:  # (judge,)
+    """The first judge of everybody's family, pairs being of one family."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not pairs:
+        return np.arange(judges, dtype=np.int32)
+    ends = np.array([pair.judges for pair in pairs])
+    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(judges, judges))
+    _, group = connected_components(graph, directed=False)
+    first = np.full(judges, judges, dtype=np.int32)
+    np.minimum.at(first, group, np.arange(judges, dtype=np.int32))
+    return np.asarray(first[group])
+
+
+def _declared(declared: NDArray[np.int32], found: Families) -> Families:
+    """Declared families put on top: each is one voice, and absorbs what overlaps it."""
+    family, share = found.family.copy(), found.share.copy()
+    marked = found.declared.copy()
+    for code in np.unique(declared[declared >= 0]):
+        own = np.isin(family, np.unique(family[declared == code]))
+        family[own] = np.flatnonzero(own)[0]
+        share[own] = 1.0
+        marked[own] = True
+    return Families(
+        family=family,
+        share=share,
+        declared=marked,
+        merged=found.merged,
+        suspected=tuple(
+            pair for pair in found.suspected if family[pair.judges[0]] != family[pair.judges[1]]
+        ),
+    )

@@ -1,0 +1,114 @@
+"""What a type of item means: what a good judge would say of it.
+
+A type is never taken for the label that it started from. It is read through a reference judge, an
+average over judges weighted by how much their labels tell of the types,
+
+    Z_t = .95 sum_j omega_j theta_jt + .05 / K,
+
+with theta_jt what judge j says of items of type t as *the others* have them: each judgment counts
+under the types that its item has without it. An item's truth is then sum_t P_it Z_t. Truth is
+sharper than any judge, but only where judges err independently may a type be trusted for its label.
+Two signs are looked at: whether the kinds of a label mean the same (h), and whether judges agree
+beyond what types explain (rho); and a few judges can never show their independence. So
+
+    Z_t <- (1 - kappa) Z_t + kappa [the type's own label],
+    kappa = c (.5 + .45 clip(1 - rho/.05, 0, 1)),  c = clip((.08 - h)/.05, 0, 1) M^2/(M^2 + 10^2),
+
+M being the number of voices, each counted as far as it judged. Where c is above 0, theta_jt is that
+far the judge's fitted row instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.models.type_rows import exact_sum, normalise
+
+Floats = NDArray[np.float64]
+_FLOOR = 0.05
+_EXPONENT, _MANY = 4.0, 50.0  # of information, where there are many judges
+_SETTLED = 50.0  # judgments at which a judge has half her say
+_SAME, _APART = 0.03, 0.08  # share of information within labels: one meaning, several
+_LEAST, _MORE = 0.5, 0.45  # of kappa
+_CORRELATED = 0.05
+_FEW = 10.0  # voices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judges:
+    """What the reference judge has to know of each judge."""
+
+    count: Floats  # (judge,) judgments
+    weight: Floats  # (judge,) what a judgment of hers weighs on average
+
+    @property
+    def voices(self) -> float:
+        """How many voices there are, each counted as far as it judged."""
+        return float(exact_sum(self.weight * np.minimum(1.0, self.count / 20.0)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trust:
+    """How far types may be trusted for their labels, and the signs it is judged by."""
+
+    within: float  # h: share of the information of types that lies within labels
+    correlation: float  # rho: agreement beyond what types explain
+    same: float  # c
+    sharpen: float  # kappa
+
+
+def information(prevalence: Floats, rows: Floats) -> Floats:  # (judge,)
+    """How much each judge's label tells of the type, in nats; rows are (judge, type, label)."""
+    mean = np.einsum("t,jtl->jl", prevalence, rows)
+    ratio = np.log(np.maximum(rows, 1e-300) / np.maximum(mean[:, None, :], 1e-300))
+    return np.asarray(np.einsum("t,jtl,jtl->j", prevalence, rows, ratio))
+
+
+def refer(prevalence: Floats, rows: Floats, judges: Judges) -> Floats:  # (type, label)
+    """What the reference judge says of each type."""
+    count, voices = judges.count, judges.voices
+    exponent = _EXPONENT * voices**2 / (voices**2 + _MANY**2)
+    told = np.maximum(information(prevalence, rows) * count / (count + 10.0), 1e-6)
+    say = judges.weight * count / (count + _SETTLED) * told**exponent
+    whole = float(exact_sum(say))
+    say = say / whole if whole > 0 else np.full(len(say), 1.0 / len(say))
+    labels = rows.shape[2]
+    mean = normalise(exact_sum(say[:, None, None] * rows))
+    return np.asarray((1.0 - _FLOOR) * mean + _FLOOR / labels)
+
+
+def trust(
+    prevalence: Floats, meaning: Floats, kinds: int, correlation: float, judges: Judges
+) -> Trust:
+    """How far types may be trusted, from the meaning (type, label) of kinds of labels."""
+    labels = meaning.shape[1]
+    whole = _mutual(prevalence, meaning)
+    parts = [slice(k * kinds, (k + 1) * kinds) for k in range(labels)]
+    within = sum(_mutual(prevalence[part], meaning[part]) for part in parts) / max(whole, 1e-12)
+    many = judges.voices**2 / (judges.voices**2 + _FEW**2)
+    same = many * float(np.clip((_APART - within) / (_APART - _SAME), 0.0, 1.0))
+    alone = float(np.clip(1.0 - correlation / _CORRELATED, 0.0, 1.0))
+    return Trust(within, correlation, same, same * (_LEAST + _MORE * alone))
+
+
+def _mutual(prevalence: Floats, rows: Floats) -> float:
+    """The information of types and labels, for types that need not be all; in nats."""
+    mean = prevalence @ rows / prevalence.sum()
+    return float((prevalence[:, None] * rows * np.log(rows / mean)).sum())
+
+
+def sharpen(meaning: Floats, own: NDArray[np.int64], kappa: float) -> Floats:  # (type, label)
+    """Meanings moved to the label of the type's own."""
+    unit = np.eye(meaning.shape[1])[own]
+    return np.asarray((1.0 - kappa) * meaning + kappa * unit)
+
+
+def read_truths(meaning: Floats, truth_of: tuple[int, ...], truths: int) -> Floats:  # (type, truth)
+    """Meanings in labels as meanings in truths; labels that stand for none are left out."""
+    if truth_of == tuple(range(truths)):
+        return meaning
+    stands = np.array(truth_of)[:, None] == np.arange(truths)
+    return normalise(meaning @ stands.astype(np.float64) + 1e-9)

@@ -1,0 +1,206 @@
+"""The fit of one structure of item types after another, by EM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.engines.engine import Parameters
+from adjudge.engines.item_types import BeginTypes, CountTops
+from adjudge.engines.tables import Frame, Sums
+from adjudge.models.model import Prepared, Progress, Step, checkpoint_of
+from adjudge.models.type_rows import HabitRows, Rows, SlantRows, exact_sum, normalise
+
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
+    from adjudge.models.item_types import ItemTypes
+
+Floats = NDArray[np.float64]
+_BINS = 2**16  # of top shares, to find their median
+_WIDTH = 0.35  # grades: how far from its mean grade an item's first type lies
+_MANY = 20  # labels above which there is one type of each
+_TOPIC = 10.0  # items' worth of all types in the prevalence of a topic
+_EVERY = 0.5  # pseudo-items of each type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FittedTypes:
+    """One structure, fitted."""
+
+    name: str
+    kinds: int  # types of each label; 0 where types lie on a line
+    prevalence: Floats  # (topic, type), or one row
+    overall: Floats  # (type,)
+    rates: Floats  # (judge, type, label)
+    believed: Floats  # (judge, type, label) what rates are drawn to
+    typical: Floats  # (type, label) the row of a judge of whom nothing is known
+    trace: tuple[float, ...]  # the objective
+    frozen: int  # the sweep from which on it never falls
+    converged: bool
+
+    @property
+    def parameters(self) -> Parameters:
+        """What sweeps are given."""
+        return Parameters(prevalence=self.prevalence, confusion=self.rates, of_types=True)
+
+
+@dataclass(slots=True, eq=False)
+class _State:
+    """Where a fit stands."""
+
+    counts: Floats  # (judge, type, label)
+    classes: Floats  # (topic, type)
+    believed: Floats = field(default_factory=lambda: np.empty(0))
+    trace: list[float] = field(default_factory=list)
+    frozen: int = 0
+
+
+def kinds_of(model: ItemTypes, prepared: Prepared) -> int:
+    """How many types there are of each label: one, where there are very many labels."""
+    return model.kinds if len(prepared.judgments.scale.labels) <= _MANY else 1
+
+
+def names_of(model: ItemTypes, prepared: Prepared) -> tuple[str, ...]:
+    """The structures to fit: no line where labels have no order, or are two."""
+    scale = prepared.judgments.scale
+    ordered = scale.ordinal and len(scale.labels) > 2
+    return tuple(name for name in model.structures if name != "line" or ordered) or ("habit",)
+
+
+def fit_structures(
+    model: ItemTypes, prepared: Prepared, progress: Progress | None, start: Consensus | None
+) -> list[FittedTypes]:
+    """Every structure that the model has for these judgments, fitted."""
+    kinds = kinds_of(model, prepared)
+    cells = prepared.voices.fold(prepared.voice_cells(), weighted=True)  # (judge, label)
+    earlier = _earlier(start, prepared)
+    fitted = []
+    for name in names_of(model, prepared):
+        rows: Rows
+        if name == "slant":
+            rows = SlantRows(cells, kinds, model.strength)
+        else:
+            rows = HabitRows(cells, kinds, line=name == "line")
+        state = _begin(prepared, rows, by_topic=model.by_topic)
+        if name in earlier and earlier[name].confusion.shape[1] == kinds * cells.shape[1]:
+            swept = prepared.sweeps.expect(earlier[name])
+            state = _State(swept.confusion, swept.classes)
+        fitted.append(_maximise(model, prepared, name, rows, state, progress))
+    return fitted
+
+
+def _earlier(start: Consensus | None, prepared: Prepared) -> dict[str, Parameters]:
+    """The parameters of an earlier fit for these judges, by structure."""
+    from adjudge.models.type_reading import TypesMemory
+
+    memory = None if start is None else start.predictor
+    if not isinstance(memory, TypesMemory):
+        return {}
+    if memory.fitted.scale.labels != prepared.judgments.scale.labels:
+        return {}
+    found, _ = memory.parameters(prepared.judgments)
+    return {each.name: parameters for each, parameters in zip(memory.types, found, strict=True)}
+
+
+def frame_of(prepared: Prepared, *, by_topic: bool) -> Frame:
+    """The numbers of judgments by voices and of items."""
+    judgments = prepared.judgments
+    items = np.array([judgments.item_count])
+    if by_topic and judgments.topic is not None:
+        items = np.bincount(judgments.topic, minlength=judgments.topic_count)
+    return Frame(judgments.scale, prepared.voice_cells().reshape(-1), items)
+
+
+def _begin(prepared: Prepared, rows: Rows, *, by_topic: bool) -> _State:
+    """Counts by votes alone."""
+    sweeps, voices = prepared.sweeps, prepared.voices
+    (bins,) = sweeps.ask(CountTops(voices.units, _BINS))
+    median = int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
+    task = BeginTypes(voices.units, rows.kinds, rows.place, _WIDTH, median, _BINS)
+    counts, classes = sweeps.ask(task)
+    frame = frame_of(prepared, by_topic=by_topic)
+    found = frame.counts(Sums(counts, classes, 0), 0.0)
+    return _State(voices.fold(found.confusion, weighted=True), found.classes)
+
+
+def _kept(state: _State, rows: Rows) -> dict[str, NDArray[Any]]:
+    """What a checkpoint keeps of a fit."""
+    return {
+        "counts": state.counts,
+        "classes": state.classes,
+        "believed": state.believed,
+        "trace": np.array(state.trace),
+        "frozen": np.array(state.frozen),
+        **{f"rows {name}": values for name, values in rows.state.items()},
+    }
+
+
+def _recall(state: _State, kept: tuple[dict[str, NDArray[Any]], Any] | None, rows: Rows) -> None:
+    """Bring a fit to where a checkpoint says that it stood."""
+    if kept is None:
+        return
+    arrays, _ = kept
+    state.counts, state.classes = arrays["counts"], arrays["classes"]
+    state.believed, state.trace = arrays["believed"], arrays["trace"].tolist()
+    state.frozen = int(arrays["frozen"])
+    rows.recall({name: arrays[f"rows {name}"] for name in rows.state})
+
+
+def _maximise(
+    model: ItemTypes,
+    prepared: Prepared,
+    name: str,
+    rows: Rows,
+    state: _State,
+    progress: Progress | None,
+) -> FittedTypes:
+    """Sweep until the objective gains too little, the beliefs being frozen on the way."""
+    least = model.tolerance * max(prepared.judgments.item_count, 1)
+    checkpoint = checkpoint_of(prepared, model)
+    _recall(state, None if checkpoint is None else checkpoint.load(f"types-{name}"), rows)
+    typical, prevalence = np.empty(0), np.empty(0)
+    rates, overall = np.empty(0), np.empty(0)
+    converged = False
+    for done in range(len(state.trace) + 1, model.iterations + 1):
+        if not state.frozen:
+            state.believed = rows.update(state.counts)
+        typical = rows.typical(state.counts)
+        rates = normalise(state.counts + model.strength * state.believed)
+        overall = normalise(exact_sum(state.classes) + _EVERY)
+        prevalence = overall[None]
+        if len(state.classes) > 1:
+            prevalence = normalise(state.classes + _TOPIC * overall)
+        given = Parameters(prevalence=prevalence, confusion=rates, of_types=True)
+        swept = prepared.sweeps.expect(given)
+        state.counts, state.classes = swept.confusion, swept.classes
+        prior = model.strength * state.believed * np.log(np.maximum(rates, 1e-300))
+        state.trace.append(
+            swept.log_likelihood
+            + float(exact_sum(exact_sum(prior).reshape(-1)))
+            + _EVERY * float(np.log(overall).sum())
+        )
+        if progress is not None:
+            progress(Step(f"fitting {name}", done, model.iterations))
+        gain = abs(state.trace[-1] - state.trace[-2]) if done > 1 else np.inf
+        if state.frozen and done > state.frozen + 1 and gain <= least:
+            converged = True
+            break
+        if not state.frozen and (done >= model.frozen or gain <= 10 * least):
+            state.frozen = done
+        if checkpoint is not None and checkpoint.due(done) and done < model.iterations:
+            checkpoint.save(f"types-{name}", _kept(state, rows))
+    return FittedTypes(
+        name=name,
+        kinds=0 if len(rows.place) else rows.kinds,
+        prevalence=prevalence,
+        overall=overall,
+        rates=rates,
+        believed=state.believed,
+        typical=typical,
+        trace=tuple(state.trace),
+        frozen=state.frozen,
+        converged=converged,
+    )

@@ -1,0 +1,378 @@
+"""From fitted types to a consensus: meanings, truths, judges, and a memory for other judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.families import Families
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import look_up
+from adjudge.engines.engine import Engine, Parameters
+from adjudge.engines.item_types import Agreement, CountLeftOut, ReadTypes, Structure
+from adjudge.kernels.fixed import LIKELIHOOD, SHARE
+from adjudge.models.families import key_judges, share_of_items
+from adjudge.models.model import Prepared, pick, prepare, settings_of, tell_ties
+from adjudge.models.reference_judge import Judges, Trust, read_truths, refer, sharpen, trust
+from adjudge.models.type_fitting import FittedTypes
+from adjudge.models.type_rows import exact_sum, normalise
+
+if TYPE_CHECKING:
+    from adjudge.models.calibration import Calibration
+    from adjudge.models.item_types import ItemTypes
+
+Floats = NDArray[np.float64]
+_PAIRS, _PAIRS_OF_ITEM = 1e6, 300.0  # looked at for agreement beyond types
+_BLOCK = 1_000_000  # items added up at a time
+_TOPIC = 10.0  # items' worth of all truths in the prevalence of a topic
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meanings:
+    """What the types of every structure mean, and how that was judged."""
+
+    readings: tuple[Floats, ...]  # (type, truth) of each structure
+    trust: Trust
+
+
+def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes]) -> Consensus:
+    """Types read as truths, judges measured without their own judgments, gold put to use."""
+    left_out = [_left_out(prepared, each.parameters) for each in fitted]
+    weighted = [
+        _by_judge(prepared, counts, each, weighted=True)
+        for (counts, _), each in zip(left_out, fitted, strict=True)
+    ]
+    meanings = _mean(model, prepared, fitted, weighted)
+    parameters = [each.parameters for each in fitted]
+    posterior = _truths(prepared, parameters, meanings.readings, say_of(fitted))
+    prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
+    _fill_empty(prepared.judgments, posterior, prevalence)
+    alone, counts = _judge_counts(prepared, fitted, left_out, meanings.readings)
+    return _finish(model, prepared, fitted, meanings, posterior, prevalence, alone, counts)
+
+
+def _left_out(
+    prepared: Prepared, parameters: Parameters
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Counts of every judgment under the types that the others give: all, and those on gold."""
+    tables = prepared.sweeps.tables(parameters)
+    types = parameters.confusion.shape[1]
+    counts, on_gold = prepared.sweeps.ask(CountLeftOut(tables, types))
+    return counts, on_gold
+
+
+def _by_judge(
+    prepared: Prepared, counts: NDArray[np.int64], fitted: FittedTypes, *, weighted: bool
+) -> Floats:  # (judge, type, label)
+    """Counts in shares, flat by voice, as numbers of each judge."""
+    labels = len(prepared.judgments.scale.labels)
+    table = counts.reshape(-1, labels, fitted.rates.shape[1]).transpose(0, 2, 1) / SHARE
+    return prepared.voices.fold(table, weighted=weighted)
+
+
+def _mean(
+    model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes], counts: list[Floats]
+) -> Meanings:
+    """What types mean: through the reference judge, trusted as far as the signs allow."""
+    scale = prepared.judgments.scale
+    judges = judges_of(prepared)
+    trusted = Trust(1.0, 0.0, 0.0, 0.0)
+    first = next((each for each in fitted if each.kinds), None)
+    if first is not None and len(prepared.judgments):
+        fit = refer(first.overall, first.rates, judges)
+        beyond = _correlation(prepared, first)
+        trusted = trust(first.overall, fit, first.kinds, beyond, judges)
+    readings = []
+    for each, left_out in zip(fitted, counts, strict=True):
+        rows = normalise(left_out + model.strength * each.believed)
+        meaning = (1.0 - trusted.same) * refer(each.overall, rows, judges)
+        if trusted.same > 0:
+            meaning = meaning + trusted.same * refer(each.overall, each.rates, judges)
+        own = np.repeat(np.arange(len(scale.labels)), each.kinds or 1)
+        if not each.kinds:  # on a line: the grade that the type is most often given
+            own = meaning.argmax(axis=1)
+        meaning = sharpen(meaning, own, trusted.sharpen)
+        readings.append(read_truths(meaning, scale.truth_of, len(scale.truths)))
+    return Meanings(tuple(readings), trusted)
+
+
+def judges_of(prepared: Prepared) -> Judges:
+    """How much each judge judged, and what her judgments weigh."""
+    cells = prepared.voice_cells()
+    count = prepared.voices.fold(cells, weighted=False).sum(axis=1)
+    weight = prepared.voices.fold(cells, weighted=True).sum(axis=1) / np.maximum(count, 1.0)
+    return Judges(count, weight)
+
+
+def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:
+    """How far judges of an item agree beyond what its types explain, 0 to 1."""
+    judgments, voices = prepared.judgments, prepared.voices
+    key = key_judges(voices.fold(prepared.voice_cells(), weighted=False).astype(np.int64))
+    task = Agreement(
+        prepared.sweeps.tables(fitted.parameters),
+        voices.units,
+        key[voices.judge_of],
+        voices.judge_of,
+        np.ascontiguousarray(fitted.rates),
+        share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM),
+        _PAIRS_OF_ITEM,
+    )
+    (sums,) = prepared.sweeps.ask(task)
+    seen, expected, every = (float(value) / LIKELIHOOD for value in sums)
+    return (seen - expected) / max(every - expected, 1e-9)
+
+
+def say_of(fitted: Sequence[FittedTypes]) -> Floats:  # (structure,)
+    """How much each structure has to say: half for the line, where labels are ordered."""
+    line = np.array([not each.kinds for each in fitted])
+    if line.all() or not line.any():
+        return np.full(len(fitted), 1.0 / len(fitted))
+    return np.asarray(np.where(line, 0.5 / line.sum(), 0.5 / (~line).sum()))
+
+
+def _truths(
+    prepared: Prepared, parameters: list[Parameters], readings: tuple[Floats, ...], say: Floats
+) -> Floats:  # (item, truth)
+    """The truths of every item: the mean of what the structures read, each with its say."""
+    structures = tuple(
+        Structure(prepared.sweeps.tables(given), reading, float(part))
+        for given, reading, part in zip(parameters, readings, say, strict=True)
+    )
+    truths = len(prepared.judgments.scale.truths)
+    return prepared.sweeps.rows(ReadTypes(structures), truths)
+
+
+def _prevalence(judgments: Judgments, posterior: Floats, *, by_topic: bool) -> Floats:
+    """The share of each truth among judged items, of a topic drawn to that of all."""
+    judged = judgments.counts_per_item > 0
+    truths = posterior.shape[1]
+    whole = np.zeros(truths)
+    for begin in range(0, len(posterior), _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        whole += exact_sum(posterior[block][judged[block]])
+    overall = normalise(whole) if whole.sum() > 0 else np.full(truths, 1.0 / truths)
+    if not by_topic or judgments.topic is None:
+        return overall[None]
+    units = np.rint(posterior * SHARE).astype(np.int64) * judged[:, None]
+    sums = np.zeros((judgments.topic_count, truths), dtype=np.int64)
+    np.add.at(sums, judgments.topic, units)
+    return normalise(sums / SHARE + _TOPIC * overall)
+
+
+def _fill_empty(judgments: Judgments, posterior: Floats, prevalence: Floats) -> None:
+    """Give items that nobody judged the prevalence of their topic, or of all."""
+    empty = np.flatnonzero(judgments.counts_per_item == 0)
+    if empty.size:
+        topic = judgments.topic
+        by_topic = len(prevalence) > 1 and topic is not None
+        posterior[empty] = (
+            prevalence[topic[empty]] if by_topic and topic is not None else prevalence
+        )
+
+
+def _judge_counts(
+    prepared: Prepared,
+    fitted: list[FittedTypes],
+    left_out: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    readings: tuple[Floats, ...],
+) -> tuple[Floats, Floats]:  # (judge, truth, label)
+    """What each judge said of each truth: as the other judges have it; then with gold, if any."""
+    alone = elsewhere = np.zeros(())
+    say = say_of(fitted)
+    for each, part, (counts, on_gold), reading in zip(fitted, say, left_out, readings, strict=True):
+        table = _by_judge(prepared, counts, each, weighted=False)
+        alone = alone + part * np.einsum("jtl,tk->jkl", table, reading)
+        if len(on_gold):
+            table = _by_judge(prepared, counts - on_gold, each, weighted=False)
+            elsewhere = elsewhere + part * np.einsum("jtl,tk->jkl", table, reading)
+    whole = prepared.judgments.counts_per_judge.astype(np.float64)
+    alone = _scaled(alone, whole)
+    if prepared.known is None:
+        return alone, alone
+    gold = prepared.sweeps.against(prepared.known, len(prepared.judgments.scale.truths))
+    return alone, _scaled(elsewhere, whole - gold.sum(axis=(1, 2))) + gold
+
+
+def _scaled(counts: Floats, whole: Floats) -> Floats:
+    """Counts that sum to whole numbers of judgments again: shares were rounded."""
+    sums = counts.sum(axis=(1, 2))
+    return counts * np.where(sums > 0, whole / np.where(sums > 0, sums, 1.0), 0.0)[:, None, None]
+
+
+def _finish(
+    model: ItemTypes,
+    prepared: Prepared,
+    fitted: list[FittedTypes],
+    meanings: Meanings,
+    posterior: Floats,
+    prevalence: Floats,
+    alone: Floats,
+    counts: Floats,
+) -> Consensus:
+    """The consensus, calibrated by gold where there is some, with its memory."""
+    from adjudge.models.calibration import calibrate_by
+
+    population = normalise(exact_sum(counts) + 1e-3)
+    confusion = normalise(counts + population)
+    calibration: Calibration | None = None
+    notes = [_outcome(model, fitted)]
+    if prepared.known is not None and model.calibrate:
+        plain = normalise(alone + normalise(exact_sum(alone) + 1e-3))
+        calibration = calibrate_by(
+            prepared.known, prepared.spoken, prepared.voices, posterior, plain
+        )
+    if calibration is not None:
+        calibration = calibration.apply(prepared.spoken, prepared.voices, posterior)
+        notes.append(calibration.told)
+        prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
+    if prepared.known is not None:
+        known = prepared.known >= 0
+        posterior[known] = np.eye(posterior.shape[1])[prepared.known[known]]
+    rho = max(meanings.trust.correlation, 0.0)
+    voices = voices_an_item(prepared)
+    effective = voices / (1.0 + np.maximum(voices - 1.0, 0.0) * rho)
+    choice, tied = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
+    notes += tell_ties(model, tied, len(choice))
+    last = fitted[0]
+    consensus = Consensus(
+        model=model.name,
+        settings=settings_of(model),
+        judgments=prepared.judgments,
+        posterior=posterior,
+        choice=choice,
+        prevalence=prevalence,
+        confusion=confusion,
+        counts=counts,
+        known=prepared.known,
+        trace=last.trace,
+        converged=all(each.converged for each in fitted),
+        families=prepared.families,
+        correlation=meanings.trust.correlation,
+        effective=effective,
+        notes=(*prepared.notes, *notes),
+    )
+    memory = TypesMemory(model, consensus, prepared.engine, tuple(fitted), meanings, calibration)
+    return replace(consensus, predictor=memory)
+
+
+def _outcome(model: ItemTypes, fitted: list[FittedTypes]) -> str:
+    """A sentence on how the fit ended."""
+    sweeps = ", ".join(f"{each.name} {len(each.trace)}" for each in fitted)
+    slow = [each.name for each in fitted if not each.converged]
+    if not slow:
+        return f"converged (sweeps: {sweeps}; gain below {model.tolerance:g} nats an item)"
+    return f"stopped at the limit of {model.iterations} sweeps, not converged (sweeps: {sweeps})"
+
+
+def voices_an_item(prepared: Prepared) -> Floats:  # (item,)
+    """How many voices judged each item."""
+    judgments = prepared.judgments
+    if not prepared.weighted:
+        return judgments.counts_per_item.astype(np.float64)
+    sums = np.zeros(judgments.item_count)
+    weight = prepared.voices.weight[prepared.spoken.judge]
+    some = judgments.counts_per_item > 0
+    sums[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
+    return sums
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypesMemory:
+    """What a fit learnt, called with other judgments."""
+
+    model: ItemTypes
+    fitted: Consensus
+    engine: Engine
+    types: tuple[FittedTypes, ...]
+    meanings: Meanings
+    calibration: Calibration | None
+
+    def parameters(self, judgments: Judgments) -> tuple[list[Parameters], int]:
+        """The parameters of each structure for other judges, and how many of them are new."""
+        code = look_up(judgments.judges, self.fitted.judgments.judges)
+        found = []
+        for each in self.types:
+            rates = np.concatenate([each.rates, each.typical[None]])[code]  # -1: the last
+            prevalence = each.overall[None]
+            known = self.fitted.judgments.topics
+            if self.model.by_topic and judgments.topics is not None and known is not None:
+                rows = np.concatenate([each.prevalence, each.overall[None]])
+                prevalence = rows[look_up(judgments.topics, known)]
+            given = Parameters(prevalence=prevalence, confusion=rates, of_types=True)
+            found.append(given)
+        return found, int((code < 0).sum())
+
+    def __call__(self, judgments: Judgments) -> Consensus:
+        """The consensus of other judgments under what was learnt."""
+        if judgments.scale.labels != self.fitted.scale.labels:
+            judgments = judgments.with_scale(self.fitted.scale)
+        by_topic = self.model.by_topic and judgments.topics is not None
+        model = replace(self.model, by_topic=by_topic)
+        prepared = prepare(
+            judgments,
+            None,
+            self.engine,
+            by_topic=by_topic,
+            repeats=True,
+            families=self._families(judgments),
+        )
+        parameters, new = self.parameters(judgments)
+        posterior = _truths(prepared, parameters, self.meanings.readings, say_of(self.types))
+        overall = self.fitted.overall_prevalence
+        _fill_empty(judgments, posterior, overall[None])
+        if self.calibration is not None:
+            self.calibration.for_judges(
+                look_up(judgments.judges, self.fitted.judgments.judges)
+            ).apply(prepared.spoken, prepared.voices, posterior)
+        types = [
+            replace(each, rates=given.confusion, prevalence=given.prevalence)
+            for each, given in zip(self.types, parameters, strict=True)
+        ]
+        left_out = [_left_out(prepared, given) for given in parameters]
+        _, counts = _judge_counts(prepared, types, left_out, self.meanings.readings)
+        choice, tied = pick(posterior, judgments, ties=model.ties, seed=model.seed)
+        notes = tell_ties(model, tied, len(choice))
+        if new:
+            notes = [
+                f"{new:,} of {judgments.judge_count:,} judges are new: the population's confusion",
+                *notes,
+            ]
+        prevalence = _prevalence(judgments, posterior, by_topic=by_topic)
+        rho = max(self.meanings.trust.correlation, 0.0)
+        voices = voices_an_item(prepared)
+        return Consensus(
+            model=model.name,
+            settings=settings_of(model),
+            judgments=judgments,
+            posterior=posterior,
+            choice=choice,
+            prevalence=prevalence,
+            confusion=normalise(counts + normalise(exact_sum(self.fitted.counts) + 1e-3)),
+            counts=counts,
+            families=prepared.families,
+            correlation=self.meanings.trust.correlation,
+            effective=voices / (1.0 + np.maximum(voices - 1.0, 0.0) * rho),
+            notes=(*prepared.notes, *notes),
+            predictor=self,
+        )
+
+    def _families(self, judgments: Judgments) -> Families:
+        """The families of the fit, among the judges of other judgments."""
+        found = self.fitted.families
+        none = Families.none(judgments.judge_count)
+        if found is None:
+            return none
+        code = look_up(judgments.judges, self.fitted.judgments.judges)
+        seen = np.flatnonzero(code >= 0)
+        family, share = none.family.copy(), none.share.copy()
+        _, first, group = np.unique(
+            found.family[code[seen]], return_index=True, return_inverse=True
+        )
+        family[seen] = seen[first][group]
+        share[seen] = found.share[code[seen]]
+        return replace(none, family=family, share=share)

@@ -1,0 +1,181 @@
+"""What is believed of a judge before her judgments: how she would label each type of item.
+
+A structure of types is one such belief. Every judge's row of a type is drawn to her own, which is
+made from what all judges do and from a few numbers about her:
+
+- habit: with probability 1 - e she is typical, with e she gives a label out of habit, whatever the
+  item; e ~ Beta(1, 3). Types are two kinds of every label, an easy and a hard one.
+- slant: the typical row of a label to the power of her sharpness a, times the slant e^b to each
+  label; a ~ N(1, 1/4), b ~ N(0, 1). Types as before.
+- line: habit, with types at even distances on the line of grades.
+
+All sums over judges are in whole units, so that the order of judges changes no bit.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_UNIT = 2.0**24  # of exact sums
+_TIED = 20.0  # pseudo-judgments that tie the types of a label to it
+_TYPICAL = 20.0  # pseudo-judgments that draw a type's typical row to its label's
+_HABIT = 5.0  # pseudo-judgments that draw a judge's habit to everybody's
+_BETA = (3.0, 1.0)  # of being typical, of habit
+_SHARPNESS, _SLANT = 4.0, 1.0  # precision of a and b
+_NEAR = 0.6  # grades: how far from its place a type is labelled
+
+
+def exact_sum(values: Floats, axis: int = 0) -> Floats:
+    """A sum that does not depend on the order, values taken in units of 2^-24."""
+    return np.asarray(np.rint(values * _UNIT).astype(np.int64).sum(axis=axis) / _UNIT)
+
+
+def normalise(rows: Floats) -> Floats:
+    """Rows divided by their sums."""
+    return np.asarray(rows / rows.sum(axis=-1, keepdims=True))
+
+
+class Rows(Protocol):
+    """A belief about rows of judges, brought up to date by counts."""
+
+    kinds: int  # types of each label
+    place: Floats  # (type,) on the line of grades; empty if on none
+
+    @property
+    def state(self) -> dict[str, Floats]:
+        """The numbers about each judge, to go on from."""
+        ...
+
+    def recall(self, state: dict[str, Floats]) -> None:
+        """Go on from such numbers."""
+        ...
+
+    def update(self, counts: Floats) -> Floats:  # (judge, type, label)
+        """The row of every judge and type, given what was counted."""
+        ...
+
+    def typical(self, counts: Floats) -> Floats:  # (type, label)
+        """The row of a judge of whom nothing is known."""
+        ...
+
+
+class HabitRows:
+    """Judges who are partly typical, partly creatures of habit."""
+
+    def __init__(self, cells: Floats, kinds: int, *, line: bool = False) -> None:
+        labels = cells.shape[1]
+        self.kinds = kinds
+        self.place = np.linspace(0.0, labels - 1.0, labels * kinds) if line else np.empty(0)
+        self.base = normalise(exact_sum(cells) + 1.0)
+        self.habit = normalise(cells + _HABIT * self.base)  # (judge, label)
+        self.count = cells.sum(axis=1)
+        self.share = np.full(len(cells), _BETA[1] / sum(_BETA))  # of habit, (judge,)
+        self.mean = np.empty((0, 0))
+
+    @property
+    def state(self) -> dict[str, Floats]:
+        """How far each judge is a creature of habit."""
+        return {"share": self.share}
+
+    def recall(self, state: dict[str, Floats]) -> None:
+        """Go on from such shares."""
+        self.share = state["share"]
+
+    def _typical(self, counts: Floats) -> Floats:  # (type, label)
+        pooled = exact_sum(counts)
+        if len(self.place):
+            away = np.arange(len(self.base))[None, :] - self.place[:, None]
+            return normalise(pooled + _TYPICAL * normalise(np.exp(-0.5 * (away / _NEAR) ** 2)))
+        return typical_kinds(pooled, self.base, self.kinds)[1]
+
+    def update(self, counts: Floats) -> Floats:
+        """The typical row and the habit, mixed as the judge is."""
+        self.mean = self._typical(counts)
+        habit = self.habit[:, None, :]
+        for _ in range(2):
+            share = self.share[:, None, None]
+            routine = share * habit
+            part = routine / ((1.0 - share) * self.mean + routine)
+            moved = np.einsum("jtl,jtl->j", counts, part)
+            self.share = (moved + _BETA[1]) / (self.count + sum(_BETA))
+        share = self.share[:, None, None]
+        return np.asarray((1.0 - share) * self.mean + share * habit)
+
+    def typical(self, counts: Floats) -> Floats:
+        """The typical row, with as much habit as judges have before they judge."""
+        share = _BETA[1] / sum(_BETA)
+        return np.asarray((1.0 - share) * self._typical(counts) + share * self.base)
+
+
+class SlantRows:
+    """Judges who are more or less sharp than the typical one, and lean to some labels."""
+
+    def __init__(self, cells: Floats, kinds: int, strength: float) -> None:
+        judges, labels = cells.shape
+        self.kinds, self.strength = kinds, strength
+        self.place = np.empty(0)
+        self.base = normalise(exact_sum(cells) + 1.0)
+        self.sharpness = np.ones(judges)
+        self.slant = np.zeros((judges, labels))
+
+    @property
+    def state(self) -> dict[str, Floats]:
+        """Sharpness and slant of each judge."""
+        return {"sharpness": self.sharpness, "slant": self.slant}
+
+    def recall(self, state: dict[str, Floats]) -> None:
+        """Go on from such numbers."""
+        self.sharpness, self.slant = state["sharpness"], state["slant"]
+
+    def update(self, counts: Floats) -> Floats:
+        """Rows of labels by sharpness and slant, drawn to the counts, then spread over kinds."""
+        label_row, type_row = typical_kinds(exact_sum(counts), self.base, self.kinds)
+        by_label = counts.reshape(len(counts), len(self.base), self.kinds, -1).sum(axis=2)
+        logs = np.log(label_row)
+        self._step(by_label, logs)
+        rows = self._rows(logs)
+        own = normalise(by_label + self.strength * rows)  # (judge, label, label)
+        lean = type_row / np.repeat(label_row, self.kinds, axis=0)
+        return normalise(np.repeat(own, self.kinds, axis=1) * lean)
+
+    def typical(self, counts: Floats) -> Floats:
+        """The typical row: sharpness 1 and no slant."""
+        return typical_kinds(exact_sum(counts), self.base, self.kinds)[1]
+
+    def _rows(self, logs: Floats) -> Floats:  # (judge, label, label)
+        score = self.sharpness[:, None, None] * logs + self.slant[:, None, :]
+        return normalise(np.exp(score - score.max(axis=-1, keepdims=True)))
+
+    def _step(self, counts: Floats, logs: Floats) -> None:
+        """One step of Newton's method to each judge's most probable sharpness and slant."""
+        rows, whole = self._rows(logs), counts.sum(axis=-1)
+        left = counts - whole[:, :, None] * rows
+        labels = counts.shape[-1]
+        gradient = np.empty((len(counts), labels + 1))
+        gradient[:, 0] = np.einsum("jkl,kl->j", left, logs) - _SHARPNESS * (self.sharpness - 1.0)
+        gradient[:, 1:] = left.sum(axis=1) - _SLANT * self.slant
+        mean = np.einsum("jkl,kl->jk", rows, logs)
+        square = np.einsum("jkl,kl->jk", rows, logs**2)
+        bend = np.empty((len(counts), labels + 1, labels + 1))
+        bend[:, 0, 0] = (whole * (square - mean**2)).sum(axis=1) + _SHARPNESS
+        weighted = whole[:, :, None] * rows
+        cross = np.einsum("jkl,kl->jl", weighted, logs) - np.einsum("jkl,jk->jl", weighted, mean)
+        bend[:, 0, 1:] = bend[:, 1:, 0] = cross
+        bend[:, 1:, 1:] = -np.einsum("jkl,jkm->jlm", weighted, rows)
+        every = np.arange(1, labels + 1)
+        bend[:, every, every] += weighted.sum(axis=1) + _SLANT
+        step = np.clip(np.linalg.solve(bend, gradient[..., None])[..., 0], -1.0, 1.0)
+        self.sharpness = np.clip(self.sharpness + step[:, 0], -2.0, 4.0)
+        self.slant = self.slant + step[:, 1:]
+
+
+def typical_kinds(pooled: Floats, base: Floats, kinds: int) -> tuple[Floats, Floats]:
+    """The typical rows of each label and of each of its kinds, from pooled counts (type, label)."""
+    labels = len(base)
+    by_label = pooled.reshape(labels, kinds, labels).sum(axis=1)
+    label_row = normalise(by_label + base + _TIED * np.eye(labels))
+    return label_row, normalise(pooled + _TYPICAL * np.repeat(label_row, kinds, axis=0))
