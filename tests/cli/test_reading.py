@@ -10,7 +10,8 @@ import pytest
 
 from adjudge import Judgments
 from adjudge.cli.options import Labelling, Reading, TruthLabelling
-from adjudge.cli.reading import allowed, read_content, shaped, without
+from adjudge.cli.reading import read_content
+from adjudge.cli.shaping import allowed, shaped, without
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting

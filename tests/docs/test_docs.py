@@ -14,8 +14,8 @@ import pytest
 import adjudge
 from adjudge import MODELS, evaluation, simulation
 from adjudge.cli import application, listed
-from adjudge.data.columns import SYNONYMS
 from adjudge.data.formats import formats
+from adjudge.data.synonyms import SYNONYMS
 from adjudge.evaluation import MEASURES, measure_agreement
 
 ROOT = Path(__file__).resolve().parents[2]

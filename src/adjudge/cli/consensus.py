@@ -161,7 +161,8 @@ def _deliver(
     place = places["--output"]
     if place is None and (to is not None or (is_piped() and not printing.json)):
         place = STDOUT
-    beside = [(consensus.judges, places["--judges"]), (consensus.topics, places["--topics"])]
+    wanted = {name: where for name in ("judges", "topics") if (where := places[f"--{name}"])}
+    beside = [(getattr(consensus, name), where) for name, where in wanted.items()]
     if place is not None and to is None and is_folder(place):
         write_tables(*beside)
         write_labels(consensus, place, each_of(engine))
@@ -171,8 +172,7 @@ def _deliver(
         write_tables(*beside)
     else:
         write_tables(*beside, (labels_to_write(consensus), place))
-    written = {"labels": place, "judges": places["--judges"], "topics": places["--topics"]}
-    for table, where in written.items():
+    for table, where in {"labels": place, **wanted}.items():
         if where is not None:
             tell_written(table, where)
     if printing.json:

@@ -48,7 +48,8 @@ def run(
 
     --json goes with --list only.
     """
-    from adjudge.cli.reading import holds, read_content, read_gold, shaped
+    from adjudge.cli.reading import holds, read_content, read_gold
+    from adjudge.cli.shaping import shaped
     from adjudge.cli.writing import check_format, check_places, write_content
 
     be_quiet(printing.quiet)

@@ -38,8 +38,10 @@ def run(
     on disk for their text is needed while it runs. Other formats are read whole. Items come in the
     order of the file, or, where it has more rows than are held at a time, dealt out by their ids.
     """
-    from adjudge.cli.placing import check_place, encode_into, engine_at, is_plain
-    from adjudge.cli.reading import read_content, shaped
+    from adjudge.cli.encoding import encode_into, is_plain
+    from adjudge.cli.placing import check_place, engine_at
+    from adjudge.cli.reading import read_content
+    from adjudge.cli.shaping import shaped
     from adjudge.data.formats.encoded import FILES
     from adjudge.data.formats.files import written_folder
     from adjudge.data.formats.uris import expanded, fetched, name_of

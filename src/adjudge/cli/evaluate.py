@@ -83,7 +83,8 @@ def _of_labels(
     scoring: Mapping[str, Any],
 ) -> tuple[Evaluation, Any, dict[str, Any]]:
     """Scores of labels that stand in a file."""
-    from adjudge.cli.reading import allowed, holds, omissions_of, read_gold, without
+    from adjudge.cli.reading import holds, omissions_of, read_gold
+    from adjudge.cli.shaping import allowed, without
     from adjudge.evaluation.against_gold import evaluate
 
     labels, truth, contents = content.labels, content.gold, [content]

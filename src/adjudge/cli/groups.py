@@ -1,4 +1,7 @@
-"""Groups of options: a dataclass of them in a command's signature stands for each of its fields."""
+"""What options are made of: one option, and groups of them.
+
+A group is a dataclass in a command's signature that stands for each of its fields.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,14 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from typing import Any, get_type_hints
+
+import typer
+
+
+def option(*names: str, help: str, panel: str | None = None, **more: Any) -> Any:
+    """An option whose type is not spelt out: its metavar says what is wanted, a flag has none."""
+    more.setdefault("metavar", "")
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

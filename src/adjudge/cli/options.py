@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from adjudge.cli import groups
+
+option = groups.option
 
 _READ = "How to read"
 _LABELS = "Labels"
 _FIT = "How to fit"
 _PLACE = "Where to run"
 _PRINT = "What to print"
-
-
-def option(*names: str, help: str, panel: str | None = None, **more: Any) -> Any:
-    """An option whose type is not spelt out: its metavar says what is wanted, a flag has none."""
-    more.setdefault("metavar", "")
-    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
 JudgmentsFile = Annotated[

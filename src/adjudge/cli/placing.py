@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from glob import has_magic
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.console import count, progress, say
+from adjudge.cli.console import say
+from adjudge.data.formats.opening import is_uri
 from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from adjudge.engines.engine import Engine
 
 _ENGINES = ("threads", "dask")
-_PLAIN = ("csv", "tsv", "jsonl", "parquet")
 
 
 def check_place(place: Place, threads: int | None = None) -> None:
@@ -74,8 +75,6 @@ def each_of(engine: Any) -> Each:
 
 def local_paths(places: list[str]) -> list[Path]:
     """The places that are paths of this machine, not URIs."""
-    from adjudge.data.formats.uris import is_uri
-
     return [Path(place) for place in places if not is_uri(place)]
 
 
@@ -87,10 +86,14 @@ def one_file(
 
     On a cluster even one Parquet or delimited file is encoded, so that its processes can read it.
     """
+    far = place.engine == "dask" and place.scheduler is not None
+    if not far and len(places) == 1 and not is_uri(places[0]) and not has_magic(places[0]):
+        yield Path(places[0])
+        return
+    from adjudge.cli.encoding import encode_into, is_plain
     from adjudge.data.formats.uris import expanded, fetched
 
     paths = expanded(places)
-    far = place.engine == "dask" and place.scheduler is not None
     if len(paths) == 1 and (not far or not is_plain(paths[0], reading)):
         with fetched(paths[0], place.scratch) as file:
             yield file
@@ -106,64 +109,3 @@ def one_file(
         made.mkdir()
         encode_into(made, paths, engine, labelling, reading)
         yield made
-
-
-def is_plain(place: str, reading: Reading) -> bool:
-    """Whether a file can be read a few rows at a time; a URI is judged by its ending."""
-    from adjudge.data.formats import detect
-    from adjudge.data.formats.uris import is_uri, name_of
-
-    if is_uri(place):
-        ending = name_of(place).lower().removesuffix(".gz").removesuffix(".bz2").rpartition(".")[2]
-        return (reading.format or ending) in _PLAIN
-    path = Path(place)
-    if place == "-" or not path.is_file():
-        return False
-    name = reading.format or detect(path, encoding=reading.encoding).name
-    return name in _PLAIN
-
-
-def encode_into(
-    folder: Path,
-    paths: list[str],
-    engine: Engine | None,
-    labelling: Labelling,
-    reading: Reading,
-    rows: int | None = None,
-) -> None:
-    """Encode plain files into a folder; what was made, and what left out, is told."""
-    from adjudge.data.formats.format import Options
-    from adjudge.data.formats.uris import name_of
-    from adjudge.data.scale import Scale
-    from adjudge.engines.encoding import ROWS, encode_files
-    from adjudge.models.model import Step
-
-    for path in paths:
-        if not is_plain(path, reading):
-            raise BadData(
-                f"is not among {', '.join(_PLAIN)}; only these can be taken together",
-                source=name_of(path),
-            )
-    if reading.skip_bad_rows:
-        raise BadSetting(
-            "--skip-bad-rows", True, "one file; 'adjudge convert' leaves out the bad rows of each"
-        )
-    scale = None
-    if labelling.labels is not None:
-        scale = Scale.parse(labelling.labels, relevant=labelling.named_relevant)
-    options = Options(scale=scale, encoding=reading.encoding)
-    with progress("encoding") as on_step:
-
-        def tell(stage: str, done: int, total: int) -> None:
-            if on_step is not None:
-                on_step(Step(stage, done, total, stage))
-
-        made = encode_files(
-            paths, folder, options, each=each_of(engine), rows=rows or ROWS, progress=tell
-        )
-    say(
-        f"encoded: {count(made.judgments, 'judgment')} of {count(made.items, 'item')} "
-        f"by {count(made.judges, 'judge')}, in {count(made.buckets, 'part')}"
-    )
-    if made.left_out:
-        say(f"  left out: {', '.join(made.left_out)}")

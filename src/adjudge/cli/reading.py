@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.console import count, progress, say
-from adjudge.cli.options import Labelling, Reading, TruthLabelling
-from adjudge.errors import BadData, BadSetting
+from adjudge.cli.options import Labelling, Reading
+from adjudge.errors import BadData
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
@@ -129,30 +129,18 @@ def with_gold(content: Content, gold: Path | None, reading: Reading, labelling: 
     """The judgments of a content beside the gold of a file, labels as the person wants them."""
     if content.judgments is None:
         raise BadData(f"there are no judgments: {holds(content)}")
-    scale = allowed(content.judgments.scale, labelling)
-    given = None if gold is None else read_gold(gold, reading, scale)
-    judgments, (known, beside) = shaped(
-        content.judgments, labelling, None if given is None else given.gold, content.gold
-    )
+    given, judgments, known, beside = None, content.judgments, None, content.gold
+    if gold is not None:
+        from adjudge.cli.shaping import allowed
+
+        given = read_gold(gold, reading, allowed(judgments.scale, labelling))
+        known = given.gold
+    if labelling != type(labelling)():
+        from adjudge.cli.shaping import shaped
+
+        judgments, (known, beside) = shaped(judgments, labelling, known, beside)
     contents = (content,) if given is None else (content, given)
     return Input(judgments=judgments, given=known, beside=beside, contents=contents)
-
-
-def allowed(scale: Scale, labelling: Labelling) -> Scale:
-    """The values that gold may have: the labels, those to be dropped, 0 and 1 if it is binary."""
-    from adjudge.data.scale import Scale, canonical
-
-    more = [canonical(label) for label in labelling.drop_label or ()]
-    if labelling.binary or is_binary_truth(labelling):
-        more += ["0", "1"]
-    if set(more) <= set(scale.labels):
-        return scale
-    return Scale(labels=tuple(dict.fromkeys([*scale.labels, *more])))
-
-
-def is_binary_truth(labelling: Labelling) -> bool:
-    """Whether truth is to be binary beneath graded labels."""
-    return isinstance(labelling, TruthLabelling) and labelling.binary_truth
 
 
 def holds(content: Content) -> str:
@@ -160,60 +148,3 @@ def holds(content: Content) -> str:
     kinds = ("judgments", "gold", "labels", "run")
     held = [kind for kind in kinds if getattr(content, kind) is not None]
     return f"it holds {' and '.join(held) or 'nothing'} (read as {content.format})"
-
-
-def shaped(
-    judgments: Judgments, labelling: Labelling, *golds: Gold | None
-) -> tuple[Judgments, tuple[Gold | None, ...]]:
-    """Judgments and gold with labels dropped and collapsed as the person wants."""
-    if labelling.binary and is_binary_truth(labelling):
-        raise BadSetting("--binary-truth", True, "either --binary or --binary-truth")
-    if labelling.relevant and not labelling.labels:
-        judgments = judgments.with_scale(judgments.scale.with_relevant(labelling.named_relevant))
-    if labelling.drop_label:
-        judgments = _dropped(judgments, labelling.drop_label, golds)
-        golds = tuple(gold and without(gold, labelling.drop_label) for gold in golds)
-    if is_binary_truth(labelling):
-        scale = judgments.scale.with_binary_truth()
-        judgments = judgments.with_scale(scale)
-        graded = zip(scale.labels, scale.truth_of, strict=True)
-        none = [label for label, truth in graded if truth < 0]
-        golds = tuple(gold and without(gold, none) for gold in golds)
-    if labelling.binary:
-        scale = judgments.scale
-        judgments = judgments.collapse()
-        golds = tuple(None if gold is None else gold.collapse(scale) for gold in golds)
-    return judgments, golds
-
-
-def _dropped(judgments: Judgments, labels: list[str], golds: tuple[Gold | None, ...]) -> Judgments:
-    """The judgments without those labels, and without the items whose gold is one of them."""
-    import numpy as np
-
-    for label in labels:
-        if judgments.scale.label_code(label) < 0:
-            raise BadSetting("--drop-label", label, f"a label of the scale {judgments.scale}")
-    codes = [judgments.scale.label_code(label) for label in labels]
-    kept = np.ones(judgments.item_count, dtype=np.bool_)
-    for gold in golds:
-        if gold is not None:
-            kept &= ~np.isin(gold.align(judgments), codes)
-    if not (~np.isin(judgments.label, codes) & kept[judgments.item]).any():
-        raise BadSetting("--drop-label", ",".join(labels), "labels that leave some judgments")
-    return judgments.select(items=kept).without_labels(*labels)
-
-
-def without(gold: Gold, labels: list[str]) -> Gold:
-    """Gold without the items whose truth is one of the labels; how many they were is told."""
-    import numpy as np
-
-    from adjudge.data.scale import canonical
-
-    gone = {canonical(label) for label in labels} & set(gold.values)
-    if not gone:
-        return gold
-    marks = np.array([value in gone for value in gold.values], dtype=np.bool_)
-    kept = gold.select(~marks[gold.value])
-    lost = count(len(gold) - len(kept), "gold item")
-    say(f"{gold.source}: {lost} left out: truth {' or '.join(sorted(gone))}")
-    return kept

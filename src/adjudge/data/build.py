@@ -16,22 +16,22 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from adjudge.data.checks import Coded, bad_rows, need_columns, need_gold_columns, scale_of
+from adjudge.data.checks import bad_rows, need_columns, scale_of
 from adjudge.data.columns import (
-    as_text,
     canonical_codes,
     numbers,
     one_each,
     roles_of,
     taken_in,
     text_of,
-    times,
 )
+from adjudge.data.faults import Coded
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import Codes, Names, as_names, encode, pair_names
+from adjudge.data.names import Codes, Names, encode, pair_names
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
+from adjudge.data.times import times
 
 _CODED = ("item", "topic", "document", "judge", "label", "gold")
 
@@ -73,17 +73,17 @@ def load_table(
     need_columns(where, rows.column_names, place)
     if len(rows) == 0:
         raise place.error(None, "there are no judgments: the table has a header and no rows")
-    coded = _encode(rows, where, place)
+    coded = encode_columns(rows, where, place)
     scale = scale if scale is not None else scale_of(coded, where, place)
     bad = bad_rows(coded, where, scale, place)
     if bad is not None:
         good = np.flatnonzero(~bad)
         if good.size == 0:
             raise place.error(None, f"every one of the {bad.size:,} rows is bad")
-        coded = {role: _compact(codes[good], names) for role, (codes, names) in coded.items()}
+        coded = {role: compact(codes[good], names) for role, (codes, names) in coded.items()}
         rows = rows.take(pa.array(good))
         place.keep(good)
-    items = _items_of(coded, where, place)
+    items = items_of(coded, where, place)
     judgments = _group(rows, coded, where, scale, place, items)
     if fields:
         judgments = _with_fields(judgments, rows, items.by_row, fields)
@@ -91,67 +91,14 @@ def load_table(
     return judgments, gold
 
 
-def gold_from_table(
-    table: Any,
-    *,
-    source: str | Source = "gold",
-    roles: dict[str, str] | None = None,
-    scale: Scale | None = None,
-) -> Gold:
-    """Gold from a table with ``item`` (or ``topic`` and ``document``) and ``gold`` or ``label``.
-
-    Gold fits any scale that has its values; with ``scale``, a row that is off it is a bad row.
-    """
-    place = source if isinstance(source, Source) else Source(source)
-    rows = taken_in(table, place)
-    where = roles_of(rows.column_names) if roles is None else dict(roles)
-    need_gold_columns(where, rows.column_names, place)
-    text = pc.utf8_trim_whitespace(text_of(rows, where["gold"], place))
-    kept = np.flatnonzero(np.asarray(pc.fill_null(pc.not_equal(text, ""), False)))
-    rows = rows.take(pa.array(kept))
-    place.keep(kept)
-    wanted = {role: name for role, name in where.items() if role not in _NOT_GOLD}
-    coded = _encode(rows, wanted, place)
-    bad = bad_rows(coded, where, scale, place)
-    if bad is not None:
-        good = np.flatnonzero(~bad)
-        coded = {role: _compact(codes[good], names) for role, (codes, names) in coded.items()}
-        rows = rows.take(pa.array(good))
-        place.keep(good)
-    items = _items_of(coded, where, place)
-    values, value = canonical_codes(*coded["gold"])
-    chosen, first = one_each(items.by_row, value, values, where["gold"], place, items.names)
-
-    def of_item(role: str) -> Any:
-        return as_text(rows[where[role]]).take(pa.array(first)) if role in where else None
-
-    marks = of_item("honeypot")
-    if marks is not None:
-        marks = pc.is_in(pc.utf8_lower(marks), pa.array(["1", "true", "yes", "y"], marks.type))
-    reasons = of_item("reason")
-    return Gold(
-        items=items.names,
-        value=chosen,
-        values=values,
-        topics=items.topic_names,
-        documents=items.documents,
-        reasons=None if reasons is None else as_names(reasons),
-        honeypot=None if marks is None else np.asarray(marks, dtype=np.bool_),
-        source=place.name,
-    )
-
-
-_NOT_GOLD = ("judge", "label")
-
-
-def _encode(rows: Any, where: dict[str, str], place: Source) -> Coded:
+def encode_columns(rows: Any, where: dict[str, str], place: Source) -> Coded:
     """The coded columns, each in a thread of its own."""
     texts = {role: text_of(rows, where[role], place) for role in _CODED if role in where}
     with ThreadPoolExecutor(max_workers=len(_CODED)) as pool:
         return dict(zip(texts, pool.map(encode, texts.values()), strict=True))
 
 
-def _compact(codes: Codes, names: Names) -> tuple[Codes, Names]:
+def compact(codes: Codes, names: Names) -> tuple[Codes, Names]:
     """Codes and names without the names that no row uses any more; a code of -1 stays."""
     used = np.zeros(len(names) + 1, dtype=np.bool_)
     used[codes] = True
@@ -162,7 +109,7 @@ def _compact(codes: Codes, names: Names) -> tuple[Codes, Names]:
     return renumbered[codes], names.filter(pa.array(used))
 
 
-def _items_of(coded: Coded, where: dict[str, str], place: Source) -> _Items:
+def items_of(coded: Coded, where: dict[str, str], place: Source) -> _Items:
     """The item of each row: as named, or each distinct pair of topic and document."""
     if "item" not in coded:
         return _pairs(coded, place)

@@ -5,20 +5,19 @@ Every check looks at the few distinct values first, and at the rows only where o
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.columns import SYNONYMS
-from adjudge.data.names import Codes, Names
-from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.data.faults import Coded, mixed, row_error
+from adjudge.data.names import Names
+from adjudge.data.scale import Scale
 from adjudge.data.source import Source
-from adjudge.errors import BadData, shown
-
-Coded = dict[str, tuple[Codes, Names]]  # role: code of each row, names
+from adjudge.data.synonyms import SYNONYMS
+from adjudge.errors import BadData
 
 
 def need_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
@@ -39,24 +38,6 @@ def need_columns(where: dict[str, str], columns: list[str], place: Source) -> No
         )
 
 
-def need_gold_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
-    """Complain of a gold table without items or without gold; a label column serves as gold."""
-    if "gold" not in where and "label" in where:
-        where["gold"] = where["label"]
-    if "item" not in where and "document" in where and "topic" not in where:
-        where["item"] = where["document"]
-    if "gold" in where and ("item" in where or {"topic", "document"} <= where.keys()):
-        return
-    wanted = "gold" if "gold" not in where else "item"
-    raise place.error(
-        None,
-        f"no column {wanted!r}; the columns are {', '.join(columns)}; "
-        "wanted item (or topic and document) and gold",
-        column=wanted,
-        wanted=wanted,
-    )
-
-
 def scale_of(coded: Coded, where: dict[str, str], place: Source) -> Scale:
     """The scale that the labels and the gold suggest."""
     texts = coded["label"][1].to_pylist()
@@ -68,38 +49,7 @@ def scale_of(coded: Coded, where: dict[str, str], place: Source) -> Scale:
     try:
         return Scale.infer(texts)
     except BadData:
-        _mixed(coded, where, place)
-
-
-def _mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn:
-    """Name the first row whose label is of the other kind than the labels before it."""
-    kind = None
-    seen: list[str] = []
-    for role in ("label", "gold"):
-        codes, names = coded[role]
-        texts = [canonical(name) for name in names.to_pylist()]
-        kinds = [-1 if not text else int(as_number(text) is not None) for text in texts]
-        by_row = np.array([*kinds, -1])[codes]
-        known = np.flatnonzero(by_row >= 0)
-        if kind is None and known.size:
-            kind = by_row[known[0]]
-            seen = [text for text, other in zip(texts, kinds, strict=True) if other == kind]
-        rows = known[by_row[known] != kind]
-        if rows.size:
-            break
-    row, numeric = int(rows[0]), bool(kind)
-    value = texts[codes[row]]
-    if role == "label":  # names are in order of first appearance
-        seen = [text for text in seen if texts.index(text) < codes[row]]
-    raise place.error(
-        row,
-        f"{shown(value)} is {'text' if numeric else 'a number'}, but the labels before it are "
-        f"{'numbers' if numeric else 'text'} ({', '.join(seen[:3])}); wanted labels of one kind, "
-        "or the scale named with --labels",
-        column=where[role],
-        value=value,
-        wanted="labels of one kind",
-    )
+        mixed(coded, where, place)
 
 
 def bad_rows(
@@ -137,7 +87,7 @@ def bad_rows(
         return None
     bad = np.logical_or.reduce([marked for marked, _, _ in problems])
     for row in np.flatnonzero(bad):
-        error = _row_error(int(row), problems, coded, scale, place)
+        error = row_error(int(row), problems, coded, scale, place)
         if not place.skip_bad:
             raise error
         place.note(int(row), error)
@@ -159,24 +109,3 @@ def _blank(names: Names) -> NDArray[np.bool_]:  # (name,)
     rest = np.flatnonzero(~plain)
     blank[rest] = _flags(pc.equal(pc.utf8_trim_whitespace(names.take(pa.array(rest))), ""))
     return blank
-
-
-def _row_error(
-    row: int,
-    problems: list[tuple[NDArray[np.bool_], str, str]],
-    coded: Coded,
-    scale: Scale | None,
-    place: Source,
-) -> BadData:
-    """The error for one bad row: its first problem, in the order of the columns checked."""
-    _, column, problem = next(entry for entry in problems if entry[0][row])
-    if problem not in ("label", "gold"):
-        return place.error(row, problem, column=column, value="", wanted="an id")
-    codes, names = coded[problem]
-    text = names[int(codes[row])].as_py() if codes[row] >= 0 else ""
-    what = (
-        f"{shown(text.strip())} is not on the scale {scale}"
-        if text.strip()
-        else (f"there is no {problem}; wanted one of {scale}")
-    )
-    return place.error(row, what, column=column, value=text, wanted=str(scale))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,47 +14,38 @@ from numpy.typing import NDArray
 from adjudge.data.names import Codes, Names
 from adjudge.data.scale import as_number, canonical
 from adjudge.data.source import Source
+from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import shown
 
-# The columns a table may have, each with the names it goes by: letters only, "id" cut off.
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "item": ("item", "task", "question", "unit", "example", "pair"),
-    "topic": ("topic", "query", "q"),
-    "document": ("document", "doc", "docno", "corpus"),
-    "judge": (
-        "judge",
-        "worker",
-        "annotator",
-        "coder",
-        "user",
-        "performer",
-        "assessor",
-        "rater",
-        "labeler",
-        "labeller",
-    ),
-    "label": ("label", "answer", "rating", "response", "judgment", "judgement", "grade"),
-    "gold": ("gold", "truth", "truelabel", "goldlabel", "expert"),
-    "reason": ("reason", "why"),
-    "honeypot": ("honeypot", "trap"),
-    "time": ("time", "timestamp", "createdat", "submittedat"),
-    "seconds": ("seconds", "duration", "leadtime", "worktimeinseconds"),
-}
+Columns = Callable[[list[str]], list[str]]  # which of the columns that are there to read
 
 
-def roles_of(columns: list[str]) -> dict[str, str]:
+def letters_of(name: str) -> str:
+    """A column's name by its letters alone, which is how it is compared."""
+    return re.sub(r"[^a-z]", "", name.casefold())
+
+
+def roles_of(columns: list[str], synonyms: dict[str, tuple[str, ...]] = SYNONYMS) -> dict[str, str]:
     """Which column plays which role, by name or synonym; the first fitting name wins."""
     plain: dict[str, str] = {}
     for column in columns:
-        letters = re.sub(r"[^a-z]", "", column.casefold())
+        letters = letters_of(column)
         for name in {letters, letters.removesuffix("id")}:
             plain.setdefault(name, column)
-    found = {}
-    for role, names in SYNONYMS.items():
+    found: dict[str, str] = {}
+    for role, names in synonyms.items():
         column_name = next((plain[name] for name in names if name in plain), None)
-        if column_name is not None:
+        if column_name is not None and column_name not in found.values():
             found[role] = column_name
     return found
+
+
+def worth_reading(columns: list[str]) -> list[str]:
+    """The columns that play a role; all if a role is vacant, so that an error can name them."""
+    roles = roles_of(columns)
+    placed = "item" in roles or "document" in roles
+    whole = placed and ("gold" in roles or {"judge", "label"} <= roles.keys())
+    return list(dict.fromkeys(roles.values())) if whole else columns
 
 
 def taken_in(table: Any, place: Source) -> Any:
@@ -160,44 +152,6 @@ def one_each(
             wanted=names[chosen[item[row]]],
         )
     return chosen, first
-
-
-def times(column: Any, place: Source, name: str) -> NDArray[np.float64]:
-    """Times as seconds since 1970: timestamps, numbers, or ISO 8601 text."""
-    if pa.types.is_timestamp(column.type):
-        micro = column.cast(pa.timestamp("us", tz=column.type.tz)).cast(pa.int64())
-        return np.asarray(pc.fill_null(pc.divide(micro.cast(pa.float64()), 1e6), np.nan))
-    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
-        return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
-    text = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
-    for kind in _TIMES:
-        try:
-            return times(text.cast(kind), place, name)
-        except pa.ArrowInvalid:
-            continue
-    seconds = np.full(len(text), np.nan)  # some with a zone and some without, or a fault
-    for row, value in enumerate(text.to_pylist()):
-        if value is not None:
-            seconds[row] = _one_time(value, row, place, name)
-    return seconds
-
-
-_TIMES = (pa.timestamp("us"), pa.timestamp("us", tz="UTC"), pa.float64())
-
-
-def _one_time(value: str, row: int, place: Source, name: str) -> float:
-    for kind in _TIMES:
-        try:
-            return float(times(pa.array([value]).cast(kind), place, name)[0])
-        except pa.ArrowInvalid:
-            continue
-    raise place.error(
-        row,
-        f"{shown(value)} is no time; wanted ISO 8601 (2026-05-31T12:00:00) or seconds",
-        column=name,
-        value=value,
-        wanted="a time",
-    )
 
 
 def numbers(column: Any, place: Source, name: str) -> NDArray[np.float64]:

@@ -51,7 +51,7 @@ class Gold:
     @classmethod
     def from_table(cls, table: Any, *, source: str | Source = "gold") -> Gold:
         """Gold from any Arrow, pandas or Polars table with ``item`` and ``gold`` (or ``label``)."""
-        from adjudge.data.build import gold_from_table
+        from adjudge.data.gold_table import gold_from_table
 
         return gold_from_table(table, source=source)
 

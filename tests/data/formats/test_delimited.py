@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File
 from adjudge.errors import BadData
 
 
@@ -22,8 +23,12 @@ def _file(folder: Path, text: str | bytes, name: str = "judgments.csv") -> Path:
     return path
 
 
+def _at(path: Path, options: Options | None) -> File:
+    return File.at(path, "utf-8" if options is None else options.encoding)
+
+
 def _rows(path: Path, options: Options | None = None, **shape: object) -> list[list[str]]:
-    table, _ = read_delimited(path, options or Options(), **shape)  # type: ignore[arg-type]
+    table, _ = read_delimited(_at(path, options), options or Options(), **shape)  # type: ignore[arg-type]
     return [list(row.values()) for row in table.to_pylist()]
 
 
@@ -47,13 +52,13 @@ def test_only_the_columns_asked_for_are_read(tmp_path: Path) -> None:
 def test_every_kind_of_line_end(tmp_path: Path, end: str) -> None:
     path = _file(tmp_path, end.join(["a,b", "1,2", "3,4", ""]))
     assert _rows(path) == [["1", "2"], ["3", "4"]]
-    assert Delimited(path).lines == [2, 3]
+    assert Delimited(File.at(path)).lines == [2, 3]
 
 
 @pytest.mark.parametrize("header", ["a,b", '"a","b"'])
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, header: str) -> None:
     path = _file(tmp_path, f"\ufeff{header}\n1,2\n")
-    table, _ = read_delimited(path, Options())
+    table, _ = read_delimited(File.at(path), Options())
     assert table.to_pydict() == {"a": ["1"], "b": ["2"]}
 
 
@@ -64,28 +69,28 @@ def test_a_byte_order_mark_before_a_file_without_header(tmp_path: Path) -> None:
 
 def test_blank_lines_are_no_rows_but_count_as_lines(tmp_path: Path) -> None:
     path = _file(tmp_path, "\n\na,b\n\n1,2\n\n\n3,4\n\n")
-    table, source = read_delimited(path, Options())
+    table, source = read_delimited(File.at(path), Options())
     assert table.to_pydict() == {"a": ["1", "3"], "b": ["2", "4"]}
     assert str(source.error(1, "so")) == "judgments.csv, line 8: so"
 
 
 def test_newlines_in_quotes_belong_to_the_cell_and_count_as_lines(tmp_path: Path) -> None:
     path = _file(tmp_path, 'a,b\n"one\ntwo\r\nthree",2\n3,4\n')
-    table, source = read_delimited(path, Options())
+    table, source = read_delimited(File.at(path), Options())
     assert table["a"].to_pylist() == ["one\ntwo\r\nthree", "3"]
     assert str(source.error(1, "so")) == "judgments.csv, line 5: so"
 
 
 def test_a_header_with_a_newline_in_it(tmp_path: Path) -> None:
     path = _file(tmp_path, '"a\nb",c\n1,2\n3,4\n')
-    table, source = read_delimited(path, Options())
+    table, source = read_delimited(File.at(path), Options())
     assert table.to_pydict() == {"a\nb": ["1", "3"], "c": ["2", "4"]}
     assert str(source.error(0, "so")) == "judgments.csv, line 3: so"
 
 
 @pytest.mark.parametrize("text", ["a,b\n", "a,b", "a,b\n\n\n"])
 def test_a_header_and_nothing_else_is_an_empty_table(tmp_path: Path, text: str) -> None:
-    table, _ = read_delimited(_file(tmp_path, text), Options())
+    table, _ = read_delimited(File.at(_file(tmp_path, text)), Options())
     assert table.to_pydict() == {"a": [], "b": []}
 
 
@@ -95,7 +100,7 @@ def test_blank_lines_alone(tmp_path: Path, text: str) -> None:
 
 
 def test_columns_without_a_name_are_called_by_their_place(tmp_path: Path) -> None:
-    table, _ = read_delimited(_file(tmp_path, "a,,\n1,2,3\n"), Options())
+    table, _ = read_delimited(File.at(_file(tmp_path, "a,,\n1,2,3\n")), Options())
     assert table.to_pydict() == {"a": ["1"], "column 2": ["2"], "column 3": ["3"]}
 
 
@@ -122,7 +127,7 @@ def test_a_ragged_row(tmp_path: Path, row: str, cells: str) -> None:
 
 def test_ragged_rows_are_skipped_and_listed(tmp_path: Path) -> None:
     path = _file(tmp_path, "a,b\n1,2\n3\n4,5\n\n6,7,8\n9,0\n")
-    table, source = read_delimited(path, Options(skip_bad=True))
+    table, source = read_delimited(File.at(path), Options(skip_bad=True))
     assert table.to_pydict() == {"a": ["1", "4", "9"], "b": ["2", "5", "0"]}
     assert [(bad.row, bad.place, bad.problem) for bad in source.skipped] == [
         (1, "judgments.csv, line 3", "1 cell where the header has 2"),
@@ -170,7 +175,7 @@ def test_named_encodings(tmp_path: Path, encoding: str) -> None:
 def test_very_long_rows(tmp_path: Path) -> None:
     long = "x" * 40_000_000
     path = _file(tmp_path, f'a,b\n1,2\n"{long}",3\n4,5\n')
-    table, source = read_delimited(path, Options())
+    table, source = read_delimited(File.at(path), Options())
     assert [len(cell) for cell in table["a"].to_pylist()] == [1, 40_000_000, 1]
     assert str(source.error(2, "so")) == "judgments.csv, line 4: so"
 
@@ -178,7 +183,7 @@ def test_very_long_rows(tmp_path: Path) -> None:
 def test_compressed_files(tmp_path: Path) -> None:
     text = b'a,b\n1,"2\n"\n3,4\n'
     path = _file(tmp_path, gzip.compress(text), "judgments.csv.gz")
-    table, source = read_delimited(path, Options())
+    table, source = read_delimited(File.at(path), Options())
     assert table.to_pydict() == {"a": ["1", "3"], "b": ["2\n", "4"]}
     assert str(source.error(1, "so")) == "judgments.csv.gz, line 4: so"
 
@@ -193,9 +198,9 @@ def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
 
 
 def test_the_delimiter_is_a_tab_if_the_header_has_as_many_as_commas(tmp_path: Path) -> None:
-    assert delimiter_of(_file(tmp_path, "\na,b\tc\n"), Options()) == "\t"
-    assert delimiter_of(_file(tmp_path, "a,b,c\td\n"), Options()) == ","
-    assert delimiter_of(_file(tmp_path, "a,b\n1,\t\n"), Options()) == ","
+    assert delimiter_of(File.at(_file(tmp_path, "\na,b\tc\n"))) == "\t"
+    assert delimiter_of(File.at(_file(tmp_path, "a,b,c\td\n"))) == ","
+    assert delimiter_of(File.at(_file(tmp_path, "a,b\n1,\t\n"))) == ","
 
 
 _CELL = st.text(
@@ -227,4 +232,4 @@ def test_what_pythons_own_writer_wrote_is_read_with_its_lines(
         writer.writerow(row)
     path = _file(tmp_path_factory.mktemp("rows"), text.getvalue())
     assert _rows(path, delimiter=delimiter) == [list(row) for row in rows]
-    assert Delimited(path, delimiter).lines == lines
+    assert Delimited(File.at(path), delimiter).lines == lines

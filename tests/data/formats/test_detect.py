@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from adjudge.data.formats import Content, detect, formats, named, read, write
+from adjudge.data.formats.signatures import SIGNATURES
 from adjudge.errors import AdjudgeError, BadData, UnknownName
 
 
@@ -72,6 +76,32 @@ def test_names_are_unique_and_plain_comes_last() -> None:
         assert entry.read is not None or entry.write is not None
         assert bool(entry.reads) == (entry.read is not None)
         assert bool(entry.writes) == (entry.write is not None or entry.write_folder is not None)
+
+
+def test_every_signature_leads_to_its_format_and_every_format_has_one() -> None:
+    known = {signature.name for signature in SIGNATURES}
+    assert len(known) == len(SIGNATURES)
+    for signature in SIGNATURES:
+        module = importlib.import_module(f"adjudge.data.formats.{signature.module}")
+        assert signature.name in {entry.name for entry in module.FORMATS}
+    # The others are named, never found: kinds of file of a format that is.
+    kinds = {"tsv", "jsonl", "parquet", "consensus-jsonl", "consensus-parquet"}
+    assert {name for name, entry in formats().items() if entry.read} - known == kinds
+
+
+def test_a_plain_file_loads_no_other_format(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("item,judge,label\na,w,1\n")
+    code = (
+        "import sys; from adjudge.data.formats import read; read(sys.argv[1]); "
+        "print(*(name for name in sys.modules if name.startswith('adjudge.data.formats.')))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "data.csv")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    loaded = {name.rpartition(".")[2] for name in ran.stdout.split()}
+    others = {signature.module for signature in SIGNATURES} - {"plain"}
+    assert not loaded & others
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.formats.files import (
+from adjudge.data.formats.faults import not_text
+from adjudge.data.formats.files import written_folder, written_whole
+from adjudge.data.formats.opening import (
+    File,
     check_readable,
     encoding_name,
-    not_text,
     opened,
     reading,
-    written_folder,
-    written_whole,
 )
 from adjudge.errors import BadData, UnknownName
 
@@ -81,16 +81,18 @@ def test_an_encoding_nobody_knows() -> None:
 def test_bytes_in_another_encoding_are_named_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes("one\ntwo\ncafé\n".encode("latin-1"))
-    error = not_text(path, "utf-8")
+    error = not_text(File.at(path))
     assert (error.line, error.value) == (3, 0xE9)
     assert str(error) == (
         "a.csv, line 3: byte 0xe9 is not UTF-8; "
         "wanted UTF-8, or the encoding named, such as --encoding latin-1"
     )
-    assert str(not_text(path, "ascii")) == (
+    assert str(not_text(File.at(path, "ascii"))) == (
         "a.csv, line 3: byte 0xe9 is not ascii; wanted ascii, or another --encoding"
     )
-    assert str(not_text(path, "utf-16")) == "a.csv: is not utf-16; wanted another --encoding"
+    assert (
+        str(not_text(File.at(path, "utf-16"))) == "a.csv: is not utf-16; wanted another --encoding"
+    )
 
 
 def test_a_written_file_takes_its_name_at_the_end(tmp_path: Path) -> None:

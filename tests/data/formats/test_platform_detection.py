@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from adjudge.data.formats import detect, formats, read
-from adjudge.data.formats.format import Head
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.signatures import SIGNATURES
 
 TASK = {"id": 1, "data": {"text": "x"}, "annotations": [{"result": [], "completed_by": 1}]}
 SAMPLES = {
@@ -49,17 +50,12 @@ OTHERS = [
     '{"_id": "d1", "title": "t", "text": "x"}\n',
     "_unit_id,_golden,_unit_state,_trusted_judgments,label,label:confidence\nu,false,x,3,1,0.5\n",
 ]
-GENERAL = {"csv", "tsv", "jsonl", "parquet"}
-
-
-def head_of(text: str) -> Head:
-    return Head(path=Path("sample"), text=text, first=text.split("\n", 1)[0])
 
 
 def takers(text: str) -> set[str]:
-    """The formats, but for the general ones, that would take a file for their own."""
-    head = head_of(text)
-    return {n for n, f in formats().items() if f.read and n not in GENERAL and f.sniff(head)}
+    """The formats, but for the general one, that would take a file for their own."""
+    file = File.of("sample", text.encode())
+    return {known.name for known in SIGNATURES if known.name != "csv" and known.fits(file)}
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.records import Rows, as_text, read_json, read_records, scalars, single
 from adjudge.errors import BadData
 
@@ -44,37 +45,37 @@ def test_only_what_fits_a_cell() -> None:
 def test_records_of_an_array_or_of_lines(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text('\n[{"a": 1}, 2]')
-    assert read_records(path, Options(), "task") == [("task 1", {"a": 1}), ("task 2", 2)]
+    assert read_records(File.at(path), "task") == [("task 1", {"a": 1}), ("task 2", 2)]
     path.write_text('{"a": 1}\n\n{"b": "x\u2028y"}\n')  # a line separator ends no line of JSON
-    assert read_records(path, Options(), "task") == [
+    assert read_records(File.at(path), "task") == [
         ("task 1", {"a": 1}),
         ("task 2", {"b": "x\u2028y"}),
     ]
     path.write_text('{\n"a": 1\n}')
-    assert read_records(path, Options(), "task") == [("task 1", {"a": 1})]
+    assert read_records(File.at(path), "task") == [("task 1", {"a": 1})]
 
 
 def test_files_that_are_no_json(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_bytes(b'{"a":\n"\xff"}')
     with pytest.raises(BadData) as caught:
-        read_json(path, Options())
+        read_json(File.at(path))
     assert str(caught.value) == (
         "r.json, line 2: byte 0xff is not UTF-8; wanted UTF-8, or the encoding named, "
         "such as --encoding latin-1"
     )
-    assert read_json(path, Options(encoding="latin-1")) == {"a": "ÿ"}
+    assert read_json(File.at(path, "latin-1")) == {"a": "ÿ"}
     path.write_text("[" * 100_000)
     with pytest.raises(BadData):
-        read_json(path, Options())
+        read_json(File.at(path))
     path.write_bytes(b"")
     with pytest.raises(BadData) as caught:
-        read_json(path, Options())
+        read_json(File.at(path))
     assert str(caught.value) == "r.json: the file is empty (0 bytes)"
 
 
 def test_rows_know_their_places() -> None:
-    rows = Rows(Path("x/r.json"), Options(skip_bad=True))
+    rows = Rows(File.of("r.json", b""), Options(skip_bad=True))
     rows.add("task 1", {"a": 1})
     rows.fault("task 2", "is odd")
     rows.add("task 3", {"b": None, "a": "2"})

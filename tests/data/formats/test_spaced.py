@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from adjudge.data.formats.format import Head, Options
+from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.signatures import is_number, is_whole, most_rows
 from adjudge.data.formats.spaced import (
     check_cells,
-    is_number,
-    is_whole,
-    most_rows,
     numbers_of,
     read_spaced,
     repeated,
@@ -37,29 +36,29 @@ _NAMES = ("a", "b")
 def test_rows(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "data").write_bytes(data)
     encoding = "utf-16" if data.startswith(b"\xff\xfe") else "utf-8"
-    table, _ = read_spaced(tmp_path / "data", Options(encoding=encoding), _NAMES)
+    table, _ = read_spaced(File.at(tmp_path / "data", encoding), Options(encoding=encoding), _NAMES)
     assert table.to_pydict() == {"a": ["1", "3"], "b": ["2", "4"]}
 
 
 def test_compressed_rows_know_their_lines(tmp_path: Path) -> None:
     (tmp_path / "data.gz").write_bytes(gzip.compress(b"\n1 2\n\n3 4\n"))
-    table, source = read_spaced(tmp_path / "data.gz", Options(), _NAMES)
+    table, source = read_spaced(File.at(tmp_path / "data.gz"), Options(), _NAMES)
     assert table["b"].to_pylist() == ["2", "4"]
     assert str(source.error(1, "so")) == "data.gz, line 4: so"
 
 
 def test_other_white_space_belongs_to_the_cell(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a\u00a0b c\n")
-    table, _ = read_spaced(tmp_path / "data", Options(), _NAMES)
+    table, _ = read_spaced(File.at(tmp_path / "data"), Options(), _NAMES)
     assert table.to_pydict() == {"a": ["a\u00a0b"], "b": ["c"]}
 
 
 def test_lines_with_too_few_or_too_many_fields(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("1 2\n3\n4 5 6\n7 8\n")
     with pytest.raises(BadData) as raised:
-        read_spaced(tmp_path / "data", Options(), _NAMES)
+        read_spaced(File.at(tmp_path / "data"), Options(), _NAMES)
     assert str(raised.value) == "data, line 2: 1 field; wanted 2: a b"
-    table, source = read_spaced(tmp_path / "data", Options(skip_bad=True), _NAMES)
+    table, source = read_spaced(File.at(tmp_path / "data"), Options(skip_bad=True), _NAMES)
     assert table["a"].to_pylist() == ["1", "7"]
     assert [bad.problem for bad in source.skipped] == [
         "1 field; wanted 2: a b",
@@ -71,7 +70,7 @@ def test_lines_with_too_few_or_too_many_fields(tmp_path: Path) -> None:
 def test_no_line_with_the_right_number_of_fields(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("1\n2\n")
     with pytest.raises(BadData) as raised:
-        read_spaced(tmp_path / "data", Options(skip_bad=True), _NAMES)
+        read_spaced(File.at(tmp_path / "data"), Options(skip_bad=True), _NAMES)
     assert str(raised.value) == "data: every one of the 2 rows is bad"
 
 
@@ -124,5 +123,4 @@ def test_cells_that_cannot_be_written() -> None:
     ],
 )
 def test_the_first_line_and_most_others_must_fit(text: str, fits: bool) -> None:
-    head = Head(path=Path("data"), text=text, first=text.split("\n", maxsplit=1)[0])
-    assert most_rows(head, lambda cells: len(cells) == 2) == fits
+    assert most_rows(File.of("data", text.encode()), lambda cells: len(cells) == 2) == fits

@@ -8,21 +8,20 @@ from typing import Any
 from adjudge.collect.importing.preview import Gathering
 from adjudge.collect.importing.rows import roles, words
 from adjudge.collect.importing.upload import Upload
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.records import read_json
+from adjudge.data.formats.signatures import quepid_book_json
 from adjudge.errors import BadData
 
 
 def fits(upload: Upload) -> bool:
     """Whether a file is an object with pairs of query and document."""
-    return upload.body.lstrip()[:1] == b"{" and b'"query_doc_pairs"' in upload.body
+    return quepid_book_json(File.of(upload.name, upload.body))
 
 
 def read(upload: Upload, gathering: Gathering) -> None:
     """Every pair of the book as an item; the judgments in it are left out, and counted."""
-    try:
-        book = json.loads(upload.text())
-    except (json.JSONDecodeError, RecursionError) as fault:
-        line = getattr(fault, "lineno", None)
-        raise BadData("is no JSON", source=upload.name, line=line) from None
+    book = read_json(upload.file())
     pairs = book.get("query_doc_pairs")
     if not isinstance(pairs, list):
         raise BadData("query_doc_pairs is no list", source=upload.name)

@@ -2,108 +2,62 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import re
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 from adjudge.collect.importing.upload import Upload
+from adjudge.data.columns import roles_of
+from adjudge.data.formats.delimited import Delimited, delimiter_of
+from adjudge.data.formats.opening import File
+from adjudge.data.synonyms import ITEM_SYNONYMS
 from adjudge.errors import BadData, shown
 
 Row = tuple[int, dict[str, str]]
 
-# What a column is called by others: letters only, "id" cut off.
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "name": ("item", "unit", "task", "pair", "example"),
-    "topic": ("topic", "queryid", "qid"),
-    "query": ("query", "querytext", "search", "searchterm", "q"),
-    "need": ("need", "informationneed", "narrative", "intent"),
-    "category": ("category",),
-    "document": ("document", "docid", "doc", "docno", "corpus", "product", "result"),
-    "title": ("title", "producttitle", "documenttitle", "headline"),
-    "text": (
-        "text",
-        "snippet",
-        "body",
-        "description",
-        "productdescription",
-        "contents",
-        "abstract",
-    ),
-    "url": ("url", "link", "documenturl"),
-    "image": ("image", "imageurl", "picture"),
-    "gold": ("gold", "accepted", "goldlabel", "truth"),
-    "reason": ("reason", "goldreason", "why"),
-    "role": ("role", "goldrole"),
-}
 SHOWN = ("title", "text", "url", "image")
 
 
 def roles(columns: list[str]) -> dict[str, str]:
-    """Which column plays which part, by name or synonym; an exact name comes before a synonym."""
-    plain: dict[str, str] = {}
-    for column in columns:
-        letters = re.sub(r"[^a-z]", "", column.casefold())
-        plain.setdefault(letters, column)
-        if letters != "id":
-            plain.setdefault(letters.removesuffix("id"), column)
-    found: dict[str, str] = {}
-    for role, names in SYNONYMS.items():
-        column_name = next((plain[name] for name in names if name in plain), None)
-        if column_name is not None and column_name not in found.values():
-            found[role] = column_name
-    return found
+    """Which column plays which part in a table of items."""
+    return roles_of(columns, ITEM_SYNONYMS)
 
 
 def table(upload: Upload) -> tuple[list[str], Iterator[Row]]:
     """The columns of a file and its rows, each with its line."""
-    text = upload.text()
-    if not text.strip():
+    file = upload.file()
+    if not file.text.strip():
         raise BadData("there is nothing in the file", source=upload.name)
-    if upload.suffix in (".jsonl", ".ndjson") or text.lstrip()[:1] == "{":
+    if upload.suffix in (".jsonl", ".ndjson") or file.kind == "jsonl":
         records = list(json_lines(upload))
         columns = list(dict.fromkeys(name for _, record in records for name in record))
         return columns, ((line, {k: words(v) for k, v in r.items()}) for line, r in records)
-    first = text.split("\n", 1)[0]
-    delimiter = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
-    csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
-    header = [cell.strip() for cell in _next(reader, upload)]
+    shape = Delimited(file, _delimiter(file), strict=True)
+    header = shape.header
     twice = next((name for name in header if header.count(name) > 1), None)
     if twice is not None:
         raise BadData(f"the column {shown(twice)} is there twice", source=upload.name, line=1)
-    return header, _cells(reader, header, upload)
+    return header, _cells(shape)
 
 
-def _next(reader: Any, upload: Upload) -> list[str]:
-    try:
-        row: list[str] = next(reader)
-    except csv.Error as fault:
-        raise BadData(f"is no CSV ({fault})", source=upload.name, line=reader.line_num) from None
-    return row
+def _delimiter(file: File) -> str:
+    """A semicolon where there is no other mark in the header: some spreadsheets write it so."""
+    plain = ";" in file.first and "," not in file.first and "\t" not in file.first
+    return ";" if plain else delimiter_of(file)
 
 
-def _cells(reader: Any, header: list[str], upload: Upload) -> Iterator[Row]:
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as fault:
-            raise BadData(f"is no CSV ({fault})", source=upload.name, line=line) from None
+def _cells(shape: Delimited) -> Iterator[Row]:
+    for line, cells in shape.records():
         if not any(cell.strip() for cell in cells):
             continue
-        if len(cells) != len(header):
+        if len(cells) != len(shape.header):
             raise BadData(
-                f"{len(cells)} cells where the header has {len(header)}",
-                source=upload.name,
+                f"{len(cells)} cells where the header has {len(shape.header)}",
+                source=shape.file.name,
                 line=line,
-                wanted=f"{len(header)} cells",
+                wanted=f"{len(shape.header)} cells",
             )
-        yield line, {k: _free(v.strip()) for k, v in zip(header, cells, strict=True)}
+        yield line, {k: _free(v.strip()) for k, v in zip(shape.header, cells, strict=True)}
 
 
 def _free(cell: str) -> str:
@@ -113,9 +67,7 @@ def _free(cell: str) -> str:
 
 def json_lines(upload: Upload) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of JSON Lines, each with its line."""
-    for line, part in enumerate(upload.text().split("\n"), start=1):
-        if not part.strip():
-            continue
+    for line, part in upload.file().lines():
         try:
             record = json.loads(part)
         except (json.JSONDecodeError, RecursionError) as fault:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from adjudge.collect.importing.documents import Document, read_documents, tag
 from adjudge.collect.importing.preview import Gathering
 from adjudge.collect.importing.upload import Upload
-from adjudge.data.scale import as_number
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.signatures import is_run_row
 from adjudge.errors import BadData, shown
 
 
@@ -24,10 +25,8 @@ class Topic:
 
 
 def is_run(upload: Upload) -> bool:
-    """Six fields a line, rank and score numbers."""
-    first = upload.body[:2_000].decode("utf-8", "replace").lstrip("\ufeff\r\n").split("\n", 1)[0]
-    cells = first.split()
-    return len(cells) == 6 and all(as_number(cell) is not None for cell in cells[3:5])
+    """Whether it begins with a line of a run."""
+    return is_run_row(File.of(upload.name, upload.body[:2_000]).first.split())
 
 
 def is_topics(upload: Upload) -> bool:
@@ -104,9 +103,8 @@ def _open_tag(block: str, name: str, *drop: str) -> str:
 def listed_topics(upload: Upload) -> dict[str, Topic]:
     """Topics one a line: id, tab or colon, query."""
     found: dict[str, Topic] = {}
-    for line, row in enumerate(upload.text().splitlines(), start=1):
-        if not row.strip():
-            continue
+    for line, given in upload.file().lines():
+        row = given.rstrip("\r\n")
         name, mark, query = row.partition("\t") if "\t" in row else row.partition(":")
         if not mark or not query.strip():
             raise BadData(
@@ -127,19 +125,17 @@ def _take(
 ) -> None:
     """The best results of each topic, as items, unless another run brought them."""
     ranked: dict[str, list[tuple[float, int, int, str]]] = defaultdict(list)
-    for line, row in enumerate(upload.text().splitlines(), start=1):
+    for line, row in upload.file().lines():
         cells = row.split()
-        if not cells:
-            continue
-        numbers = [as_number(cell) for cell in cells[3:5]] if len(cells) == 6 else []
-        if len(cells) != 6 or None in numbers:
+        if not is_run_row(cells):
             gathering.complain(
-                f"{shown(row)} is no line of a run; wanted topic Q0 document rank score tag",
-                source=upload.name, line=line,
-            )  # fmt: skip
+                f"{shown(row.rstrip())} is no line of a run; "
+                "wanted topic Q0 document rank score tag",
+                source=upload.name,
+                line=line,
+            )
             continue
-        rank, score = float(numbers[0] or 0), float(numbers[1] or 0)
-        ranked[cells[0]].append((-score, int(rank), line, cells[2]))
+        ranked[cells[0]].append((-float(cells[4]), int(cells[3]), line, cells[2]))
     for topic, results in ranked.items():
         if topic not in topics:
             line = min(result[2] for result in results)

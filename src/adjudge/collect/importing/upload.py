@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from adjudge.data.formats.opening import File
 from adjudge.errors import BadData
 
 
@@ -43,19 +44,22 @@ class Upload:
         """``.csv`` and the like, in small letters."""
         return PurePosixPath(self.base).suffix.lower()
 
-    def text(self, encoding: str = "utf-8") -> str:
+    def text(self) -> str:
         """The file as text; a byte that is none is named by its line."""
         try:
-            return self.body.decode(encoding).removeprefix("\ufeff")
+            return self.body.decode().removeprefix("\ufeff")
         except UnicodeDecodeError as fault:
-            line = self.body.count(b"\n", 0, fault.start) + 1
             raise BadData(
-                f"byte 0x{self.body[fault.start]:02x} is not {encoding.upper()}; "
-                f"wanted {encoding.upper()}",
+                f"byte 0x{self.body[fault.start]:02x} is not UTF-8; wanted UTF-8",
                 source=self.name,
-                line=line,
-                wanted=encoding.upper(),
+                line=self.body.count(b"\n", 0, fault.start) + 1,
+                wanted="UTF-8",
             ) from None
+
+    def file(self) -> File:
+        """The file as the readers of formats take it, once it is known to be text."""
+        self.text()
+        return File.of(self.name, self.body)
 
 
 def from_paths(paths: Iterable[Path], limits: Limits) -> list[Upload]:

@@ -13,7 +13,6 @@ The aggregated report has a row an item, and is only written: from labels.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -22,9 +21,10 @@ import pyarrow.compute as pc
 
 from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.format import Content, Format, Head, Options, need
+from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.instants import KIND, american, instants, seconds_between
 from adjudge.data.formats.omissions import is_blank, is_word, keep_rows, leave_out
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
 from adjudge.data.formats.reasons import first_rows, with_reasons
 from adjudge.data.formats.tables import unguarded, write_csv
@@ -38,14 +38,9 @@ _OWN = (_ITEM, _JUDGE, "_created_at", "_started_at", "_tainted", "_golden")
 _QUESTION = "label"  # what a written report calls its question
 
 
-def sniff(head: Head) -> bool:
-    """A header with the platform's own columns, which begin with a low line."""
-    return {_ITEM, _JUDGE} <= set(head.cells(","))
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """The judgments of a full report, with the gold of its test questions."""
-    table, source = read_delimited(path, options, columns=_columns)
+    table, source = read_delimited(file, options, columns=_columns)
     table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
     questions = _questions(table.column_names)
     if options.question is not None and options.question in table.column_names:
@@ -252,7 +247,6 @@ FORMATS = (
         title="Appen (CrowdFlower) full report: _unit_id, _worker_id, <question>, <question>_gold",
         reads=("judgments", "gold"),
         writes=("judgments",),
-        sniff=sniff,
         read=read,
         write=write_full,
     ),

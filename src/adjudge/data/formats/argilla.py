@@ -9,34 +9,27 @@ fit into a cell are carried along; topic and document are those so named.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from adjudge.data.build import load_table
-from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.omissions import left_out
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
 from adjudge.data.formats.records import Rows, as_text, read_records, scalars, single
 from adjudge.errors import shown
 
-_KEY = re.compile(r'"[^"\n]+\.(responses\.users|responses\.status|responses|suggestion)"\s*:')
 _OWN = ("id", "status", "_server_id", "inserted_at", "updated_at")
 _JUDGE = "user"
 
 
-def sniff(head: Head) -> bool:
-    """JSON whose keys include responses or a suggestion to some question."""
-    return head.text.lstrip()[:1] in ("[", "{") and _KEY.search(head.text) is not None
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """The judgments of people, and of the models that made suggestions."""
-    records = read_records(path, options, "record")
+    records = read_records(file, "record")
     found = [q for _, record in records if isinstance(record, dict) for q in _questions(record)]
-    question = chosen_question(found, options, path.name, "question", "a key <question>.responses")
-    rows, gone = Rows(path, options), Counter[tuple[str, str]]()
+    question = chosen_question(found, options, file.name, "question", "a key <question>.responses")
+    rows, gone = Rows(file, options), Counter[tuple[str, str]]()
     for place, record in records:
         if not isinstance(record, dict):
             rows.fault(place, f"{shown(record)} is no record; wanted an object")
@@ -118,7 +111,6 @@ FORMATS = (
         title="Argilla records, flattened: <question>.responses, .users, .status, .suggestion",
         reads=("judgments",),
         extension=".json",
-        sniff=sniff,
         read=read,
     ),
 )

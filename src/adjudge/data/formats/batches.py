@@ -13,10 +13,11 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from adjudge.data.columns import roles_of
-from adjudge.data.formats.delimited import Delimited, check_header, delimiter_of, located
-from adjudge.data.formats.files import encoding_name, not_text, opened, reading
+from adjudge.data.formats.delimited import Delimited, check_header, delimiter_of
+from adjudge.data.formats.faults import located, not_text
 from adjudge.data.formats.format import Options
-from adjudge.data.formats.plain import kind_of, read_rows
+from adjudge.data.formats.opening import File, reading
+from adjudge.data.formats.plain import read_rows
 from adjudge.data.source import Source
 from adjudge.errors import BadData
 
@@ -39,14 +40,14 @@ class Rows:
 
 def rows_of(path: Path, options: Options) -> Rows:
     """The rows of a plain file, to be gone through once."""
-    kind = kind_of(path)
-    if kind == "parquet":
+    file = File.at(path, options.encoding)
+    if file.kind == "parquet":
         return _parquet(path)
-    if kind == "jsonl":
-        table, source = read_rows(path, options)
+    if file.kind == "jsonl":
+        table, source = read_rows(file, options)
         names = table.column_names
         return Rows(path, roles_of(names), names, source, len(table), iter([table]))
-    shape = Delimited(path, delimiter_of(path, options), encoding=options.encoding)
+    shape = Delimited(file, delimiter_of(file))
     check_header(shape)
     source = Source(path.name, line_of=lambda row: next(islice(shape.records(), row, None))[0])
     return Rows(
@@ -82,22 +83,22 @@ def _not_parquet(path: Path, error: Exception) -> BadData:
 
 def _delimited(shape: Delimited) -> Iterator[Any]:
     """The rows of delimited text as tables of text columns."""
-    if next(shape.records(), None) is None:
+    if shape.is_empty:
         return
+    file = shape.file
     chosen = list(dict.fromkeys(roles_of(shape.header).values()))
-    plain = encoding_name(shape.encoding) == "utf-8"
-    with reading(shape.path):
+    with reading(file.path):
         try:
             reader = pa.csv.open_csv(
-                str(shape.path),
+                file.for_arrow,
                 read_options=pa.csv.ReadOptions(
                     column_names=shape.header,
                     skip_rows=shape.header_lines,
-                    encoding="utf8" if plain else shape.encoding,
+                    encoding="utf8" if file.codec == "utf-8" else file.encoding,
                     block_size=_BYTES,
                 ),
                 parse_options=pa.csv.ParseOptions(
-                    delimiter=shape.delimiter, newlines_in_values=_has_quotes(shape.path)
+                    delimiter=shape.delimiter, newlines_in_values=_has_quotes(file)
                 ),
                 convert_options=pa.csv.ConvertOptions(
                     include_columns=chosen,
@@ -110,13 +111,13 @@ def _delimited(shape: Delimited) -> Iterator[Any]:
         except pa.ArrowInvalid as error:
             raise located(shape, error) from None
         except UnicodeDecodeError:
-            raise not_text(shape.path, shape.encoding) from None
+            raise not_text(file) from None
 
 
-def _has_quotes(path: Path) -> bool:
+def _has_quotes(file: File) -> bool:
     """Whether there is a double quote in the file: without one, Arrow goes faster."""
-    with opened(path) as file:
-        while block := file.read(_BYTES):
+    with file.open() as raw:
+        while block := raw.read(_BYTES):
             if b'"' in block:
                 return True
     return False
@@ -124,10 +125,11 @@ def _has_quotes(path: Path) -> bool:
 
 def _estimate(shape: Delimited) -> int:
     """About how many rows there are, by the length of the first."""
-    with reading(shape.path), opened(shape.path) as file:
+    path = shape.file.path
+    with reading(path), shape.file.open() as file:
         start = file.read(_BYTES)
     lines = max(start.count(b"\n"), 1)
     if len(start) < _BYTES:
         return lines
-    size = shape.path.stat().st_size * (_PACKED if shape.path.suffix in {".gz", ".bz2"} else 1)
+    size = path.stat().st_size * (_PACKED if path.suffix in {".gz", ".bz2"} else 1)
     return int(size / len(start) * lines)

@@ -6,7 +6,6 @@ The qrels have a header, ``query-id corpus-id score``, and are tab separated.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,35 +13,31 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from adjudge.data.build import gold_from_table
 from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.files import check_readable, not_text, opened, reading, written_folder
-from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.files import written_folder
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.qrels import graded
+from adjudge.data.formats.signatures import BEIR as HEADER
 from adjudge.data.formats.spaced import check_rows, numbers_of
 from adjudge.data.formats.tables import write_csv, write_jsonl
 from adjudge.data.gold import Gold
+from adjudge.data.gold_table import gold_from_table
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import BadRow
 from adjudge.errors import BadData, shown
 
-HEADER = ("query-id", "corpus-id", "score")
 _FILES = frozenset({"qrels/test.tsv", "corpus.jsonl", "queries.jsonl"})
 
 
-def sniff(head: Head) -> bool:
-    """Exactly this header, or a folder with qrels in it."""
-    inside = any(name.startswith("qrels/") and name.endswith(".tsv") for name in head.names)
-    return inside or tuple(head.cells("\t")) == HEADER
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """Gold from the qrels; from a folder also the texts of the judged pairs.
 
     Of several files of qrels in a folder all are read, or the one that ``question`` names.
     """
+    path = file.path
     if not path.is_dir():
-        gold, bad = _read_qrels(path, options)
+        gold, bad = _read_qrels(file, options)
         return Content(gold=gold, bad=bad)
     files = sorted((path / "qrels").glob("*.tsv"))
     if options.question is not None:
@@ -50,7 +45,7 @@ def read(path: Path, options: Options) -> Content:
     if not files:
         wanted = f"qrels/{options.question or '*'}.tsv"
         raise BadData(f"there is no {wanted} in this folder", source=str(path), wanted=wanted)
-    parts = [_read_qrels(file, options) for file in files]
+    parts = [_read_qrels(File.at(file, options.encoding), options) for file in files]
     gold = _merged([part for part, _ in parts])
     return Content(
         gold=gold,
@@ -59,9 +54,9 @@ def read(path: Path, options: Options) -> Content:
     )
 
 
-def _read_qrels(path: Path, options: Options) -> tuple[Gold, tuple[BadRow, ...]]:
+def _read_qrels(file: File, options: Options) -> tuple[Gold, tuple[BadRow, ...]]:
     """The gold of one file of qrels, and the rows of it that were skipped."""
-    table, source = read_delimited(path, options, delimiter="\t")
+    table, source = read_delimited(file, options, delimiter="\t")
     missing = [name for name in HEADER if name not in table.column_names]
     if missing:
         raise source.error(
@@ -128,8 +123,7 @@ def _read_words(
     words: dict[str, tuple[str | None, ...]] = {}
     if not path.exists():
         return words
-    check_readable(path)
-    for number, line in _lines(path, options.encoding):
+    for number, line in File.at(path, options.encoding).lines():
         try:
             record = json.loads(line)
             key = str(record["_id"])
@@ -143,17 +137,6 @@ def _read_words(
         if key in wanted and key not in words:
             words[key] = tuple(None if record.get(n) is None else str(record[n]) for n in names)
     return words
-
-
-def _lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    with reading(path), opened(path) as file:
-        try:
-            for number, line in enumerate(file, start=1):
-                text = line.decode(encoding).removeprefix("\ufeff")
-                if text.strip():
-                    yield number, text
-        except UnicodeDecodeError:
-            raise not_text(path, encoding) from None
 
 
 def write(content: Content, file: IO[bytes]) -> None:
@@ -218,7 +201,6 @@ FORMATS = (
         reads=("gold",),
         writes=("labels", "gold"),
         extension=".tsv",
-        sniff=sniff,
         read=read,
         write=write,
         write_folder=write_folder,

@@ -8,22 +8,20 @@ formula is disarmed there, and armed again on reading.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet
 from numpy.typing import NDArray
 
-from adjudge.data.build import gold_from_table
 from adjudge.data.columns import text_of
-from adjudge.data.formats.format import Content, Format, Head, Options, need
-from adjudge.data.formats.jsonl import json_keys
-from adjudge.data.formats.plain import kind_of, read_rows
+from adjudge.data.formats.format import Content, Format, Options, need
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.plain import read_rows
 from adjudge.data.formats.spaced import Fault, good_rows, numbers_of
 from adjudge.data.formats.tables import unguarded, write_csv, write_jsonl, write_parquet
+from adjudge.data.gold_table import gold_from_table
 from adjudge.data.names import as_names, encode
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
@@ -34,24 +32,9 @@ _WHOLE = ("judgments", "rank")
 _ENDS = ("judgments", "entropy", "rank", "fallback")
 
 
-def sniff(head: Head) -> bool:
-    """Columns item, label and probability, and no judge."""
-    columns = _columns(head)
-    return {"item", "label", "probability"} <= columns and "judge" not in columns
-
-
-def _columns(head: Head) -> set[str]:
-    if head.text.startswith("PAR1"):
-        try:
-            return set(pa.parquet.read_schema(head.path).names)
-        except (pa.ArrowInvalid, OSError):
-            return set()
-    return set(json_keys(head.text) if head.first.lstrip().startswith("{") else head.columns)
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """The labels, typed, and the scale of their truths; the labels as gold where it is wanted."""
-    table, source = read_rows(path, options, columns=list)
+    table, source = read_rows(file, options, columns=list)
     for name in ("item", "label"):
         if name not in table.column_names:
             raise source.error(
@@ -60,7 +43,7 @@ def read(path: Path, options: Options) -> Content:
                 column=name,
                 wanted=name,
             )
-    if kind_of(path) == "delimited":
+    if file.kind == "delimited":
         table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
     labels = _typed(table, source)
     gold = None
@@ -239,7 +222,6 @@ FORMATS = tuple(
         reads=("labels", "gold"),
         writes=("labels",),
         extension=extension,
-        sniff=sniff if name == "consensus" else (lambda _: False),
         read=read,
         write=writer,
     )

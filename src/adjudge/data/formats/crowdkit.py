@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
 
-from adjudge.data.build import gold_from_table, load_table
+from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import delimiter_of, read_delimited
-from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.tables import write_csv
+from adjudge.data.gold_table import gold_from_table
 from adjudge.errors import BadData
 
-_JUDGMENTS = {"task", "worker", "label"}
-_TRUTH = {"task", "true_label"}
-_LABELS = {"task", "label"}
 
-
-def sniff(head: Head) -> bool:
-    """Exactly these names: other headers with some of them are plain judgments."""
-    return set(head.columns) in (_JUDGMENTS, _TRUTH, _LABELS)
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """Judgments, or truth as gold, by the header."""
-    table, source = read_delimited(path, options, delimiter=delimiter_of(path, options))
+    table, source = read_delimited(file, options, delimiter=delimiter_of(file))
     names = set(table.column_names)
     truth = "true_label" if "true_label" in names else "label"
     if "true_label" in names or (options.wanted in ("gold", "labels") and "worker" not in names):
@@ -58,7 +50,6 @@ FORMATS = (
         title="crowd-kit: task,worker,label; truth task,true_label",
         reads=("judgments", "gold"),
         writes=("judgments", "labels", "gold"),
-        sniff=sniff,
         read=read,
         write=write,
     ),

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from adjudge.data.formats.files import written_folder
-from adjudge.data.formats.format import Content, Format, Head, Options, need
+from adjudge.data.formats.format import Content, Format, Options, need
+from adjudge.data.formats.opening import File
 from adjudge.data.stored import GOLD, MANIFEST, open_stored, store
 
 _LABELS = ("label.i1", "label.i2")
@@ -17,14 +18,9 @@ _TEXTS = tuple(f"{name}.{kind}" for name in _NAMES for kind in ("ends", "utf8"))
 FILES = frozenset((MANIFEST, GOLD, "offsets.i8", "judge.i4", "topic.i4", *_LABELS, *_TEXTS))
 
 
-def sniff(head: Head) -> bool:
-    """A folder with a manifest and the arrays beside it."""
-    return {MANIFEST, "offsets.i8", "judge.i4"} <= head.names
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """The judgments, mapped; every part is checked, and a damaged one is named."""
-    judgments, gold = open_stored(path)
+    judgments, gold = open_stored(file.path)
     if options.scale is not None:
         judgments = judgments.with_scale(options.scale)
     return Content(judgments=judgments, gold=gold)
@@ -44,7 +40,6 @@ FORMATS = (
         reads=("judgments",),
         writes=("judgments",),
         extension=".adjudge",
-        sniff=sniff,
         read=read,
         write_folder=write_folder,
     ),

@@ -1,12 +1,13 @@
-"""What a format is: a name, a way to know a file of it, a reader and perhaps a writer."""
+"""What a format is: a name, a reader and perhaps a writer; how it is known is in ``signatures``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from adjudge.data.formats.opening import File
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
@@ -56,41 +57,15 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """The beginning of a file, for detection: its path, its first lines, its header cells."""
-
-    path: Path
-    text: str  # the first 64 KiB, decoded as well as may be; empty for a folder
-    first: str  # the first line
-    names: frozenset[str] = frozenset()  # names of the files in a folder
-
-    def cells(self, delimiter: str) -> list[str]:
-        """The cells of the first line, unquoted."""
-        return [cell.strip().strip('"') for cell in self.first.split(delimiter)]
-
-    @property
-    def delimiter(self) -> str:
-        """A tab if the first line has one and not more commas, else a comma."""
-        tabs = self.first.count("\t")
-        return "\t" if tabs and tabs >= self.first.count(",") else ","
-
-    @property
-    def columns(self) -> list[str]:
-        """The header cells under the delimiter that the first line suggests."""
-        return self.cells(self.delimiter)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One format. ``sniff`` says whether a file looks like it; formats are asked in order."""
+    """One format."""
 
     name: str
     title: str
     reads: tuple[Kind, ...] = ()
     writes: tuple[Kind, ...] = ()
     extension: str = ".csv"
-    sniff: Callable[[Head], bool] = field(default=lambda _: False)
-    read: Callable[[Path, Options], Content] | None = None
+    read: Callable[[File, Options], Content] | None = None
     write: Callable[[Content, IO[bytes]], None] | None = None
     write_folder: Callable[[Content, Path], None] | None = None
 

@@ -8,58 +8,38 @@ files, and those whose values change type from line to line, are read again with
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from adjudge.data.columns import roles_of
-from adjudge.data.formats.files import encoding_name, not_text, opened, reading
+from adjudge.data.columns import Columns, roles_of, worth_reading
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File, reading
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
-Columns = Callable[[list[str]], list[str]]  # which of the columns that are there to read
 _IDS = ("item", "topic", "document", "judge")
 
 
-def worth_reading(columns: list[str]) -> list[str]:
-    """The columns that play a role; all if a role is vacant, so that an error can name them."""
-    roles = roles_of(columns)
-    placed = "item" in roles or "document" in roles
-    whole = placed and ("gold" in roles or {"judge", "label"} <= roles.keys())
-    return list(dict.fromkeys(roles.values())) if whole else columns
-
-
-def json_keys(text: str) -> list[str]:
-    """The keys of the first object of a file, for detection; none if it begins otherwise."""
-    try:
-        record, _ = json.JSONDecoder().raw_decode(text.lstrip())
-    except (ValueError, RecursionError):
-        return []
-    return list(record) if isinstance(record, dict) else []
-
-
 def read_jsonl(
-    path: Path, options: Options, columns: Columns = worth_reading
+    file: File, options: Options, columns: Columns = worth_reading
 ) -> tuple[Any, Source]:
     """The chosen columns of a JSONL file, and the source that can name its lines."""
-    source = Source(path.name, line_of=_Lines(path).line_of, skip_bad=options.skip_bad)
-    with reading(path):
-        table = _read_fast(path, columns) if encoding_name(options.encoding) == "utf-8" else None
+    source = Source(file.name, line_of=_Lines(file).line_of, skip_bad=options.skip_bad)
+    with reading(file.path):
+        table = _read_fast(file, columns) if file.codec == "utf-8" else None
         if table is None:
-            table = _read_with_care(path, options, source, columns)
+            table = _read_with_care(file, options, source, columns)
     return table, source
 
 
-def _read_fast(path: Path, columns: Columns) -> Any | None:
+def _read_fast(file: File, columns: Columns) -> Any | None:
     """The table as Arrow reads it, or None where Arrow cannot, or would change what is there."""
     try:
-        table = pa.json.read_json(str(path))
+        table = pa.json.read_json(file.for_arrow)
         table = table.select(columns(table.column_names))
         roles = roles_of(table.column_names)
         dates = [
@@ -70,7 +50,7 @@ def _read_fast(path: Path, columns: Columns) -> Any | None:
         if dates:
             schema = pa.schema([(name, pa.string()) for name in dates])
             parsing = pa.json.ParseOptions(explicit_schema=schema)
-            again = pa.json.read_json(str(path), parse_options=parsing)
+            again = pa.json.read_json(file.for_arrow, parse_options=parsing)
             table = again.select(table.column_names)
         table.validate(full=True)
     except pa.ArrowInvalid:
@@ -81,18 +61,19 @@ def _read_fast(path: Path, columns: Columns) -> Any | None:
     return None if changed or nested else table
 
 
-def _read_with_care(path: Path, options: Options, source: Source, columns: Columns) -> Any:
+def _read_with_care(file: File, options: Options, source: Source, columns: Columns) -> Any:
     """Every value as the text it was; a line that is no plain object is a fault with its line."""
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     good: list[int] = []
-    for number, text in _lines_of(path, options.encoding):
+    for number, line in file.lines():
         lines.append(number)
+        text = line.strip()
         record, column, problem = _record(text)
         if problem:
             error = BadData(
                 problem,
-                source=path.name,
+                source=file.name,
                 line=number,
                 column=column,
                 value=text,
@@ -113,18 +94,6 @@ def _read_with_care(path: Path, options: Options, source: Source, columns: Colum
         for name in names
     }
     return pa.table(cells)
-
-
-def _lines_of(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Every line that is not blank, with its number."""
-    with opened(path) as file:
-        try:
-            for number, line in enumerate(file, start=1):
-                text = line.decode(encoding).removeprefix("\ufeff").strip()
-                if text:
-                    yield number, text
-        except UnicodeDecodeError:
-            raise not_text(path, encoding) from None
 
 
 def _record(text: str) -> tuple[dict[str, Any], str | None, str]:
@@ -159,13 +128,13 @@ def _text(value: Any) -> str | None:
 class _Lines:
     """The line on which each JSON object starts, found only when there is a complaint."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, file: File) -> None:
+        self.file = file
 
     @cached_property
     def starts(self) -> list[int]:
-        with opened(self.path) as file:
-            text = file.read().decode("utf-8", "replace").removeprefix("\ufeff")
+        with self.file.open() as raw:
+            text = raw.read().decode("utf-8", "replace").removeprefix("\ufeff")
         decoder, line, place = json.JSONDecoder(), 1, 0
         starts: list[int] = []
         while True:

@@ -6,26 +6,20 @@ the row's id; query, title and description are the texts. A file without the med
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from adjudge.data.build import gold_from_table
 from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
+from adjudge.data.gold_table import gold_from_table
 
 _TEXTS = {"query": "query", "product_title": "title", "product_description": "text"}
 _GOLD = "median_relevance"
 
 
-def sniff(head: Head) -> bool:
-    """A header with id, query and product."""
-    return {"id", "query", "product_title"} <= set(head.cells(","))
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """The median ratings as gold, and the words of queries and products."""
     wanted = ("id", *_TEXTS, _GOLD)
     table, source = read_delimited(
-        path, options, columns=lambda header: [name for name in wanted if name in header]
+        file, options, columns=lambda header: [name for name in wanted if name in header]
     )
     texts = table.select([name for name in _TEXTS if name in table.column_names])
     texts = texts.rename_columns([_TEXTS[name] for name in texts.column_names])
@@ -43,7 +37,6 @@ FORMATS = (
         name="kaggle",
         title="Kaggle CrowdFlower search relevance: id, query, product_title, median_relevance",
         reads=("gold",),
-        sniff=sniff,
         read=read,
     ),
 )

@@ -18,18 +18,19 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from adjudge.data.build import gold_from_table, load_table
-from adjudge.data.formats.format import Content, Format, Head, Options, need
+from adjudge.data.build import load_table
+from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.instants import instants
 from adjudge.data.formats.omissions import keep_rows, left_out
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
 from adjudge.data.formats.records import Rows, as_text, read_records, scalars, single
 from adjudge.data.gold import Gold
+from adjudge.data.gold_table import gold_from_table
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, shown
@@ -38,14 +39,6 @@ _KINDS = ("choices", "rating", "number")
 _ITEM, _JUDGE = "task.id", "completed_by"
 _TIME, _SECONDS = "created_at", "lead_time"
 _DATA = "data."
-
-
-def sniff(head: Head) -> bool:
-    """JSON with annotations, and what Label Studio writes into or beside them."""
-    known = ('"result"', '"completed_by"', '"from_name"', '"data"')
-    text = head.text
-    begins = text.lstrip()[:1] in ("[", "{")
-    return begins and '"annotations"' in text and any(mark in text for mark in known)
 
 
 @dataclass(slots=True)
@@ -59,13 +52,13 @@ class _Gathered:
     gone: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """The judgments of people and models, and the gold of annotations marked as ground truth."""
-    tasks = read_records(path, options, "task")
+    tasks = read_records(file, "task")
     found = [name for _, task in tasks for name in _asked(task)]
     wanted = "a from_name with choices, a rating or a number"
-    question = chosen_question(found, options, path.name, "question", wanted)
-    gathered = _Gathered(question, options.scale, Rows(path, options), Rows(path, options))
+    question = chosen_question(found, options, file.name, "question", wanted)
+    gathered = _Gathered(question, options.scale, Rows(file, options), Rows(file, options))
     for place, task in tasks:
         _gather(gathered, place, task)
     notes = tuple(left_out(count, *why) for why, count in gathered.gone.items())
@@ -291,7 +284,6 @@ FORMATS = (
         reads=("judgments", "gold"),
         writes=("judgments", "gold"),
         extension=".json",
-        sniff=sniff,
         read=read,
         write=write,
     ),

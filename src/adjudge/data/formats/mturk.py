@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,10 @@ import pyarrow.compute as pc
 
 from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.instants import instants
 from adjudge.data.formats.omissions import is_blank, is_word, keep_rows, leave_out
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
 from adjudge.data.formats.records import single
 from adjudge.data.names import encode
@@ -41,16 +41,9 @@ _GOLD = ("Input.gold", "Input.gold_label", "Input.true_label")
 _JSON = "taskAnswers"
 
 
-def sniff(head: Head) -> bool:
-    """A header with HITs, workers, assignments and answers."""
-    columns = head.columns
-    known = {"HITId", "WorkerId"} <= set(columns) and any("Assignment" in c for c in columns)
-    return known and any(column.startswith("Answer.") for column in columns)
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """The judgments of a batch, with gold where an input holds it."""
-    table, source = read_delimited(path, options, columns=_columns)
+    table, source = read_delimited(file, options, columns=_columns)
     table, question = _with_label(table, source, options)
     label = f"Answer.{question}"
     table, notes = leave_out(table, source, _reasons(table, label))
@@ -233,7 +226,6 @@ FORMATS = (
         name="mturk",
         title="Mechanical Turk batch results: HITId, WorkerId, Input.<x>, Answer.<question>",
         reads=("judgments", "gold"),
-        sniff=sniff,
         read=read,
     ),
 )

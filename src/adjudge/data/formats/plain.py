@@ -6,38 +6,27 @@ Optional columns are gold, time and seconds; common synonyms of every name are a
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from adjudge.data.build import gold_from_table, load_table
-from adjudge.data.columns import roles_of
+from adjudge.data.build import load_table
+from adjudge.data.columns import Columns, roles_of, worth_reading
 from adjudge.data.formats.delimited import delimiter_of, read_delimited
-from adjudge.data.formats.files import check_readable, opened, reading
-from adjudge.data.formats.format import Content, Format, Head, Options
-from adjudge.data.formats.jsonl import Columns, json_keys, read_jsonl, worth_reading
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.tables import write_csv, write_jsonl, write_parquet
+from adjudge.data.gold_table import gold_from_table
 from adjudge.data.names import pair_names
 from adjudge.data.source import Source
 from adjudge.errors import BadData
 
 
-def sniff(head: Head) -> bool:
-    """A header, or a first JSON record, with two of item, judge and label; or item and gold."""
-    if head.path.suffix == ".parquet" or head.text.startswith("PAR1"):
-        return True
-    columns = json_keys(head.text) if head.first.lstrip().startswith("{") else head.columns
-    roles = roles_of(columns)
-    parts = ("item" in roles or "document" in roles, "judge" in roles, "label" in roles)
-    return sum(parts) >= 2 or (parts[0] and "gold" in roles)  # with one missing, say which
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """Judgments with gold if a column holds it; gold or labels alone where there is no judge."""
-    table, source = read_rows(path, options)
+    table, source = read_rows(file, options)
     roles = roles_of(table.column_names)
     alone = "judge" not in roles and ("item" in roles or "document" in roles)
     labels = None
@@ -66,41 +55,31 @@ def labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:
 _PLACES = ("item", "topic", "document")
 
 
-def read_rows(path: Path, options: Options, columns: Columns = worth_reading) -> tuple[Any, Source]:
+def read_rows(file: File, options: Options, columns: Columns = worth_reading) -> tuple[Any, Source]:
     """The columns of a plain file that play a role, or those chosen, whatever its kind."""
-    kind = kind_of(path)
-    if kind == "parquet":
-        return read_parquet(path, options, columns)
-    if kind == "jsonl":
-        return read_jsonl(path, options, columns)
-    delimiter = delimiter_of(path, options)
-    return read_delimited(path, options, delimiter=delimiter, columns=columns)
+    if file.kind == "parquet":
+        return read_parquet(file, options, columns)
+    if file.kind == "jsonl":
+        from adjudge.data.formats.jsonl import read_jsonl
 
-
-def kind_of(path: Path) -> Literal["parquet", "jsonl", "delimited"]:
-    """Whether a file is Parquet, JSONL or delimited text, by its first bytes."""
-    check_readable(path)
-    with reading(path), opened(path) as file:
-        start = file.read(4096)
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    return "jsonl" if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "delimited"
+        return read_jsonl(file, options, columns)
+    return read_delimited(file, options, delimiter=delimiter_of(file), columns=columns)
 
 
 def read_parquet(
-    path: Path, options: Options, columns: Columns = worth_reading
+    file: File, options: Options, columns: Columns = worth_reading
 ) -> tuple[Any, Source]:
     """The chosen columns of a Parquet file."""
     try:
-        file = pa.parquet.ParquetFile(path)
-        table = file.read(columns=columns(file.schema_arrow.names))
+        parquet = pa.parquet.ParquetFile(file.path)
+        table = parquet.read(columns=columns(parquet.schema_arrow.names))
     except (pa.ArrowInvalid, OSError) as error:
         raise BadData(
             f"is cut short, or no Parquet file ({str(error).splitlines()[0]})",
-            source=path.name,
+            source=file.name,
             wanted="a whole Parquet file",
         ) from None
-    return table, Source(path.name, skip_bad=options.skip_bad)
+    return table, Source(file.name, skip_bad=options.skip_bad)
 
 
 def table_of(content: Content) -> Any:
@@ -141,7 +120,6 @@ FORMATS = tuple(
         reads=("judgments", "gold"),
         writes=("judgments", "gold"),
         extension=extension,
-        sniff=sniff if name == "csv" else (lambda _: False),
         read=read,
         write=_write(name),
     )

@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from adjudge.data.build import gold_from_table
-from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.ratings import need_pairs, ratings
 from adjudge.data.formats.spaced import (
     check_cells,
     check_rows,
-    is_whole,
-    most_rows,
     numbers_of,
     read_spaced,
 )
 from adjudge.data.formats.tables import write_rows
+from adjudge.data.gold_table import gold_from_table
 from adjudge.errors import BadData, shown
 
 _NAMES = ("topic", "0", "document", "grade")
 
 
-def sniff(head: Head) -> bool:
-    """Lines of four fields, the last a whole number, the second 0 or Q0 or the third an id."""
-    return most_rows(head, _fits)
-
-
-def _fits(cells: list[str]) -> bool:
-    if len(cells) != 4 or not is_whole(cells[3]):
-        return False
-    # A submission of TREC 2011 has four fields too: its third is a rank.
-    return cells[1] in {"0", "Q0"} or not (is_whole(cells[2]) or cells[2] == "na")
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """Gold: the grade of each pair of topic and document."""
-    table, source = read_spaced(path, options, _NAMES)
+    table, source = read_spaced(file, options, _NAMES)
     _, wrong = numbers_of(table["grade"], whole=True)
     table = check_rows(
         table, source, [(wrong, "grade", lambda _, value: f"{shown(value)} is no whole number")]
@@ -99,7 +85,6 @@ FORMATS = (
         reads=("gold",),
         writes=("labels", "gold"),
         extension=".qrels",
-        sniff=sniff,
         read=read,
         write=write,
     ),

@@ -11,27 +11,26 @@ off again, as is our own apostrophe.
 
 from __future__ import annotations
 
-import csv
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from adjudge.data.build import gold_from_table, load_table
-from adjudge.data.columns import roles_of
+from adjudge.data.build import load_table
+from adjudge.data.columns import letters_of
 from adjudge.data.formats.delimited import Delimited, read_delimited
-from adjudge.data.formats.format import Content, Format, Head, Options, need
+from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.omissions import is_blank, keep_rows, left_out
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.ratings import need_pairs, queries, ratings
 from adjudge.data.formats.records import Rows, read_json, scalars, single
 from adjudge.data.formats.tables import guarded, unguarded, write_csv, write_rows
+from adjudge.data.gold_table import gold_from_table
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, pair_names
 from adjudge.data.scale import Scale, as_number, canonical
@@ -43,49 +42,15 @@ _CELLS = 4_000_000  # cells of a book that are laid out at a time
 _FIELD = "document_fields."
 
 
-def sniff_case(head: Head) -> bool:
-    """A header of query, docid and rating, in whatever case."""
-    return sorted(_letters(name) for name in head.cells(",")) == ["docid", "query", "rating"]
-
-
-def sniff_book(head: Head) -> bool:
-    """A header of query, docid and names, over cells that are numbers or empty."""
-    lines = head.text.splitlines(keepends=True)
-    rows = [cells for cells in csv.reader(lines[: 1 + 20]) if cells]
-    if not rows or len(rows[0]) < 3:
-        return False
-    header = [_letters(name) for name in rows[0]]
-    if sorted(header[:2]) != ["docid", "query"] or _is_plain(rows[0][2:]):
-        return False
-    whole = [cells for cells in rows[1:] if len(cells) == len(header)]
-    return all(not c.strip() or as_number(c.strip()) is not None for r in whole for c in r[2:])
-
-
-def sniff_json(head: Head) -> bool:
-    """An object with pairs of query and document."""
-    return head.text.lstrip()[:1] == "{" and '"query_doc_pairs"' in head.text
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[^a-z]", "", name.casefold())
-
-
-def _is_plain(names: list[str]) -> bool:
-    """Whether the columns after query and document are those of plain judgments or gold."""
-    roles = roles_of(names)
-    told = {"label", "gold"} & set(roles)
-    return {"judge", "label"} <= set(roles) or (bool(told) and len(roles) == len(names))
-
-
 def _freed(column: Any) -> Any:
     """A column without the marks that keep a spreadsheet from running its cells."""
     return pc.replace_substring_regex(unguarded(column), r"^ ([=+\-@])", r"\1")
 
 
-def read_case(path: Path, options: Options) -> Content:
+def read_case(file: File, options: Options) -> Content:
     """The ratings of a case, as labels and as gold."""
-    table, source, lone = _read_case_rows(path, options)
-    names = {_letters(name): name for name in table.column_names}
+    table, source, lone = _read_case_rows(file, options)
+    names = {letters_of(name): name for name in table.column_names}
     query, document, rating = names["query"], names["docid"], names["rating"]
     table = pa.table([_freed(column) for column in table.columns], names=table.column_names)
     blank = is_blank(table[rating])
@@ -104,25 +69,25 @@ def read_case(path: Path, options: Options) -> Content:
     return Content(gold=gold, labels=labels, scale=scale, bad=source.skipped, notes=notes)
 
 
-def _read_case_rows(path: Path, options: Options) -> tuple[Any, Source, int]:
+def _read_case_rows(file: File, options: Options) -> tuple[Any, Source, int]:
     """The table of a case, and how many rows are a query alone, as Quepid writes an unrated one."""
-    table, source = read_delimited(path, replace(options, skip_bad=True))
+    table, source = read_delimited(file, replace(options, skip_bad=True))
     source.skip_bad = options.skip_bad
     if not source.bad:
         return table, source, 0
     width = len(table.column_names)
-    shape = Delimited(path, ",", True, options.encoding)
+    shape = Delimited(file)
     lone = [line for line, cells in shape.records() if len(cells) == 1]
     for line, cells in shape.records():
         if len(cells) not in (1, width) and not options.skip_bad:
             raise BadData(
                 f"{len(cells)} cells where the header has {width}",
-                source=path.name,
+                source=file.name,
                 line=line,
                 value=cells,
                 wanted=f"{width} cells",
             )
-    places = {f"{path.name}, line {line}" for line in lone}
+    places = {f"{file.name}, line {line}" for line in lone}
     source.bad = [bad for bad in source.bad if bad.place not in places]
     return table, source, len(lone)
 
@@ -152,12 +117,12 @@ def _numerals(numbers: Any) -> Any:
     return pa.array(texts, pa.large_string()).take(pa.array(codes, mask=codes < 0))
 
 
-def read_book(path: Path, options: Options) -> Content:
+def read_book(file: File, options: Options) -> Content:
     """The judgments of a book in CSV: a column a judge, a cell a judgment."""
-    table, source = read_delimited(path, options)
+    table, source = read_delimited(file, options)
     names = _freed(pa.array(table.column_names)).to_pylist()
     table = pa.table([_freed(column) for column in table.columns], names=names)
-    place = {_letters(name): name for name in names[:2]}
+    place = {letters_of(name): name for name in names[:2]}
     if set(place) != {"query", "docid"}:
         raise source.error(None, f"the columns are {', '.join(names)}; wanted query, docid, judges")
     query, document = place["query"], place["docid"]
@@ -235,7 +200,7 @@ def _pairs(content: Content, name: str) -> tuple[Judgments, Any, Any]:
 def _check_cells(judgments: Judgments, judges: list[str]) -> None:
     """Complain of what a table with a column a judge and a row a pair cannot hold."""
     for name in judges:
-        if _letters(name) in ("query", "docid") or name != name.strip():
+        if letters_of(name) in ("query", "docid") or name != name.strip():
             raise BadData(
                 f"a book in CSV has a column a judge, and {shown(name)} is no name for one; "
                 "wanted quepid-book-json",
@@ -254,13 +219,13 @@ def _check_cells(judgments: Judgments, judges: list[str]) -> None:
         )
 
 
-def read_book_json(path: Path, options: Options) -> Content:
+def read_book_json(file: File, options: Options) -> Content:
     """The judgments of a book in JSON, on the scale that it names."""
-    book = read_json(path, options)
+    book = read_json(file)
     pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
     if not isinstance(pairs, list):
-        raise BadData("there is no list query_doc_pairs", source=path.name, wanted="a book")
-    rows, every, gone = Rows(path, options), Rows(path, options), Counter[str]()
+        raise BadData("there is no list query_doc_pairs", source=file.name, wanted="a book")
+    rows, every, gone = Rows(file, options), Rows(file, options), Counter[str]()
     for number, pair in enumerate(pairs, start=1):
         place = f"pair {number}"
         if not isinstance(pair, dict):
@@ -388,7 +353,6 @@ FORMATS = (
         title="Quepid case: query, docid, rating",
         reads=("gold", "labels"),
         writes=("labels", "gold"),
-        sniff=sniff_case,
         read=read_case,
         write=write_case,
     ),
@@ -397,7 +361,6 @@ FORMATS = (
         title="Quepid book, comma separated: query, docid, a column a judge",
         reads=("judgments",),
         writes=("judgments",),
-        sniff=sniff_book,
         read=read_book,
         write=write_book,
     ),
@@ -407,7 +370,6 @@ FORMATS = (
         reads=("judgments",),
         writes=("judgments",),
         extension=".json",
-        sniff=sniff_json,
         read=read_book_json,
         write=write_book_json,
     ),

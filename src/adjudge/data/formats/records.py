@@ -7,62 +7,50 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from adjudge.data.formats.files import check_readable, not_text, opened, reading
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File
 from adjudge.data.scale import canonical
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
 
-def read_json(path: Path, options: Options) -> Any:
+def read_json(file: File) -> Any:
     """What a JSON file holds; a fault is named with its line."""
-    check_readable(path)
-    return _parsed(_text(path, options), path)
+    return _parsed(file.read_text(), file.name)
 
 
-def read_records(path: Path, options: Options, what: str) -> list[tuple[str, Any]]:
+def read_records(file: File, what: str) -> list[tuple[str, Any]]:
     """The records of a JSON array, or of a file with one JSON object a line, with their places.
 
     A place reads ``task 3`` where ``what`` is a task.
     """
-    check_readable(path)
-    text = _text(path, options)
+    text = file.read_text()
     whole = text.lstrip()
     if whole.startswith("{"):
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) > 1 and _is_json(lines[0]):
-            return list(_by_line(text, path, what))
-    found = _parsed(text, path)
+            return list(_by_line(text, file.name, what))
+    found = _parsed(text, file.name)
     records = found if isinstance(found, list) else [found]
     return [(f"{what} {number}", record) for number, record in enumerate(records, start=1)]
 
 
-def _text(path: Path, options: Options) -> str:
-    with reading(path), opened(path) as file:
-        data = file.read()
-    try:
-        return data.decode(options.encoding).removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        raise not_text(path, options.encoding) from None
-
-
-def _parsed(text: str, path: Path, first: int = 1) -> Any:
+def _parsed(text: str, name: str, first: int = 1) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as fault:
         raise BadData(
             f"is no JSON: {fault.msg} at character {fault.colno}",
-            source=path.name,
+            source=name,
             line=fault.lineno + first - 1,
             wanted="JSON",
         ) from None
     except RecursionError:
-        raise BadData("is no JSON that can be read: nested too deep", source=path.name) from None
+        raise BadData("is no JSON that can be read: nested too deep", source=name) from None
 
 
 def _is_json(line: str) -> bool:
@@ -73,12 +61,12 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def _by_line(text: str, path: Path, what: str) -> Iterator[tuple[str, Any]]:
+def _by_line(text: str, name: str, what: str) -> Iterator[tuple[str, Any]]:
     count = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             count += 1
-            yield f"{what} {count}", _parsed(line, path, number)
+            yield f"{what} {count}", _parsed(line, name, number)
 
 
 class Rows:
@@ -87,10 +75,10 @@ class Rows:
     A fault in a record is raised, or with ``skip_bad`` noted, by ``fault``.
     """
 
-    def __init__(self, path: Path, options: Options) -> None:
+    def __init__(self, file: File, options: Options) -> None:
         self._rows: list[dict[str, Any]] = []
         self._places: list[str] = []
-        self.source = Source(path.name, skip_bad=options.skip_bad, place_of=self._place_of)
+        self.source = Source(file.name, skip_bad=options.skip_bad, place_of=self._place_of)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.spaced import (
     check_rows,
-    is_number,
-    is_whole,
-    most_rows,
     nul_fault,
     numbers_of,
     read_spaced,
@@ -20,16 +16,9 @@ from adjudge.errors import shown
 _NAMES = ("topic", "Q0", "document", "rank", "score", "tag")
 
 
-def sniff(head: Head) -> bool:
-    """Lines of six fields, of which the fourth is a whole number and the fifth a number."""
-    return most_rows(
-        head, lambda cells: len(cells) == 6 and is_whole(cells[3]) and is_number(cells[4])
-    )
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """The run as a table: topic, document, rank, score, tag, line; a document once in a topic."""
-    table, source = read_spaced(path, options, _NAMES, lines=True)
+    table, source = read_spaced(file, options, _NAMES, lines=True)
     _, no_rank = numbers_of(table["rank"], whole=True)
     _, no_score = numbers_of(table["score"])
     table = check_rows(
@@ -55,7 +44,6 @@ FORMATS = (
         title="TREC run: topic Q0 document rank score tag",
         reads=("run",),
         extension=".run",
-        sniff=sniff,
         read=read,
     ),
 )

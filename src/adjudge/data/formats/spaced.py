@@ -5,9 +5,7 @@ Such files are read whole and split by Arrow, so a line is a row and every fault
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.formats.files import check_readable, encoding_name, not_text, opened, reading
-from adjudge.data.formats.format import Head, Options
+from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.signatures import NUMBER, WHOLE
 from adjudge.data.names import encode
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
@@ -25,28 +24,23 @@ from adjudge.errors import BadData, shown
 Fault = tuple[NDArray[np.bool_], str, Callable[[int, Any], str]]
 
 
-_WHOLE = r"^-?[0-9]{1,18}$"
-_NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
-
-
 def read_spaced(
-    path: Path, options: Options, names: tuple[str, ...], *, lines: bool = False
+    file: File, options: Options, names: tuple[str, ...], *, lines: bool = False
 ) -> tuple[Any, Source]:
     """A file of cells set apart by white space as a table of text columns, and its source.
 
     With ``lines`` the last column is the line of each row, a number.
     """
-    check_readable(path)
-    texts = _lines(path, options.encoding)
+    texts = _lines(file.read_text())
     numbers = np.flatnonzero(np.asarray(pc.not_equal(texts, "")))
     if numbers.size and numbers[-1] == numbers.size - 1:  # no blank line before the last
         texts = texts.slice(0, numbers.size)
     else:
         texts = texts.take(pa.array(numbers))
     cells = pc.ascii_split_whitespace(texts)
-    source = Source(path.name, line_of=lambda row: int(numbers[row]) + 1, skip_bad=options.skip_bad)
+    source = Source(file.name, line_of=lambda row: int(numbers[row]) + 1, skip_bad=options.skip_bad)
     if not len(cells):
-        raise BadData("there is nothing in the file", source=path.name)
+        raise BadData("there is nothing in the file", source=file.name)
     counts = np.asarray(pc.list_value_length(cells))
     wrong = np.flatnonzero(counts != len(names))
     for row in wrong:
@@ -63,7 +57,7 @@ def read_spaced(
     if wrong.size:
         good = np.flatnonzero(counts == len(names))
         if not good.size:
-            raise BadData(f"every one of the {len(cells):,} rows is bad", source=path.name)
+            raise BadData(f"every one of the {len(cells):,} rows is bad", source=file.name)
         cells = cells.take(pa.array(good))
         source.keep(good)
     flat = cells.flatten()
@@ -75,14 +69,8 @@ def read_spaced(
     return pa.table(columns), source
 
 
-def _lines(path: Path, encoding: str) -> Any:
-    """The lines of a file without the white space around them."""
-    with reading(path), opened(path) as file:
-        data = file.read()
-    try:
-        text = data.decode(encoding_name(encoding)).removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        raise not_text(path, encoding) from None
+def _lines(text: str) -> Any:
+    """The lines of a text without the white space around them."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = pc.split_pattern(pa.array([text], pa.large_string()), "\n").flatten()
@@ -116,7 +104,7 @@ def check_rows(table: Any, source: Source, faults: list[Fault]) -> Any:
 
 def numbers_of(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.bool_]]:
     """A text column as numbers, and which cells are no finite number, or no whole one."""
-    fits = pc.fill_null(pc.match_substring_regex(column, _WHOLE if whole else _NUMBER), False)
+    fits = pc.fill_null(pc.match_substring_regex(column, WHOLE if whole else NUMBER), False)
     text = pc.if_else(fits, column, "0")
     values = text.cast(pa.int64() if whole else pa.float64())
     return values, ~np.asarray(pc.and_(fits, pc.is_finite(values)), dtype=np.bool_)
@@ -165,24 +153,3 @@ def check_cells(table: Any, columns: tuple[str, ...], format_name: str, gaps: st
             raise BadData(
                 what if value else "there is none", row=row + 1, column=column, value=value
             )
-
-
-def most_rows(head: Head, fits: Callable[[list[str]], bool]) -> bool:
-    """Whether the first line fits, which a header would not, and most of those after it.
-
-    A fault in one of them is for the reader to name.
-    """
-    whole = head.text.rpartition("\n")[0] or head.text  # the last line may be cut off
-    lines = [line.split() for line in whole.replace("\r", "\n").split("\n")]
-    rows = [cells for cells in lines if cells][:50]
-    return bool(rows) and fits(rows[0]) and 2 * sum(map(fits, rows)) >= len(rows)
-
-
-def is_whole(cell: str) -> bool:
-    """Whether a cell is a whole number."""
-    return re.match(_WHOLE, cell) is not None
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell is a number."""
-    return re.match(_NUMBER, cell) is not None

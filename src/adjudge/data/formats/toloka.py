@@ -10,7 +10,6 @@ are UTC.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,10 @@ import pyarrow.compute as pc
 
 from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.files import check_readable, opened, reading
-from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.instants import instants, seconds_between
 from adjudge.data.formats.omissions import is_blank, is_word, keep_rows, leave_out
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
 from adjudge.data.formats.reasons import with_reasons
 from adjudge.data.names import as_names
@@ -36,18 +35,11 @@ _HINT = "HINT:text"
 _INPUTS = "INPUT"  # the joined inputs, where they are the item
 
 
-def sniff(head: Head) -> bool:
-    """A header with workers, inputs and outputs, each under its prefix."""
-    columns = head.columns
-    return _JUDGE in columns and any(name.startswith("OUTPUT:") for name in columns)
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """The judgments of a pool, with the gold of its control tasks."""
-    check_readable(path)
-    with reading(path), opened(path) as file:  # a pool saved again by a program may have commas
-        delimiter = "\t" if b"\t" in file.readline() else ","
-    table, source = read_delimited(path, options, delimiter=delimiter, columns=_columns)
+    # A pool saved again by a program may have commas.
+    delimiter = "\t" if b"\t" in file.start.partition(b"\n")[0] else ","
+    table, source = read_delimited(file, options, delimiter=delimiter, columns=_columns)
     outputs = [_bare(name) for name in table.column_names if name.startswith("OUTPUT:")]
     question = chosen_question(outputs, options, source.name, "output", "a column OUTPUT:<field>")
     table, notes = leave_out(table, source, _reasons(table, f"OUTPUT:{question}"))
@@ -149,7 +141,6 @@ FORMATS = (
         title="Toloka assignments: INPUT:<x>, OUTPUT:<x>, GOLDEN:<x>, ASSIGNMENT:worker_id",
         reads=("judgments", "gold"),
         extension=".tsv",
-        sniff=sniff,
         read=read,
     ),
 )

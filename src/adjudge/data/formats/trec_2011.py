@@ -7,7 +7,6 @@ class``, with a rank from 1 and the class as the probability of relevance, eithe
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -19,14 +18,13 @@ from adjudge.data.build import load_table
 from adjudge.data.consensus import places
 from adjudge.data.formats.consensus_table import relevance
 from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.format import Content, Format, Head, Options, need
+from adjudge.data.formats.format import Content, Format, Options, need
+from adjudge.data.formats.opening import File
 from adjudge.data.formats.ratings import need_pairs
+from adjudge.data.formats.signatures import TREC_2011 as HEADER
 from adjudge.data.formats.spaced import (
     check_cells,
     check_rows,
-    is_number,
-    is_whole,
-    most_rows,
     nul_fault,
     numbers_of,
     read_spaced,
@@ -39,21 +37,15 @@ from adjudge.data.names import encode, look_up, pair_names
 from adjudge.data.scale import Scale, as_number
 from adjudge.errors import BadData, shown
 
-HEADER = ("TOPIC", "HIT_ID", "WORKER_ID", "DOC_ID", "TRUTH", "LABEL")
 SCALE = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
 _SUBMISSION = ("topic", "document", "rank", "class")
 
 
-def sniff(head: Head) -> bool:
-    """Exactly this header."""
-    return tuple(head.cells("\t")) == HEADER
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """Binary judgments, and gold where the truth is known; the HIT of a judgment is not kept."""
     chosen = [name for name in HEADER if name != "HIT_ID"]
     table, source = read_delimited(
-        path, options, delimiter="\t", quoted=False, columns=lambda _: chosen
+        file, options, delimiter="\t", quoted=False, columns=lambda _: chosen
     )
     unknown = pc.equal(pc.utf8_trim_whitespace(table["TRUTH"]), "-1")
     known = pc.if_else(unknown, pa.scalar("", pa.string()), table["TRUTH"])
@@ -111,21 +103,9 @@ def _binary(judgments: Judgments) -> Judgments:
     return judgments.collapse()
 
 
-def sniff_submission(head: Head) -> bool:
-    """Lines of four fields: the third a rank or ``na``, the fourth from 0 to 1 or ``na``."""
-
-    def fits(cells: list[str]) -> bool:
-        if len(cells) != 4:
-            return False
-        placed = cells[2] == "na" or is_whole(cells[2])
-        return placed and (cells[3] == "na" or is_number(cells[3]))
-
-    return most_rows(head, fits)
-
-
-def read_submission(path: Path, options: Options) -> Content:
+def read_submission(file: File, options: Options) -> Content:
     """Labels: the class is the probability of relevance, from .5 on the label is 1."""
-    table, source = read_spaced(path, options, _SUBMISSION)
+    table, source = read_spaced(file, options, _SUBMISSION)
     rank, no_rank = _or_na(table["rank"], whole=True)
     share, no_class = _or_na(table["class"])
     low = np.asarray(pc.fill_null(pc.less(rank, 1), False), dtype=np.bool_)
@@ -237,7 +217,6 @@ FORMATS = (
         reads=("judgments", "gold"),
         writes=("judgments",),
         extension=".tsv",
-        sniff=sniff,
         read=read,
         write=write,
     ),
@@ -247,7 +226,6 @@ FORMATS = (
         reads=("labels",),
         writes=("labels",),
         extension=".txt",
-        sniff=sniff_submission,
         read=read_submission,
         write=write_submission,
     ),

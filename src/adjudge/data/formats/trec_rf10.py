@@ -8,7 +8,6 @@ a page planted so that it does not open.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,25 +15,21 @@ import pyarrow.compute as pc
 
 from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.format import Content, Format, Head, Options
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.signatures import TREC_RF10 as HEADER
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
 
-HEADER = ("topicID", "workerID", "docID", "gold", "label")
 BROKEN = "-2"
 SCALE = Scale(labels=(BROKEN, "0", "1", "2"), ordinal=True, relevant=("1", "2"))
 
 
-def sniff(head: Head) -> bool:
-    """Exactly this header."""
-    return tuple(head.cells("\t")) == HEADER
-
-
-def read(path: Path, options: Options) -> Content:
+def read(file: File, options: Options) -> Content:
     """Judgments on -2 < 0 < 1 < 2 unless another scale is named, and gold with its honeypots."""
-    table, source = read_delimited(path, options, delimiter="\t", quoted=False)
+    table, source = read_delimited(file, options, delimiter="\t", quoted=False)
     unknown = pc.equal(pc.utf8_trim_whitespace(table["gold"]), "-1")
     known = pc.if_else(unknown, pa.scalar("", pa.string()), table["gold"])
     table = table.set_column(HEADER.index("gold"), "gold", known)
@@ -96,7 +91,6 @@ FORMATS = (
         title="TREC 2010 relevance feedback: topicID workerID docID gold label, tab separated",
         reads=("judgments", "gold"),
         extension=".tsv",
-        sniff=sniff,
         read=read,
     ),
 )

@@ -25,17 +25,12 @@ import pyarrow.parquet
 
 from adjudge.data.formats.batches import rows_of
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import is_uri as is_uri  # noqa: PLC0414 - part of it
 from adjudge.errors import BadData
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _ROW = 24  # bytes of a row of text, about: too few rather than too many
 _PACKED = 6  # how many times larger text is than its compressed file, about
 _BLOCK = 1 << 22  # bytes copied at a time
-
-
-def is_uri(place: str) -> bool:
-    """Whether a place is named by a URI."""
-    return _SCHEME.match(place) is not None
 
 
 def shown_uri(uri: str) -> str:

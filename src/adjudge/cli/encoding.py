@@ -1,0 +1,77 @@
+"""Plain files taken together: encoded into a folder before a fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adjudge.cli.console import count, progress, say
+from adjudge.cli.placing import each_of
+from adjudge.errors import BadData, BadSetting
+
+if TYPE_CHECKING:
+    from adjudge.cli.options import Labelling, Reading
+    from adjudge.engines.engine import Engine
+
+_PLAIN = ("csv", "tsv", "jsonl", "parquet")
+
+
+def is_plain(place: str, reading: Reading) -> bool:
+    """Whether a file can be read a few rows at a time; a URI is judged by its ending."""
+    from adjudge.data.formats import detect
+    from adjudge.data.formats.uris import is_uri, name_of
+
+    if is_uri(place):
+        ending = name_of(place).lower().removesuffix(".gz").removesuffix(".bz2").rpartition(".")[2]
+        return (reading.format or ending) in _PLAIN
+    path = Path(place)
+    if place == "-" or not path.is_file():
+        return False
+    name = reading.format or detect(path, encoding=reading.encoding).name
+    return name in _PLAIN
+
+
+def encode_into(
+    folder: Path,
+    paths: list[str],
+    engine: Engine | None,
+    labelling: Labelling,
+    reading: Reading,
+    rows: int | None = None,
+) -> None:
+    """Encode plain files into a folder; what was made, and what left out, is told."""
+    from adjudge.data.formats.format import Options
+    from adjudge.data.formats.uris import name_of
+    from adjudge.data.scale import Scale
+    from adjudge.engines.encoding import ROWS, encode_files
+    from adjudge.models.model import Step
+
+    for path in paths:
+        if not is_plain(path, reading):
+            raise BadData(
+                f"is not among {', '.join(_PLAIN)}; only these can be taken together",
+                source=name_of(path),
+            )
+    if reading.skip_bad_rows:
+        raise BadSetting(
+            "--skip-bad-rows", True, "one file; 'adjudge convert' leaves out the bad rows of each"
+        )
+    scale = None
+    if labelling.labels is not None:
+        scale = Scale.parse(labelling.labels, relevant=labelling.named_relevant)
+    options = Options(scale=scale, encoding=reading.encoding)
+    with progress("encoding") as on_step:
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if on_step is not None:
+                on_step(Step(stage, done, total, stage))
+
+        made = encode_files(
+            paths, folder, options, each=each_of(engine), rows=rows or ROWS, progress=tell
+        )
+    say(
+        f"encoded: {count(made.judgments, 'judgment')} of {count(made.items, 'item')} "
+        f"by {count(made.judges, 'judge')}, in {count(made.buckets, 'part')}"
+    )
+    if made.left_out:
+        say(f"  left out: {', '.join(made.left_out)}")

@@ -1,0 +1,226 @@
+"""How every format is known by the beginning of a file, cheaply: only the one found is then loaded.
+
+``SIGNATURES`` are asked in order, the more particular before the more general.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from adjudge.data.columns import letters_of, roles_of
+from adjudge.data.formats.opening import File
+from adjudge.data.scale import as_number
+
+WHOLE = r"^-?[0-9]{1,18}$"
+NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+
+# Headers that a format has exactly so.
+TREC_RF10 = ("topicID", "workerID", "docID", "gold", "label")
+TREC_2011 = ("TOPIC", "HIT_ID", "WORKER_ID", "DOC_ID", "TRUTH", "LABEL")
+BEIR = ("query-id", "corpus-id", "score")
+
+_ARGILLA = re.compile(r'"[^"\n]+\.(responses\.users|responses\.status|responses|suggestion)"\s*:')
+_LABEL_STUDIO = ('"result"', '"completed_by"', '"from_name"', '"data"')
+_CROWDKIT = ({"task", "worker", "label"}, {"task", "true_label"}, {"task", "label"})
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The name of a format, the module that holds it, and whether a file looks like it."""
+
+    name: str
+    module: str
+    fits: Callable[[File], bool]
+
+
+def _has(delimiter: str, *names: str) -> Callable[[File], bool]:
+    """A header with these columns among others."""
+    return lambda file: set(names) <= set(file.cells(delimiter))
+
+
+def _is(*header: str) -> Callable[[File], bool]:
+    """Exactly this header, tab separated."""
+    return lambda file: tuple(file.cells("\t")) == header
+
+
+def _mturk(file: File) -> bool:
+    """A header with HITs, workers, assignments and answers."""
+    columns = file.columns
+    known = {"HITId", "WorkerId"} <= set(columns) and any("Assignment" in c for c in columns)
+    return known and any(column.startswith("Answer.") for column in columns)
+
+
+def _toloka(file: File) -> bool:
+    """A header with workers, inputs and outputs, each under its prefix."""
+    columns = file.columns
+    return "ASSIGNMENT:worker_id" in columns and any(c.startswith("OUTPUT:") for c in columns)
+
+
+def _label_studio(file: File) -> bool:
+    """JSON with annotations, and what Label Studio writes into or beside them."""
+    text = file.text
+    return _is_json(file) and '"annotations"' in text and any(m in text for m in _LABEL_STUDIO)
+
+
+def _argilla(file: File) -> bool:
+    """JSON whose keys include responses or a suggestion to some question."""
+    return _is_json(file) and _ARGILLA.search(file.text) is not None
+
+
+def _is_json(file: File) -> bool:
+    return file.text.lstrip()[:1] in ("[", "{")
+
+
+def _quepid_case(file: File) -> bool:
+    """A header of query, docid and rating, in whatever case."""
+    return sorted(letters_of(name) for name in file.cells(",")) == ["docid", "query", "rating"]
+
+
+def _quepid_book(file: File) -> bool:
+    """A header of query, docid and names, over cells that are numbers or empty."""
+    header = [letters_of(name) for name in file.cells(",")[:2]]
+    if sorted(header) != ["docid", "query"]:
+        return False
+    lines = file.text.splitlines(keepends=True)
+    rows = [cells for cells in csv.reader(lines[: 1 + 20]) if cells]
+    if len(rows[0]) < 3 or _is_plain_but_for_pairs(rows[0][2:]):
+        return False
+    whole = [cells for cells in rows[1:] if len(cells) == len(rows[0])]
+    return all(not c.strip() or as_number(c.strip()) is not None for r in whole for c in r[2:])
+
+
+def _is_plain_but_for_pairs(names: list[str]) -> bool:
+    """Whether the columns after query and document are those of plain judgments or gold."""
+    roles = roles_of(names)
+    told = {"label", "gold"} & set(roles)
+    return {"judge", "label"} <= set(roles) or (bool(told) and len(roles) == len(names))
+
+
+def quepid_book_json(file: File) -> bool:
+    """An object with pairs of query and document."""
+    return file.text.lstrip()[:1] == "{" and '"query_doc_pairs"' in file.text
+
+
+def _qrels(cells: list[str]) -> bool:
+    """Four fields, the last a whole number, the second 0 or Q0 or the third an id."""
+    if len(cells) != 4 or not is_whole(cells[3]):
+        return False
+    # A submission of TREC 2011 has four fields too: its third is a rank.
+    return cells[1] in {"0", "Q0"} or not (is_whole(cells[2]) or cells[2] == "na")
+
+
+def is_run_row(cells: list[str]) -> bool:
+    """Six fields, of which the fourth is a whole number and the fifth a number."""
+    return len(cells) == 6 and is_whole(cells[3]) and is_number(cells[4])
+
+
+def _submission(cells: list[str]) -> bool:
+    """Four fields: the third a rank or ``na``, the fourth from 0 to 1 or ``na``."""
+    if len(cells) != 4:
+        return False
+    placed = cells[2] == "na" or is_whole(cells[2])
+    return placed and (cells[3] == "na" or is_number(cells[3]))
+
+
+def _rows(fits: Callable[[list[str]], bool]) -> Callable[[File], bool]:
+    """Rows without a header, their cells set apart by white space."""
+    return lambda file: most_rows(file, fits)
+
+
+def most_rows(file: File, fits: Callable[[list[str]], bool]) -> bool:
+    """Whether the first line fits, which a header would not, and most of those after it.
+
+    A fault in one of them is for the reader to name.
+    """
+    if not fits(re.split(r"[\r\n]", file.text.lstrip(), maxsplit=1)[0].split()):
+        return False
+    whole = file.text.rpartition("\n")[0] or file.text  # the last line may be cut off
+    lines = [line.split() for line in whole.replace("\r", "\n").split("\n")]
+    rows = [cells for cells in lines if cells][:50]
+    return bool(rows) and fits(rows[0]) and 2 * sum(map(fits, rows)) >= len(rows)
+
+
+def is_whole(cell: str) -> bool:
+    """Whether a cell is a whole number."""
+    return re.match(WHOLE, cell) is not None
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number."""
+    return re.match(NUMBER, cell) is not None
+
+
+def _encoded(file: File) -> bool:
+    """A folder with a manifest and the arrays beside it."""
+    return {"manifest.json", "offsets.i8", "judge.i4"} <= file.names
+
+
+def _beir(file: File) -> bool:
+    """Exactly this header, or a folder with qrels in it."""
+    inside = any(name.startswith("qrels/") and name.endswith(".tsv") for name in file.names)
+    return inside or tuple(file.cells("\t")) == BEIR
+
+
+def _consensus(file: File) -> bool:
+    """Columns item, label and probability, and no judge."""
+    columns = set(_columns(file))
+    return {"item", "label", "probability"} <= columns and "judge" not in columns
+
+
+def _plain(file: File) -> bool:
+    """A header, or a first JSON record, with two of item, judge and label; or item and gold."""
+    if file.path.suffix == ".parquet" or file.kind == "parquet":
+        return True
+    roles = roles_of(_columns(file))
+    parts = ("item" in roles or "document" in roles, "judge" in roles, "label" in roles)
+    return sum(parts) >= 2 or (parts[0] and "gold" in roles)  # with one missing, say which
+
+
+def _columns(file: File) -> list[str]:
+    """The columns of a table, be it delimited, JSONL or Parquet."""
+    if file.kind == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        try:
+            return list(pa.parquet.read_schema(file.path).names)
+        except (pa.ArrowInvalid, OSError):
+            return []
+    return _json_keys(file.text) if file.first.lstrip().startswith("{") else file.columns
+
+
+def _json_keys(text: str) -> list[str]:
+    """The keys of the first object of a file; none if it begins otherwise."""
+    try:
+        record, _ = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return []
+    return list(record) if isinstance(record, dict) else []
+
+
+SIGNATURES = (
+    Signature("encoded", "encoded", _encoded),
+    Signature("mturk", "mturk", _mturk),
+    Signature("appen", "appen", _has(",", "_unit_id", "_worker_id")),
+    Signature("toloka", "toloka", _toloka),
+    Signature("label-studio", "label_studio", _label_studio),
+    Signature("argilla", "argilla", _argilla),
+    Signature("quepid-case", "quepid", _quepid_case),
+    Signature("quepid-book", "quepid", _quepid_book),
+    Signature("quepid-book-json", "quepid", quepid_book_json),
+    Signature("opensearch", "opensearch", lambda _: False),  # written only
+    Signature("kaggle", "kaggle", _has(",", "id", "query", "product_title")),
+    Signature("trec-rf10", "trec_rf10", _is(*TREC_RF10)),
+    Signature("qrels", "qrels", _rows(_qrels)),
+    Signature("run", "run", _rows(is_run_row)),
+    Signature("trec-2011", "trec_2011", _is(*TREC_2011)),
+    Signature("trec-2011-submission", "trec_2011", _rows(_submission)),
+    Signature("beir", "beir", _beir),
+    Signature("crowd-kit", "crowdkit", lambda file: set(file.columns) in _CROWDKIT),
+    Signature("consensus", "consensus_table", _consensus),
+    Signature("csv", "plain", _plain),
+)

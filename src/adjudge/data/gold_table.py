@@ -1,0 +1,87 @@
+"""From a table with text in it to gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from adjudge.data.build import compact, encode_columns, items_of
+from adjudge.data.checks import bad_rows
+from adjudge.data.columns import as_text, canonical_codes, one_each, roles_of, taken_in, text_of
+from adjudge.data.gold import Gold
+from adjudge.data.names import as_names
+from adjudge.data.scale import Scale
+from adjudge.data.source import Source
+
+_NOT_GOLD = ("judge", "label")
+
+
+def gold_from_table(
+    table: Any,
+    *,
+    source: str | Source = "gold",
+    roles: dict[str, str] | None = None,
+    scale: Scale | None = None,
+) -> Gold:
+    """Gold from a table with ``item`` (or ``topic`` and ``document``) and ``gold`` or ``label``.
+
+    Gold fits any scale that has its values; with ``scale``, a row that is off it is a bad row.
+    """
+    place = source if isinstance(source, Source) else Source(source)
+    rows = taken_in(table, place)
+    where = roles_of(rows.column_names) if roles is None else dict(roles)
+    _need_gold_columns(where, rows.column_names, place)
+    text = pc.utf8_trim_whitespace(text_of(rows, where["gold"], place))
+    kept = np.flatnonzero(np.asarray(pc.fill_null(pc.not_equal(text, ""), False)))
+    rows = rows.take(pa.array(kept))
+    place.keep(kept)
+    wanted = {role: name for role, name in where.items() if role not in _NOT_GOLD}
+    coded = encode_columns(rows, wanted, place)
+    bad = bad_rows(coded, where, scale, place)
+    if bad is not None:
+        good = np.flatnonzero(~bad)
+        coded = {role: compact(codes[good], names) for role, (codes, names) in coded.items()}
+        rows = rows.take(pa.array(good))
+        place.keep(good)
+    items = items_of(coded, where, place)
+    values, value = canonical_codes(*coded["gold"])
+    chosen, first = one_each(items.by_row, value, values, where["gold"], place, items.names)
+
+    def of_item(role: str) -> Any:
+        return as_text(rows[where[role]]).take(pa.array(first)) if role in where else None
+
+    marks = of_item("honeypot")
+    if marks is not None:
+        marks = pc.is_in(pc.utf8_lower(marks), pa.array(["1", "true", "yes", "y"], marks.type))
+    reasons = of_item("reason")
+    return Gold(
+        items=items.names,
+        value=chosen,
+        values=values,
+        topics=items.topic_names,
+        documents=items.documents,
+        reasons=None if reasons is None else as_names(reasons),
+        honeypot=None if marks is None else np.asarray(marks, dtype=np.bool_),
+        source=place.name,
+    )
+
+
+def _need_gold_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
+    """Complain of a gold table without items or without gold; a label column serves as gold."""
+    if "gold" not in where and "label" in where:
+        where["gold"] = where["label"]
+    if "item" not in where and "document" in where and "topic" not in where:
+        where["item"] = where["document"]
+    if "gold" in where and ("item" in where or {"topic", "document"} <= where.keys()):
+        return
+    wanted = "gold" if "gold" not in where else "item"
+    raise place.error(
+        None,
+        f"no column {wanted!r}; the columns are {', '.join(columns)}; "
+        "wanted item (or topic and document) and gold",
+        column=wanted,
+        wanted=wanted,
+    )

@@ -1,0 +1,55 @@
+"""What others call the columns of judgments, and of items to be judged."""
+
+from __future__ import annotations
+
+# The columns a table may have, each with the names it goes by: letters only, "id" cut off.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "item": ("item", "task", "question", "unit", "example", "pair"),
+    "topic": ("topic", "query", "q"),
+    "document": ("document", "doc", "docno", "corpus"),
+    "judge": (
+        "judge",
+        "worker",
+        "annotator",
+        "coder",
+        "user",
+        "performer",
+        "assessor",
+        "rater",
+        "labeler",
+        "labeller",
+    ),
+    "label": ("label", "answer", "rating", "response", "judgment", "judgement", "grade"),
+    "gold": ("gold", "truth", "truelabel", "goldlabel", "expert"),
+    "reason": ("reason", "why"),
+    "honeypot": ("honeypot", "trap"),
+    "time": ("time", "timestamp", "createdat", "submittedat"),
+    "seconds": ("seconds", "duration", "leadtime", "worktimeinseconds"),
+}
+
+
+# The columns of a table of items to be judged, with what a judge is shown. The words of a query
+# stand beside its id here, so that "query" is not the topic as it is among judgments.
+ITEM_SYNONYMS: dict[str, tuple[str, ...]] = {
+    "name": ("item", "unit", "task", "pair", "example"),
+    "topic": ("topic", "queryid", "qid"),
+    "query": ("query", "querytext", "search", "searchterm", "q"),
+    "need": ("need", "informationneed", "narrative", "intent"),
+    "category": ("category",),
+    "document": ("document", "docid", "doc", "docno", "corpus", "product", "result"),
+    "title": ("title", "producttitle", "documenttitle", "headline"),
+    "text": (
+        "text",
+        "snippet",
+        "body",
+        "description",
+        "productdescription",
+        "contents",
+        "abstract",
+    ),
+    "url": ("url", "link", "documenturl"),
+    "image": ("image", "imageurl", "picture"),
+    "gold": ("gold", "accepted", "goldlabel", "truth"),
+    "reason": ("reason", "goldreason", "why"),
+    "role": ("role", "goldrole"),
+}
