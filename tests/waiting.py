@@ -1,9 +1,10 @@
-"""Waiting for a coroutine where a browser may be open in the same process."""
+"""Waiting: for a coroutine beside a browser, and for what another process is to do."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+import time
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -18,3 +19,11 @@ def alone(work: Coroutine[Any, Any, Made]) -> Made:
     """
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, work).result()
+
+
+def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> None:
+    """Wait for something to hold, asking often; the limit is for what will never be."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"after {seconds} s it is still not so that {what}"
+        time.sleep(0.005)

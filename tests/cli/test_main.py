@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import typer
 import adjudge as package
 from adjudge.cli import MODULES, application, listed
 from commands import Run
+from waiting import wait_until
 
 APP = application()
 COMMANDS = list(listed(APP))
@@ -229,12 +229,39 @@ def test_a_place_that_nobody_may_write(adjudge: Run, crowd: Path) -> None:
     assert ended.err == "error: /proc/self: is a folder that may not be written into\n"
 
 
+def catches(number: int) -> Callable[[int], bool]:
+    """Whether a process has a handler for a signal, as the system tells it."""
+
+    def does(pid: int) -> bool:
+        told = Path(f"/proc/{pid}/status").read_text()
+        mask = told.partition("SigCgt:")[2].split()[0]
+        return bool(int(mask, 16) >> (number - 1) & 1)
+
+    return does
+
+
+def has_worked(seconds: float) -> Callable[[int], bool]:
+    """Whether a process has had so much of a processor, however long it had to wait for it."""
+
+    def does(pid: int) -> bool:
+        ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11]
+        return int(ticks) >= seconds * os.sysconf("SC_CLK_TCK")
+
+    return does
+
+
+@pytest.mark.parametrize(
+    "when",
+    [catches(signal.SIGTERM), catches(signal.SIGALRM), has_worked(0.8), has_worked(2.5)],
+    ids=["at once", "at the command line", "while it reads", "while it fits"],
+)
 @pytest.mark.parametrize(
     ("number", "code", "last"),
     [(signal.SIGINT, 130, "stopped\n"), (signal.SIGTERM, 143, "")],
     ids=["Ctrl-C", "kill"],
 )
 def test_stopped_in_the_middle(
+    when: Callable[[int], bool],
     number: signal.Signals,
     code: int,
     last: str,
@@ -245,10 +272,10 @@ def test_stopped_in_the_middle(
     """A fit a gold item would take minutes: whatever it does when it is stopped, it stops clean."""
     adjudge("simulate", "--items", "4000", "-o", "j.csv", "--truth", "t.csv", "-q")
     process = start("evaluate", "j.csv", "--gold", "t.csv", "--folds", "4000", "-o", "scores.csv")
-    time.sleep(3)
+    wait_until(lambda: when(process.pid), 120, "it is as far as it is to be stopped")
     assert process.poll() is None, "it was over before it could be stopped"
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (code, "")
     assert err.endswith(last)
     assert "Traceback" not in err
@@ -264,3 +291,32 @@ def test_letters_that_a_terminal_does_not_know(folder: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=plain, check=True)
     assert b"caf\\xe9" in done.stdout
+
+
+def test_stopped_again_and_again(folder: Path) -> None:
+    """Signals that rain on it to its last moment: it ends by its own code."""
+    (folder / "j.csv").write_text("item,judge,label\n" + "".join(f"{n},x,1\n" for n in range(99)))
+    process = start("consensus", "j.csv", "-q", "-o", "labels.csv")
+    wait_until(lambda: catches(signal.SIGALRM)(process.pid), 120, "it can be stopped")
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "stopped"
+    assert "Traceback" not in err
+
+
+def test_stopped_when_all_is_done(folder: Path) -> None:
+    """A signal between the end of the work and the end of the process changes nothing."""
+    code = (
+        "import os, signal, sys; from adjudge.__main__ import main; real = signal.signal\n"
+        "def late(number, handler):\n"
+        "    if handler is signal.SIG_IGN: os.kill(os.getpid(), number)\n"
+        "    return real(number, handler)\n"
+        "signal.signal = late; sys.argv = ['adjudge', '--version']; main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == f"adjudge {package.__version__}\n"

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Sequence
 from importlib import import_module
 from inspect import cleandoc
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -134,10 +135,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))
     for number in _STOPS:
         signal.signal(number, _interrupt)
-    try:
-        code = call(sys.argv[1:])
-    except KeyboardInterrupt:  # once more, at the very end
-        code = STOPPED
+    code = call(sys.argv[1:])
     for number in _STOPS:
         signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
@@ -148,16 +146,31 @@ _STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGALRM") if hasattr(sig
 _AGAIN = 0.5  # seconds
 
 
-def _interrupt(*_: object) -> None:
+def _interrupt(_: int, frame: FrameType | None) -> None:
     """Stop, and again after a while: a callback of the compiler may have swallowed the first.
 
-    What is left half done may complain in its own words while it goes; nobody wants to hear it.
+    Only the work is stopped, wherever it is: before it, it is told when it begins; after it, there
+    is nothing to stop, and an exception would end the process in the wrong way. What is left half
+    done may complain in its own words while it goes; nobody wants to hear it.
     """
     _interrupted.set()
     sys.unraisablehook = lambda _: None
+    while frame is not None and frame.f_code is not _work.__code__:
+        frame = frame.f_back
+    if frame is None:
+        return
     if len(_STOPS) > 1:
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
     raise KeyboardInterrupt
+
+
+def _work(given: Sequence[str]) -> Any:
+    """Run the command itself; all that a stop interrupts."""
+    if _interrupted.is_set():
+        raise KeyboardInterrupt
+    code = _wanted(given)(args=given, prog_name="adjudge", standalone_mode=False)
+    sys.stdout.flush()
+    return code
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -168,8 +181,7 @@ def call(arguments: Sequence[str]) -> int:
     try:
         given = list(arguments) or ["--help"]
         remember(given)
-        code = _wanted(given)(args=given, prog_name="adjudge", standalone_mode=False)
-        sys.stdout.flush()
+        code = _work(given)
     except _USAGE as error:
         return _failed(_usage(error))
     except AdjudgeError as error:
