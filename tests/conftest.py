@@ -9,6 +9,18 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Tests run in as many processes as there are cores: threads of OpenMP and BLAS in each would only
+# wait for one another, which they do at full speed.
+for library in ("OMP", "OPENBLAS"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+# How many examples a property is tried on, unless it says so itself: a few while one works, enough
+# in every run of the checks, and many where a subject changes (./scripts/test quick, all, full).
+for name, examples in {"quick": 10, "ci": 60, "full": 1000}.items():
+    settings.register_profile(name, max_examples=examples, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("ADJUDGE_PROFILE", "ci"))
 
 HERE = Path(__file__).resolve().parent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import Judgments
@@ -27,7 +27,6 @@ def by_item(table: Judgments) -> dict[str, list[tuple[str, str, float | None]]]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
 @given(rows=ROWS, grouped=st.booleans(), timed=st.booleans())
 def test_rows_of_an_item_stand_together_in_the_order_they_came(
     rows: list[tuple[str, str, str]], grouped: bool, timed: bool

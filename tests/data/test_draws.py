@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import HierarchicalRelevance
@@ -16,7 +16,6 @@ from adjudge.data.draws import rank_r_hat
 from adjudge.simulation import Crowd, Population
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_r_hat_equals_arviz(data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 9999)))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import BadData, Gold, Judgments, Scale
@@ -67,7 +67,6 @@ def test_items_can_be_added_without_judgments(small: Judgments) -> None:
     assert small.with_items(pa.array(["q1/a"])) is small
 
 
-@settings(max_examples=80, deadline=None)
 @given(table=judgments())
 def test_tables_come_back_as_they_went(table: Judgments) -> None:
     back = Judgments.from_table(table.to_table(), scale=table.scale)
@@ -76,7 +75,6 @@ def test_tables_come_back_as_they_went(table: Judgments) -> None:
     assert len(back) == len(table)
 
 
-@settings(max_examples=60, deadline=None)
 @given(table=judgments(), data=st.data())
 def test_selection_keeps_exactly_the_chosen_rows(table: Judgments, data: st.DataObject) -> None:
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(table), max_size=len(table))))

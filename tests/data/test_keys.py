@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.keys import encode_short
@@ -29,7 +29,6 @@ def check_like_arrow(column: pa.ChunkedArray) -> None:
     assert codes.flags.writeable
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     start=st.sampled_from(["", "item-", "ünïcode/", "a-rather-long-beginning-"]),
     ends=st.lists(LETTERS, min_size=1, max_size=40),
@@ -103,7 +102,6 @@ def test_long_columns_take_the_way_of_keys_and_end_the_same() -> None:
     assert codes[:3].tolist() == [0, 1, 2]
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     start=st.sampled_from(["", "w", "item-", "a-rather-long-beginning-", "ü/"]),
     width=st.integers(1, 8),

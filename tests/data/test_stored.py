@@ -27,9 +27,7 @@ def fresh(folder: Path, name: str = "t.adjudge") -> Path:
     return made
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_what_is_stored_is_read_back(data: st.DataObject, tmp_path: Path) -> None:
     table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))

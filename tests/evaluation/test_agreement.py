@@ -181,7 +181,6 @@ triples = st.lists(
 
 
 @given(triples)
-@settings(deadline=None, max_examples=150)
 def test_the_twin_agrees(rows: list[Triple]) -> None:
     judgments = judged(rows)
     found = measure_agreement(judgments)

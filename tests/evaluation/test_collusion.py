@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import Consensus, DawidSkene, Gold, HybridConfusion, Judgments, MajorityVote, Scale
@@ -117,7 +117,6 @@ def plain(consensus: Consensus, least: int) -> dict[tuple[int, int], dict[str, f
 
 
 @given(judgments(labels=3), st.booleans())
-@settings(deadline=None, max_examples=80)
 def test_the_plain_twin_agrees(given_: Judgments, golden: bool) -> None:
     gold = Gold.of({given_.items[0].as_py(): 1}) if golden else None
     consensus = EM.fit(given_, gold)

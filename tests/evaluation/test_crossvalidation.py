@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
@@ -196,7 +196,6 @@ def test_what_cannot_be_cross_validated() -> None:
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=60), st.integers(2, 6), st.integers(0, 9))
-@settings(deadline=None, max_examples=60)
 def test_folds_are_even_and_stratified(truths: list[int], folds: int, seed: int) -> None:
     items = as_names([f"n{number}" for number in range(len(truths))])
     truth = np.array(truths, np.int16)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import MODELS, HierarchicalRelevance, HybridConfusion, Judgments, Scale
@@ -59,7 +59,6 @@ def test_biased_judges_are_trained() -> None:
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=60)
 def test_any_judgments_can_be_diagnosed(data: st.DataObject) -> None:
     given_ = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
     name = data.draw(st.sampled_from(["majority-vote", "dawid-skene", "single-confusion"]))

@@ -87,7 +87,6 @@ def test_gain_of_a_table_is_that_of_an_average_judgment() -> None:
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=60)
 def test_any_judgments_have_sound_items(data: st.DataObject) -> None:
     given_ = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
     consensus = HybridConfusion(method="em").fit(given_, data.draw(gold_for(given_)))

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
@@ -123,7 +123,6 @@ rows_of_judgments = st.lists(
 
 
 @given(rows_of_judgments, st.integers(1, 4))
-@settings(deadline=None, max_examples=100)
 def test_the_twin_agrees(rows: list[tuple[str, str, str]], least: int) -> None:
     found = mean_cohen_kappa(judged(rows), least_common=least)
     value, used, left_out = naive_mean(rows, least)

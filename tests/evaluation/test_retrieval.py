@@ -5,7 +5,7 @@ from __future__ import annotations
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.judgments import Judgments
@@ -52,7 +52,6 @@ scores = st.one_of(st.integers(-2, 2).map(float), st.floats(-1e3, 1e3))
 returned = st.dictionaries(st.tuples(topics, documents), scores, min_size=1)
 
 
-@settings(deadline=None, max_examples=150)
 @given(known=qrels, first=returned, second=returned)
 def test_every_value_is_that_of_ir_measures(
     known: dict[tuple[str, str], int],

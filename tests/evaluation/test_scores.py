@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
@@ -221,7 +221,6 @@ codes = hnp.arrays(np.int16, st.shared(st.integers(1, 30), key="n"), elements=st
 
 
 @given(codes, codes)
-@settings(deadline=None, max_examples=100)
 def test_kappa_and_errors_are_symmetric_and_bounded(
     truth: NDArray[np.int16], choice: NDArray[np.int16]
 ) -> None:
@@ -238,7 +237,6 @@ def test_kappa_and_errors_are_symmetric_and_bounded(
     hnp.arrays(np.bool_, st.shared(st.integers(2, 30), key="m")),
     hnp.arrays(np.float64, st.shared(st.integers(2, 30), key="m"), elements=st.floats(0, 1)),
 )
-@settings(deadline=None, max_examples=100)
 def test_auc_counts_pairs(relevant: NDArray[np.bool_], chance: NDArray[np.float64]) -> None:
     above, below = chance[relevant][:, None], chance[~relevant][None, :]
     won = (above > below).sum() + (above == below).sum() / 2

@@ -76,7 +76,6 @@ def test_what_cannot_be_paired() -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40))
-@settings(deadline=None, max_examples=60)
 def test_sign_test_is_the_exact_test_of_mcnemar(pairs: list[tuple[bool, bool]]) -> None:
     wins = sum(a and not b for a, b in pairs)
     losses = sum(b and not a for a, b in pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import Judgments, ThreadsEngine
@@ -41,7 +41,6 @@ def twin(table: Judgments, known: np.ndarray, parameters: Parameters, by_topic: 
     return posterior, Counts(classes=classes, confusion=counts, log_likelihood=likelihood)
 
 
-@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_sweep_equals_its_numpy_twin(data: st.DataObject) -> None:
     table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
@@ -68,7 +67,6 @@ def test_sweep_equals_its_numpy_twin(data: st.DataObject) -> None:
     assert swept.confusion == pytest.approx(wanted, abs=1e-7)
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_votes_equal_their_numpy_twin(data: st.DataObject) -> None:
     table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.kernels import factors as kernels
@@ -29,7 +29,6 @@ shapes = given(
 )
 
 
-@settings(max_examples=120, deadline=None)
 @shapes
 def test_rows_are_ridge_regressions(
     rows: int, columns: int, rank: int, ridge: float, seed: int
@@ -46,7 +45,6 @@ def test_rows_are_ridge_regressions(
         assert out[row] == pytest.approx(expected, rel=1e-6, abs=1e-7)
 
 
-@settings(max_examples=60, deadline=None)
 @shapes
 def test_error_gradient_and_line_equal_their_numpy_twins(
     rows: int, columns: int, rank: int, ridge: float, seed: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
@@ -32,7 +32,6 @@ def random_parameters(table: Judgments, by_topic: bool, seed: int) -> Parameters
     )
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_draws_keep_the_posteriors_of_the_expectation_sweep(data: st.DataObject) -> None:
     table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
@@ -55,7 +54,6 @@ def test_draws_keep_the_posteriors_of_the_expectation_sweep(data: st.DataObject)
     assert sampler.mean(0) == pytest.approx(0, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_counts_that_are_brought_up_to_date_equal_counts_from_nothing(data: st.DataObject) -> None:
     table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))

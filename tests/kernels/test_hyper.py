@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
@@ -24,7 +24,6 @@ def density(counts: np.ndarray, eta: np.ndarray, log_kappa: float) -> float:
     return float(likelihood + np.log(phi).sum() - 1.5 * log_kappa)
 
 
-@settings(max_examples=100, deadline=None)
 @given(values=st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=128))
 def test_logarithms_equal_numpys(values: list[float]) -> None:
     x, bits, out = hyper.room_for_logs()
@@ -33,7 +32,6 @@ def test_logarithms_equal_numpys(values: list[float]) -> None:
     assert out[: len(values)] == pytest.approx(np.log(values), rel=1e-15, abs=1e-16)
 
 
-@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_density_equals_scipys(data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 9999)))

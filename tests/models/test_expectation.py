@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import BadSetting, DawidSkene, HybridConfusion, Judgments, SingleConfusion
@@ -13,7 +13,6 @@ from strategies import gold_for, judgments
 
 
 @pytest.mark.slow
-@settings(max_examples=800, deadline=None)
 @given(data=st.data())
 def test_the_log_likelihood_never_falls(data: st.DataObject) -> None:
     table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
@@ -25,7 +24,6 @@ def test_the_log_likelihood_never_falls(data: st.DataObject) -> None:
     assert np.all(np.diff(fit.trace) >= -1e-6)
 
 
-@settings(max_examples=500, deadline=None)
 @given(data=st.data())
 def test_the_smoothed_objective_never_falls(data: st.DataObject) -> None:
     table = data.draw(judgments(fewer_truths=data.draw(st.booleans())))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import BadData, Gold, Judgments, Scale, UnknownName
@@ -135,7 +135,6 @@ def test_a_judge_without_gold_has_the_mean(table: Judgments) -> None:
     assert found.filled("graded-accuracy-gold", shrink=1.0).tolist() == [0.75, 0.25, 0.5]
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_renumbering_changes_nothing_and_all_are_shares(data: st.DataObject) -> None:
     table = data.draw(judgments(labels=3))

@@ -58,7 +58,6 @@ def objective(matrix: Sparse, fit: Fit, ridge: float) -> float:
     return float(np.sum(left**2) + ridge * (np.sum(fit.own**2) + np.sum(fit.held**2))) / 2
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     data=st.data(),
     ridge=st.sampled_from([1e-3, 0.1, 2.0]),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
@@ -336,7 +336,6 @@ def test_pick_never_takes_a_share_of_nought() -> None:
     assert chosen.tolist() == [0, 9, 1, 2]
 
 
-@settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_small_crowds_hold_together(data: st.DataObject) -> None:
     scale = data.draw(

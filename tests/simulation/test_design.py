@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chisquare
@@ -73,7 +73,6 @@ def test_ragged_counts_get_the_same_judges_as_they_would_alone() -> None:
     assert (pairs[0] != pairs[1]).all()
 
 
-@settings(deadline=None, max_examples=80)
 @given(data=st.data(), judges=st.integers(1, 40), seed=st.integers(0, 1 << 32))
 def test_no_judge_twice_on_an_item(data: st.DataObject, judges: int, seed: int) -> None:
     counts = np.array(data.draw(st.lists(st.integers(0, judges), max_size=30)), dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.scale import Scale
@@ -164,7 +164,6 @@ SCALES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     scale=SCALES, name=st.sampled_from(sorted(KINDS)), count=st.integers(0, 5), seed=st.integers(0)
 )

@@ -55,7 +55,6 @@ def clipped(rates: list[float]) -> list[float]:
     return [rate / sum(raised) for rate in raised]
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 1000),
     st.lists(st.tuples(st.integers(0, 4), st.sampled_from([10, 20, 30, 99]), st.integers(0, 3))),

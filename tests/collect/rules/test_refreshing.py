@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.collect.rules.golds import GoldCard, quota
@@ -39,7 +39,6 @@ PAIRS = st.dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=150)
 @given(
     golds=GOLDS,
     confused=PAIRS,

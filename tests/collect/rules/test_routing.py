@@ -131,7 +131,6 @@ def piles(draw: st.DrawFn) -> tuple[list[tuple[str, str]], list[GoldCard[str]], 
 
 
 @given(piles(), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 10)), min_size=2, max_size=6))
-@settings(deadline=None, max_examples=300)
 def test_the_shape_of_a_page_does_not_depend_on_the_golds_that_are_due(
     pile: tuple[list[tuple[str, str]], list[GoldCard[str]], Policy],
     before: list[tuple[int, int]],
@@ -172,7 +171,6 @@ def test_gold_is_as_frequent_on_pages_of_every_shape() -> None:
 
 
 @given(piles(), st.integers(0, 40), st.integers(0, 10), st.integers(0, 99))
-@settings(deadline=None, max_examples=300)
 def test_every_page_keeps_the_rules(
     pile: tuple[list[tuple[str, str]], list[GoldCard[str]], Policy],
     shown: int,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
@@ -152,7 +152,6 @@ cells = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
 @given(cells, st.dictionaries(st.integers(0, 11), st.sampled_from(["0", "1", "2"])), st.booleans())
 def test_full_report_round_trip(
     rows: list[tuple[str, str, str]], truths: dict[int, str], timed: bool

@@ -8,7 +8,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
@@ -208,7 +208,6 @@ _CELL = st.text(
 )
 
 
-@settings(deadline=None, max_examples=150)
 @given(
     rows=st.lists(st.tuples(_CELL, _CELL), min_size=1, max_size=6),
     end=st.sampled_from(["\n", "\r\n"]),

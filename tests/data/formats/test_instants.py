@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.formats.instants import KIND, american, instants, seconds_between
@@ -103,7 +103,6 @@ def test_bad_times_are_noted_where_bad_rows_are_skipped() -> None:
     assert times[1].as_py() == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.lists(
         st.none() | st.datetimes(min_value=datetime(1971, 1, 1), max_value=datetime(2199, 1, 1)),

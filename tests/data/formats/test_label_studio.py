@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
@@ -254,7 +254,6 @@ cells = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
 @given(cells, st.dictionaries(ids, st.sampled_from(["yes", "no", "a, b"]), max_size=4))
 def test_round_trip(rows: list[tuple[str, str, str]], truths: dict[str, str]) -> None:
     items, judges, labels = (pa.array(part, pa.string()) for part in zip(*rows, strict=True))

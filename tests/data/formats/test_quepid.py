@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
@@ -259,7 +259,6 @@ cells = st.dictionaries(
 
 
 @pytest.mark.parametrize("format_name", ["quepid-book", "quepid-book-json"])
-@settings(deadline=None, max_examples=60)
 @given(given_cells=cells)
 def test_book_round_trip(given_cells: dict[tuple[str, str, str], str], format_name: str) -> None:
     topics, documents, judges = zip(*given_cells, strict=True)
