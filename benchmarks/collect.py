@@ -194,7 +194,7 @@ def driven(turns: list[Turn], server: Server, seconds: float) -> dict[str, float
 
 def ours(pairs: int, seconds: float, clients: int) -> dict[str, Any]:
     """Our server: ``pairs`` on a page, gold among them."""
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.office import Office
     from adjudge.collect.store.database import Database
 
     with tempfile.TemporaryDirectory() as folder:
@@ -223,7 +223,7 @@ def ours(pairs: int, seconds: float, clients: int) -> dict[str, Any]:
 
 
 def _project(pairs: int) -> Any:
-    from adjudge.collect.project import GoldEntry, Item, Project
+    from adjudge.collect.values.project import GoldEntry, Item, Project
     from adjudge.data.scale import Scale
 
     def item(name: str, topic: int) -> Item:

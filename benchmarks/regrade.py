@@ -22,12 +22,12 @@ from typing import Any
 import sqlalchemy as sa
 from machine import commit, machine
 
-from adjudge.collect.desk import Desk
-from adjudge.collect.office import Office
-from adjudge.collect.project import GoldEntry, Item, Project
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.office import Office
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer, Arrival
+from adjudge.collect.values.judging import Answer, Arrival
+from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.data.scale import Scale
 
 ROOT = Path(__file__).resolve().parent

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from adjudge.collect.desk import Desk
-from adjudge.collect.office import Office
-from adjudge.collect.project import GoldEntry, Item, Project
 from adjudge.collect.rules.adaptive import Knowledge, neutral
 from adjudge.collect.rules.routing import item_state
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.office import Office
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer, Arrival, JudgeView, Outcome, Page
+from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page
+from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.data.scale import Scale
 
 LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")

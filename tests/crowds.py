@@ -18,10 +18,10 @@ import httpx
 import numpy as np
 import sqlalchemy as sa
 
-from adjudge.collect.office import Office
-from adjudge.collect.project import Project
+from adjudge.collect.services.office import Office
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
+from adjudge.collect.values.project import Project
 from adjudge.simulation.cast import Cast, Visited, send, sight_of
 from adjudge.simulation.http_desk import HttpDesk, Ledger
 

@@ -17,8 +17,8 @@ import httpx
 import uvicorn
 
 from adjudge import Scale
-from adjudge.collect.office import Office
-from adjudge.collect.project import GoldEntry, Item, Project
+from adjudge.collect.services.office import Office
+from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web.app import create_app
 from adjudge.collect.web.settings import Settings
 from adjudge.collect.web.state import State

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.collect.desk import Desk
-from adjudge.collect.office import Office
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.office import Office
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer, Arrival
+from adjudge.collect.values.judging import Answer, Arrival
 from collecting import made_project
 from commands import Run
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer, Outcome, Page
+from adjudge.collect.values.judging import Answer, Outcome, Page
 from collecting import LABELS, Bench
 
 THREADS = 8

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import CANNOT_JUDGE, PAGE_BROKEN, Answer
+from adjudge.collect.values.judging import CANNOT_JUDGE, PAGE_BROKEN, Answer
 from adjudge.errors import NotFound, Refused
 from collecting import LABELS, Bench, made_project
 

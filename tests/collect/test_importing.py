@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.collect.importing import Limits, Upload, read
-from adjudge.collect.project import GoldEntry, Item
+from adjudge.collect.values.project import GoldEntry, Item
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
 

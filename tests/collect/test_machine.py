@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.project import Arm, GoldEntry, Project
 from adjudge.collect.rules.golds import for_screening, for_training
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import OTHERS, Answer, Page
+from adjudge.collect.values.judging import OTHERS, Answer, Page
+from adjudge.collect.values.project import Arm, GoldEntry, Project
 from adjudge.errors import NotFound, Refused
 from collecting import LABELS, Bench, check_quotas, made_item, made_project
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from adjudge.collect.office import Office
+from adjudge.collect.services.office import Office
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.migrating import upgrade
 from collecting import Bench, made_project

@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 
 from adjudge import MajorityVote
-from adjudge.collect.office import Office
-from adjudge.collect.project import GoldEntry, Project
+from adjudge.collect.services.office import Office
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer
+from adjudge.collect.values.judging import Answer
+from adjudge.collect.values.project import GoldEntry, Project
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadData, BadSetting, NotFound, Refused
 from collecting import LABELS, SCALE, Bench, made_item, made_project

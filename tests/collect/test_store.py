@@ -16,13 +16,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from adjudge.collect.desk import Desk
 from adjudge.collect.judging.pages import CANDIDATES
-from adjudge.collect.office import Office
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.office import Office
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.migrating import configuration
 from adjudge.collect.store.schema import HEAD, metadata
-from adjudge.collect.values import Arrival
+from adjudge.collect.values.judging import Arrival
 from adjudge.errors import BadSetting, Unavailable
 from collecting import Bench, made_project
 
@@ -184,9 +184,9 @@ def test_a_fault_of_ours_is_not_called_the_databases(sqlite: Database) -> None:
 
 CHILD = """
 import sys
-from adjudge.collect.desk import Desk
+from adjudge.collect.services.desk import Desk
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer, Arrival
+from adjudge.collect.values.judging import Answer, Arrival
 path, slug, name = sys.argv[1:]
 desk = Desk(Database(path, wait=60))
 stored = 0

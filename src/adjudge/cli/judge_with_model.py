@@ -129,8 +129,8 @@ def _work(project: str, key: str, server: str | None, database: str) -> Work:
         if not token:
             raise BadSetting("ADJUDGE_TOKEN", None, "a token of the server in the environment")
         return OverHttp(server, project, token, key)
-    from adjudge.collect.desk import Desk
     from adjudge.collect.model_judge.at_desk import AtDesk
+    from adjudge.collect.services.desk import Desk
     from adjudge.collect.store.database import Database
 
     return AtDesk(Desk(Database(database)), project, key)

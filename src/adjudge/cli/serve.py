@@ -90,7 +90,7 @@ def run(
 
 def prepare(settings: Settings, where: str) -> list[str]:
     """Make the secret and the store, and the demo's project; the links that a person needs."""
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.office import Office
     from adjudge.collect.store.database import Database
     from adjudge.collect.web.keys import load_secret
 

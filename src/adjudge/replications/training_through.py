@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from adjudge.collect.experiments.arms import FIVE_MIXES, preset
-from adjudge.collect.office import Office
-from adjudge.collect.project import GoldEntry, Item, Project
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services.office import Office
 from adjudge.collect.store.database import Database
+from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.models.model import Progress, Step
 from adjudge.replications.replication import Part, Result, Setup
 from adjudge.replications.training import ARMS, CONTROL, CROWDS, GOLDS, MIX, POLICY

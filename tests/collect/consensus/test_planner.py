@@ -10,8 +10,8 @@ import pytest
 
 from adjudge.collect.consensus import planner
 from adjudge.collect.consensus.planner import Wish
-from adjudge.collect.office import Office
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services.office import Office
 from adjudge.collect.store.database import Database
 from adjudge.errors import BadSetting, Refused
 from collecting import Bench

@@ -18,9 +18,9 @@ from adjudge.collect.experiments.arms import (
     read_arms,
 )
 from adjudge.collect.managing.oversight import whole_log
-from adjudge.collect.project import Arm
 from adjudge.collect.rules.routing import assign_arm
 from adjudge.collect.store.database import Database
+from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, Refused
 from adjudge.replications.training import TABLE_1
 from adjudge.replications.training_crowd import LABELS as REPLICATED

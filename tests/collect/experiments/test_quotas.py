@@ -10,11 +10,11 @@ import pytest
 import sqlalchemy as sa
 from alembic import command
 
-from adjudge.collect.experiments.quotas import taken_by_arm
+from adjudge.collect.items.quotas import taken_by_arm
 from adjudge.collect.judging.pages import CANDIDATES_IN_ARM
-from adjudge.collect.project import Arm
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.migrating import configuration
+from adjudge.collect.values.project import Arm
 from adjudge.errors import Refused
 from collecting import Bench, check_quotas, made_project
 

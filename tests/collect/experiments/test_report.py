@@ -10,10 +10,10 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from adjudge import Gold
 from adjudge.collect.experiments.report import is_dry_run
-from adjudge.collect.experiments.views import JUDGES, VOTE, ArmReport
-from adjudge.collect.project import Arm
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer
+from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
+from adjudge.collect.values.judging import Answer
+from adjudge.collect.values.project import Arm
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.dawid_skene import DawidSkene
 from collecting import LABELS, Bench, made_project

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from adjudge import Judgments, MajorityVote, Scale
 from adjudge.collect.experiments.arms import FIVE_MIXES, PAPER_LABELS
 from adjudge.collect.gold.design import design, expected_mix, forecast, skew_warnings, suggest
-from adjudge.collect.project import Arm
-from adjudge.collect.records import lock_judge
 from adjudge.collect.rules.golds import GoldCard, quota
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
+from adjudge.collect.store.records import lock_judge
+from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, NotFound, Refused
 from collecting import LABELS, Bench, made_project
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from adjudge.collect.dossier import load_dossier
 from adjudge.collect.gold.restoring import restore
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer
+from adjudge.collect.store.snapshot import load_snapshot
+from adjudge.collect.values.judging import Answer
 from collecting import Bench
 
 
@@ -105,11 +105,11 @@ def test_many_are_trusted_again_as_one_after_the_other(sqlite: Database, tmp_pat
             ids = list(on.execute(
                 sa.select(schema.judges.c.id).where(schema.judges.c.stage == "blocked")
             ).scalars())  # fmt: skip
-            dossier = load_dossier(on, bench.project)
+            snapshot = load_snapshot(on, bench.project)
             if together:
-                count = restore(on, ids, dossier)
+                count = restore(on, ids, snapshot)
             else:
-                count = sum(restore(on, [judge], dossier) for judge in ids)
+                count = sum(restore(on, [judge], snapshot) for judge in ids)
             standing = on.execute(
                 sa.select(schema.judgments.c.id, schema.judgments.c.standing)
             ).all()

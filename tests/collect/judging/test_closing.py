@@ -14,10 +14,11 @@ import pytest
 import sqlalchemy as sa
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.judging.closing import knowledge_name
+from adjudge.collect.consensus.learning import learn
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer, Page
+from adjudge.collect.store.settings import knowledge_name
+from adjudge.collect.values.judging import Answer, Page
 from collecting import LABELS, Bench, check_counters, check_standing, made_item, made_project
 
 SMALL = {"queries_per_page": 4, "results_per_query": 3, "training": False, "golds": 0}
@@ -165,7 +166,7 @@ def test_a_fit_closes_what_is_sure_by_it_and_opens_what_is_not(sqlite: Database)
     poor = replace_pool(bench, 0.3)
     assert {(item.state, item.needed) for item in bench.items()} == {("open", 3)}
     assert poor == bench.office.setting(knowledge_name(bench.project))
-    page = bench.desk.page(bench.arrive("carla").judge)  # a desk that has the old dossier
+    page = bench.desk.page(bench.arrive("carla").judge)  # a desk that has the old snapshot
     assert page is not None
     assert len(page.rows) == 12
     replace_pool(bench, 0.9)
@@ -189,7 +190,7 @@ def replace_pool(bench: Bench, accuracy: float) -> Any:
     many = np.broadcast_to(1000 * rates, (judgments.judge_count, 4, 4))
     alike = np.broadcast_to(rates, many.shape)
     even = replace(fit, confusion=alike, counts=many, prevalence=np.full((1, 4), 0.25))
-    bench.office.learn(bench.slug, even)
+    learn(bench.office, bench.slug, even)
     bench.check()
     return bench.office.setting(knowledge_name(bench.project))
 

@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from adjudge.collect.project import Arm
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer
+from adjudge.collect.values.judging import Answer
+from adjudge.collect.values.project import Arm
 from adjudge.errors import Refused
 from collecting import Bench, made_project
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from adjudge.collect.office import Office
-from adjudge.collect.project import Project
+from adjudge.collect.services.office import Office
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
+from adjudge.collect.values.project import Project
 from collecting import Bench, check_counters, check_standing, made_project
 from crowds import Crowded, ServerProcess, acknowledged, crowd_at, prepare, stored_judgments
 

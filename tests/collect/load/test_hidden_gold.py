@@ -22,8 +22,8 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from adjudge.collect.project import GoldEntry, Item, Project
 from adjudge.collect.store import schema
+from adjudge.collect.values.project import GoldEntry, Item, Project
 from collecting import LABELS, SCALE
 from sites import Browser, Site, served
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.collect.desk import Desk
-from adjudge.collect.managing import exporting
-from adjudge.collect.office import Office
-from adjudge.collect.project import Arm
+from adjudge.collect.services import exporting
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.office import Office
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Answer, Arrival
+from adjudge.collect.values.judging import Answer, Arrival
+from adjudge.collect.values.project import Arm
 from adjudge.data.formats import read
 from adjudge.errors import BadData, BadSetting, NotFound, UnknownName
 from adjudge.models.majority_vote import MajorityVote

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from adjudge.collect.managing import exporting
 from adjudge.collect.managing.panels import ACTIONS, action_of, entry_link, panel_warnings, preset
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services import exporting
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.errors import Refused, UnknownName

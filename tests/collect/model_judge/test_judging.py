@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from adjudge.collect.desk import Desk
 from adjudge.collect.model_judge.at_desk import AtDesk
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.judging import Tally, Work, judge
 from adjudge.collect.model_judge.ledger import Ledger
 from adjudge.collect.model_judge.over_http import OverHttp
-from adjudge.collect.office import Office
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.office import Office
 from adjudge.collect.store.database import Database
 from adjudge.errors import BadData, EndpointFailed, Refused, Unavailable
 from sites import served, small_project

@@ -25,7 +25,8 @@ from adjudge.collect.rules.policy import (
     training_length,
     unblocked_by_hand,
 )
-from adjudge.collect.rules.trust import accuracy_of, is_below, probability_below
+from adjudge.collect.rules.trust import is_below, probability_below
+from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.errors import BadSetting, UnknownName
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

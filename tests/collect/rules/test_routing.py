@@ -13,9 +13,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from adjudge.collect.desk import Desk
-from adjudge.collect.office import Office
-from adjudge.collect.project import GoldEntry, Project
 from adjudge.collect.rules.golds import GoldCard, screening_order
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import (
@@ -27,8 +24,11 @@ from adjudge.collect.rules.routing import (
     item_state,
     why_open,
 )
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.office import Office
 from adjudge.collect.store.database import Database
-from adjudge.collect.values import Arrival
+from adjudge.collect.values.judging import Arrival
+from adjudge.collect.values.project import GoldEntry, Project
 from collecting import LABELS, SCALE, Bench, made_item
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from adjudge.collect.experiments.views import JUDGES, VOTE, ArmReport, Measured
+from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport, Measured
 from adjudge.collect.web.arm_pages import chart_of
 from sites import Site
 

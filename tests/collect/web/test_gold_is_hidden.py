@@ -19,8 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from adjudge import Scale
-from adjudge.collect.project import GoldEntry, Item, Project
 from adjudge.collect.store.schema import page_rows, pages
+from adjudge.collect.values.project import GoldEntry, Item, Project
 from sites import Site, served
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.managing import exporting
+from adjudge.collect.services import exporting
 from adjudge.models.registry import MODELS
 from sites import PASSWORD, Browser, Site, small_project
 

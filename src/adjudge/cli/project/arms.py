@@ -15,9 +15,9 @@ from adjudge.cli.project.stored import DATABASE, Stored, office
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.collect.experiments.views import ArmReport, Measured
-    from adjudge.collect.office import Office
-    from adjudge.collect.project import Arm
+    from adjudge.collect.services.office import Office
+    from adjudge.collect.values.arms import ArmReport, Measured
+    from adjudge.collect.values.project import Arm
 
 NAME = "arms"
 EXAMPLES = (

@@ -70,12 +70,12 @@ def run(
 
     from adjudge.cli.writing import print_json
     from adjudge.collect.importing import Limits, read
-    from adjudge.collect.project import Project
+    from adjudge.collect.values.project import Project
     from adjudge.data.scale import Scale
 
     be_quiet(printing.quiet or printing.json)
     if archive is not None:
-        from adjudge.collect.managing.exporting import read_archive
+        from adjudge.collect.services.exporting import read_archive
 
         made = replace(read_archive(archive), name=name)
     elif starter:

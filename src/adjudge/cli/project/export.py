@@ -13,7 +13,7 @@ from adjudge.cli.project.stored import DATABASE, Stored, office
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.office import Office
 
 NAME = "export"
 EXAMPLES = (
@@ -46,7 +46,7 @@ def run(
 
     Labels are fitted by the model that the options name, on trusted judgments and gold.
     """
-    from adjudge.collect.managing import exporting
+    from adjudge.collect.services import exporting
     from adjudge.data.formats.files import written_whole
 
     be_quiet(printing.quiet)

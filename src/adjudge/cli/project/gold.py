@@ -13,7 +13,7 @@ from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.gold.design import GoldForecast, Suggestion
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.office import Office
 
 NAME = "gold"
 EXAMPLES = (
@@ -82,7 +82,7 @@ def run(
 def _approve(
     desk: Office, project: str, item: str, labels: list[str], reason: str, role: str
 ) -> None:
-    from adjudge.collect.project import ROLES
+    from adjudge.collect.values.project import ROLES
 
     if not labels:
         raise BadSetting("--label", None, "the label that is right, as you judge it yourself")

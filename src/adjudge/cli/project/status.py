@@ -11,8 +11,8 @@ from adjudge.cli.console import be_quiet, grid, name, page
 from adjudge.cli.project.stored import DATABASE, Stored, office
 
 if TYPE_CHECKING:
-    from adjudge.collect.office import Office
-    from adjudge.collect.views import Progress
+    from adjudge.collect.services.office import Office
+    from adjudge.collect.values.requesting import Progress
 
 NAME = "status"
 EXAMPLES = ("adjudge project status", "adjudge project status shop-search --json")

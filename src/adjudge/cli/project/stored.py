@@ -9,7 +9,7 @@ from adjudge.cli.options import option
 
 if TYPE_CHECKING:
     from adjudge.collect.importing import Preview
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.office import Office
 
 Stored = Annotated[
     str,
@@ -25,7 +25,7 @@ _SHOWN = 20  # errors that are listed
 
 def office(database: str) -> Office:
     """The office of a database, acting for whoever has the command line of the server."""
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.office import Office
     from adjudge.collect.store.database import Database
 
     return Office(Database(database))

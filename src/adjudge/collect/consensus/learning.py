@@ -7,6 +7,7 @@ transaction of its own, so that judges hardly wait.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,8 @@ from numpy.typing import NDArray
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
-from adjudge.collect.judging.closing import fixed_name, is_adaptive, knowledge_name, renew_needs
-from adjudge.collect.judging.leases import batches, lock_items
-from adjudge.collect.managing.accounts import keep_setting
-from adjudge.collect.managing.catalogue import bump
-from adjudge.collect.records import line, to_time, write_log
+from adjudge.collect.items.closing import is_adaptive, renew_needs
+from adjudge.collect.items.counters import batches, lock_items
 from adjudge.collect.rules.adaptive import (
     Knowledge,
     accuracy_by_count,
@@ -30,12 +27,18 @@ from adjudge.collect.rules.adaptive import (
 )
 from adjudge.collect.rules.routing import interleave
 from adjudge.collect.store.database import Database
+from adjudge.collect.store.records import line, to_time, write_log
 from adjudge.collect.store.schema import items, judges
+from adjudge.collect.store.settings import fixed_name, keep_setting, knowledge_name
+from adjudge.collect.store.snapshot import ProjectSnapshot, bump
 
 if TYPE_CHECKING:
+    from adjudge.collect.services.office import Office
     from adjudge.data.consensus import Consensus
 
-Load = Callable[[Connection], Dossier]  # the project as it is now, locked against its requester
+Load = Callable[
+    [Connection], ProjectSnapshot
+]  # the project as it is now, locked against its requester
 
 _COUNTS = 25  # the largest fixed number that is tried
 _RANK = (
@@ -45,34 +48,36 @@ _RANK = (
 )
 
 
-def learn(database: Database, load: Load, consensus: Consensus, now: float) -> None:
+def learn(office: Office, slug: str, consensus: Consensus) -> None:
     """Keep what a fit knows of a project's judges; where it is adaptive, go by it from now on."""
+    database, now = office.database, office.now()
+    load = partial(office.load, slug=slug, lock=True)
 
-    def keep(on: Connection) -> tuple[Dossier, Knowledge, NDArray[np.float64]]:
-        dossier = load(on)
+    def keep(on: Connection) -> tuple[ProjectSnapshot, Knowledge, NDArray[np.float64]]:
+        snapshot = load(on)
         found = on.execute(select(judges.c.public, judges.c.id)
-                           .where(judges.c.project == dossier.project))  # fmt: skip
+                           .where(judges.c.project == snapshot.project))  # fmt: skip
         ids: dict[str, int] = dict(found.all())
         names = consensus.judgments.judges.to_pylist()
         who = np.array([ids[name] for name in names], dtype=np.int64)
         knowledge = learnt(consensus, who)
-        keep_setting(on, knowledge_name(dossier.project), knowledge.to_json())
-        if is_adaptive(dossier):
-            bump(on, dossier.project)  # every process reads it anew
-        return dossier, knowledge, rates_of(consensus, who)
+        keep_setting(on, knowledge_name(snapshot.project), knowledge.to_json())
+        if is_adaptive(snapshot):
+            bump(on, snapshot.project)  # every process reads it anew
+        return snapshot, knowledge, rates_of(consensus, who)
 
-    dossier, knowledge, rates = database.write(keep)
-    if not is_adaptive(dossier):
+    snapshot, knowledge, rates = database.write(keep)
+    if not is_adaptive(snapshot):
         return
-    _renew_all(database, load, dossier.project, knowledge, now)
-    policy = dossier.policy
+    _renew_all(database, load, snapshot.project, knowledge, now)
+    policy = snapshot.policy
     most = min(_COUNTS, max(10, 2 * policy.most_of_an_item, 2 * policy.judgments_per_item))
-    by_count = accuracy_by_count(knowledge, rates, most, seed=dossier.seed % 2**32)
+    by_count = accuracy_by_count(knowledge, rates, most, seed=snapshot.seed % 2**32)
     stored = {
         "accuracy": np.round(by_count, 6).tolist(),
         "made": to_time(now).strftime("%Y-%m-%d %H:%M"),
     }
-    database.write(lambda on: keep_setting(on, fixed_name(dossier.project), stored))
+    database.write(lambda on: keep_setting(on, fixed_name(snapshot.project), stored))
 
 
 def _renew_all(
@@ -86,34 +91,34 @@ def _renew_all(
             on.execute(select(items.c.id, items.c.topic).where(work)).all()
         )
     found = []
-    dossier = None
+    snapshot = None
     for part in batches(ids):
 
-        def renew(on: Connection, part: list[int] = part) -> tuple[Dossier, list[Any]]:
+        def renew(on: Connection, part: list[int] = part) -> tuple[ProjectSnapshot, list[Any]]:
             fresh = load(on)
             fresh.kept["knowledge"] = knowledge
             lock_items(on, part)
             return fresh, renew_needs(on, fresh, part)
 
-        dossier, standing = database.write(renew, durable=False)
+        snapshot, standing = database.write(renew, durable=False)
         found += standing
-    if dossier is None or not found:
+    if snapshot is None or not found:
         return
-    rule = rule_of(dossier.policy)
+    rule = rule_of(snapshot.policy)
     every = np.concatenate([one.ids for one in found])
     trusted = np.concatenate([one.trusted for one in found])
     posterior = np.concatenate([one.posterior for one in found])
     closed = rule.closed(trusted, posterior.max(axis=1))
     left = int((~closed).sum())
     order = every[order_of(rule, trusted, posterior, knowledge.pooled)[:left]].tolist()
-    size = dossier.policy.results_per_query
+    size = snapshot.policy.results_per_query
     places = interleave([topics[item] for item in order], size)
     ranks = {order[place]: rank for rank, place in enumerate(places, 1)}
     for part in batches(ranks):
         rows = [{"which": item, "new_rank": ranks[item]} for item in part]
         database.write(lambda on, rows=rows: on.execute(_RANK, rows), durable=False)  # type: ignore[misc]
     figures: dict[str, Any] = {"items": len(every), "sure": int(closed.sum()), "open": left}
-    last = dossier
+    last = snapshot
 
     def end(on: Connection) -> None:
         hers = select(judges.c.id).where(judges.c.project == project).order_by(judges.c.id)

@@ -20,13 +20,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adjudge.collect.consensus.refit import name_of
-from adjudge.collect.experiments.quotas import judgments_needed
+from adjudge.collect.items.quotas import judgments_needed
 from adjudge.collect.rules.policy import Policy
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 if TYPE_CHECKING:
-    from adjudge.collect.office import Office
-    from adjudge.collect.views import ProjectSummary
+    from adjudge.collect.services.office import Office
+    from adjudge.collect.values.requesting import ProjectSummary
     from adjudge.simulation.planning import Plan
 
 ENVIRONMENT = "ADJUDGE_PLAN"
@@ -317,7 +317,7 @@ def _keep(office: Office, project: ProjectSummary, asked: Asked, plan: ProjectPl
 
 def main() -> None:
     """Make the plan that the environment names."""
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.office import Office
     from adjudge.collect.store.database import Database
 
     if hasattr(os, "nice"):

@@ -20,8 +20,8 @@ from adjudge.errors import AdjudgeError, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.collect.gold.design import Suggestion
-    from adjudge.collect.office import Office
-    from adjudge.collect.views import ProjectSummary
+    from adjudge.collect.services.office import Office
+    from adjudge.collect.values.requesting import ProjectSummary
 
 # The registry itself would bring every model and its compiler into the server's memory.
 MODEL_NAMES = (
@@ -170,6 +170,7 @@ def gave_up(office: Office, slug: str, model: str, code: int) -> None:
 
 def _fitted(office: Office, project: ProjectSummary, model: str) -> int:
     """Fit, and keep labels by pages, judges and possible gold; how many items were labelled."""
+    from adjudge.collect.consensus.learning import learn
     from adjudge.collect.gold.design import sure_items
     from adjudge.models import default, registry
 
@@ -191,7 +192,7 @@ def _fitted(office: Office, project: ProjectSummary, model: str) -> int:
     found = sure_items(consensus, known=sorted(golden), each=_SURE)
     office.keep_setting(_sure(project, model), [asdict(one) for one in found])
     if model == DEFAULT:
-        office.learn(project.slug, consensus)
+        learn(office, project.slug, consensus)
     return len(rows)
 
 
@@ -232,7 +233,7 @@ def _keep(office: Office, project: ProjectSummary, fit: Fit) -> None:
 
 def main() -> None:
     """Make the fit that the environment names."""
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.office import Office
     from adjudge.collect.store.database import Database
 
     if hasattr(os, "nice"):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.collect.dossier import Dossier
+from adjudge.collect.store.snapshot import ProjectSnapshot
 
 if TYPE_CHECKING:
     from adjudge.data.gold import Gold
@@ -42,11 +42,11 @@ class Answers:
         table: Any,
         rows: Sequence[Any],
         arms: Sequence[str],
-        dossier: Dossier,
+        snapshot: ProjectSnapshot,
         test: Gold | None,
     ) -> Answers:
         """The answers that count, from all of a project's."""
-        scale = dossier.scale
+        scale = snapshot.scale
         people = pa.array([row.public for row in rows], pa.large_string())
         who = places_in(table["judge"], people)
         item = table["item"].combine_chunks().dictionary_encode()
@@ -57,7 +57,7 @@ class Answers:
         work = np.asarray(table["kind"].to_numpy() == "work") if len(table) else first
         kept = pa.array(first & work & (who >= 0))
         table, who = table.filter(kept), who[kept.to_numpy(zero_copy_only=False)]
-        names, accepted, chosen = _known(dossier, test)
+        names, accepted, chosen = _known(snapshot, test)
         where = places_in(table["item"], names)
         if test is None and len(table):
             where = np.where(table["gold"].to_numpy(), where, -1)
@@ -105,16 +105,16 @@ def _truths(labels: Any, scale: Scale) -> Ints:
     return np.asarray(np.array([*known, -1], dtype=np.int64)[codes])
 
 
-def _known(dossier: Dossier, test: Gold | None) -> tuple[Any, NDArray[np.bool_], Ints]:
+def _known(snapshot: ProjectSnapshot, test: Gold | None) -> tuple[Any, NDArray[np.bool_], Ints]:
     """Items of known truth: names, which truths are accepted, and the first of them."""
-    scale = dossier.scale
+    scale = snapshot.scale
     if test is not None:
         first = test.codes(scale).astype(np.int64)
         accepted = np.zeros((len(first), len(scale.truths)), dtype=np.bool_)
         accepted[np.arange(len(first)), first] = True
         return test.items, accepted, first
     names, rows, firsts = [], [], []
-    for gold in dossier.golds.values():
+    for gold in snapshot.golds.values():
         codes = [scale.truth_code(label) for label in gold.accepted if label in scale.labels]
         codes = [code for code in codes if code >= 0]
         if gold.active and codes:

@@ -15,14 +15,14 @@ from typing import Any
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier, load_dossier
-from adjudge.collect.judging.leases import set_needed
-from adjudge.collect.project import Arm
-from adjudge.collect.records import line, write_log
-from adjudge.collect.rules.policy import Mix, Policy
+from adjudge.collect.items.counters import set_needed
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import assign_arm
+from adjudge.collect.store.records import line, write_log
 from adjudge.collect.store.schema import arms, projects
-from adjudge.collect.views import LogEntry
+from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
+from adjudge.collect.values.project import Arm, Mix
+from adjudge.collect.values.requesting import LogEntry
 from adjudge.data.scale import canonical
 from adjudge.errors import BadData, BadSetting, Refused, UnknownName
 
@@ -177,14 +177,14 @@ def arms_of(on: Connection, project: int) -> tuple[Arm, ...]:
 
 
 def set_arms(
-    on: Connection, dossier: Dossier, given: Sequence[Arm], *, actor: str, now: float
+    on: Connection, snapshot: ProjectSnapshot, given: Sequence[Arm], *, actor: str, now: float
 ) -> tuple[Arm, ...]:
     """Store the arms under a new version of the policy.
 
     Once a judge has come, the arms that are there stay as they are, and others may follow them.
     Refused: ``arms-fixed``.
     """
-    project = dossier.project
+    project = snapshot.project
     before = arms_of(on, project)
     if before == tuple(given):
         return before
@@ -197,9 +197,9 @@ def set_arms(
         )
     if not came:
         on.execute(delete(arms).where(arms.c.project == project))
-    store_arms(on, project, given, dossier.policy, first=len(before) if came else 0)
-    if dossier.policy.judgments_by_arm and len(before) != len(given):
-        set_needed(on, project, dossier.policy)
+    store_arms(on, project, given, snapshot.policy, first=len(before) if came else 0)
+    if snapshot.policy.judgments_by_arm and len(before) != len(given):
+        set_needed(on, project, snapshot.policy)
     on.execute(
         update(projects)
         .where(projects.c.id == project)
@@ -208,7 +208,7 @@ def set_arms(
             version=projects.c.version + 1,
         )
     )
-    fresh = load_dossier(on, project)
+    fresh = load_snapshot(on, project)
     figures: dict[str, Any] = {
         "policy": fresh.policy.to_dict(),
         "arms": {arm.name: arm.policy for arm in given},
@@ -230,10 +230,10 @@ def _settings(arm: Arm, policy: Policy) -> dict[str, Any]:
     return stored
 
 
-def arm_warnings(dossier: Dossier) -> list[str]:
+def arm_warnings(snapshot: ProjectSnapshot) -> list[str]:
     """What a requester should know of her arms before judges come; none if there is one arm."""
-    many, each = len(dossier.arms), dossier.policy.judgments_per_item
-    if many < 2 or dossier.policy.judgments_by_arm or each >= PAPER_JUDGMENTS * many:
+    many, each = len(snapshot.arms), snapshot.policy.judgments_per_item
+    if many < 2 or snapshot.policy.judgments_by_arm or each >= PAPER_JUDGMENTS * many:
         return []
     return [
         f"Arms share the items, which close at {each} trusted judgments over all {many} arms: "

@@ -14,7 +14,6 @@ import pyarrow as pa
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
 from adjudge.collect.experiments.answers import Answers, Ints, places_in
 from adjudge.collect.experiments.measures import (
     confusions,
@@ -27,7 +26,12 @@ from adjudge.collect.experiments.measures import (
     vote_test,
     votes,
 )
-from adjudge.collect.experiments.views import (
+from adjudge.collect.judging.dry_runs import is_dry_run
+from adjudge.collect.judging.refreshers import refreshers_by_arm
+from adjudge.collect.store.arrow import table_of
+from adjudge.collect.store.schema import judges, log
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.arms import (
     JUDGES,
     VOTE,
     ArmDifference,
@@ -35,11 +39,7 @@ from adjudge.collect.experiments.views import (
     ArmReport,
     Measured,
 )
-from adjudge.collect.judging.dry_runs import is_dry_run
-from adjudge.collect.judging.refreshers import refreshers_by_arm
-from adjudge.collect.managing.takeout import table_of
-from adjudge.collect.store.schema import judges, log
-from adjudge.collect.values import DRY_RUN
+from adjudge.collect.values.judging import DRY_RUN
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.false_discovery import adjusted
 
@@ -53,7 +53,7 @@ BY_ITEM = "sign test over items"
 
 def report_of(
     on: Connection,
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     *,
     test: Gold | None = None,
     models: Sequence[Model] = (),
@@ -69,27 +69,27 @@ def report_of(
     if resamples < 0:
         raise BadSetting("resamples", resamples, "0 (no intervals, no tests) or more")
     rows = on.execute(
-        select(judges).where(judges.c.project == dossier.project).order_by(judges.c.id)
+        select(judges).where(judges.c.project == snapshot.project).order_by(judges.c.id)
     ).all()
     real = [row for row in rows if row.kind != DRY_RUN and not is_dry_run(row.parameters)]
-    arms = tuple(dict.fromkeys([*dossier.arms, *(row.arm for row in real)]))
+    arms = tuple(dict.fromkeys([*snapshot.arms, *(row.arm for row in real)]))
     passed = set(
         on.execute(
             select(log.c.judge).where(
-                log.c.project == dossier.project, log.c.event == "training-passed"
+                log.c.project == snapshot.project, log.c.event == "training-passed"
             )
         ).scalars()
     )
-    answers = Answers.of(table_of(on, dossier), real, arms, dossier, test)
+    answers = Answers.of(table_of(on, snapshot), real, arms, snapshot, test)
     rng = np.random.default_rng(seed)
-    alike = test is not None or same_screening(dossier)
+    alike = test is not None or same_screening(snapshot)
     measured, differences = _judged(answers, arms, resamples, rng)
     for part in (_voted, _modelled):
         more, tests = part(answers, arms, models, resamples, rng)
         measured, differences = measured + more, differences + tests
     return ArmReport(
         arms=arms,
-        truths=dossier.scale.truths,
+        truths=snapshot.scale.truths,
         against="the project's gold" if test is None else test.source,
         funnel=tuple(_funnel(arm, real, passed) for arm in arms),
         measured=tuple(measured),
@@ -100,9 +100,9 @@ def report_of(
     )
 
 
-def same_screening(dossier: Dossier) -> bool:
+def same_screening(snapshot: ProjectSnapshot) -> bool:
     """Whether all arms screen with the same label mix, so that gold measures them alike."""
-    return len({str(arm.policy.screening_mix) for arm in dossier.arms.values()}) <= 1
+    return len({str(arm.policy.screening_mix) for arm in snapshot.arms.values()}) <= 1
 
 
 def _compares(one: ArmDifference) -> bool:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.collect.rules.golds import GoldCard, choose_training, quota
-from adjudge.collect.rules.policy import Mix, Policy, training_length
+from adjudge.collect.rules.policy import Policy, training_length
+from adjudge.collect.values.project import Mix
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:

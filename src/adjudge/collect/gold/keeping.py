@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
-from adjudge.collect.experiments.quotas import judgments_needed
 from adjudge.collect.gold.design import (
     GoldDesign,
     GoldForecast,
@@ -25,15 +23,16 @@ from adjudge.collect.gold.design import (
     ruling,
     suggest,
 )
-from adjudge.collect.judging.dry_runs import is_real
-from adjudge.collect.managing.accounts import keep_setting, read_setting
-from adjudge.collect.managing.catalogue import bump, declined_golds
-from adjudge.collect.managing.running import import_items
-from adjudge.collect.project import GoldEntry, Role
-from adjudge.collect.records import line, write_log
-from adjudge.collect.rules.policy import Mix, training_length
+from adjudge.collect.items.quotas import judgments_needed
+from adjudge.collect.rules.golds import gold_warnings
+from adjudge.collect.rules.policy import training_length
+from adjudge.collect.store.conditions import is_real
+from adjudge.collect.store.records import line, write_log
 from adjudge.collect.store.schema import golds, items, judges, judgments
-from adjudge.collect.views import Imported, SuggestedGold
+from adjudge.collect.store.settings import declined_golds, keep_setting, read_setting
+from adjudge.collect.store.snapshot import ProjectSnapshot, bump
+from adjudge.collect.values.project import Mix
+from adjudge.collect.values.requesting import SuggestedGold
 from adjudge.errors import BadSetting, NotFound, Refused
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ _TEXTS = ("query", "need", "title", "text", "url")
 
 def forecast_of(
     on: Connection,
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     judges_expected: int | None,
     settings: Mapping[str, Any] | None = None,
 ) -> GoldForecast:
@@ -55,19 +54,19 @@ def forecast_of(
     """
     work = on.execute(
         select(func.count()).where(
-            items.c.project == dossier.project,
+            items.c.project == snapshot.project,
             items.c.gold.is_(False),
             items.c.state != "withdrawn",
         )
     ).scalar_one()
-    policy = dossier.policy.changed(settings or {})
+    policy = snapshot.policy.changed(settings or {})
     if policy.judgments_by_arm:  # the sum over arms, as if there were one
-        needed = min(1000, judgments_needed(policy, len(dossier.arms)))
+        needed = min(1000, judgments_needed(policy, len(snapshot.arms)))
         policy = policy.changed({"judgments_per_item": needed, "judgments_by_arm": False})
     if judges_expected is None:
         pages = on.execute(
             select(func.avg(judges.c.pages)).where(
-                judges.c.project == dossier.project, judges.c.pages > 0, is_real
+                judges.c.project == snapshot.project, judges.c.pages > 0, is_real
             )
         ).scalar()
         each = policy.pairs_per_page * (1 - policy.screening_share)
@@ -77,23 +76,23 @@ def forecast_of(
     return forecast(
         policy,
         items=int(work),
-        labels=dossier.scale.labels,
+        labels=snapshot.scale.labels,
         judges=judges_expected,
-        training=dossier.training,
-        screening=dossier.screening,
+        training=snapshot.training,
+        screening=snapshot.screening,
     )
 
 
-def arm_gold_warnings(dossier: Dossier) -> list[str]:
+def arm_gold_warnings(snapshot: ProjectSnapshot) -> list[str]:
     """What is wrong with the training gold of arms, as their judges are shown it."""
-    labels = dossier.scale.labels
+    labels = snapshot.scale.labels
     leaning: list[str] = []
     unseen: dict[str, list[str]] = {}
     lacking: list[str] = []
-    for name, arm in dossier.arms.items():
+    for name, arm in snapshot.arms.items():
         wanted = arm.policy.training_mix
-        count = training_length(arm.policy, len(dossier.training))
-        mix = expected_mix(dossier.training, count, wanted, labels)
+        count = training_length(arm.policy, len(snapshot.training))
+        mix = expected_mix(snapshot.training, count, wanted, labels)
         rules = ruling(mix, labels)
         if rules is not None:
             leaning.append(f"{name} ({rules[1]:.0%} {rules[0]})")
@@ -118,38 +117,38 @@ def arm_gold_warnings(dossier: Dossier) -> list[str]:
 
 
 def suggest_for(
-    on: Connection, dossier: Dossier, consensus: Consensus, count: int
+    on: Connection, snapshot: ProjectSnapshot, consensus: Consensus, count: int
 ) -> list[Suggestion]:
     """New gold for a project: what the consensus is surest of, of the labels that gold lacks."""
-    mix, have = _wanted(dossier)
-    known = [gold.name for gold in dossier.golds.values()]
-    known += declined(on, dossier)
+    mix, have = _wanted(snapshot)
+    known = [gold.name for gold in snapshot.golds.values()]
+    known += declined(on, snapshot)
     return suggest(consensus, count, known=known, mix=mix, have=have)
 
 
-def _wanted(dossier: Dossier) -> tuple[Mix, Counter[str]]:
+def _wanted(snapshot: ProjectSnapshot) -> tuple[Mix, Counter[str]]:
     """The mix that new gold should lead to, and the gold there is, by label."""
-    mix: Mix = dossier.policy.training_mix
-    active = (gold for gold in dossier.golds.values() if gold.active)
+    mix: Mix = snapshot.policy.training_mix
+    active = (gold for gold in snapshot.golds.values() if gold.active)
     return "uniform" if mix == "any" else mix, Counter(gold.accepted[0] for gold in active)
 
 
 def suggested(
-    on: Connection, dossier: Dossier, sure: Sequence[Suggestion], count: int
+    on: Connection, snapshot: ProjectSnapshot, sure: Sequence[Suggestion], count: int
 ) -> list[SuggestedGold]:
     """So many of the items that a fit was sure of, with their texts and who gave which label.
 
     What has become gold or was declined since the fit is left out.
     """
-    gone = {gold.name for gold in dossier.golds.values()} | set(declined(on, dossier))
-    mix, have = _wanted(dossier)
+    gone = {gold.name for gold in snapshot.golds.values()} | set(declined(on, snapshot))
+    mix, have = _wanted(snapshot)
     left = [one for one in sure if one.item not in gone]
-    chosen = chosen_of(left, count, labels=dossier.scale.truths, mix=mix, have=have)
+    chosen = chosen_of(left, count, labels=snapshot.scale.truths, mix=mix, have=have)
     texts = {
         row.name: row
         for row in on.execute(
             select(items).where(
-                items.c.project == dossier.project,
+                items.c.project == snapshot.project,
                 items.c.name.in_([one.item for one in chosen]),
                 items.c.state != "withdrawn",
             )
@@ -180,66 +179,28 @@ def suggested(
     ]
 
 
-def declined(on: Connection, dossier: Dossier) -> list[str]:
+def declined(on: Connection, snapshot: ProjectSnapshot) -> list[str]:
     """The items that a person has declined to make gold of, in the order of their names."""
-    found: list[str] = read_setting(on, declined_golds(dossier.project)) or []
+    found: list[str] = read_setting(on, declined_golds(snapshot.project)) or []
     return found
 
 
 def decline(
-    on: Connection, dossier: Dossier, item: str, *, again: bool, actor: str, now: float
+    on: Connection, snapshot: ProjectSnapshot, item: str, *, again: bool, actor: str, now: float
 ) -> None:
     """Note that an item shall not be suggested as gold; ``again`` takes that back."""
-    _workable(on, dossier, item)
-    known = set(declined(on, dossier))
+    check_workable(on, snapshot, item)
+    known = set(declined(on, snapshot))
     if (item in known) is not again:
         return
     changed = known - {item} if again else known | {item}
-    keep_setting(on, declined_golds(dossier.project), sorted(changed))
+    keep_setting(on, declined_golds(snapshot.project), sorted(changed))
     event = "gold-reconsidered" if again else "gold-declined"
-    write_log(on, [line(dossier, now, event, actor=actor, item=item)])
-
-
-def approve(
-    on: Connection,
-    dossier: Dossier,
-    item: str,
-    *,
-    accepted: Sequence[str],
-    reason: str,
-    role: Role,
-    actor: str,
-    now: float,
-) -> Imported:
-    """Make gold of an item that was work, by a person's word.
-
-    Its judgments stay; it is given out as work no more. Refused: ``gold-already``.
-    """
-    _workable(on, dossier, item)
-    entry = GoldEntry(item=item, accepted=tuple(accepted), reason=reason, role=role)
-    done = import_items(on, dossier, (), (entry,), actor=actor, now=now)
-    figures: dict[str, Any] = {"item": item, "accepted": list(accepted), "role": role}
-    write_log(on, [line(dossier, now, "gold-approved", actor=actor, **figures)])
-    return done
-
-
-def _workable(on: Connection, dossier: Dossier, item: str) -> None:
-    """Refuse an item that is not there, or that is gold already."""
-    row = on.execute(
-        select(items.c.gold).where(
-            items.c.project == dossier.project,
-            items.c.name == item,
-            items.c.state != "withdrawn",
-        )
-    ).one_or_none()
-    if row is None:
-        raise NotFound("item", item)
-    if row.gold:
-        raise Refused("gold-already", f"{item} is gold already: edit it instead")
+    write_log(on, [line(snapshot, now, event, actor=actor, item=item)])
 
 
 def design_of(
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     *,
     training: int | None,
     training_mix: Mix,
@@ -247,22 +208,22 @@ def design_of(
     seed: int,
 ) -> GoldDesign[int]:
     """A training and a screening set of a project's gold, as ``assign_roles`` would make them."""
-    cards = [gold.card for gold in dossier.golds.values() if gold.active]
+    cards = [gold.card for gold in snapshot.golds.values() if gold.active]
     if not cards:
         raise BadSetting("gold", None, "a project with gold")
     return design(
         cards,
-        training=dossier.policy.training_pairs if training is None else training,
+        training=snapshot.policy.training_pairs if training is None else training,
         training_mix=training_mix,
         screening_mix=screening_mix,
-        labels=dossier.scale.labels,
+        labels=snapshot.scale.labels,
         seed=seed,
     )
 
 
 def assign_roles(
     on: Connection,
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     made: GoldDesign[int],
     *,
     seed: int,
@@ -273,7 +234,7 @@ def assign_roles(
 
     Gold that is in neither set screens too.
     """
-    active = [gold.gold for gold in dossier.golds.values() if gold.active]
+    active = [gold.gold for gold in snapshot.golds.values() if gold.active]
     trains = set(made.training)
     on.execute(
         update(golds).where(golds.c.id == bindparam("which")).values(role=bindparam("new_role")),
@@ -282,6 +243,42 @@ def assign_roles(
             for gold in active
         ],
     )
-    bump(on, dossier.project)
+    bump(on, snapshot.project)
     figures = {"training": len(made.training), "screening": len(active) - len(made.training)}
-    write_log(on, [line(dossier, now, "gold-designed", actor=actor, seed=seed, **figures)])
+    write_log(on, [line(snapshot, now, "gold-designed", actor=actor, seed=seed, **figures)])
+
+
+def warnings_of(on: Connection, snapshot: ProjectSnapshot) -> list[str]:
+    """What a requester should know of the project's gold."""
+    topics: dict[Any, int] = dict(
+        on.execute(
+            select(items.c.topic, func.count())
+            .where(
+                items.c.project == snapshot.project,
+                items.c.gold.is_(False),
+                items.c.state != "withdrawn",
+            )
+            .group_by(items.c.topic)
+        ).all()
+    )
+    return gold_warnings(
+        snapshot.policy,
+        training=snapshot.training,
+        screening=snapshot.screening,
+        work_topics=topics,
+    )
+
+
+def check_workable(on: Connection, snapshot: ProjectSnapshot, item: str) -> None:
+    """Refuse an item that is not there, or that is gold already."""
+    row = on.execute(
+        select(items.c.gold).where(
+            items.c.project == snapshot.project,
+            items.c.name == item,
+            items.c.state != "withdrawn",
+        )
+    ).one_or_none()
+    if row is None:
+        raise NotFound("item", item)
+    if row.gold:
+        raise Refused("gold-already", f"{item} is gold already: edit it instead")

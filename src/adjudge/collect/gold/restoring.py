@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import BindParameter, bindparam, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
-from adjudge.collect.experiments.quotas import arm_limit, taken_by_arm
-from adjudge.collect.judging.closing import renew_needs
-from adjudge.collect.judging.leases import batches, lock_items, set_states
+from adjudge.collect.items.closing import renew_needs
+from adjudge.collect.items.counters import batches, lock_items, set_states
+from adjudge.collect.items.quotas import arm_limit, taken_by_arm
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import items, judges, judgments
+from adjudge.collect.store.snapshot import ProjectSnapshot
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _HERS = (
@@ -48,7 +48,7 @@ _COUNT = (
 )
 
 
-def restore(on: Connection, ids: Sequence[int], dossier: Dossier) -> int:
+def restore(on: Connection, ids: Sequence[int], snapshot: ProjectSnapshot) -> int:
     """Give the trust back to every judgment of these judges; how many count or are surplus.
 
     Judges in order of id, the judgments of each in order of time: where an item, and the judge's
@@ -60,26 +60,26 @@ def restore(on: Connection, ids: Sequence[int], dossier: Dossier) -> int:
         hers += on.execute(_HERS, {"ids": part}).all()
     touched = sorted({row.item for row in hers})
     lock_items(on, touched)
-    beyond = _beyond(on, hers, touched, dossier)
+    beyond = _beyond(on, hers, touched, snapshot)
     for part in batches(beyond):  # first, so that no row is written twice
         on.execute(_SURPLUS, {"ids": part})
     for part in batches(ids):
         on.execute(_TRUST, {"ids": part})
     _count(on, hers, beyond)
-    set_states(on, touched, dossier.policy.set_aside_after)
-    renew_needs(on, dossier, touched)
+    set_states(on, touched, snapshot.policy.set_aside_after)
+    renew_needs(on, snapshot, touched)
     return len(hers)
 
 
 def _beyond(
-    on: Connection, hers: Sequence[StoredRow], touched: Sequence[int], dossier: Dossier
+    on: Connection, hers: Sequence[StoredRow], touched: Sequence[int], snapshot: ProjectSnapshot
 ) -> set[int]:
     """The judgments for which there is no room any more."""
     room: dict[int, int] = {}
     for part in batches(touched):
         found: dict[int, int] = dict(on.execute(_ROOM, {"ids": part}).all())
         room |= found
-    limit = arm_limit(dossier.policy)
+    limit = arm_limit(snapshot.policy)
     taken: Mapping[tuple[int, str], int] = {} if limit is None else taken_by_arm(on, touched)
     given: Counter[tuple[int, str]] = Counter()
     beyond: set[int] = set()

@@ -11,14 +11,20 @@ import numpy as np
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
 from adjudge.collect.gold.doubt import Answers, Doubt, doubts, said_otherwise
 from adjudge.collect.gold.restoring import restore
-from adjudge.collect.judging.dry_runs import is_real, of_real_in
-from adjudge.collect.judging.leases import batches
-from adjudge.collect.records import columns_of, figures_of, line, record_of, to_time, write_log
+from adjudge.collect.items.counters import batches
 from adjudge.collect.rules.policy import Decision, Record, after_regrade, passes
+from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.records import (
+    columns_of,
+    figures_of,
+    line,
+    record_of,
+    to_time,
+    write_log,
+)
 from adjudge.collect.store.schema import (
     contests,
     golds,
@@ -28,8 +34,9 @@ from adjudge.collect.store.schema import (
     page_rows,
     pages,
 )
-from adjudge.collect.values import DRY_RUN
-from adjudge.collect.views import Contest, GoldRow
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.judging import DRY_RUN
+from adjudge.collect.values.requesting import Contest, GoldRow
 from adjudge.errors import NotFound
 
 
@@ -54,7 +61,7 @@ _SAID = {
 
 
 def regrade(
-    on: Connection, dossier: Dossier, gold_ids: Sequence[int], *, actor: str, now: float
+    on: Connection, snapshot: ProjectSnapshot, gold_ids: Sequence[int], *, actor: str, now: float
 ) -> Regraded:
     """Grade every answer to these golds by what they accept now, and decide on judges anew.
 
@@ -64,10 +71,10 @@ def regrade(
     affected: set[int] = set()
     lines = []
     for gold in gold_ids:
-        facts = dossier.golds[gold]
+        facts = snapshot.golds[gold]
         accepted = list(facts.accepted) if facts.active else None
         figures: dict[str, Any] = {"gold": gold, "item": facts.name, "accepted": accepted}
-        lines.append(line(dossier, now, "gold-edited", actor=actor, **figures))
+        lines.append(line(snapshot, now, "gold-edited", actor=actor, **figures))
         flips: dict[bool | None, list[int]] = defaultdict(list)
         for row in on.execute(
             select(judgments.c.id, judgments.c.judge, judgments.c.label, judgments.c.right).where(
@@ -85,8 +92,8 @@ def regrade(
                 on.execute(update(judgments).where(judgments.c.id.in_(part)).values(right=right))
     done.judges = len(affected)
     write_log(on, lines)
-    _put_right(on, dossier, sorted(affected), done, now)
-    done.upheld = _uphold(on, dossier, gold_ids, actor=actor, now=now)
+    _put_right(on, snapshot, sorted(affected), done, now)
+    done.upheld = _uphold(on, snapshot, gold_ids, actor=actor, now=now)
     return done
 
 
@@ -138,9 +145,11 @@ def recount(record: Record, counts: Counter[tuple[str, int, str]]) -> Record:
     )
 
 
-def any_passed(dossier: Dossier, judge: Any, counts: Counter[tuple[str, int, str]]) -> bool:
+def any_passed(
+    snapshot: ProjectSnapshot, judge: Any, counts: Counter[tuple[str, int, str]]
+) -> bool:
     """Whether one of the tries that a judge has ended would pass now."""
-    policy = dossier.policy_of(judge.arm)
+    policy = snapshot.policy_of(judge.arm)
     ended = judge.attempt if judge.stage == "failed" else judge.attempt - 1
     for attempt in range(1, ended + 1):
         grades = {g: counts["training", attempt, g] for g in ("right", "wrong", "void")}
@@ -151,7 +160,7 @@ def any_passed(dossier: Dossier, judge: Any, counts: Counter[tuple[str, int, str
 
 
 def _put_right(
-    on: Connection, dossier: Dossier, ids: Sequence[int], done: Regraded, now: float
+    on: Connection, snapshot: ProjectSnapshot, ids: Sequence[int], done: Regraded, now: float
 ) -> None:
     """Count the tallies of judges anew, and lift what they no longer bear out."""
     tallies = tallies_of(on, ids)
@@ -163,14 +172,14 @@ def _put_right(
             record = recount(record_of(judge), counts)
             decision = after_regrade(
                 record,
-                dossier.policy_of(judge.arm),
-                passed=any_passed(dossier, judge, counts),
+                snapshot.policy_of(judge.arm),
+                passed=any_passed(snapshot, judge, counts),
             )
             changes.append(_change(judge, decision))
             figures = figures_of(decision.record)
-            lines.append(line(dossier, now, "regraded", judge=judge.id, **figures))
+            lines.append(line(snapshot, now, "regraded", judge=judge.id, **figures))
             lines += [
-                line(dossier, now, name, judge=judge.id, **figures) for name in decision.events
+                line(snapshot, now, name, judge=judge.id, **figures) for name in decision.events
             ]
             if "unblocked" in decision.events:
                 if judge.kind != DRY_RUN:
@@ -187,7 +196,7 @@ def _put_right(
             changes,
         )
     if freed:
-        restore(on, freed, dossier)
+        restore(on, freed, snapshot)
     write_log(on, lines)
 
 
@@ -209,7 +218,7 @@ def _is_tally(text: str) -> bool:
 
 
 def _uphold(
-    on: Connection, dossier: Dossier, gold_ids: Sequence[int], *, actor: str, now: float
+    on: Connection, snapshot: ProjectSnapshot, gold_ids: Sequence[int], *, actor: str, now: float
 ) -> int:
     """Settle the contests that an edit grants: the label is accepted, or the gold out of use."""
     granted: list[StoredRow] = []
@@ -236,7 +245,7 @@ def _uphold(
         on,
         [
             line(
-                dossier, now, "contest-settled", judge=row.judge, actor=actor,
+                snapshot, now, "contest-settled", judge=row.judge, actor=actor,
                 contest=row.id, gold=row.gold, upheld=True,
             )
             for row in granted
@@ -259,10 +268,10 @@ def _tell(on: Connection, ids: Sequence[int], text: str) -> None:
     )
 
 
-def gold_rows(on: Connection, dossier: Dossier) -> list[GoldRow]:
+def gold_rows(on: Connection, snapshot: ProjectSnapshot) -> list[GoldRow]:
     """Every gold with misses and contests, the most doubtful first."""
-    project = dossier.project
-    found = _doubts(on, dossier)
+    project = snapshot.project
+    found = _doubts(on, snapshot)
     texts = {
         row.id: row
         for row in on.execute(
@@ -317,13 +326,13 @@ def gold_rows(on: Connection, dossier: Dossier) -> list[GoldRow]:
             doubt=found[gold].doubt if gold in found and facts.active else 0.0,
             best_say=said_otherwise(found, gold, facts.accepted) if facts.active else None,
         )
-        for gold, facts in dossier.golds.items()
+        for gold, facts in snapshot.golds.items()
     ]
     # What nobody doubts stays in the order of its making.
     return sorted(rows, key=lambda row: (-row.doubt, -row.contests, -row.missed))
 
 
-def _doubts(on: Connection, dossier: Dossier) -> Mapping[int, Doubt]:
+def _doubts(on: Connection, snapshot: ProjectSnapshot) -> Mapping[int, Doubt]:
     """How doubtful each gold is, from every answer to gold that counts."""
     rows = on.execute(
         select(
@@ -335,10 +344,10 @@ def _doubts(on: Connection, dossier: Dossier) -> Mapping[int, Doubt]:
         )
         .outerjoin(contests, contests.c.judgment == judgments.c.id)
         .where(
-            judgments.c.project == dossier.project,
+            judgments.c.project == snapshot.project,
             judgments.c.gold.is_not(None),
             judgments.c.right.is_not(None),
-            of_real_in(dossier.project),
+            of_real_in(snapshot.project),
         )
         .order_by(judgments.c.id)
     ).fetchall()
@@ -352,7 +361,7 @@ def _doubts(on: Connection, dossier: Dossier) -> Mapping[int, Doubt]:
         right=np.array(right, dtype=np.bool_),
         contested=np.array([one is False for one in settled]),
     )
-    return doubts(answers, len(dossier.scale.labels))
+    return doubts(answers, len(snapshot.scale.labels))
 
 
 _CONTESTS = (
@@ -400,7 +409,7 @@ def contest_rows(on: Connection, project: int, settled: bool | None) -> list[Con
 
 def settle(
     on: Connection,
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     contest: int,
     *,
     upheld: bool,
@@ -411,7 +420,7 @@ def settle(
     """Settle a contest; the judge sees the answer beside her next page."""
     row = on.execute(
         select(contests.c.judge, contests.c.gold).where(
-            contests.c.id == contest, contests.c.project == dossier.project
+            contests.c.id == contest, contests.c.project == snapshot.project
         )
     ).one_or_none()
     if row is None:
@@ -428,13 +437,13 @@ def settle(
     told = f"{word} {answer}".strip()
     on.execute(update(judges).where(judges.c.id == row.judge).values(notice=[*notice, told]))
     figures = {"contest": contest, "gold": row.gold, "upheld": upheld}
-    write_log(on, [line(dossier, now, "contest-settled", judge=row.judge, actor=actor, **figures)])
+    write_log(on, [line(snapshot, now, "contest-settled", judge=row.judge, actor=actor, **figures)])
     return _contest_of(on.execute(_CONTESTS.where(contests.c.id == contest)).one())
 
 
-def names_to_golds(dossier: Dossier, names: Iterable[str]) -> list[int]:
+def names_to_golds(snapshot: ProjectSnapshot, names: Iterable[str]) -> list[int]:
     """The golds of items by the items' names."""
-    by_name = {facts.name: gold for gold, facts in dossier.golds.items()}
+    by_name = {facts.name: gold for gold, facts in snapshot.golds.items()}
     found = []
     for name in names:
         if name not in by_name:

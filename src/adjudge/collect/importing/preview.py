@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from adjudge.collect.importing.upload import Limits
-from adjudge.collect.project import GoldEntry, Item
+from adjudge.collect.values.project import GoldEntry, Item
 from adjudge.data.scale import Scale, canonical
 from adjudge.errors import BadData, BadSetting, shown
 

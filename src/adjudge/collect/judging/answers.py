@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, insert, select, update
 
+from adjudge.collect.items.counters import give_back
 from adjudge.collect.judging.desktop import (
     GIVEN,
     LONGEST_COMMENT,
@@ -17,13 +18,12 @@ from adjudge.collect.judging.desktop import (
     told_again,
 )
 from adjudge.collect.judging.entrance import view_of
-from adjudge.collect.judging.leases import give_back
 from adjudge.collect.judging.training import submit_training
 from adjudge.collect.judging.working import submit_work
-from adjudge.collect.records import line, write_log
 from adjudge.collect.rules.wording import NOTHING_LEFT, OWN_WISH
+from adjudge.collect.store.records import line, write_log
 from adjudge.collect.store.schema import contests, pages
-from adjudge.collect.values import Answer, Outcome
+from adjudge.collect.values.judging import Answer, Outcome
 from adjudge.errors import Refused
 
 _STATE = (
@@ -40,7 +40,7 @@ def submit(desk: Desktop, public: str, key: str, answers: Sequence[Answer]) -> O
         return told_again(desk, page)
     check_may_answer(desk, page)
     rows = list(desk.on.execute(ROWS, {"page": page.id}))
-    given = check_answers(answers, rows, desk.dossier)
+    given = check_answers(answers, rows, desk.snapshot)
     if page.kind == "training":
         return submit_training(desk, page, rows, given)
     missing = [row.row for row in rows if row.row not in given]
@@ -86,7 +86,7 @@ def contest(desk: Desktop, public: str, row: int, said: str) -> None:
     figures = {"gold": answer.gold, "label": answer.label}
     write_log(
         desk.on,
-        [line(desk.dossier, desk.now, "contested", judge=desk.judge.id, actor="judge", **figures)],
+        [line(desk.snapshot, desk.now, "contested", judge=desk.judge.id, actor="judge", **figures)],
     )
 
 
@@ -98,7 +98,7 @@ def finish(desk: Desktop) -> None:
     if desk.judge.stage not in ("working", "warned"):
         raise Refused("nothing-done", "there is nothing to finish yet: please judge a page first")
     if desk.judge.pages == 0:
-        if view_of(desk.on, desk.judge, desk.dossier).open_items:
+        if view_of(desk.on, desk.judge, desk.snapshot).open_items:
             message = "there is nothing to finish yet: please judge a page first"
             raise Refused("nothing-done", message)
         reason = NOTHING_LEFT  # a panel's participant needs a code, also where she came too late
@@ -111,7 +111,7 @@ def finish(desk: Desktop) -> None:
         desk.on,
         [
             line(
-                desk.dossier,
+                desk.snapshot,
                 desk.now,
                 "finished",
                 judge=desk.judge.id,

@@ -13,15 +13,15 @@ from typing import Any
 from sqlalchemy import Boolean, ColumnElement, and_, bindparam, func, literal_column, select, text
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
-from adjudge.collect.judging.dry_runs import is_real
 from adjudge.collect.judging.entrance import paid
-from adjudge.collect.records import to_micros, to_money
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.records import to_micros, to_money
 from adjudge.collect.store.schema import judges, page_rows, pages
-from adjudge.collect.values import DRY_RUN
-from adjudge.collect.views import Budget
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.judging import DRY_RUN
+from adjudge.collect.values.requesting import Budget
 from adjudge.errors import Refused
 
 _TURN = text("SELECT pg_advisory_xact_lock(7234003, CAST(:project AS integer))")
@@ -82,12 +82,12 @@ def has_budget(policy: Policy) -> bool:
     return policy.budget is not None or policy.budget_judgments is not None
 
 
-def spending_of(on: Connection, dossier: Dossier) -> Spending:
+def spending_of(on: Connection, snapshot: ProjectSnapshot) -> Spending:
     """What a project has spent, and what is out."""
     earned = in_hand = judgments = rows = 0
-    for group in on.execute(_SPENT, {"project": dossier.project}):
-        policy = dossier.policy_of(group.arm)
-        one, two = (_pay_of(group, dossier, amount) for amount in (0, 1))
+    for group in on.execute(_SPENT, {"project": snapshot.project}):
+        policy = snapshot.policy_of(group.arm)
+        one, two = (_pay_of(group, snapshot, amount) for amount in (0, 1))
         earned += one * group.judges + (two - one) * int(group.earned)
         kept = to_micros(policy.pay_failed) if _is_owed(group) else 0
         out = max(kept, to_micros(policy.pay_per_page))
@@ -103,7 +103,7 @@ def _is_owed(judge: Any) -> bool:
     return bool(not judge.pages and begun and judge.stage in ("training", "working", "warned"))
 
 
-def _pay_of(group: Any, dossier: Dossier, earned: int) -> int:
+def _pay_of(group: Any, snapshot: ProjectSnapshot, earned: int) -> int:
     """What a judge of a group is paid who has earned so much by pages."""
     judge = SimpleNamespace(
         arm=group.arm,
@@ -112,23 +112,23 @@ def _pay_of(group: Any, dossier: Dossier, earned: int) -> int:
         training_seen=int(group.training_seen),
         earned=earned,
     )
-    return paid(judge, dossier)
+    return paid(judge, snapshot)
 
 
 def rows_left(
-    on: Connection, judge: StoredRow, dossier: Dossier, *, turn: bool = True
+    on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, *, turn: bool = True
 ) -> int | None:
     """How many rows of work a new page of a judge may have; None for any number.
 
     Without a ``turn`` only a look, which may be wrong a moment later.
     """
-    policy = dossier.policy
+    policy = snapshot.policy
     if not has_budget(policy) or judge.kind == DRY_RUN:
         return None
     if turn:
         take_turn(on, judge.project)
-    spent = spending_of(on, dossier)
-    hers = dossier.policy_of(judge.arm)
+    spent = spending_of(on, snapshot)
+    hers = snapshot.policy_of(judge.arm)
     pay = to_micros(hers.pay_per_page)
     if _is_owed(judge):  # so much is kept for her already
         pay = max(0, pay - to_micros(hers.pay_failed))
@@ -139,14 +139,14 @@ def rows_left(
     return max(0, policy.budget_judgments - spent.judgments - spent.rows)
 
 
-def may_begin(on: Connection, judge: StoredRow, dossier: Dossier) -> bool:
+def may_begin(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot) -> bool:
     """Whether a page could follow the training of a judge, or she has begun it already."""
-    policy = dossier.policy
+    policy = snapshot.policy
     if not has_budget(policy) or judge.kind == DRY_RUN or judge.made > 0:
         return True
     take_turn(on, judge.project)
-    spent = spending_of(on, dossier)
-    hers = dossier.policy_of(judge.arm)
+    spent = spending_of(on, snapshot)
+    hers = snapshot.policy_of(judge.arm)
     least = to_micros(max(hers.pay_per_page, hers.pay_failed))
     money = policy.budget is not None and (
         spent.earned + spent.in_hand + least > to_micros(policy.budget)
@@ -157,12 +157,12 @@ def may_begin(on: Connection, judge: StoredRow, dossier: Dossier) -> bool:
     return not (money or count)
 
 
-def check_late(on: Connection, judge: StoredRow, dossier: Dossier, rows: int) -> None:
+def check_late(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, rows: int) -> None:
     """Refuse answers to an expired page that the budget has no room for any more.
 
     The caller holds the locks of the items already: whoever has the turn waits for no item.
     """
-    left = rows_left(on, judge, dossier)
+    left = rows_left(on, judge, snapshot)
     if left is not None and left < rows:
         raise Refused(
             "page-expired",
@@ -170,13 +170,13 @@ def check_late(on: Connection, judge: StoredRow, dossier: Dossier, rows: int) ->
         )
 
 
-def budget_of(on: Connection, dossier: Dossier) -> Budget | None:
+def budget_of(on: Connection, snapshot: ProjectSnapshot) -> Budget | None:
     """The budget as a requester sees it; None where there is none."""
-    policy = dossier.policy
+    policy = snapshot.policy
     if not has_budget(policy):
         return None
-    spent = spending_of(on, dossier)
-    pay = min(to_micros(arm.policy.pay_per_page) for arm in dossier.arms.values())
+    spent = spending_of(on, snapshot)
+    pay = min(to_micros(arm.policy.pay_per_page) for arm in snapshot.arms.values())
     over = policy.budget is not None and (
         spent.earned + spent.in_hand + pay > to_micros(policy.budget)
     )

@@ -11,14 +11,14 @@ from typing import Any
 from sqlalchemy import Update, bindparam, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
 from adjudge.collect.judging.entrance import view_of
 from adjudge.collect.judging.pages import PAGE_BY_PUBLIC, PAGE_LOCKED, told
-from adjudge.collect.records import figures_of, judge_by_id, line, write_log
 from adjudge.collect.rules.policy import Decision
 from adjudge.collect.store.database import Bulk, StoredRow
+from adjudge.collect.store.records import figures_of, judge_by_id, line, write_log
 from adjudge.collect.store.schema import contests, judges, judgments, page_rows, pages
-from adjudge.collect.values import DRY_RUN, OTHERS, Answer, Feedback, Outcome
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Outcome
 from adjudge.errors import NotFound, Refused
 
 LONGEST_COMMENT = 5000
@@ -51,7 +51,7 @@ class Desktop:
 
     on: Connection
     judge: StoredRow
-    dossier: Dossier
+    snapshot: ProjectSnapshot
     now: float
     locked: bool = True  # whether her row and pages are kept from others' changes meanwhile
 
@@ -76,7 +76,7 @@ class Desktop:
         return Outcome(
             page=page.public,
             feedback=tuple(feedback),
-            view=view_of(self.on, judge, self.dossier),
+            view=view_of(self.on, judge, self.snapshot),
             stored=stored,
             again=again,
         )
@@ -87,7 +87,7 @@ def check_may_answer(desk: Desktop, page: StoredRow) -> None:
     if desk.judge.stage == "blocked":
         raise Refused("blocked", "your work on this project has been stopped")
     dry = desk.judge.kind == DRY_RUN  # who may try a draft out
-    if desk.dossier.state == "closed" or (desk.dossier.state == "draft" and not dry):
+    if desk.snapshot.state == "closed" or (desk.snapshot.state == "draft" and not dry):
         raise Refused("not-open", "this project is closed and takes no more answers")
     if page.state == "returned" or (page.state == "expired" and desk.judge.page != page.id):
         raise Refused(
@@ -98,7 +98,7 @@ def check_may_answer(desk: Desktop, page: StoredRow) -> None:
 
 
 def check_answers(
-    answers: Sequence[Answer], rows: Sequence[StoredRow], dossier: Dossier
+    answers: Sequence[Answer], rows: Sequence[StoredRow], snapshot: ProjectSnapshot
 ) -> dict[int, Answer]:
     """The answers by row, each for a row of the page and with a label that can be given."""
     known = {row.row for row in rows}
@@ -108,7 +108,7 @@ def check_answers(
             raise Refused("bad-form", f"this page has no row {answer.row}", row=answer.row)
         if answer.row in given:
             raise Refused("bad-form", f"row {answer.row} is answered twice", row=answer.row)
-        if answer.label not in dossier.allowed:
+        if answer.label not in snapshot.allowed:
             raise Refused(
                 "bad-form",
                 f"row {answer.row}: {answer.label[:80]!r} is not one of the labels",
@@ -132,7 +132,7 @@ def check_page_answers(
 ) -> dict[int, Answer]:
     """The answers to a page by row, checked."""
     rows = list(desk.on.execute(ROWS, {"page": page.id}))
-    return check_answers(answers, rows, desk.dossier)
+    return check_answers(answers, rows, desk.snapshot)
 
 
 def told_again(desk: Desktop, page: StoredRow) -> Outcome:
@@ -149,7 +149,7 @@ def stored_feedback(desk: Desktop, page: StoredRow, given: Sequence[StoredRow]) 
         desk.on.execute(select(contests.c.judgment).where(contests.c.judgment.in_(ids))).scalars()
     )
     return [
-        told(desk.dossier, row, contested=row.id in contested)
+        told(desk.snapshot, row, contested=row.id in contested)
         for row in given
         if row.row in told_rows
     ]
@@ -174,7 +174,7 @@ def judgment(
     desk: Desktop, page: StoredRow, row: StoredRow, answer: Answer, standing: str
 ) -> dict[str, Any]:
     """One judgment to be stored; of a dry run never a trusted one."""
-    gold = None if row.gold is None else desk.dossier.golds[row.gold]
+    gold = None if row.gold is None else desk.snapshot.golds[row.gold]
     return {
         "project": desk.judge.project,
         "judge": desk.judge.id,
@@ -200,7 +200,7 @@ def log_decision(
     figures = figures_of(decision.record)
     lines = [
         line(
-            desk.dossier,
+            desk.snapshot,
             desk.now,
             event,
             judge=desk.judge.id,
@@ -211,7 +211,7 @@ def log_decision(
         )
     ]
     lines += [
-        line(desk.dossier, desk.now, name, judge=desk.judge.id, **figures)
+        line(desk.snapshot, desk.now, name, judge=desk.judge.id, **figures)
         for name in decision.events
     ]
     write_log(desk.on, lines)

@@ -11,14 +11,11 @@ from typing import Any, cast
 from sqlalchemy import bindparam, exists, insert, select, text, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier, Dossiers
-from adjudge.collect.experiments.quotas import arm_lacks, arm_limit, arm_room
+from adjudge.collect.items.counters import has_room
+from adjudge.collect.items.quotas import arm_lacks, arm_limit, arm_room
 from adjudge.collect.judging.dry_runs import arm_of, check_open, is_dry_run
-from adjudge.collect.judging.leases import has_room
-from adjudge.collect.records import line, lock_judge, to_micros, to_money, write_log
 from adjudge.collect.rules.policy import Policy, first_stage, stage_after_consent
 from adjudge.collect.rules.routing import assign_arm
-from adjudge.collect.rules.trust import accuracy_of
 from adjudge.collect.rules.wording import (
     BUDGET_SPENT,
     MAX_PAGES,
@@ -29,8 +26,11 @@ from adjudge.collect.rules.wording import (
     way_back,
 )
 from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.records import line, lock_judge, to_micros, to_money, write_log
 from adjudge.collect.store.schema import invites, items, judges, judgments, pages, projects
-from adjudge.collect.values import (
+from adjudge.collect.store.snapshot import ProjectSnapshot, SnapshotCache
+from adjudge.collect.values.accuracy import accuracy_of
+from adjudge.collect.values.judging import (
     CHANNELS,
     DRY_RUN,
     KINDS,
@@ -99,20 +99,20 @@ def in_arm(judge: StoredRow, policy: Policy) -> dict[str, Any]:
 
 
 def view_of(
-    on: Connection, judge: StoredRow, dossier: Dossier, *, open_items: bool | None = None
+    on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, *, open_items: bool | None = None
 ) -> JudgeView:
     """Where a judge stands, for her own pages."""
-    policy = dossier.policy_of(judge.arm)
+    policy = snapshot.policy_of(judge.arm)
     page = None
     if judge.page is not None:
         page = on.execute(_OPEN_PAGE, {"page": judge.page}).scalar()
     if open_items is None:
         over = judge.stage in ("failed", "blocked") or judge.reason in (MAX_PAGES, NO_GOLD_LEFT)
-        over = over or (judge.reason == BUDGET_SPENT and not _has_budget_again(on, judge, dossier))
+        over = over or (judge.reason == BUDGET_SPENT and not _has_budget_again(on, judge, snapshot))
         open_items = not over and (page is not None or any_open(on, judge, policy))
     return JudgeView(
         judge=judge.public,
-        project=dossier.slug,
+        project=snapshot.slug,
         kind=cast(Kind, judge.kind),
         stage=cast(Stage, judge.stage),
         reason=reason_of(judge, policy, open_items=open_items),
@@ -121,14 +121,14 @@ def view_of(
         open_items=open_items,
         page=page,
         training_done=judge.training_seen,
-        training_pairs=dossier.training_pairs(judge.arm),
+        training_pairs=snapshot.training_pairs(judge.arm),
         training_right=judge.training_right,
         tries_left=max(0, policy.training_tries - judge.attempt),
         gold_seen=judge.seen,
         gold_right=judge.right,
         accuracy=accuracy_of(judge.right, judge.seen),
         warned=judge.warned_at is not None,
-        pay=to_money(paid(judge, dossier)),
+        pay=to_money(paid(judge, snapshot)),
         currency=policy.currency,
         completion_code=code_of(judge, policy),
         return_link=way_back(judge, policy),
@@ -136,27 +136,27 @@ def view_of(
     )
 
 
-def ended_untrained(judge: StoredRow, dossier: Dossier) -> bool:
+def ended_untrained(judge: StoredRow, snapshot: ProjectSnapshot) -> bool:
     """Whether she came when the budget was spent: whoever goes on later has done the training."""
     spent = judge.stage == "finished" and judge.reason == BUDGET_SPENT
-    return spent and bool(judge.training_seen < dossier.training_pairs(judge.arm))
+    return spent and bool(judge.training_seen < snapshot.training_pairs(judge.arm))
 
 
-def _has_budget_again(on: Connection, judge: StoredRow, dossier: Dossier) -> bool:
+def _has_budget_again(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot) -> bool:
     """Whether a judge who ended with the budget could be given a page now."""
     from adjudge.collect.judging.budget import rows_left  # which has to know what judges are paid
 
-    if ended_untrained(judge, dossier):
+    if ended_untrained(judge, snapshot):
         return False
-    return rows_left(on, judge, dossier, turn=False) != 0
+    return rows_left(on, judge, snapshot, turn=False) != 0
 
 
-def paid(judge: Any, dossier: Dossier) -> int:
+def paid(judge: Any, snapshot: ProjectSnapshot) -> int:
     """What a judge has earned, in millionths, by her stage and her arm's policy.
 
     One who did the training and then found nothing left is paid as who failed it: for her time.
     """
-    policy = dossier.policy_of(judge.arm)
+    policy = snapshot.policy_of(judge.arm)
     outcome = outcome_of(judge)
     if outcome == "failed" or (outcome == "nothing-left" and judge.training_seen):
         return to_micros(policy.pay_failed)
@@ -165,18 +165,18 @@ def paid(judge: Any, dossier: Dossier) -> int:
     return int(judge.earned)
 
 
-def project_view(dossier: Dossier, arm: str) -> ProjectView:
+def project_view(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
     """What a judge may know of a project."""
-    policy = dossier.policy_of(arm)
+    policy = snapshot.policy_of(arm)
     return ProjectView(
-        slug=dossier.slug,
-        name=dossier.name,
-        state=dossier.state,
-        guidelines=dossier.guidelines_of(arm),
-        labels=dossier.scale.labels,
+        slug=snapshot.slug,
+        name=snapshot.name,
+        state=snapshot.state,
+        guidelines=snapshot.guidelines_of(arm),
+        labels=snapshot.scale.labels,
         others=OTHERS,
         consent=policy.consent if policy.require_consent else "",
-        training_pairs=dossier.training_pairs(arm),
+        training_pairs=snapshot.training_pairs(arm),
         training_pass=policy.training_pass,
         training_tries=policy.training_tries,
         pairs_per_page=policy.pairs_per_page,
@@ -213,7 +213,7 @@ Admit = Callable[[Policy], None]  # refuses a newcomer who is one too many
 def take_in(
     on: Connection,
     arrival: Arrival,
-    dossiers: Dossiers,
+    snapshots: SnapshotCache,
     now: float,
     admit: Admit | None = None,
 ) -> str:
@@ -231,8 +231,8 @@ def take_in(
     known = on.execute(_FIND, who).one_or_none()
     if known is not None:
         if arrival.channel == "panel":
-            dossier = dossiers.get(on, project.id, project.version)
-            _come_again(on, known, arrival, dossier, now, admit)
+            snapshot = snapshots.get(on, project.id, project.version)
+            _come_again(on, known, arrival, snapshot, now, admit)
         return str(known.public)
     # One newcomer at a time: the arm depends on how many came before.
     locked = on.execute(
@@ -243,21 +243,21 @@ def take_in(
     known = on.execute(_FIND, who).one_or_none()
     if known is not None:
         return str(known.public)
-    dossier = dossiers.get(on, project.id, locked.version)
-    invite = _check_welcome(on, arrival, dossier, now)
-    _check_crowd(on, arrival, dossier, now)
+    snapshot = snapshots.get(on, project.id, locked.version)
+    invite = _check_welcome(on, arrival, snapshot, now)
+    _check_crowd(on, arrival, snapshot, now)
     if admit is not None:
-        admit(dossier.policy)
+        admit(snapshot.policy)
     if is_dry_run(arrival.parameters):  # only now: anybody can write that into a link
         arrival = replace(arrival, kind=DRY_RUN)
-    return _make_judge(on, arrival, dossier, locked.arrivals, invite, now)
+    return _make_judge(on, arrival, snapshot, locked.arrivals, invite, now)
 
 
 def _come_again(
     on: Connection,
     known: StoredRow,
     arrival: Arrival,
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     now: float,
     admit: Admit | None,
 ) -> None:
@@ -270,27 +270,27 @@ def _come_again(
         return
     if admit is not None:
         try:
-            admit(dossier.policy)
+            admit(snapshot.policy)
         except Refused:
             return
     given = dict(arrival.parameters)
     on.execute(update(judges).where(judges.c.id == known.id).values(parameters=given))
     figures = {"before": known.parameters, "parameters": given}
-    write_log(on, [line(dossier, now, "came-again", judge=known.id, actor="judge", **figures)])
+    write_log(on, [line(snapshot, now, "came-again", judge=known.id, actor="judge", **figures)])
 
 
-def _check_crowd(on: Connection, arrival: Arrival, dossier: Dossier, now: float) -> None:
+def _check_crowd(on: Connection, arrival: Arrival, snapshot: ProjectSnapshot, now: float) -> None:
     """Refuse a newcomer where too many came by open ways of late. Refused: ``crowded``.
 
     Exact, whatever the number of processes: the project's row is locked.
     """
     if arrival.channel not in OPEN_WAYS or arrival.kind == DRY_RUN:
         return
-    policy = dossier.policy
+    policy = snapshot.policy
     for most, seconds in ((policy.newcomers_per_minute, 60), (policy.newcomers_per_hour, 3600)):
         if not most:
             continue
-        place = {"project": dossier.project, "place": most - 1}
+        place = {"project": snapshot.project, "place": most - 1}
         came = on.execute(_NEWEST, place).scalar()
         if came is not None and came > now - seconds:
             raise too_many_new(came + seconds - now)
@@ -317,15 +317,17 @@ def _check_form(arrival: Arrival) -> None:
             raise Refused("bad-form", f"the parameter {name[:40]!r} is too long")
 
 
-def _check_welcome(on: Connection, arrival: Arrival, dossier: Dossier, now: float) -> int | None:
+def _check_welcome(
+    on: Connection, arrival: Arrival, snapshot: ProjectSnapshot, now: float
+) -> int | None:
     """Whether a newcomer may come in, and by which invitation."""
-    check_open(arrival, dossier, "this project takes no new judges at the moment")
-    if arrival.channel not in dossier.policy.channels and arrival.kind != DRY_RUN:
+    check_open(arrival, snapshot, "this project takes no new judges at the moment")
+    if arrival.channel not in snapshot.policy.channels and arrival.kind != DRY_RUN:
         raise Refused("channel-closed", "this project cannot be joined in this way")
     if arrival.channel != "invite":
         return None
     invite = on.execute(
-        select(invites).where(invites.c.key == arrival.key, invites.c.project == dossier.project)
+        select(invites).where(invites.c.key == arrival.key, invites.c.project == snapshot.project)
     ).one_or_none()
     if invite is None or invite.revoked:
         raise Refused("invite-unknown", "this invitation is not known, or was taken back")
@@ -337,7 +339,7 @@ def _check_welcome(on: Connection, arrival: Arrival, dossier: Dossier, now: floa
 def _make_judge(
     on: Connection,
     arrival: Arrival,
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     number: int,
     invite: int | None,
     now: float,
@@ -345,11 +347,11 @@ def _make_judge(
     """A new judge in her arm and first stage."""
     dry = arrival.kind == DRY_RUN
     if dry:
-        arm = arm_of(dossier, arrival.parameters)
+        arm = arm_of(snapshot, arrival.parameters)
     else:
-        arm = assign_arm(dossier.seed, number, list(dossier.arms))
-    policy = dossier.policy_of(arm)
-    count = len(dossier.training)
+        arm = assign_arm(snapshot.seed, number, list(snapshot.arms))
+    policy = snapshot.policy_of(arm)
+    count = len(snapshot.training)
     stage = first_stage(policy, training_golds=count)
     if arrival.kind == "model" and stage == "consent":
         stage = stage_after_consent(policy, training_golds=count)
@@ -358,7 +360,7 @@ def _make_judge(
         insert(judges)
         .values(
             public=public,
-            project=dossier.project,
+            project=snapshot.project,
             channel=arrival.channel,
             key=arrival.key,
             parameters=dict(arrival.parameters),
@@ -372,25 +374,25 @@ def _make_judge(
         .returning(judges.c.id)
     ).scalar_one()
     if not dry:  # who only tries it out takes no place of the random assignment
-        more = update(projects).where(projects.c.id == dossier.project)
+        more = update(projects).where(projects.c.id == snapshot.project)
         on.execute(more.values(arrivals=number + 1))
     if invite is not None:
         on.execute(update(invites).where(invites.c.id == invite).values(judge=judge))
     figures: dict[str, Any] = {"arm": arm, "number": None if dry else number, "stage": stage}
     figures |= {"channel": arrival.channel, "kind": arrival.kind}
-    write_log(on, [line(dossier, now, "arrived", judge=judge, **figures)])
+    write_log(on, [line(snapshot, now, "arrived", judge=judge, **figures)])
     return public
 
 
-def give_consent(on: Connection, public: str, dossiers: Dossiers, now: float) -> None:
+def give_consent(on: Connection, public: str, snapshots: SnapshotCache, now: float) -> None:
     """Note a judge's consent and move her on; nothing if she is past it."""
     judge = lock_judge(on, public)
     if judge.stage != "consent":
         return
-    dossier = dossiers.get(on, judge.project, judge.version)
-    policy = dossier.policy_of(judge.arm)
-    stage = stage_after_consent(policy, training_golds=len(dossier.training))
+    snapshot = snapshots.get(on, judge.project, judge.version)
+    policy = snapshot.policy_of(judge.arm)
+    stage = stage_after_consent(policy, training_golds=len(snapshot.training))
     on.execute(
         update(judges).where(judges.c.id == judge.id).values(stage=stage, consented=now, last=now)
     )
-    write_log(on, [line(dossier, now, "consented", judge=judge.id, actor="judge", stage=stage)])
+    write_log(on, [line(snapshot, now, "consented", judge=judge.id, actor="judge", stage=stage)])

@@ -11,24 +11,24 @@ import numpy as np
 from sqlalchemy import BindParameter, bindparam, func, insert, select, text, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
-from adjudge.collect.experiments.quotas import arm_limit, arm_room, with_arm_room
+from adjudge.collect.items.closing import preferred
+from adjudge.collect.items.counters import expire_pages, has_room
+from adjudge.collect.items.quotas import arm_limit, arm_room, with_arm_room
 from adjudge.collect.judging.budget import may_begin, rows_left, take_turn
-from adjudge.collect.judging.closing import preferred
 from adjudge.collect.judging.dry_runs import check_open
 from adjudge.collect.judging.entrance import any_left, any_open, ended_untrained, in_arm
-from adjudge.collect.judging.leases import expire_pages, has_room
 from adjudge.collect.judging.refreshers import due_for, is_refresher
-from adjudge.collect.records import judge_by_id, line, record_of, to_time, write_log
 from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
 from adjudge.collect.rules.policy import Policy, resumed
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
 from adjudge.collect.rules.routing import Plan, Slot, compose
 from adjudge.collect.rules.wording import BUDGET_SPENT, MAX_PAGES, NO_GOLD_LEFT, NOTHING_LEFT
 from adjudge.collect.store.database import Bulk, Prepared, StoredRow
+from adjudge.collect.store.records import judge_by_id, line, record_of, to_time, write_log
 from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
-from adjudge.collect.values import OTHERS, Answer, Feedback, Group, Page
-from adjudge.collect.values import Row as PageRow
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.judging import OTHERS, Answer, Feedback, Group, Page
+from adjudge.collect.values.judging import Row as PageRow
 from adjudge.errors import Refused
 
 _PAGE = select(
@@ -120,119 +120,133 @@ _JUDGE_PAGE = (
 )
 
 
-def next_page(on: Connection, judge: StoredRow, dossier: Dossier, now: float) -> Page | None:
+def next_page(
+    on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, now: float
+) -> Page | None:
     """The page a judge has open, or a new one, or None."""
     if judge.stage == "consent":
         raise Refused("consent-wanted", "please agree to take part first")
-    if judge.stage in ("failed", "blocked") or ended_untrained(judge, dossier):
+    if judge.stage in ("failed", "blocked") or ended_untrained(judge, snapshot):
         return None
     expire_pages(on, now)
     if judge.page is not None:
         page = on.execute(PAGE_BY_ID, {"page": judge.page}).one_or_none()
         if page is not None and page.state == "open":
-            return show(on, page, dossier)
-    check_open(judge, dossier, "this project is not open at the moment")
-    rng = np.random.default_rng([dossier.seed, judge.id, judge.made])
+            return show(on, page, snapshot)
+    check_open(judge, snapshot, "this project is not open at the moment")
+    rng = np.random.default_rng([snapshot.seed, judge.id, judge.made])
     if judge.stage == "training":
-        return _training_page(on, judge, dossier, rng, now)
-    refresher = _refresher_page(on, judge, dossier, rng, now)
-    return refresher or _work_page(on, judge, dossier, rng, now)
+        return _training_page(on, judge, snapshot, rng, now)
+    refresher = _refresher_page(on, judge, snapshot, rng, now)
+    return refresher or _work_page(on, judge, snapshot, rng, now)
 
 
 def _refresher_page(
-    on: Connection, judge: StoredRow, dossier: Dossier, rng: np.random.Generator, now: float
+    on: Connection,
+    judge: StoredRow,
+    snapshot: ProjectSnapshot,
+    rng: np.random.Generator,
+    now: float,
 ) -> Page | None:
     """A page of golds of the kinds that a judge confused, if she is due one and work is open."""
-    due = due_for(on, judge, dossier)
-    policy = dossier.policy_of(judge.arm)
-    if due is None or not any_open(on, judge, policy) or rows_left(on, judge, dossier) == 0:
+    due = due_for(on, judge, snapshot)
+    policy = snapshot.policy_of(judge.arm)
+    if due is None or not any_open(on, judge, policy) or rows_left(on, judge, snapshot) == 0:
         return None
     number, confused = due
-    shown = golds_met(on, judge, dossier)
-    chosen = choose_refresher(dossier.training, confused, policy.refresher_pairs, rng, seen=shown)
+    shown = golds_met(on, judge, snapshot)
+    chosen = choose_refresher(snapshot.training, confused, policy.refresher_pairs, rng, seen=shown)
     if not chosen:  # no gold of these kinds may be told
         return None
     told: dict[str, Any] = {"confused": to_json(confused)}
     figures = {"number": number, "misses": sum(confused.values()), "pairs": len(chosen), **told}
-    write_log(on, [line(dossier, now, "refresher-given", judge=judge.id, **figures)])
-    plan = _by_topic(dossier, chosen)
+    write_log(on, [line(snapshot, now, "refresher-given", judge=judge.id, **figures)])
+    plan = _by_topic(snapshot, chosen)
     return _store(
-        on, judge, dossier, "training", plan, now,
+        on, judge, snapshot, "training", plan, now,
         reached=judge.reached, attempt=-number, outcome=told,
     )  # fmt: skip
 
 
-def _by_topic(dossier: Dossier, chosen: Sequence[int]) -> Plan[int]:
+def _by_topic(snapshot: ProjectSnapshot, chosen: Sequence[int]) -> Plan[int]:
     """Golds as a page has them, those of a query together."""
     groups: dict[str, list[Slot[int]]] = {}
     for gold in chosen:
-        groups.setdefault(dossier.golds[gold].topic, []).append(Slot(gold, True))
+        groups.setdefault(snapshot.golds[gold].topic, []).append(Slot(gold, True))
     return list(groups.values())
 
 
 def _training_page(
-    on: Connection, judge: StoredRow, dossier: Dossier, rng: np.random.Generator, now: float
+    on: Connection,
+    judge: StoredRow,
+    snapshot: ProjectSnapshot,
+    rng: np.random.Generator,
+    now: float,
 ) -> Page | None:
     """A page of training golds, those of a query together."""
-    policy = dossier.policy_of(judge.arm)
-    left = dossier.training_pairs(judge.arm) - judge.training_seen
+    policy = snapshot.policy_of(judge.arm)
+    left = snapshot.training_pairs(judge.arm) - judge.training_seen
     if left <= 0:  # the training was switched off, or its gold withdrawn, meanwhile
-        _waive(on, judge, dossier, now)
+        _waive(on, judge, snapshot, now)
         fresh = judge_by_id(on, judge.id)
-        return _work_page(on, fresh, dossier, rng, now)
-    if not may_begin(on, judge, dossier):
-        _finish(on, judge, dossier, BUDGET_SPENT, now)
+        return _work_page(on, fresh, snapshot, rng, now)
+    if not may_begin(on, judge, snapshot):
+        _finish(on, judge, snapshot, BUDGET_SPENT, now)
         return None
-    shown = golds_met(on, judge, dossier)
+    shown = golds_met(on, judge, snapshot)
     count = min(left, policy.pairs_per_page)
-    chosen = choose_training(dossier.training, count, policy.training_mix, rng, seen=shown)
-    return _store(on, judge, dossier, "training", _by_topic(dossier, chosen), now)
+    chosen = choose_training(snapshot.training, count, policy.training_mix, rng, seen=shown)
+    return _store(on, judge, snapshot, "training", _by_topic(snapshot, chosen), now)
 
 
-def golds_met(on: Connection, judge: StoredRow, dossier: Dossier) -> dict[int, int]:
+def golds_met(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot) -> dict[int, int]:
     """The golds a judge has met, as gold or as work before it was gold, and on which page."""
     met: dict[int, int] = dict(_SHOWN.all(on, {"judge": judge.id}))
-    work = {gold.item: gold.gold for gold in dossier.golds.values() if gold.once_work}
+    work = {gold.item: gold.gold for gold in snapshot.golds.values() if gold.once_work}
     if work:
         for item, page in on.execute(_JUDGED, {"judge": judge.id, "ids": sorted(work)}):
             met.setdefault(work[item], page)
     return met
 
 
-def _waive(on: Connection, judge: StoredRow, dossier: Dossier, now: float) -> None:
+def _waive(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, now: float) -> None:
     """Let a judge past a training that there is no more of."""
     on.execute(update(judges).where(judges.c.id == judge.id).values(stage="working"))
-    write_log(on, [line(dossier, now, "training-waived", judge=judge.id, stage="working")])
+    write_log(on, [line(snapshot, now, "training-waived", judge=judge.id, stage="working")])
 
 
 def _work_page(
-    on: Connection, judge: StoredRow, dossier: Dossier, rng: np.random.Generator, now: float
+    on: Connection,
+    judge: StoredRow,
+    snapshot: ProjectSnapshot,
+    rng: np.random.Generator,
+    now: float,
 ) -> Page | None:
     """A page of work with screening golds among it; finishes the judge if nothing is left."""
-    policy = dossier.policy_of(judge.arm)
+    policy = snapshot.policy_of(judge.arm)
     if policy.max_pages is not None and judge.pages >= policy.max_pages:
-        _finish(on, judge, dossier, MAX_PAGES, now)
+        _finish(on, judge, snapshot, MAX_PAGES, now)
         return None
-    left = rows_left(on, judge, dossier)
+    left = rows_left(on, judge, snapshot)
     if left == 0:
-        _finish(on, judge, dossier, BUDGET_SPENT, now)
+        _finish(on, judge, snapshot, BUDGET_SPENT, now)
         return None
     golds: list[GoldCard[int]] = []
-    if policy.screening_share > 0 and dossier.screening:
-        shown = golds_met(on, judge, dossier)
+    if policy.screening_share > 0 and snapshot.screening:
+        shown = golds_met(on, judge, snapshot)
         runs_out = policy.gold_runs_out
         golds = screening_order(
-            dossier.screening, shown, policy.screening_mix, rng, runs_out=runs_out
+            snapshot.screening, shown, policy.screening_mix, rng, runs_out=runs_out
         )
         if not golds and runs_out == "finish":
-            _finish(on, judge, dossier, NO_GOLD_LEFT, now)
+            _finish(on, judge, snapshot, NO_GOLD_LEFT, now)
             return None
-    leased = _lease(on, judge, golds, dossier, rng, left)
+    leased = _lease(on, judge, golds, snapshot, rng, left)
     if leased is not None:
         plan, reached = leased
-        return _store(on, judge, dossier, "work", plan, now, reached=reached)
+        return _store(on, judge, snapshot, "work", plan, now, reached=reached)
     if not any_left(on, judge, policy):
-        _finish(on, judge, dossier, NOTHING_LEFT, now)
+        _finish(on, judge, snapshot, NOTHING_LEFT, now)
     return None
 
 
@@ -240,7 +254,7 @@ def _lease(
     on: Connection,
     judge: StoredRow,
     golds: Sequence[GoldCard[int]],
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     rng: np.random.Generator,
     left: int | None,
 ) -> tuple[Plan[int], int] | None:
@@ -253,7 +267,7 @@ def _lease(
     # One page of a project is made at a time: all judges want the items at the queue's front, and
     # would else hold a part of them each while they look for the rest.
     take_turn(on, judge.project)
-    policy = dossier.policy_of(judge.arm)
+    policy = snapshot.policy_of(judge.arm)
     window = 6 * policy.pairs_per_page
     scans = [(0, window), (0, 1_000_000)]
     if judge.reached:
@@ -269,7 +283,7 @@ def _lease(
         if not reached and len(found) < most:  # that is all there is
             del scans[1:]
         queue = [row for row in found if row[0] not in lost]
-        work = [(row[0], row[1]) for row in preferred(on, dossier, judge.id, queue)[:left]]
+        work = [(row[0], row[1]) for row in preferred(on, snapshot, judge.id, queue)[:left]]
         plan = compose(
             work,
             golds,
@@ -277,7 +291,7 @@ def _lease(
             rng,
             shown=judge.shown,
             golds_shown=judge.golds_shown,
-            seed=(dossier.seed, judge.id),
+            seed=(snapshot.seed, judge.id),
         )
         if len(scans) > 1 and sum(map(len, plan)) < policy.pairs_per_page:
             del scans[0]
@@ -319,7 +333,7 @@ def _not_obtained(on: Connection, ids: list[int], arm: str, policy: Policy) -> s
 def _store(
     on: Connection,
     judge: StoredRow,
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     kind: Literal["training", "work"],
     plan: Plan[int],
     now: float,
@@ -329,7 +343,7 @@ def _store(
     outcome: dict[str, Any] | None = None,
 ) -> Page:
     """Store a page and show it; slots hold items, or golds by the gold's own id."""
-    policy = dossier.policy_of(judge.arm)
+    policy = snapshot.policy_of(judge.arm)
     made = {
         "public": secrets.token_urlsafe(12),
         "project": judge.project,
@@ -347,7 +361,7 @@ def _store(
     for group, slots in enumerate(plan):
         for slot in slots:
             gold = slot.item if slot.gold else None
-            item = slot.item if gold is None else dossier.golds[gold].item
+            item = slot.item if gold is None else snapshot.golds[gold].item
             rows.append(
                 {
                     "page": page,
@@ -370,12 +384,14 @@ def _store(
     if judge.stage == "finished":
         record = resumed(record_of(judge), policy)
         values |= {"new_stage": record.stage, "new_reason": ""}
-        write_log(on, [line(dossier, now, "resumed", judge=judge.id, stage=record.stage)])
+        write_log(on, [line(snapshot, now, "resumed", judge=judge.id, stage=record.stage)])
     on.execute(_JUDGE_PAGE, {"which": judge.id, "new_page": page, "new_last": now, **values})
-    return show(on, SimpleNamespace(id=page, draft=None, **made), dossier)
+    return show(on, SimpleNamespace(id=page, draft=None, **made), snapshot)
 
 
-def _finish(on: Connection, judge: StoredRow, dossier: Dossier, reason: str, now: float) -> None:
+def _finish(
+    on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, reason: str, now: float
+) -> None:
     """Finish a judge for a reason; nothing if she is finished."""
     if judge.stage == "finished":
         return
@@ -386,11 +402,11 @@ def _finish(on: Connection, judge: StoredRow, dossier: Dossier, reason: str, now
     )
     write_log(
         on,
-        [line(dossier, now, "finished", judge=judge.id, stage="finished", reason=reason)],
+        [line(snapshot, now, "finished", judge=judge.id, stage="finished", reason=reason)],
     )
 
 
-def show(on: Connection, page: Any, dossier: Dossier) -> Page:
+def show(on: Connection, page: Any, snapshot: ProjectSnapshot) -> Page:
     """A stored page as its judge sees it."""
     groups: list[tuple[Any, list[PageRow]]] = []
     last = None
@@ -401,7 +417,7 @@ def show(on: Connection, page: Any, dossier: Dossier) -> Page:
         groups[-1][1].append(
             PageRow(row=row.row, title=row.title, text=row.text, url=row.url, image=row.image)
         )
-    answers, feedback = _so_far(on, page, dossier)
+    answers, feedback = _so_far(on, page, snapshot)
     return Page(
         page=page.public,
         kind=cast(Literal["training", "work"], page.kind),
@@ -411,7 +427,7 @@ def show(on: Connection, page: Any, dossier: Dossier) -> Page:
             Group(query=head.query, need=head.need, category=head.category, rows=tuple(rows))
             for head, rows in groups
         ),
-        labels=dossier.scale.labels,
+        labels=snapshot.scale.labels,
         others=OTHERS,
         answers=answers,
         feedback=feedback,
@@ -420,7 +436,7 @@ def show(on: Connection, page: Any, dossier: Dossier) -> Page:
 
 
 def _so_far(
-    on: Connection, page: Any, dossier: Dossier
+    on: Connection, page: Any, snapshot: ProjectSnapshot
 ) -> tuple[tuple[Answer, ...], tuple[Feedback, ...]]:
     """Answers saved or given on an open page, and what was told of them."""
     answers = {row["row"]: Answer(**row) for row in page.draft or ()}
@@ -429,13 +445,13 @@ def _so_far(
         for given in on.execute(_GIVEN, {"page": page.id}):
             answers[given.row] = Answer(row=given.row, label=given.label, comment=given.comment)
             if given.right is False:
-                feedback.append(told(dossier, given))
+                feedback.append(told(snapshot, given))
     return tuple(answers[row] for row in sorted(answers)), tuple(feedback)
 
 
-def told(dossier: Dossier, given: Any, *, contested: bool = False) -> Feedback:
+def told(snapshot: ProjectSnapshot, given: Any, *, contested: bool = False) -> Feedback:
     """What is told of an answer to a gold."""
-    gold = dossier.golds[given.gold]
+    gold = snapshot.golds[given.gold]
     return Feedback(
         row=given.row,
         given=given.label,

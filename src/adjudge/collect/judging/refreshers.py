@@ -12,12 +12,12 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
-from adjudge.collect.experiments.views import ArmRefreshers
-from adjudge.collect.records import to_time
 from adjudge.collect.rules.refreshing import Pair, between, confusions, is_due
+from adjudge.collect.store.records import to_time
 from adjudge.collect.store.schema import judges, judgments, pages
-from adjudge.collect.views import RefresherRow
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.arms import ArmRefreshers
+from adjudge.collect.values.requesting import RefresherRow
 
 _HERS = (pages.c.kind == "training") & (pages.c.attempt < 0)
 _HAD = select(func.count(), func.coalesce(func.max(pages.c.id), 0)).where(
@@ -37,12 +37,14 @@ def is_refresher(page: Any) -> bool:
     return bool(page.kind == "training" and page.attempt < 0)
 
 
-def due_for(on: Connection, judge: Any, dossier: Dossier) -> tuple[int, dict[Pair, int]] | None:
+def due_for(
+    on: Connection, judge: Any, snapshot: ProjectSnapshot
+) -> tuple[int, dict[Pair, int]] | None:
     """The number of the refresher that a judge is to do now, and what she confused; else None.
 
     Models have none: they do not learn from what they are told.
     """
-    policy = dossier.policy_of(judge.arm)
+    policy = snapshot.policy_of(judge.arm)
     if policy.refresher_pairs == 0 or judge.kind == "model":
         return None
     if judge.stage not in ("working", "warned"):
@@ -56,7 +58,7 @@ def due_for(on: Connection, judge: Any, dossier: Dossier) -> tuple[int, dict[Pai
     missed = on.execute(_MISSED, given).all()
     if not is_due(policy, misses=len(missed), had=had):
         return None
-    return had + 1, confusions((dossier.golds[row[0]].accepted[0], row[1]) for row in missed)
+    return had + 1, confusions((snapshot.golds[row[0]].accepted[0], row[1]) for row in missed)
 
 
 def counts_of(on: Connection, project: int) -> dict[str, int]:

@@ -19,10 +19,10 @@ from adjudge.collect.judging.desktop import (
 )
 from adjudge.collect.judging.pages import told
 from adjudge.collect.judging.refreshers import is_refresher
-from adjudge.collect.records import columns_of, record_of
 from adjudge.collect.rules.policy import Decision, Policy, after_training
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.values import Answer, Outcome
+from adjudge.collect.store.records import columns_of, record_of
+from adjudge.collect.values.judging import Answer, Outcome
 from adjudge.errors import Refused
 
 
@@ -38,7 +38,7 @@ def submit_training(
             rows=missing,
         )
     stored = list(desk.on.execute(GIVEN, {"page": page.id}))
-    shown = [told(desk.dossier, row) for row in stored if row.right is False]
+    shown = [told(desk.snapshot, row) for row in stored if row.right is False]
     return desk.outcome(page, shown, len(stored))
 
 
@@ -71,8 +71,8 @@ def grade_training(
         + len(made)
         - len(counted),
     )
-    pairs = desk.dossier.training_pairs(desk.judge.arm)
-    policy = desk.dossier.policy_of(desk.judge.arm)
+    pairs = desk.snapshot.training_pairs(desk.judge.arm)
+    policy = desk.snapshot.policy_of(desk.judge.arm)
     decision = Decision(record=record)
     if not missing:
         closing = {"page": page.id, "now": desk.now, "told": {"told": wrong}}
@@ -129,13 +129,13 @@ def answer_row(desk: Desktop, public: str, answer: Answer) -> Outcome:
     if page.kind != "training":
         raise Refused("not-training", "only the training is answered row by row")
     rows = list(desk.on.execute(ROWS, {"page": page.id}))
-    given = check_answers([answer], rows, desk.dossier)
+    given = check_answers([answer], rows, desk.snapshot)
     known = [row for row in desk.on.execute(GIVEN, {"page": page.id}) if row.row == answer.row]
     if not known:
         check_may_answer(desk, page)
         grade_training(desk, page, rows, given)
     stored = list(desk.on.execute(GIVEN, {"page": page.id}))
-    shown = [told(desk.dossier, row) for row in stored if row.row == answer.row]
+    shown = [told(desk.snapshot, row) for row in stored if row.row == answer.row]
     return desk.outcome(page, shown, len(stored), again=bool(known))
 
 

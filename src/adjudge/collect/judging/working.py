@@ -8,17 +8,17 @@ from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, case, select, update
 
-from adjudge.collect.experiments.quotas import arm_limit, with_arm_room
+from adjudge.collect.items.closing import renew_needs
+from adjudge.collect.items.counters import counted_items, give_back, lock_items, promote, untrust
+from adjudge.collect.items.quotas import arm_limit, with_arm_room
 from adjudge.collect.judging.budget import check_late
-from adjudge.collect.judging.closing import renew_needs
 from adjudge.collect.judging.desktop import ADD, CLOSE, Desktop, judgment, log_decision
-from adjudge.collect.judging.leases import counted_items, give_back, lock_items, promote, untrust
 from adjudge.collect.judging.pages import told
-from adjudge.collect.records import columns_of, record_of, to_micros
 from adjudge.collect.rules.policy import Decision, Policy, after_page
 from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.records import columns_of, record_of, to_micros
 from adjudge.collect.store.schema import items
-from adjudge.collect.values import DRY_RUN, OTHERS, Answer, Outcome
+from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Outcome
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _TRUSTED = (
@@ -57,7 +57,7 @@ def submit_work(
     desk: Desktop, page: StoredRow, rows: Sequence[StoredRow], given: dict[int, Answer]
 ) -> Outcome:
     """Store a whole page of work and decide on the judge."""
-    policy = desk.dossier.policy_of(desk.judge.arm)
+    policy = desk.snapshot.policy_of(desk.judge.arm)
     work = [row for row in rows if row.gold is None]
     decision = _decided(desk, rows, given, policy)
     touched = [row.item for row in work]
@@ -92,9 +92,9 @@ def submit_work(
     answered = {"golds": [[one["gold"], one["label"]] for one in golds], "rows": len(made)}
     log_decision(desk, page, "page-answered", decision, answered)
     if decision.stage == "blocked":
-        untrust(desk.on, desk.judge.id, desk.dossier)
+        untrust(desk.on, desk.judge.id, desk.snapshot)
     marked = set(told_rows)
-    shown = [told(desk.dossier, _Graded(one)) for one in golds if one["row"] in marked]
+    shown = [told(desk.snapshot, _Graded(one)) for one in golds if one["row"] in marked]
     return desk.outcome(page, shown, len(made))
 
 
@@ -102,7 +102,7 @@ def _decided(
     desk: Desktop, rows: Sequence[StoredRow], given: dict[int, Answer], policy: Policy
 ) -> Decision:
     """The decision on the judge that the golds of a page lead to."""
-    golds = [(desk.dossier.golds[row.gold], row.row) for row in rows if row.gold is not None]
+    golds = [(desk.snapshot.golds[row.gold], row.row) for row in rows if row.gold is not None]
     graded = [gold.right(given[row].label) for gold, row in golds]
     counted = [right for right in graded if right is not None]
     record = record_of(desk.judge)
@@ -125,11 +125,11 @@ def _take_late(desk: Desktop, work: Sequence[StoredRow], given: dict[int, Answer
 
     An answer that could not judge takes no room: it is counted as in any other page.
     """
-    check_late(desk.on, desk.judge, desk.dossier, len(work))
+    check_late(desk.on, desk.judge, desk.snapshot, len(work))
     ids = [row.item for row in work]
     room = items.c.leased + items.c.trusted < items.c.needed
     free = set(desk.on.execute(select(items.c.id).where(items.c.id.in_(ids), room)).scalars())
-    free = with_arm_room(desk.on, free, desk.judge.arm, arm_limit(desk.dossier.policy))
+    free = with_arm_room(desk.on, free, desk.judge.arm, arm_limit(desk.snapshot.policy))
     free |= {row.item for row in work if given[row.row].label in OTHERS}
     desk.on.execute(
         update(items).where(items.c.id.in_(sorted(free))).values(leased=items.c.leased + 1)
@@ -144,11 +144,11 @@ def _count(desk: Desktop, made: Sequence[dict[str, Any]], late: set[int]) -> Non
     if labelled:
         desk.on.execute(_TRUSTED, {"ids": labelled})
     if other:
-        limit = desk.dossier.policy.set_aside_after
+        limit = desk.snapshot.policy.set_aside_after
         desk.on.execute(_OTHER, {"ids": other, "limit": limit})
         promote(desk.on, other)
     if late:
         desk.on.execute(
             update(items).where(items.c.id.in_(sorted(late))).values(surplus=items.c.surplus + 1)
         )
-    renew_needs(desk.on, desk.dossier, [*labelled, *other, *late])
+    renew_needs(desk.on, desk.snapshot, [*labelled, *other, *late])

@@ -7,24 +7,24 @@ import hmac
 import secrets
 from datetime import datetime
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.records import to_time
 from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.records import to_time
 from adjudge.collect.store.schema import (
     invites,
     judges,
     projects,
     requesters,
-    settings,
     tokens,
 )
-from adjudge.collect.views import Invite, Requester, Scope, Token
+from adjudge.collect.store.settings import forget_setting, keep_setting, read_setting
+from adjudge.collect.values.requesting import Invite, Requester, Scope, Token
 from adjudge.errors import NotFound, Refused
 
 SHORTEST_PASSWORD = 10
@@ -68,7 +68,7 @@ def set_up(on: Connection, token: str, name: str, password: str, now: float) -> 
     if kept is None or not hmac.compare_digest(kept, hash_of(token)):
         raise Refused("bad-token", "this set-up link is not valid; the newest one is")
     made = add_requester(on, name, password, admin=True, now=now)
-    on.execute(delete(settings).where(settings.c.name == _SETUP))
+    forget_setting(on, _SETUP)
     return made
 
 
@@ -137,33 +137,6 @@ def change_password(on: Connection, public: str, password: str) -> None:
     on.execute(
         update(requesters).where(requesters.c.id == row.id).values(password=_HASHER.hash(password))
     )
-
-
-# -- settings of the server
-
-
-def read_setting(on: Connection, name: str) -> Any:
-    """A setting of the server; None if it was never kept."""
-    return on.execute(select(settings.c.value).where(settings.c.name == name)).scalar()
-
-
-def keep_setting(on: Connection, name: str, value: Any) -> None:
-    """Keep a setting of the server."""
-    on.execute(delete(settings).where(settings.c.name == name))
-    on.execute(insert(settings).values(name=name, value=value))
-
-
-def settings_like(on: Connection, prefix: str) -> dict[str, Any]:
-    """Every setting of the server whose name begins so, by its name."""
-    wanted = select(settings.c.name, settings.c.value).where(
-        settings.c.name.startswith(prefix, autoescape=True)
-    )
-    return {row.name: row.value for row in on.execute(wanted.order_by(settings.c.name))}
-
-
-def forget_setting(on: Connection, name: str) -> None:
-    """Keep a setting of the server no more."""
-    on.execute(delete(settings).where(settings.c.name == name))
 
 
 # -- tokens

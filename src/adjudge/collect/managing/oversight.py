@@ -10,13 +10,17 @@ import numpy as np
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
 from adjudge.collect.gold.restoring import restore
-from adjudge.collect.judging.dry_runs import is_real
+from adjudge.collect.items.counters import give_back, untrust
 from adjudge.collect.judging.entrance import paid
-from adjudge.collect.judging.leases import give_back, untrust
+from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.judging.refreshers import refreshers_of
-from adjudge.collect.records import (
+from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
+from adjudge.collect.rules.replay import Replay
+from adjudge.collect.rules.wording import reason_of
+from adjudge.collect.store.conditions import is_real
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.records import (
     columns_of,
     figures_of,
     line,
@@ -26,25 +30,23 @@ from adjudge.collect.records import (
     to_time,
     write_log,
 )
-from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
-from adjudge.collect.rules.trust import accuracy_of
-from adjudge.collect.rules.wording import reason_of
-from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import golds, items, judges, judgments, log, pages
-from adjudge.collect.values import DRY_RUN, OTHERS
-from adjudge.collect.views import GoldAnswer, JudgeDetail, JudgeRow, LogEntry
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.accuracy import accuracy_of
+from adjudge.collect.values.judging import DRY_RUN, OTHERS
+from adjudge.collect.values.requesting import GoldAnswer, JudgeDetail, JudgeRow, LogEntry
 from adjudge.errors import NotFound
 
 
-def judge_rows(on: Connection, dossier: Dossier) -> list[JudgeRow]:
+def judge_rows(on: Connection, snapshot: ProjectSnapshot) -> list[JudgeRow]:
     """Every judge of a project, the last to act first."""
-    seconds = _median_seconds(on, dossier.project)
+    seconds = _median_seconds(on, snapshot.project)
     rows = on.execute(
         select(judges)
-        .where(judges.c.project == dossier.project)
+        .where(judges.c.project == snapshot.project)
         .order_by(judges.c.last.desc(), judges.c.id.desc())
     )
-    return [judge_row(row, dossier, seconds.get(row.id)) for row in rows]
+    return [judge_row(row, snapshot, seconds.get(row.id)) for row in rows]
 
 
 def _median_seconds(on: Connection, project: int, judge: int | None = None) -> dict[int, float]:
@@ -67,7 +69,7 @@ def _median_seconds(on: Connection, project: int, judge: int | None = None) -> d
     return {int(one): float(np.median(part)) for one, part in zip(ids, parts, strict=True)}
 
 
-def judge_row(row: StoredRow, dossier: Dossier, seconds: float | None) -> JudgeRow:
+def judge_row(row: StoredRow, snapshot: ProjectSnapshot, seconds: float | None) -> JudgeRow:
     """One judge's line."""
     return JudgeRow(
         judge=row.public,
@@ -75,7 +77,7 @@ def judge_row(row: StoredRow, dossier: Dossier, seconds: float | None) -> JudgeR
         kind=row.kind,
         arm=row.arm,
         stage=row.stage,
-        reason=reason_of(row, dossier.policy_of(row.arm), open_items=True),
+        reason=reason_of(row, snapshot.policy_of(row.arm), open_items=True),
         by_hand=row.by_hand,
         came=to_time(row.came),
         last=None if row.last is None else to_time(row.last),
@@ -88,23 +90,23 @@ def judge_row(row: StoredRow, dossier: Dossier, seconds: float | None) -> JudgeR
         training_seen=row.training_seen,
         training_right=row.training_right,
         seconds=seconds,
-        pay=to_money(paid(row, dossier)),
+        pay=to_money(paid(row, snapshot)),
     )
 
 
-def find_judge(on: Connection, dossier: Dossier, public: str) -> StoredRow:
+def find_judge(on: Connection, snapshot: ProjectSnapshot, public: str) -> StoredRow:
     """A judge of this project."""
     row = on.execute(
-        select(judges).where(judges.c.public == public, judges.c.project == dossier.project)
+        select(judges).where(judges.c.public == public, judges.c.project == snapshot.project)
     ).one_or_none()
     if row is None:
         raise NotFound("judge", public)
     return row
 
 
-def judge_detail(on: Connection, dossier: Dossier, public: str) -> JudgeDetail:
+def judge_detail(on: Connection, snapshot: ProjectSnapshot, public: str) -> JudgeDetail:
     """A judge whole: tallies, confusion against gold, her answers to gold, history."""
-    judge = find_judge(on, dossier, public)
+    judge = find_judge(on, snapshot, public)
     answers = on.execute(
         select(
             judgments.c.label,
@@ -120,12 +122,12 @@ def judge_detail(on: Connection, dossier: Dossier, public: str) -> JudgeDetail:
         .where(judgments.c.judge == judge.id)
         .order_by(judgments.c.id.desc())
     ).all()
-    labels = (*dossier.scale.labels, *OTHERS)
+    labels = (*snapshot.scale.labels, *OTHERS)
     counts = Counter((row.accepted[0], row.label) for row in answers if row.active)
     truths = tuple(label for label in labels if any(key[0] == label for key in counts))
-    median = _median_seconds(on, dossier.project, judge.id).get(judge.id)
+    median = _median_seconds(on, snapshot.project, judge.id).get(judge.id)
     return JudgeDetail(
-        row=judge_row(judge, dossier, median),
+        row=judge_row(judge, snapshot, median),
         labels=labels,
         truths=truths,
         confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
@@ -140,7 +142,7 @@ def judge_detail(on: Connection, dossier: Dossier, public: str) -> JudgeDetail:
             )
             for row in answers
         ),
-        history=tuple(log_entries(on, dossier.project, judge=public, limit=500)),
+        history=tuple(log_entries(on, snapshot.project, judge=public, limit=500)),
         refreshers=refreshers_of(on, judge.id),
         participant=judge.key if judge.channel == "panel" else "",
         parameters={str(name): str(value) for name, value in judge.parameters.items()},
@@ -148,10 +150,10 @@ def judge_detail(on: Connection, dossier: Dossier, public: str) -> JudgeDetail:
 
 
 def block(
-    on: Connection, dossier: Dossier, public: str, reason: str, *, actor: str, now: float
+    on: Connection, snapshot: ProjectSnapshot, public: str, reason: str, *, actor: str, now: float
 ) -> None:
     """Block a judge by hand; nothing if she is blocked by hand already."""
-    find_judge(on, dossier, public)
+    find_judge(on, snapshot, public)
     judge = lock_judge(on, public)
     if judge.stage == "blocked" and judge.by_hand:
         return
@@ -163,9 +165,9 @@ def block(
         .where(judges.c.id == judge.id)
         .values(**columns_of(record), page=None, reason=reason.strip()[:500])
     )
-    count = 0 if was_blocked else untrust(on, judge.id, dossier)
+    count = 0 if was_blocked else untrust(on, judge.id, snapshot)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
-    write_log(on, [line(dossier, now, "blocked-by-hand", judge=judge.id, actor=actor, **figures)])
+    write_log(on, [line(snapshot, now, "blocked-by-hand", judge=judge.id, actor=actor, **figures)])
 
 
 def _end_page(on: Connection, judge: StoredRow) -> None:
@@ -182,10 +184,10 @@ def _end_page(on: Connection, judge: StoredRow) -> None:
 
 
 def unblock(
-    on: Connection, dossier: Dossier, public: str, reason: str, *, actor: str, now: float
+    on: Connection, snapshot: ProjectSnapshot, public: str, reason: str, *, actor: str, now: float
 ) -> None:
     """Unblock a judge: a fresh start, and her judgments count again; nothing if she is not."""
-    find_judge(on, dossier, public)
+    find_judge(on, snapshot, public)
     judge = lock_judge(on, public)
     if judge.stage != "blocked":
         return
@@ -201,9 +203,11 @@ def unblock(
         .where(judges.c.id == judge.id)
         .values(**columns_of(record), fresh_from=newest or 0, reason="")
     )
-    count = 0 if judge.kind == DRY_RUN else restore(on, [judge.id], dossier)
+    count = 0 if judge.kind == DRY_RUN else restore(on, [judge.id], snapshot)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
-    write_log(on, [line(dossier, now, "unblocked-by-hand", judge=judge.id, actor=actor, **figures)])
+    write_log(
+        on, [line(snapshot, now, "unblocked-by-hand", judge=judge.id, actor=actor, **figures)]
+    )
 
 
 _LOG = select(log, judges.c.public).outerjoin(judges, judges.c.id == log.c.judge)
@@ -248,12 +252,31 @@ def whole_log(on: Connection, project: int) -> list[LogEntry]:
     return [entry_of(row) for row in on.execute(wanted)]
 
 
-def cost_of(on: Connection, dossier: Dossier) -> Decimal:
+def cost_of(on: Connection, snapshot: ProjectSnapshot) -> Decimal:
     """What the judges of a project have earned in all."""
     rows = on.execute(
         select(
             *(judges.c.stage, judges.c.arm, judges.c.earned),
             *(judges.c.pages, judges.c.training_seen),
-        ).where(judges.c.project == dossier.project, is_real)
+        ).where(judges.c.project == snapshot.project, is_real)
     )
-    return to_money(sum(paid(row, dossier) for row in rows))
+    return to_money(sum(paid(row, snapshot) for row in rows))
+
+
+def audit(on: Connection, snapshot: ProjectSnapshot) -> list[str]:
+    """Where the stored state of judges differs from a replay of the log."""
+    replay = Replay().play(whole_log(on, snapshot.project))
+    expected, faults = replay.records, list(replay.faults)
+    done = refresher_counts(on, snapshot.project)
+    if done != replay.refreshers:
+        faults.append(f"refreshers: stored {done}, by the log {replay.refreshers}")
+    stored = on.execute(
+        select(judges).where(judges.c.project == snapshot.project).order_by(judges.c.id)
+    )
+    for judge in stored:
+        found = record_of(judge)
+        if found != expected.get(judge.public):
+            faults.append(
+                f"judge {judge.public}: stored {found}, by the log {expected.get(judge.public)}"
+            )
+    return faults

@@ -19,13 +19,13 @@ import pyarrow as pa
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
-from adjudge.collect.judging.dry_runs import is_real
 from adjudge.collect.judging.entrance import paid
-from adjudge.collect.records import to_money, to_time
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.wording import code_of, outcome_of
+from adjudge.collect.store.conditions import is_real
+from adjudge.collect.store.records import to_money, to_time
 from adjudge.collect.store.schema import judges
+from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.errors import UnknownName
 
 PANELS = ("prolific",)
@@ -143,23 +143,23 @@ _COLUMNS = (
 )
 
 
-def panel_outcomes(on: Connection, dossier: Dossier) -> Any:
+def panel_outcomes(on: Connection, snapshot: ProjectSnapshot) -> Any:
     """How each participant of a panel ended, as an Arrow table, in the order they came."""
     wanted = (
         select(judges)
-        .where(judges.c.project == dossier.project, judges.c.channel == "panel", is_real)
+        .where(judges.c.project == snapshot.project, judges.c.channel == "panel", is_real)
         .order_by(judges.c.id)
     )
-    rows = [_outcome(row, dossier) for row in on.execute(wanted)]
+    rows = [_outcome(row, snapshot) for row in on.execute(wanted)]
     kinds = {"pages": pa.int64(), "judged": pa.int64()}
     kinds |= dict.fromkeys(("came", "last"), pa.timestamp("us", tz="UTC"))
     schema = pa.schema([(name, kinds.get(name, pa.large_string())) for name in _COLUMNS])
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def _outcome(row: Any, dossier: Dossier) -> dict[str, Any]:
-    policy = dossier.policy_of(row.arm)
-    pay, outcome = to_money(paid(row, dossier)), outcome_of(row)
+def _outcome(row: Any, snapshot: ProjectSnapshot) -> dict[str, Any]:
+    policy = snapshot.policy_of(row.arm)
+    pay, outcome = to_money(paid(row, snapshot)), outcome_of(row)
     given = {str(name): str(value) for name, value in row.parameters.items()}
     return {
         "participant": row.key,

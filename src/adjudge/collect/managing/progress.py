@@ -11,16 +11,16 @@ import numpy as np
 from sqlalchemy import case, exists, func, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.consensus.savings import lacking_of, savings_of, work_on_a_page
-from adjudge.collect.dossier import Dossier
+from adjudge.collect.gold.keeping import warnings_of
 from adjudge.collect.judging.budget import budget_of
-from adjudge.collect.judging.dry_runs import is_real, of_real_in
 from adjudge.collect.managing.oversight import cost_of
 from adjudge.collect.managing.panels import panel_warnings
-from adjudge.collect.rules.golds import gold_warnings
-from adjudge.collect.rules.trust import accuracy_of
+from adjudge.collect.managing.savings import lacking_of, savings_of, work_on_a_page
+from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.schema import items, judges, judgments, log, pages
-from adjudge.collect.views import (
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.accuracy import accuracy_of
+from adjudge.collect.values.requesting import (
     Budget,
     DisagreementRow,
     DisagreementTopic,
@@ -37,9 +37,9 @@ def _tally(on: Connection, column: Any, *conditions: Any) -> dict[Any, int]:
     return {row[0]: row[1] for row in on.execute(wanted)}
 
 
-def progress_of(on: Connection, dossier: Dossier) -> Progress:
+def progress_of(on: Connection, snapshot: ProjectSnapshot) -> Progress:
     """How far a project is."""
-    project = dossier.project
+    project = snapshot.project
     work = (items.c.project == project) & items.c.gold.is_(False)
     kept = work & (items.c.state != "withdrawn")
     states = _tally(on, items.c.state, work)
@@ -60,7 +60,7 @@ def progress_of(on: Connection, dossier: Dossier) -> Progress:
     real = select(judges.c.id).where(judges.c.project == project, is_real)
     hers = (pages.c.project == project, pages.c.kind == "work", pages.c.judge.in_(real))
     sheets = _tally(on, pages.c.state, *hers)
-    savings, budget = savings_of(on, dossier), budget_of(on, dossier)
+    savings, budget = savings_of(on, snapshot), budget_of(on, snapshot)
     return Progress(
         items=sum(count for state, count in states.items() if state != "withdrawn"),
         closed=states.get("closed", 0),
@@ -77,12 +77,12 @@ def progress_of(on: Connection, dossier: Dossier) -> Progress:
         pages=sheets.get("answered", 0),
         open_pages=sheets.get("open", 0),
         judges=_tally(on, judges.c.stage, judges.c.project == project, is_real),
-        funnel=funnel_of(on, dossier),
+        funnel=funnel_of(on, snapshot),
         gold_accuracy=_gold_accuracy(on, project),
-        cost=cost_of(on, dossier),
-        cost_to_finish=cost_to_finish(dossier, lacking_of(on, dossier, savings)),
-        currency=dossier.policy.currency,
-        warnings=(*_spent(budget), *warnings_of(on, dossier), *_panel_warnings(dossier)),
+        cost=cost_of(on, snapshot),
+        cost_to_finish=cost_to_finish(snapshot, lacking_of(on, snapshot, savings)),
+        currency=snapshot.policy.currency,
+        warnings=(*_spent(budget), *warnings_of(on, snapshot), *_panel_warnings(snapshot)),
         savings=savings,
         budget=budget,
     )
@@ -111,10 +111,10 @@ def _why_open(on: Connection, work: Any, project: int) -> dict[str, int]:
     )
 
 
-def cost_to_finish(dossier: Dossier, lacking: int) -> Decimal:
+def cost_to_finish(snapshot: ProjectSnapshot, lacking: int) -> Decimal:
     """What the trusted judgments that are lacking would cost, in full pages."""
-    a_page = work_on_a_page(dossier)
-    return dossier.policy.pay_per_page * math.ceil(lacking / a_page - 1e-9)
+    a_page = work_on_a_page(snapshot)
+    return snapshot.policy.pay_per_page * math.ceil(lacking / a_page - 1e-9)
 
 
 def _spent(budget: Budget | None) -> list[str]:
@@ -140,14 +140,14 @@ def _gold_accuracy(on: Connection, project: int) -> float | None:
     return accuracy_of(row.right, row.seen)
 
 
-def funnel_of(on: Connection, dossier: Dossier) -> tuple[FunnelRow, ...]:
+def funnel_of(on: Connection, snapshot: ProjectSnapshot) -> tuple[FunnelRow, ...]:
     """How judges of each arm came through."""
     stages: dict[str, Counter[str]] = defaultdict(Counter)
     trained: Counter[str] = Counter()
     began = judges.c.training_seen > 0
     for row in on.execute(
         select(judges.c.arm, judges.c.stage, began.label("began"), judges.c.attempt, func.count())
-        .where(judges.c.project == dossier.project, is_real)
+        .where(judges.c.project == snapshot.project, is_real)
         .group_by(judges.c.arm, judges.c.stage, began, judges.c.attempt)
     ):
         stages[row.arm][row.stage] += row[4]
@@ -157,7 +157,7 @@ def funnel_of(on: Connection, dossier: Dossier) -> tuple[FunnelRow, ...]:
         on.execute(
             select(judges.c.arm, func.count(judges.c.id.distinct()))
             .join(log, log.c.judge == judges.c.id)
-            .where(judges.c.project == dossier.project, log.c.event == "training-passed", is_real)
+            .where(judges.c.project == snapshot.project, log.c.event == "training-passed", is_real)
             .group_by(judges.c.arm)
         ).all()
     )
@@ -173,47 +173,26 @@ def funnel_of(on: Connection, dossier: Dossier) -> tuple[FunnelRow, ...]:
             blocked=stages[arm]["blocked"],
             finished=stages[arm]["finished"],
         )
-        for arm in dossier.arms
+        for arm in snapshot.arms
     )
 
 
-def _panel_warnings(dossier: Dossier) -> list[str]:
+def _panel_warnings(snapshot: ProjectSnapshot) -> list[str]:
     """Where the policy does not meet the rules of the panel it names."""
-    arms = [arm.policy for arm in dossier.arms.values()]
-    trained = any(dossier.training_pairs(name) for name in dossier.arms)
-    return panel_warnings(dossier.policy, arms, trained=trained)
-
-
-def warnings_of(on: Connection, dossier: Dossier) -> list[str]:
-    """What a requester should know of the project's gold."""
-    topics: dict[Any, int] = dict(
-        on.execute(
-            select(items.c.topic, func.count())
-            .where(
-                items.c.project == dossier.project,
-                items.c.gold.is_(False),
-                items.c.state != "withdrawn",
-            )
-            .group_by(items.c.topic)
-        ).all()
-    )
-    return gold_warnings(
-        dossier.policy,
-        training=dossier.training,
-        screening=dossier.screening,
-        work_topics=topics,
-    )
+    arms = [arm.policy for arm in snapshot.arms.values()]
+    trained = any(snapshot.training_pairs(name) for name in snapshot.arms)
+    return panel_warnings(snapshot.policy, arms, trained=trained)
 
 
 def disagreements_of(
-    on: Connection, dossier: Dossier, search: str, limit: int
+    on: Connection, snapshot: ProjectSnapshot, search: str, limit: int
 ) -> list[DisagreementTopic]:
     """Queries whose items split the trusted judges, the most split first."""
     wanted = (
         select(judgments.c.item, items.c.topic, judgments.c.label, func.count())
         .join(items, items.c.id == judgments.c.item)
         .where(
-            judgments.c.project == dossier.project,
+            judgments.c.project == snapshot.project,
             _COUNTED,
             ~judgments.c.other,
             judgments.c.standing != "untrusted",
@@ -241,14 +220,14 @@ def disagreements_of(
         if int(code) in chosen:
             counts[row[0]][row[2]] = row[3]
     return [
-        _topic(on, dossier, str(names[t]), float(mean[t]), ids, entropy, topic_of == t, counts)
+        _topic(on, snapshot, str(names[t]), float(mean[t]), ids, entropy, topic_of == t, counts)
         for t in worst
     ]
 
 
 def _topic(
     on: Connection,
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     name: str,
     mean: float,
     ids: Any,
@@ -268,7 +247,7 @@ def _topic(
         )
     ):
         comments[row.item].append(row.comment)
-    order = {label: place for place, label in enumerate(dossier.scale.labels)}
+    order = {label: place for place, label in enumerate(snapshot.scale.labels)}
     rows = [
         DisagreementRow(
             item=text.name,

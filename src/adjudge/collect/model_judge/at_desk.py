@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from adjudge.collect.desk import Desk
-from adjudge.collect.values import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
 
 
 class AtDesk:

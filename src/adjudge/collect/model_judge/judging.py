@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.ledger import Ledger, key_of
 from adjudge.collect.model_judge.question import Question, Reply
-from adjudge.collect.values import Answer, Feedback, JudgeView, Outcome, Page, ProjectView
+from adjudge.collect.values.judging import Answer, Feedback, JudgeView, Outcome, Page, ProjectView
 
 _LESSONS = 12  # mistakes that the model is reminded of
 

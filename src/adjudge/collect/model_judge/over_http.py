@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from adjudge.collect.values import (
+from adjudge.collect.values.judging import (
     Answer,
     Feedback,
     Group,

@@ -12,7 +12,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from adjudge.collect.rules.policy import Mix, Policy
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.values.project import Mix
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -14,11 +14,12 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 from adjudge.collect.rules.links import check_parameter, check_template
-from adjudge.collect.rules.trust import Trust, accuracy_of, is_below
-from adjudge.collect.values import CHANNELS, Stage
+from adjudge.collect.rules.trust import Trust, is_below
+from adjudge.collect.values.accuracy import accuracy_of
+from adjudge.collect.values.judging import CHANNELS, Stage
+from adjudge.collect.values.project import Mix
 from adjudge.errors import BadSetting, UnknownName
 
-Mix = str | Mapping[str, float]  # "any", "uniform", or a share for each label
 RunsOut = Literal["repeat", "none", "finish"]
 Panel = Literal["none", "prolific"]
 Closing = Literal["fixed", "adaptive"]

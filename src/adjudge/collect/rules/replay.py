@@ -22,7 +22,7 @@ from adjudge.collect.rules.policy import (
     unblocked_by_hand,
 )
 from adjudge.collect.rules.refreshing import is_due
-from adjudge.collect.views import LogEntry
+from adjudge.collect.values.requesting import LogEntry
 
 
 @dataclass(slots=True)

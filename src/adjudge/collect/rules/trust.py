@@ -7,11 +7,6 @@ from typing import Literal
 Trust = Literal["share", "beta"]
 
 
-def accuracy_of(right: int, seen: int) -> float | None:
-    """Share of golds right; None where none was seen."""
-    return right / seen if seen else None
-
-
 def probability_below(right: int, seen: int, line: float) -> float:
     """P(accuracy < line) given the golds, with a uniform prior: Beta(1 + right, 1 + wrong)."""
     if line <= 0:

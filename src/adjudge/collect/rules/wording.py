@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 
 from adjudge.collect.rules.links import filled
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.values import DRY_RUN
+from adjudge.collect.values.judging import DRY_RUN
 
 # Why a judge is finished; the first two can be taken up again.
 NOTHING_LEFT = "nothing-left"

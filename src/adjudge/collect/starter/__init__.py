@@ -10,8 +10,8 @@ from importlib import resources
 
 import numpy as np
 
-from adjudge.collect.project import GoldEntry, Item, Project, Role
 from adjudge.collect.starter.catalogue import CATALOGUE, Made, made
+from adjudge.collect.values.project import GoldEntry, Item, Project, Role
 from adjudge.data.scale import Scale
 
 LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")

@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from adjudge.collect.experiments.arms import preset, read_arms
-from adjudge.collect.office import Office
+from adjudge.collect.services.office import Office
 from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_projects import Listing, office_of
 from adjudge.collect.web.api_values import FAULTS, ArmIn, Name, Sent, Shares, Short, Slug, send

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Security
 from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
-from adjudge.collect.values import Arrival, Outcome
+from adjudge.collect.values.judging import Arrival, Outcome
 from adjudge.collect.web.api_values import (
     FAULTS,
     AnswersIn,

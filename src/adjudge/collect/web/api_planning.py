@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import planner, refit
 from adjudge.collect.consensus.planner import Wish
-from adjudge.collect.office import Office
+from adjudge.collect.services.office import Office
 from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_projects import Listing, ListOut, listed, office_of
 from adjudge.collect.web.api_values import (

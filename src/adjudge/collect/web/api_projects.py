@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.experiments.arms import read_arms
-from adjudge.collect.office import Office
-from adjudge.collect.project import GoldEntry, Item, Project
+from adjudge.collect.services.office import Office
+from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web import uploading
 from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_values import (

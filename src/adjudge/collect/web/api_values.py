@@ -11,7 +11,7 @@ from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
-from adjudge.collect.values import Answer
+from adjudge.collect.values.judging import Answer
 
 
 def _text(least: int, most: int) -> Any:

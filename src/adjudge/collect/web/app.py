@@ -12,8 +12,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from adjudge import __version__
-from adjudge.collect.desk import Desk
-from adjudge.collect.office import Office
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.office import Office
 from adjudge.collect.store.database import Database
 from adjudge.collect.web import (
     api_arms,

@@ -11,8 +11,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from adjudge.collect.experiments.arms import PRESETS, preset, read_arms
-from adjudge.collect.experiments.views import JUDGES, VOTE, ArmReport
-from adjudge.collect.project import Arm
+from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
+from adjudge.collect.values.project import Arm
 from adjudge.collect.web.entering import entered
 from adjudge.collect.web.forms import Form, read_form
 from adjudge.collect.web.pages import go

@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import IO
 
 from adjudge.collect.consensus import planner, refit
-from adjudge.collect.desk import Desk
-from adjudge.collect.office import Office
+from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.office import Office
 from adjudge.collect.web.logs import event
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.settings import Settings

@@ -10,8 +10,8 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adjudge.collect.office import Office
-from adjudge.collect.views import ProjectSummary, Requester
+from adjudge.collect.services.office import Office
+from adjudge.collect.values.requesting import ProjectSummary, Requester
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
 from adjudge.errors import NotFound

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.gold.design import GoldDesign
-from adjudge.collect.project import ROLES, Role
-from adjudge.collect.rules.policy import Mix
+from adjudge.collect.values.project import ROLES, Mix, Role
 from adjudge.collect.web.entering import Entered, entered
 from adjudge.collect.web.forms import Form, read_form
 from adjudge.collect.web.pages import go

@@ -9,8 +9,8 @@ from datetime import datetime
 from starlette.requests import Request
 
 from adjudge.collect.judging.dry_runs import PARAMETER as DRY_RUNS
-from adjudge.collect.values import DRY_RUN, Arrival, JudgeView
-from adjudge.collect.views import Invite
+from adjudge.collect.values.judging import DRY_RUN, Arrival, JudgeView
+from adjudge.collect.values.requesting import Invite
 from adjudge.collect.web.keys import Forged
 from adjudge.collect.web.pages import root
 from adjudge.collect.web.state import State, state_of

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
-from adjudge.collect.values import (
+from adjudge.collect.values.judging import (
     DRY_RUN,
     Answer,
     Arrival,

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.values import CHANNELS
+from adjudge.collect.values.judging import CHANNELS
 from adjudge.collect.web.forms import Form
 from adjudge.errors import BadSetting
 

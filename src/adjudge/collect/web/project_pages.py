@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.managing.panels import entry_link
-from adjudge.collect.views import PROJECT_STATES
+from adjudge.collect.values.requesting import PROJECT_STATES
 from adjudge.collect.web import uploading
 from adjudge.collect.web.entering import entered
 from adjudge.collect.web.forms import Form, read_form

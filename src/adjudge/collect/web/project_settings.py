@@ -127,7 +127,7 @@ async def delete(request: Request, project: str) -> Response:
 @router.get("/export")
 def exports(request: Request, project: str) -> Response:
     """What can be taken out, in every format."""
-    from adjudge.collect.managing import exporting
+    from adjudge.collect.services import exporting
 
     who = entered(request)
     return who.show_project("Export", "requester/export.html", project, formats=exporting.formats())
@@ -141,7 +141,7 @@ def export(request: Request, project: str, format: str) -> Response:
 
 def exported(who: Entered, project: str, format: str) -> Response:
     """An export as a download, written whole before the first byte is sent."""
-    from adjudge.collect.managing import exporting
+    from adjudge.collect.services import exporting
 
     entry = next((entry for entry in exporting.formats() if entry.name == format), None)
     if entry is None:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from adjudge.collect.project import Project
+from adjudge.collect.values.project import Project
 from adjudge.collect.web import uploading
 from adjudge.collect.web.entering import Entered, done, entered, let_in, stamp_of
 from adjudge.collect.web.forms import Form, read_form

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 if TYPE_CHECKING:
-    from adjudge.collect.desk import Desk
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.desk import Desk
+    from adjudge.collect.services.office import Office
     from adjudge.collect.store.database import Database
     from adjudge.collect.web.keys import Keys
     from adjudge.collect.web.limiting import Newcomers

@@ -10,8 +10,8 @@ from threading import Lock
 
 from starlette.requests import Request
 
-from adjudge.collect.office import Office
-from adjudge.collect.views import Requester, Token
+from adjudge.collect.services.office import Office
+from adjudge.collect.values.requesting import Requester, Token
 from adjudge.errors import Refused
 
 _SECONDS = 5.0  # that a token is believed without asking the database again

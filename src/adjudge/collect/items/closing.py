@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from sqlalchemy import and_, bindparam, select, text, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
 from adjudge.collect.rules.adaptive import Knowledge, needed_of, neutral, order_of, rule_of
 from adjudge.collect.rules.routing import item_state
 from adjudge.collect.store.database import Prepared
-from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, settings
+from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments
+from adjudge.collect.store.settings import knowledge_name, read_setting
+from adjudge.collect.store.snapshot import ProjectSnapshot
 
 _PART = 500  # items in one statement
 _FRONT = 2000  # candidates that are put in order; those behind them stay behind
@@ -78,33 +79,22 @@ _PROMOTE = (
 )
 
 
-def is_adaptive(dossier: Dossier) -> bool:
+def is_adaptive(snapshot: ProjectSnapshot) -> bool:
     """Whether items of this project close when they are sure."""
-    return dossier.policy.closing == "adaptive"
+    return snapshot.policy.closing == "adaptive"
 
 
-def knowledge_name(project: int) -> str:
-    """The setting under which what the last fit knows of a project is kept."""
-    return f"knowledge:{project}"
+def knowledge_of(on: Connection, snapshot: ProjectSnapshot) -> Knowledge:
+    """What is known of a project's judges: the last fit, kept with the snapshot once it is read.
 
-
-def fixed_name(project: int) -> str:
-    """The setting under which the accuracy to expect of a fixed number is kept."""
-    return f"fixed-accuracy:{project}"
-
-
-def knowledge_of(on: Connection, dossier: Dossier) -> Knowledge:
-    """What is known of a project's judges: the last fit, kept with the dossier once it is read.
-
-    A new fit makes a new version of the project, and so a new dossier.
+    A new fit makes a new version of the project, and so a new snapshot.
     """
-    kept = dossier.kept.get("knowledge")
+    kept = snapshot.kept.get("knowledge")
     if isinstance(kept, Knowledge):
         return kept
-    name = knowledge_name(dossier.project)
-    stored = on.execute(select(settings.c.value).where(settings.c.name == name)).scalar()
-    made = neutral(dossier.scale) if stored is None else Knowledge.from_json(stored)
-    dossier.kept["knowledge"] = made
+    stored = read_setting(on, knowledge_name(snapshot.project))
+    made = neutral(snapshot.scale) if stored is None else Knowledge.from_json(stored)
+    snapshot.kept["knowledge"] = made
     return made
 
 
@@ -119,11 +109,13 @@ class Standing:
     rows: Sequence[Any]  # (item,) the stored row of each, before any change
 
 
-def standing_of(on: Connection, dossier: Dossier, ids: Iterable[int]) -> Iterator[Standing]:
+def standing_of(
+    on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]
+) -> Iterator[Standing]:
     """Where items stand, as many at a time as fit one statement."""
     ordered = sorted(set(ids))
-    knowledge = knowledge_of(on, dossier)
-    codes = {label: code for code, label in enumerate(dossier.scale.labels)}
+    knowledge = knowledge_of(on, snapshot)
+    codes = {label: code for code, label in enumerate(snapshot.scale.labels)}
     for start in range(0, len(ordered), _PART):
         rows = on.execute(_JUDGED, {"ids": ordered[start : start + _PART]}).all()
         if not rows:
@@ -143,16 +135,16 @@ def standing_of(on: Connection, dossier: Dossier, ids: Iterable[int]) -> Iterato
         )
 
 
-def renew_needs(on: Connection, dossier: Dossier, ids: Iterable[int]) -> list[Standing]:
+def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -> list[Standing]:
     """Set anew how many judgments items need, and so whether they are open; where they stand.
 
     Nothing in a project with a fixed number. The caller holds the items' locks.
     """
-    if not is_adaptive(dossier):
+    if not is_adaptive(snapshot):
         return []
     found = []
-    for standing in standing_of(on, dossier, ids):
-        changes = _changes(dossier, standing)
+    for standing in standing_of(on, snapshot, ids):
+        changes = _changes(snapshot, standing)
         surplus = [row.id for row in standing.rows if row.surplus]
         if surplus:
             on.execute(_PROMOTE, {"ids": surplus})
@@ -162,11 +154,11 @@ def renew_needs(on: Connection, dossier: Dossier, ids: Iterable[int]) -> list[St
     return found
 
 
-def _changes(dossier: Dossier, standing: Standing) -> list[dict[str, Any]]:
+def _changes(snapshot: ProjectSnapshot, standing: Standing) -> list[dict[str, Any]]:
     """The items whose counters or state are to be otherwise than they are stored."""
-    limit = dossier.policy.set_aside_after
+    limit = snapshot.policy.set_aside_after
     probability = standing.posterior.max(axis=1)
-    needed = needed_of(rule_of(dossier.policy), standing.trusted, standing.leased, probability)
+    needed = needed_of(rule_of(snapshot.policy), standing.trusted, standing.leased, probability)
     columns = (standing.trusted.tolist(), needed.tolist(), probability.tolist())
     changes = []
     for row, trusted, wanted, sure in zip(standing.rows, *columns, strict=True):
@@ -185,31 +177,31 @@ def _changes(dossier: Dossier, standing: Standing) -> list[dict[str, Any]]:
 
 
 def preferred(
-    on: Connection, dossier: Dossier, judge: int, queue: Sequence[tuple[Any, ...]]
+    on: Connection, snapshot: ProjectSnapshot, judge: int, queue: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
     """Candidates for a judge's page (item, topic, rank), those that gain most from her first.
 
     As they were in a project with a fixed number. Of a query no more are left than one group has,
     where there are queries enough: a page would else take any of them.
     """
-    if not is_adaptive(dossier) or not queue:
+    if not is_adaptive(snapshot) or not queue:
         return list(queue)
     front, rest = queue[:_FRONT], queue[_FRONT:]
     place = {row[0]: at for at, row in enumerate(front)}
-    codes = {label: code for code, label in enumerate(dossier.scale.labels)}
-    asked = {"project": dossier.project, "first": front[0][2], "last": front[-1][2]}
+    codes = {label: code for code, label in enumerate(snapshot.scale.labels)}
+    asked = {"project": snapshot.project, "first": front[0][2], "last": front[-1][2]}
     given = [(place[row[0]], row[1], codes[row[2]]) for row in _HELD.all(on, asked)
              if row[0] in place]  # fmt: skip
     item, who, label = np.array(given, dtype=np.int64).reshape(-1, 3).T
-    knowledge = knowledge_of(on, dossier)
+    knowledge = knowledge_of(on, snapshot)
     order = order_of(
-        rule_of(dossier.policy),
+        rule_of(snapshot.policy),
         np.bincount(item, minlength=len(front)),
         knowledge.posterior_of(len(front), item, who, label),
         knowledge.confusion_of(judge),
     )
     ordered = [front[place] for place in order]
-    policy = dossier.policy
+    policy = snapshot.policy
     if len({row[1] for row in ordered}) < 2 * policy.queries_per_page:
         return [*ordered, *rest]
     counts: Counter[Any] = Counter()

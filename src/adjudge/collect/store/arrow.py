@@ -10,9 +10,9 @@ import pyarrow as pa
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
-from adjudge.collect.judging.dry_runs import of_real_in
+from adjudge.collect.store.conditions import of_real_in
 from adjudge.collect.store.schema import items, judges, judgments, pages
+from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
@@ -49,7 +49,7 @@ class _Lookup:
 
 
 def judgments_of(
-    on: Connection, dossier: Dossier, *, trusted: bool, golds: bool, dry_runs: bool = False
+    on: Connection, snapshot: ProjectSnapshot, *, trusted: bool, golds: bool, dry_runs: bool = False
 ) -> Judgments | None:
     """The judgments of a project; None where there are none."""
     wanted = (
@@ -61,7 +61,7 @@ def judgments_of(
             judgments.c.seconds,
         )
         .where(
-            judgments.c.project == dossier.project,
+            judgments.c.project == snapshot.project,
             judgments.c.kind == "work",
             judgments.c.other.is_(False),
         )
@@ -72,13 +72,13 @@ def judgments_of(
     if not golds:
         wanted = wanted.where(judgments.c.gold.is_(None))
     if not dry_runs:
-        wanted = wanted.where(of_real_in(dossier.project))
+        wanted = wanted.where(of_real_in(snapshot.project))
     found = _columns(on, wanted)
     if not found:
         return None
     item, judge, label, time, seconds = found
-    texts = _Lookup(on, items, dossier.project, "name", "topic", "document", *_ITEM_FIELDS)
-    who = _Lookup(on, judges, dossier.project, "public")
+    texts = _Lookup(on, items, snapshot.project, "name", "topic", "document", *_ITEM_FIELDS)
+    who = _Lookup(on, judges, snapshot.project, "public")
     columns = {
         "item": texts.take(item, "name"),
         "topic": texts.take(item, "topic"),
@@ -89,7 +89,7 @@ def judgments_of(
     if any(one is not None for one in seconds):
         columns["seconds"] = pa.array(seconds, pa.float64())
     made = Judgments.from_table(
-        pa.table(columns), scale=dossier.scale, source=f"project {dossier.slug}"
+        pa.table(columns), scale=snapshot.scale, source=f"project {snapshot.slug}"
     )
     return _with_fields(made, item, texts)
 
@@ -111,13 +111,13 @@ def _times(seconds: Any) -> Any:
     return pa.array(micro, pa.timestamp("us", tz="UTC"))
 
 
-def gold_of(on: Connection, dossier: Dossier) -> Gold | None:
+def gold_of(on: Connection, snapshot: ProjectSnapshot) -> Gold | None:
     """The active gold of a project, each with its first accepted label."""
-    active = [gold for gold in dossier.golds.values() if gold.active]
-    active = [gold for gold in active if gold.accepted[0] in dossier.scale.labels]
+    active = [gold for gold in snapshot.golds.values() if gold.active]
+    active = [gold for gold in active if gold.accepted[0] in snapshot.scale.labels]
     if not active:
         return None
-    texts = _Lookup(on, items, dossier.project, "document")
+    texts = _Lookup(on, items, snapshot.project, "document")
     documents = texts.take([gold.item for gold in active], "document")
     columns: dict[str, Any] = {
         "item": [gold.name for gold in active],
@@ -128,7 +128,7 @@ def gold_of(on: Connection, dossier: Dossier) -> Gold | None:
     }
     if any(documents.to_pylist()):
         columns["document"] = documents
-    return Gold.from_table(pa.table(columns), source=f"project {dossier.slug}")
+    return Gold.from_table(pa.table(columns), source=f"project {snapshot.slug}")
 
 
 _TABLE = (
@@ -148,11 +148,11 @@ _TABLE = (
 )
 
 
-def table_of(on: Connection, dossier: Dossier, *, dry_runs: bool = False) -> Any:
+def table_of(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = False) -> Any:
     """Every answer of a project as an Arrow table; those of dry runs only if asked for."""
-    kept = [judgments.c.project == dossier.project]
+    kept = [judgments.c.project == snapshot.project]
     if not dry_runs:
-        kept.append(of_real_in(dossier.project))
+        kept.append(of_real_in(snapshot.project))
     found = _columns(
         on,
         select(*(column for _, column in _TABLE))
@@ -161,8 +161,8 @@ def table_of(on: Connection, dossier: Dossier, *, dry_runs: bool = False) -> Any
         .order_by(judgments.c.id),
     ) or [()] * len(_TABLE)
     given = dict(zip((name for name, _ in _TABLE), found, strict=True))
-    texts = _Lookup(on, items, dossier.project, "name", "topic", "document", "query")
-    who = _Lookup(on, judges, dossier.project, "public", "arm")
+    texts = _Lookup(on, items, snapshot.project, "name", "topic", "document", "query")
+    who = _Lookup(on, judges, snapshot.project, "public", "arm")
     return pa.table(
         {
             "item": texts.take(given["item"], "name"),

@@ -6,20 +6,20 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.golds import GoldCard, for_screening, for_training
 from adjudge.collect.rules.policy import Policy, training_length
 from adjudge.collect.store.schema import arms, golds, items, projects
-from adjudge.collect.values import OTHERS
+from adjudge.collect.values.judging import OTHERS
 from adjudge.data.scale import Scale
 
 MAIN_ARM = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class GoldFacts:
+class StoredGold:
     """A gold as grading needs it."""
 
     gold: int
@@ -48,7 +48,7 @@ class GoldFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmFacts:
+class StoredArm:
     """An arm: its policy whole, its guidelines."""
 
     name: str
@@ -57,7 +57,7 @@ class ArmFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Dossier:
+class ProjectSnapshot:
     """A project at one version: policy, labels, gold."""
 
     project: int
@@ -70,8 +70,8 @@ class Dossier:
     guidelines: str
     scale: Scale
     seed: int
-    arms: dict[str, ArmFacts]
-    golds: dict[int, GoldFacts]  # by gold id
+    arms: dict[str, StoredArm]
+    golds: dict[int, StoredGold]  # by gold id
     training: list[GoldCard[int]]
     screening: list[GoldCard[int]]
     allowed: frozenset[str] = field(default=frozenset())  # labels and others
@@ -124,13 +124,13 @@ _GOLDS = (
 _ARMS = select(arms).where(arms.c.project == bindparam("project")).order_by(arms.c.position)
 
 
-def load_dossier(on: Connection, project: int) -> Dossier:
-    """The dossier of a project as it is stored now."""
+def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
+    """The snapshot of a project as it is stored now."""
     row = on.execute(_PROJECT, {"project": project}).one()
     policy = Policy.from_dict(row.policy)
     scale = scale_from_json(row.scale)
     known = {
-        gold.id: GoldFacts(
+        gold.id: StoredGold(
             gold.id,
             gold.item,
             gold.name,
@@ -145,7 +145,7 @@ def load_dossier(on: Connection, project: int) -> Dossier:
         for gold in on.execute(_GOLDS, {"project": project})
     }
     active = [gold for gold in known.values() if gold.active]
-    return Dossier(
+    return ProjectSnapshot(
         project=row.id,
         slug=row.slug,
         name=row.name,
@@ -157,7 +157,7 @@ def load_dossier(on: Connection, project: int) -> Dossier:
         scale=scale,
         seed=row.seed,
         arms={
-            arm.name: ArmFacts(
+            arm.name: StoredArm(
                 arm.name,
                 policy.changed(arm.settings.get("policy", {})),
                 arm.settings.get("guidelines"),
@@ -171,19 +171,31 @@ def load_dossier(on: Connection, project: int) -> Dossier:
     )
 
 
-class Dossiers:
-    """The dossiers in memory, one a project, loaded anew when its version has grown."""
+class SnapshotCache:
+    """The snapshots in memory, one a project, loaded anew when its version has grown."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, Dossier] = {}
+        self._kept: dict[int, ProjectSnapshot] = {}
         self._lock = threading.Lock()
 
-    def get(self, on: Connection, project: int, version: int) -> Dossier:
-        """The dossier of a project at this version."""
+    def get(self, on: Connection, project: int, version: int) -> ProjectSnapshot:
+        """The snapshot of a project at this version."""
         kept = self._kept.get(project)
         if kept is not None and kept.version == version:
             return kept
-        fresh = load_dossier(on, project)
+        fresh = load_snapshot(on, project)
         with self._lock:
             self._kept[project] = fresh
         return fresh
+
+
+def bump(on: Connection, project: int) -> None:
+    """Note that something changed that pages depend on."""
+    on.execute(
+        update(projects).where(projects.c.id == project).values(version=projects.c.version + 1)
+    )
+
+
+def answers_of(snapshot: ProjectSnapshot) -> dict[str, list[str]]:
+    """The accepted labels of every gold that counts, by its id, for the log."""
+    return {str(gold.gold): list(gold.accepted) for gold in snapshot.golds.values() if gold.active}

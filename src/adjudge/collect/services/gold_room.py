@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.design import GoldDesign, GoldForecast, Suggestion
+from adjudge.collect.gold.editing import approve, edit_gold
 from adjudge.collect.gold.keeping import (
-    approve,
     assign_roles,
     decline,
     declined,
@@ -19,12 +19,10 @@ from adjudge.collect.gold.keeping import (
     suggested,
 )
 from adjudge.collect.gold.review import contest_rows, gold_rows, settle
-from adjudge.collect.managing.reception import Reception
-from adjudge.collect.managing.running import edit_gold
-from adjudge.collect.project import Role
-from adjudge.collect.records import edit_gold_alone
-from adjudge.collect.rules.policy import Mix
-from adjudge.collect.views import Contest, GoldRow, Imported, Regrade, SuggestedGold
+from adjudge.collect.services.reception import Reception
+from adjudge.collect.store.records import edit_gold_alone
+from adjudge.collect.values.project import Mix, Role
+from adjudge.collect.values.requesting import Contest, GoldRow, Imported, Regrade, SuggestedGold
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -37,8 +35,8 @@ class GoldRoom(Reception):
 
     def golds(self, slug: str) -> list[GoldRow]:
         """Every gold with misses and contests, the most doubtful first."""
-        with self._database.read() as on:
-            return gold_rows(on, self._dossier(on, slug))
+        with self.database.read() as on:
+            return gold_rows(on, self.load(on, slug))
 
     def edit_gold(
         self,
@@ -63,27 +61,27 @@ class GoldRoom(Reception):
 
         def work(on: Connection) -> Regrade:
             edit_gold_alone(on)
-            dossier = self._dossier(on, slug, lock=True)
-            return edit_gold(on, dossier, item, changes, actor=self._name, now=self._now())
+            snapshot = self.load(on, slug, lock=True)
+            return edit_gold(on, snapshot, item, changes, actor=self._name, now=self.now())
 
-        return self._database.write(work)
+        return self.database.write(work)
 
     def contests(self, slug: str, *, settled: bool | None = False) -> list[Contest]:
         """What judges say against gold; ``settled`` None gives all."""
-        with self._database.read() as on:
-            return contest_rows(on, self._dossier(on, slug).project, settled)
+        with self.database.read() as on:
+            return contest_rows(on, self.load(on, slug).project, settled)
 
     def settle_contest(self, slug: str, contest: int, *, upheld: bool, answer: str = "") -> Contest:
         """Note that a contest was looked at; the judge sees the answer as a notice."""
 
         def work(on: Connection) -> Contest:
-            dossier = self._dossier(on, slug)
-            now = self._now()
+            snapshot = self.load(on, slug)
+            now = self.now()
             return settle(
-                on, dossier, contest, upheld=upheld, answer=answer, actor=self._name, now=now
+                on, snapshot, contest, upheld=upheld, answer=answer, actor=self._name, now=now
             )
 
-        return self._database.write(work)
+        return self.database.write(work)
 
     # -- gold by design
 
@@ -98,8 +96,8 @@ class GoldRoom(Reception):
 
         ``settings`` are changes of its policy that are only thought of.
         """
-        with self._database.read() as on:
-            return forecast_of(on, self._dossier(on, slug), judges, settings)
+        with self.database.read() as on:
+            return forecast_of(on, self.load(on, slug), judges, settings)
 
     def design_gold(
         self,
@@ -117,29 +115,29 @@ class GoldRoom(Reception):
         """
 
         def work(on: Connection) -> GoldDesign[int]:
-            dossier = self._dossier(on, slug, lock=store)
+            snapshot = self.load(on, slug, lock=store)
             made = design_of(
-                dossier,
+                snapshot,
                 training=training,
                 training_mix=training_mix,
                 screening_mix=screening_mix,
                 seed=seed,
             )
             if store:
-                assign_roles(on, dossier, made, seed=seed, actor=self._name, now=self._now())
+                assign_roles(on, snapshot, made, seed=seed, actor=self._name, now=self.now())
             return made
 
         if store:
-            return self._database.write(work)
-        with self._database.read() as on:
+            return self.database.write(work)
+        with self.database.read() as on:
             return work(on)
 
     # -- more gold
 
     def suggest_gold(self, slug: str, consensus: Consensus, count: int) -> list[Suggestion]:
         """Items that could become gold, from a consensus; a person has to approve each."""
-        with self._database.read() as on:
-            return suggest_for(on, self._dossier(on, slug), consensus, count)
+        with self.database.read() as on:
+            return suggest_for(on, self.load(on, slug), consensus, count)
 
     def suggested_gold(
         self, slug: str, sure: Sequence[Suggestion], count: int
@@ -148,8 +146,8 @@ class GoldRoom(Reception):
 
         What is gold by now or was declined is left out.
         """
-        with self._database.read() as on:
-            return suggested(on, self._dossier(on, slug), sure, count)
+        with self.database.read() as on:
+            return suggested(on, self.load(on, slug), sure, count)
 
     def decline_gold(self, slug: str, item: str, *, again: bool = False) -> None:
         """Never suggest an item as gold; ``again`` lets it be suggested once more.
@@ -158,15 +156,15 @@ class GoldRoom(Reception):
         """
 
         def work(on: Connection) -> None:
-            dossier = self._dossier(on, slug, lock=True)
-            decline(on, dossier, item, again=again, actor=self._name, now=self._now())
+            snapshot = self.load(on, slug, lock=True)
+            decline(on, snapshot, item, again=again, actor=self._name, now=self.now())
 
-        self._database.write(work)
+        self.database.write(work)
 
     def declined_gold(self, slug: str) -> list[str]:
         """The items that shall not be suggested as gold."""
-        with self._database.read() as on:
-            return declined(on, self._dossier(on, slug))
+        with self.database.read() as on:
+            return declined(on, self.load(on, slug))
 
     def approve_gold(
         self,
@@ -181,11 +179,11 @@ class GoldRoom(Reception):
 
         def work(on: Connection) -> Imported:
             edit_gold_alone(on)
-            dossier = self._dossier(on, slug, lock=True)
-            now = self._now()
+            snapshot = self.load(on, slug, lock=True)
+            now = self.now()
             return approve(
-                on, dossier, item, accepted=accepted, reason=reason, role=role,
+                on, snapshot, item, accepted=accepted, reason=reason, role=role,
                 actor=self._name, now=now,
             )  # fmt: skip
 
-        return self._database.write(work)
+        return self.database.write(work)

@@ -9,39 +9,38 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
-from adjudge.collect.judging.closing import fixed_name, is_adaptive
+from adjudge.collect.items.closing import is_adaptive
 from adjudge.collect.rules.adaptive import count_for
-from adjudge.collect.store.schema import items, settings
-from adjudge.collect.views import Savings
+from adjudge.collect.store.schema import items
+from adjudge.collect.store.settings import fixed_name, read_setting
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.requesting import Savings
 
 _CENT = Decimal("0.01")
 
 
-def work_on_a_page(dossier: Dossier) -> float:
+def work_on_a_page(snapshot: ProjectSnapshot) -> float:
     """How many rows of work a full page has, gold left out."""
-    policy = dossier.policy
-    share = policy.screening_share if dossier.screening else 0.0
+    policy = snapshot.policy
+    share = policy.screening_share if snapshot.screening else 0.0
     return max(1.0, policy.pairs_per_page * (1 - share))
 
 
-def savings_of(on: Connection, dossier: Dossier) -> Savings | None:
+def savings_of(on: Connection, snapshot: ProjectSnapshot) -> Savings | None:
     """What an adaptive project has saved so far; None for any other, and before an item closes."""
-    if not is_adaptive(dossier):
+    if not is_adaptive(snapshot):
         return None
     closed, judgments, accuracy = on.execute(
         select(func.count(), func.sum(items.c.trusted), func.avg(items.c.probability)).where(
-            items.c.project == dossier.project,
+            items.c.project == snapshot.project,
             items.c.gold.is_(False),
             items.c.state == "closed",
         )
     ).one()
     if not closed:
         return None
-    stored = on.execute(
-        select(settings.c.value).where(settings.c.name == fixed_name(dossier.project))
-    ).scalar()
-    fixed = dossier.policy.judgments_per_item
+    stored = read_setting(on, fixed_name(snapshot.project))
+    fixed = snapshot.policy.judgments_per_item
     by_count = np.array(stored["accuracy"]) if stored else None
     equal = None
     if by_count is not None and accuracy is not None:
@@ -55,12 +54,12 @@ def savings_of(on: Connection, dossier: Dossier) -> Savings | None:
         fixed=fixed,
         saved=saved,
         saved_share=saved / (fixed * closed),
-        saved_money=_cost(dossier, saved),
+        saved_money=_cost(snapshot, saved),
         accuracy=None if accuracy is None else float(accuracy),
         fixed_accuracy=_at(by_count, fixed),
         equal=equal,
         equal_share=None if not equal or saved_equal is None else saved_equal / (equal * closed),
-        equal_money=None if saved_equal is None else _cost(dossier, saved_equal),
+        equal_money=None if saved_equal is None else _cost(snapshot, saved_equal),
         most_tried=None if by_count is None else len(by_count) - 1,
         fitted=stored["made"] if stored else "",
     )
@@ -70,14 +69,14 @@ def _at(by_count: Any, count: int) -> float | None:
     return None if by_count is None or count >= len(by_count) else float(by_count[count])
 
 
-def _cost(dossier: Dossier, judgments: float) -> Decimal:
+def _cost(snapshot: ProjectSnapshot, judgments: float) -> Decimal:
     """What so many judgments cost, as their share of full pages."""
-    a_page = Decimal(str(work_on_a_page(dossier)))
-    price = dossier.policy.pay_per_page * Decimal(str(judgments)) / a_page
+    a_page = Decimal(str(work_on_a_page(snapshot)))
+    price = snapshot.policy.pay_per_page * Decimal(str(judgments)) / a_page
     return price.quantize(_CENT)
 
 
-def lacking_of(on: Connection, dossier: Dossier, savings: Savings | None) -> int:
+def lacking_of(on: Connection, snapshot: ProjectSnapshot, savings: Savings | None) -> int:
     """How many trusted judgments open items lack.
 
     In an adaptive project as many as they need at least, and no fewer than a closed item had on
@@ -87,7 +86,7 @@ def lacking_of(on: Connection, dossier: Dossier, savings: Savings | None) -> int
     found = on.execute(
         select(items.c.trusted, items.c.needed, func.count())
         .where(
-            items.c.project == dossier.project,
+            items.c.project == snapshot.project,
             items.c.gold.is_(False),
             items.c.state == "open",
         )

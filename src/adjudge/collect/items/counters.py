@@ -22,18 +22,17 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier, load_dossier
-from adjudge.collect.experiments.quotas import (
+from adjudge.collect.items.closing import renew_needs
+from adjudge.collect.items.quotas import (
     arms_in,
     check_quota,
     judgments_needed,
     project_limit,
     taken_by_arm,
 )
-from adjudge.collect.judging.closing import renew_needs
-from adjudge.collect.records import write_log
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.records import write_log
 from adjudge.collect.store.schema import (
     ITEM_HAS_ROOM,
     items,
@@ -43,6 +42,7 @@ from adjudge.collect.store.schema import (
     pages,
     projects,
 )
+from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
 
 _BATCH = 500  # ids in one statement
 
@@ -145,7 +145,7 @@ def give_back(on: Connection, page_ids: Sequence[int], state: str) -> None:
     for project, item in on.execute(_ADAPTIVE, {"pages": list(page_ids)}):
         adaptive.setdefault(project, []).append(item)
     for project, ids in adaptive.items():
-        renew_needs(on, load_dossier(on, project), ids)
+        renew_needs(on, load_snapshot(on, project), ids)
 
 
 _SURPLUS = (
@@ -251,7 +251,7 @@ def set_needed(on: Connection, project: int, policy: Policy) -> None:
     )
     set_states(on, ids, policy.set_aside_after)
     promote(on, ids)
-    renew_needs(on, load_dossier(on, project), ids)
+    renew_needs(on, load_snapshot(on, project), ids)
 
 
 _COUNTED = and_(
@@ -265,7 +265,7 @@ def counted_items(on: Connection, judge: int) -> list[int]:
     return list(on.execute(wanted).scalars())
 
 
-def untrust(on: Connection, judge: int, dossier: Dossier) -> int:
+def untrust(on: Connection, judge: int, snapshot: ProjectSnapshot) -> int:
     """Take the trust from every judgment of a judge, and reopen their items; how many counted."""
     counted = (judgments.c.judge == judge, _COUNTED, judgments.c.standing != "untrusted")
     touched = list(on.execute(select(judgments.c.item).where(*counted)).scalars())
@@ -277,7 +277,7 @@ def untrust(on: Connection, judge: int, dossier: Dossier) -> int:
     for part in batches(row.item for row in hers if row.standing == "surplus"):
         on.execute(update(items).where(items.c.id.in_(part)).values(surplus=items.c.surplus - 1))
     on.execute(update(judgments).where(judgments.c.judge == judge).values(standing="untrusted"))
-    set_states(on, touched, dossier.policy.set_aside_after)
+    set_states(on, touched, snapshot.policy.set_aside_after)
     promote(on, touched)
-    renew_needs(on, dossier, touched)
+    renew_needs(on, snapshot, touched)
     return len(hers)

@@ -10,11 +10,11 @@ from typing import Any, cast
 from sqlalchemy import bindparam, insert, select, text
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier
 from adjudge.collect.rules.policy import Record
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import judges, log, projects
-from adjudge.collect.values import Stage
+from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.judging import Stage
 from adjudge.errors import NotFound
 
 MICRO = Decimal(1_000_000)
@@ -100,7 +100,7 @@ def figures_of(record: Record) -> dict[str, Any]:
 
 
 def line(
-    dossier: Dossier,
+    snapshot: ProjectSnapshot,
     now: float,
     event: str,
     *,
@@ -110,12 +110,12 @@ def line(
 ) -> dict[str, Any]:
     """One line of the log, to be written by ``write_log``."""
     return {
-        "project": dossier.project,
+        "project": snapshot.project,
         "judge": judge,
         "time": now,
         "event": event,
         "actor": actor,
-        "policy_version": dossier.policy_version,
+        "policy_version": snapshot.policy_version,
         "figures": figures,
     }
 

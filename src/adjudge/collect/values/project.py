@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from adjudge.collect.rules.policy import Mix
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 
+Mix = str | Mapping[str, float]  # "any", "uniform", or a share for each label
 Role = Literal["training", "screening", "both"]
 ROLES: tuple[Role, ...] = ("training", "screening", "both")
 POLICY_FIELDS = (

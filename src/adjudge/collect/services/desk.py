@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import MAIN_ARM, Dossiers
+from adjudge.collect.items.counters import expire_pages
 from adjudge.collect.judging.answers import contest, finish, submit
 from adjudge.collect.judging.desktop import (
     Desktop,
@@ -18,13 +18,13 @@ from adjudge.collect.judging.desktop import (
     told_again,
 )
 from adjudge.collect.judging.entrance import Admit, give_consent, project_view, take_in, view_of
-from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.pages import next_page, show
 from adjudge.collect.judging.training import answer_row
-from adjudge.collect.records import lock_judge, read_judge
 from adjudge.collect.store.database import Database, utc_now
+from adjudge.collect.store.records import lock_judge, read_judge
 from adjudge.collect.store.schema import projects
-from adjudge.collect.values import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
+from adjudge.collect.store.snapshot import MAIN_ARM, SnapshotCache
+from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
 from adjudge.errors import NotFound, Refused
 
 _PROJECT = select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
@@ -41,7 +41,7 @@ class Desk:
     def __init__(self, database: Database, *, clock: Callable[[], datetime] = utc_now) -> None:
         self._database = database
         self._clock = clock
-        self._dossiers = Dossiers()
+        self._snapshots = SnapshotCache()
 
     def project(self, slug: str, *, judge: str | None = None) -> ProjectView:
         """What a judge may know of a project; with ``judge``, as her arm has it."""
@@ -51,7 +51,7 @@ class Desk:
             if row is None:
                 raise NotFound("project", slug)
             arm = MAIN_ARM if judge is None else read_judge(on, judge).arm
-            return project_view(self._dossiers.get(on, row.id, row.version), arm)
+            return project_view(self._snapshots.get(on, row.id, row.version), arm)
 
         with self._database.read() as on:
             return work(on)
@@ -62,7 +62,7 @@ class Desk:
             row = on.execute(_PROJECT, {"slug": slug}).one_or_none()
             if row is None:
                 raise NotFound("project", slug)
-            return self._dossiers.get(on, row.id, row.version).policy.participant_parameter
+            return self._snapshots.get(on, row.id, row.version).policy.participant_parameter
 
     def arrive(self, arrival: Arrival, *, admit: Admit | None = None) -> JudgeView:
         """Take in someone who came: a new judge, or the one she is already.
@@ -73,7 +73,7 @@ class Desk:
         """
 
         def work(on: Connection) -> JudgeView:
-            public = take_in(on, arrival, self._dossiers, self._now(), admit)
+            public = take_in(on, arrival, self._snapshots, self._now(), admit)
             return self._view(on, public)
 
         return self._database.write(work)
@@ -87,7 +87,7 @@ class Desk:
         """Note that a judge agreed to take part; asked again it changes nothing."""
 
         def work(on: Connection) -> JudgeView:
-            give_consent(on, judge, self._dossiers, self._now())
+            give_consent(on, judge, self._snapshots, self._now())
             return self._view(on, judge)
 
         return self._database.write(work)
@@ -101,7 +101,7 @@ class Desk:
 
         def work(on: Connection) -> Page | None:
             desk = self._open(on, judge)
-            return next_page(on, desk.judge, desk.dossier, desk.now)
+            return next_page(on, desk.judge, desk.snapshot, desk.now)
 
         # A page lost in a power cut is made anew; answers to it wait for the disk.
         return self._database.write(work, durable=False)
@@ -178,7 +178,7 @@ class Desk:
             found = desk.page(page)
             if found.state != "answered":
                 raise Refused("page-open", "this page is not answered yet")
-            return show(on, found, desk.dossier)
+            return show(on, found, desk.snapshot)
 
     def contest(self, judge: str, page: str, row: int, text: str) -> None:
         """Note "I disagree" with a gold she missed and was told of; a second text replaces.
@@ -209,9 +209,9 @@ class Desk:
 
     def _open(self, on: Connection, judge: str, *, lock: bool = True) -> Desktop:
         row = lock_judge(on, judge) if lock else read_judge(on, judge)
-        dossier = self._dossiers.get(on, row.project, row.version)
-        return Desktop(on, row, dossier, self._now(), locked=lock)
+        snapshot = self._snapshots.get(on, row.project, row.version)
+        return Desktop(on, row, snapshot, self._now(), locked=lock)
 
     def _view(self, on: Connection, judge: str) -> JudgeView:
         row = read_judge(on, judge)
-        return view_of(on, row, self._dossiers.get(on, row.project, row.version))
+        return view_of(on, row, self._snapshots.get(on, row.project, row.version))

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from adjudge.collect.project import Arm, GoldEntry, Item, Project
+from adjudge.collect.values.project import Arm, GoldEntry, Item, Project
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, UnknownName
 
 if TYPE_CHECKING:
-    from adjudge.collect.office import Office
+    from adjudge.collect.services.office import Office
     from adjudge.data.formats import Content
 
 _VERSION = 1  # of the archive

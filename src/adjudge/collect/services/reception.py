@@ -9,29 +9,26 @@ from typing import Any
 from sqlalchemy import ColumnElement, select, true
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.dossier import Dossier, load_dossier
 from adjudge.collect.managing.accounts import (
     add_requester,
     any_requester,
     change_password,
     check_token,
     find_requester,
-    forget_setting,
-    keep_setting,
     list_tokens,
     log_in,
     make_setup_token,
     make_token,
     note_use,
-    read_setting,
     requester_of,
     revoke_token,
     set_up,
-    settings_like,
 )
 from adjudge.collect.store.database import Database, utc_now
 from adjudge.collect.store.schema import projects, requesters
-from adjudge.collect.views import (
+from adjudge.collect.store.settings import forget_setting, keep_setting, read_setting, settings_like
+from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
+from adjudge.collect.values.requesting import (
     Requester,
     Scope,
     Token,
@@ -51,13 +48,13 @@ class Reception:
         actor: Requester | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._database = database
+        self.database = database
         self._actor = actor
         self._clock = clock
 
     def setup_needed(self) -> bool:
         """Whether there is no requester yet."""
-        with self._database.read() as on:
+        with self.database.read() as on:
             return not any_requester(on)
 
     def setup_token(self) -> str:
@@ -65,36 +62,36 @@ class Reception:
 
         Refused: ``set-up-done``.
         """
-        return self._database.write(make_setup_token)
+        return self.database.write(make_setup_token)
 
     def set_up(self, token: str, name: str, password: str) -> Requester:
         """Make the first requester, an admin.
 
         Refused: ``bad-token``, ``set-up-done``, ``bad-form``.
         """
-        return self._database.write(lambda on: set_up(on, token, name, password, self._now()))
+        return self.database.write(lambda on: set_up(on, token, name, password, self.now()))
 
     def log_in(self, name: str, password: str) -> Requester:
         """The requester with this name and password. Refused: ``bad-login``, whichever is wrong."""
-        with self._database.read() as on:
+        with self.database.read() as on:
             return log_in(on, name, password)
 
     def requester(self, requester: str) -> Requester:
         """A requester by public id."""
-        with self._database.read() as on:
+        with self.database.read() as on:
             return requester_of(find_requester(on, requester))
 
     def requesters(self) -> list[Requester]:
         """Every requester, for an admin. Refused: ``admin-only``."""
         self._admin_only()
-        with self._database.read() as on:
+        with self.database.read() as on:
             return [requester_of(row) for row in on.execute(_REQUESTERS)]
 
     def add_requester(self, name: str, password: str, *, admin: bool = False) -> Requester:
         """Make another requester. Refused: ``admin-only``, ``name-taken``, ``bad-form``."""
         self._admin_only()
-        now = self._now()
-        return self._database.write(
+        now = self.now()
+        return self.database.write(
             lambda on: add_requester(on, name, password, admin=admin, now=now)
         )
 
@@ -102,7 +99,7 @@ class Reception:
         """Set a requester's password: her own, or anyone's by an admin."""
         if self._actor is not None and self._actor.requester != requester:
             self._admin_only()
-        self._database.write(lambda on: change_password(on, requester, password))
+        self.database.write(lambda on: change_password(on, requester, password))
 
     def make_token(
         self,
@@ -122,51 +119,52 @@ class Reception:
                 on,
                 name,
                 scope=scope,
-                project=None if project is None else self._dossier(on, project).project,
+                project=None if project is None else self.load(on, project).project,
                 requester=find_requester(on, actor.requester).id,
                 expires=expires,
-                now=self._now(),
+                now=self.now(),
             )
 
-        return self._database.write(work)
+        return self.database.write(work)
 
     def tokens(self) -> list[Token]:
         """The requester's tokens, newest first."""
-        with self._database.read() as on:
+        with self.database.read() as on:
             return list_tokens(on, self._actor_id(on))
 
     def revoke_token(self, token: str) -> None:
         """Make a token void."""
-        self._database.write(lambda on: revoke_token(on, token, self._actor_id(on)))
+        self.database.write(lambda on: revoke_token(on, token, self._actor_id(on)))
 
     def check_token(self, secret: str) -> tuple[Token, Requester]:
         """The token with this secret and who made it. Refused: ``bad-token``."""
-        now = self._now()
-        with self._database.read() as on:
+        now = self.now()
+        with self.database.read() as on:
             token, requester, stale = check_token(on, secret, now)
         if stale:
-            self._database.write(lambda on: note_use(on, token.token, now))
+            self.database.write(lambda on: note_use(on, token.token, now))
         return token, requester
 
     def setting(self, name: str) -> Any:
         """A setting of the server as it was kept; None if it never was."""
-        with self._database.read() as on:
+        with self.database.read() as on:
             return read_setting(on, name)
 
     def keep_setting(self, name: str, value: Any) -> None:
         """Keep a setting of the server: any JSON value."""
-        self._database.write(lambda on: keep_setting(on, name, value))
+        self.database.write(lambda on: keep_setting(on, name, value))
 
     def settings_like(self, prefix: str) -> dict[str, Any]:
         """Every setting of the server whose name begins so, by its name."""
-        with self._database.read() as on:
+        with self.database.read() as on:
             return settings_like(on, prefix)
 
     def forget_setting(self, name: str) -> None:
         """Keep a setting of the server no more."""
-        self._database.write(lambda on: forget_setting(on, name))
+        self.database.write(lambda on: forget_setting(on, name))
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """The time, in seconds."""
         return self._clock().timestamp()
 
     @property
@@ -187,7 +185,7 @@ class Reception:
         actor = self._actor_id(on)
         return true() if actor is None else projects.c.owner == actor
 
-    def _dossier(self, on: Connection, slug: str, *, lock: bool = False) -> Dossier:
+    def load(self, on: Connection, slug: str, *, lock: bool = False) -> ProjectSnapshot:
         """A project of the requester's; with ``lock``, which nobody else changes meanwhile."""
         wanted = select(projects.c.id).where(projects.c.slug == slug, self._hers(on))
         if lock:
@@ -195,4 +193,4 @@ class Reception:
         project = on.execute(wanted).scalar()
         if project is None:
             raise NotFound("project", slug)
-        return load_dossier(on, project)
+        return load_snapshot(on, project)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from adjudge.collect.rules.trust import accuracy_of
+from adjudge.collect.values.accuracy import accuracy_of
 
 VOTE = "majority-vote"
 JUDGES = "judges"

@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
-from adjudge.collect.rules.trust import accuracy_of
+from adjudge.collect.values.accuracy import accuracy_of
 
 ProjectState = Literal["draft", "open", "paused", "closed"]
 PROJECT_STATES: tuple[ProjectState, ...] = ("draft", "open", "paused", "closed")

@@ -1,0 +1,297 @@
+"""Projects in the store: made from a plain value, read back as one, changed, deleted."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.experiments.arms import arms_of, store_arms
+from adjudge.collect.items.counters import set_needed, set_states
+from adjudge.collect.items.storing import TEXTS, add_items
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.store.conditions import is_real
+from adjudge.collect.store.records import line, to_time, write_log
+from adjudge.collect.store.schema import (
+    arms,
+    contests,
+    golds,
+    invites,
+    items,
+    judges,
+    judgments,
+    log,
+    page_rows,
+    pages,
+    projects,
+    requesters,
+    settings,
+    tokens,
+)
+from adjudge.collect.store.settings import declined_golds, fixed_name, knowledge_name
+from adjudge.collect.store.snapshot import (
+    MAIN_ARM,
+    ProjectSnapshot,
+    answers_of,
+    bump,
+    load_snapshot,
+    scale_from_json,
+    scale_to_json,
+)
+from adjudge.collect.values.judging import OTHERS
+from adjudge.collect.values.project import Arm, GoldEntry, Item, Project, Role
+from adjudge.collect.values.requesting import PROJECT_STATES, ProjectState, ProjectSummary
+from adjudge.errors import BadSetting, Refused
+
+_MAIN = Arm(name=MAIN_ARM)
+_NUMBERS = (  # settings that how many judgments items need depends on
+    *("judgments_per_item", "judgments_by_arm"),
+    *("closing", "least_judgments", "most_judgments", "sure"),
+)
+
+
+def slug_of(on: Connection, name: str) -> str:
+    """A short name for addresses, which no other project has."""
+    base = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:60] or "project"
+    taken = set(
+        on.execute(select(projects.c.slug).where(projects.c.slug.startswith(base))).scalars()
+    )
+    slug, number = base, 2
+    while slug in taken:
+        slug, number = f"{base}-{number}", number + 1
+    return slug
+
+
+def create(on: Connection, project: Project, *, owner: int | None, actor: str, now: float) -> int:
+    """Store a project whole, as a draft; its id."""
+    policy = Policy.from_dict(project.policy)
+    if not project.name.strip():
+        raise BadSetting("name", project.name, "a name for the project")
+    clash = [label for label in project.scale.labels if label in OTHERS]
+    if clash:
+        raise BadSetting("labels", clash[0], f"labels other than {' and '.join(OTHERS)}")
+    made = on.execute(
+        insert(projects)
+        .values(
+            slug=slug_of(on, project.name),
+            name=project.name.strip(),
+            owner=owner,
+            state="draft",
+            guidelines=project.guidelines,
+            scale=scale_to_json(project.scale),
+            policy=policy.to_dict(),
+            policy_version=1,
+            version=1,
+            seed=secrets.randbits(62) if project.seed is None else project.seed,
+            made=now,
+        )
+        .returning(projects.c.id)
+    ).scalar_one()
+    given = project.arms or (_MAIN,)
+    store_arms(on, made, given, policy)
+    add_items(on, made, project.items, project.golds, scale=project.scale, policy=policy)
+    snapshot = load_snapshot(on, made)
+    figures: dict[str, Any] = {
+        "policy": policy.to_dict(),
+        "arms": {arm.name: arm.policy for arm in given},
+        "order": [arm.name for arm in given],
+        "golds": answers_of(snapshot),
+    }
+    write_log(on, [line(snapshot, now, "project-created", actor=actor, **figures)])
+    return int(made)
+
+
+def value_of(on: Connection, project: int) -> Project:
+    """A stored project as the plain value that would make it."""
+    row = on.execute(select(projects).where(projects.c.id == project)).one()
+    fields = ("name", *TEXTS)
+    columns = [items.c[name] for name in fields]
+    stored = on.execute(
+        select(*columns)
+        .where(items.c.project == project, items.c.state != "withdrawn")
+        .order_by(items.c.id)
+    )
+    graded = on.execute(
+        select(golds, items.c.name)
+        .join(items, items.c.id == golds.c.item)
+        .where(golds.c.project == project, golds.c.active)
+        .order_by(golds.c.id)
+    )
+    default = Policy().to_dict()
+    arms_there = arms_of(on, project)
+    return Project(
+        name=row.name,
+        scale=scale_from_json(row.scale),
+        guidelines=row.guidelines,
+        items=tuple(Item(**dict(zip(fields, item, strict=True))) for item in stored),
+        golds=tuple(
+            GoldEntry(
+                item=gold.name,
+                accepted=tuple(gold.accepted),
+                reason=gold.reason,
+                reasons=dict(gold.reasons),
+                role=cast(Role, gold.role),
+            )
+            for gold in graded
+        ),
+        policy={name: value for name, value in row.policy.items() if value != default.get(name)},
+        arms=() if arms_there == (_MAIN,) else arms_there,
+    )
+
+
+def set_policy(
+    on: Connection, snapshot: ProjectSnapshot, changes: Mapping[str, Any], *, actor: str, now: float
+) -> Policy:
+    """Change settings of the policy under a new version."""
+    policy = snapshot.policy.changed(changes)
+    if policy == snapshot.policy:
+        return policy
+    on.execute(
+        update(projects)
+        .where(projects.c.id == snapshot.project)
+        .values(
+            policy=policy.to_dict(),
+            policy_version=projects.c.policy_version + 1,
+            version=projects.c.version + 1,
+        )
+    )
+    if any(getattr(policy, name) != getattr(snapshot.policy, name) for name in _NUMBERS):
+        set_needed(on, snapshot.project, policy)
+    elif policy.set_aside_after != snapshot.policy.set_aside_after:
+        set_states(on, _ids_of(on, snapshot.project), policy.set_aside_after)
+    fresh = load_snapshot(on, snapshot.project)
+    changed = {name: policy.to_dict()[name] for name in changes}
+    figures: dict[str, Any] = {"policy": policy.to_dict(), "changed": changed}
+    write_log(on, [line(fresh, now, "policy-changed", actor=actor, **figures)])
+    return policy
+
+
+def _ids_of(on: Connection, project: int) -> list[int]:
+    return list(on.execute(select(items.c.id).where(items.c.project == project)).scalars())
+
+
+def delete_project(on: Connection, snapshot: ProjectSnapshot) -> None:
+    """Delete a project with all that belongs to it."""
+    if snapshot.state not in ("draft", "closed"):
+        raise Refused("not-closed", "close the project before you delete it")
+    project = snapshot.project
+    hers = select(pages.c.id).where(pages.c.project == project)
+    on.execute(delete(log).where(log.c.project == project))
+    on.execute(delete(contests).where(contests.c.project == project))
+    on.execute(delete(judgments).where(judgments.c.project == project))
+    on.execute(delete(page_rows).where(page_rows.c.page.in_(hers)))
+    for table in (pages, invites, tokens, judges, golds, items, arms):
+        on.execute(delete(table).where(table.c.project == project))
+    names = (declined_golds(project), knowledge_name(project), fixed_name(project))
+    on.execute(delete(settings).where(settings.c.name.in_(names)))
+    on.execute(delete(projects).where(projects.c.id == project))
+
+
+def summaries(on: Connection, which: ColumnElement[bool]) -> list[ProjectSummary]:
+    """Projects with their counts, newest first."""
+    found = on.execute(
+        select(projects, requesters.c.name.label("owner_name"))
+        .outerjoin(requesters, requesters.c.id == projects.c.owner)
+        .where(which)
+        .order_by(projects.c.id.desc())
+    ).all()
+    ids = [row.id for row in found]
+
+    def count(wanted: Select[Any]) -> dict[int, Any]:
+        return {row[0]: row for row in on.execute(wanted)}
+
+    work = count(
+        select(
+            items.c.project,
+            func.count(),
+            func.count(case((items.c.state == "closed", 1))),
+        )
+        .where(items.c.project.in_(ids), items.c.gold.is_(False), items.c.state != "withdrawn")
+        .group_by(items.c.project)
+    )
+    dry = select(judges.c.id).where(judges.c.project.in_(ids), ~is_real)
+    by_project = {
+        "golds": count(_counted(golds, golds.c.active).where(golds.c.project.in_(ids))),
+        "judges": count(_counted(judges, is_real).where(judges.c.project.in_(ids))),
+        "judgments": count(
+            _counted(judgments, judgments.c.kind == "work", judgments.c.gold.is_(None)).where(
+                judgments.c.project.in_(ids), judgments.c.judge.not_in(dry)
+            )
+        ),
+    }
+    none = (0, 0, 0)
+    return [
+        ProjectSummary(
+            slug=row.slug,
+            name=row.name,
+            state=cast(ProjectState, row.state),
+            owner=row.owner_name or "system",
+            made=to_time(row.made),
+            labels=tuple(row.scale["labels"]),
+            policy_version=row.policy_version,
+            items=work.get(row.id, none)[1],
+            closed=work.get(row.id, none)[2],
+            golds=by_project["golds"].get(row.id, none)[1],
+            judges=by_project["judges"].get(row.id, none)[1],
+            judgments=by_project["judgments"].get(row.id, none)[1],
+        )
+        for row in found
+    ]
+
+
+def _counted(table: Any, *conditions: ColumnElement[bool]) -> Select[Any]:
+    return select(table.c.project, func.count()).where(*conditions).group_by(table.c.project)
+
+
+def counts_of(on: Connection) -> dict[str, int]:
+    """Figures of the whole store."""
+
+    def count(table: Any, *conditions: ColumnElement[bool]) -> int:
+        return int(
+            on.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one()
+        )
+
+    return {
+        "projects": count(projects),
+        "open_projects": count(projects, projects.c.state == "open"),
+        "judges": count(judges),
+        "open_pages": count(pages, pages.c.state == "open"),
+        "judgments": count(judgments),
+    }
+
+
+def set_state(
+    on: Connection, snapshot: ProjectSnapshot, state: ProjectState, *, actor: str, now: float
+) -> None:
+    """Open, pause or close a project."""
+    if state not in PROJECT_STATES or state == "draft":
+        raise BadSetting("state", state, "open, paused or closed")
+    if state == "open":
+        work = on.execute(
+            select(func.count()).where(
+                items.c.project == snapshot.project,
+                items.c.gold.is_(False),
+                items.c.state != "withdrawn",
+            )
+        ).scalar_one()
+        if work == 0:
+            raise Refused("no-items", "there is nothing to judge in this project yet")
+    if state == snapshot.state:
+        return
+    on.execute(update(projects).where(projects.c.id == snapshot.project).values(state=state))
+    bump(on, snapshot.project)
+    write_log(on, [line(snapshot, now, f"project-{state}", actor=actor)])
+
+
+def set_guidelines(
+    on: Connection, snapshot: ProjectSnapshot, guidelines: str, *, actor: str, now: float
+) -> None:
+    """Replace the guidelines."""
+    text = guidelines.replace("\0", "")
+    on.execute(update(projects).where(projects.c.id == snapshot.project).values(guidelines=text))
+    bump(on, snapshot.project)
+    write_log(on, [line(snapshot, now, "guidelines-changed", actor=actor)])

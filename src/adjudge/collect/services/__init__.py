@@ -1,0 +1,1 @@
+"""What judges and requesters can do, one transaction a call."""

@@ -1,0 +1,1 @@
+"""Plain values: what passes between judges, requesters and the services. No database, no web."""
