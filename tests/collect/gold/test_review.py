@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from adjudge.collect.gold.restoring import restore
+from adjudge.collect.items.standing import restore_trust
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.snapshot import load_snapshot
@@ -107,9 +107,9 @@ def test_many_are_trusted_again_as_one_after_the_other(sqlite: Database, tmp_pat
             ).scalars())  # fmt: skip
             snapshot = load_snapshot(on, bench.project)
             if together:
-                count = restore(on, ids, snapshot)
+                count = restore_trust(on, ids, snapshot)
             else:
-                count = sum(restore(on, [judge], snapshot) for judge in ids)
+                count = sum(restore_trust(on, [judge], snapshot) for judge in ids)
             standing = on.execute(
                 sa.select(schema.judgments.c.id, schema.judgments.c.standing)
             ).all()

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import is_adaptive, renew_needs
-from adjudge.collect.items.counters import batches, lock_items
+from adjudge.collect.items.counters import lock_items
+from adjudge.collect.items.storing import set_ranks
 from adjudge.collect.rules.adaptive import (
     Knowledge,
     accuracy_by_count,
@@ -26,7 +27,7 @@ from adjudge.collect.rules.adaptive import (
     rule_of,
 )
 from adjudge.collect.rules.routing import interleave
-from adjudge.collect.store.database import Database
+from adjudge.collect.store.database import Database, batches
 from adjudge.collect.store.records import line, to_time, write_log
 from adjudge.collect.store.schema import items, judges
 from adjudge.collect.store.settings import fixed_name, keep_setting, knowledge_name
@@ -41,11 +42,6 @@ Load = Callable[
 ]  # the project as it is now, locked against its requester
 
 _COUNTS = 25  # the largest fixed number that is tried
-_RANK = (
-    update(items)
-    .where(items.c.id == bindparam("which"), items.c.rank != bindparam("new_rank"))
-    .values(rank=bindparam("new_rank"))
-)
 
 
 def learn(office: Office, slug: str, consensus: Consensus) -> None:
@@ -115,8 +111,8 @@ def _renew_all(
     places = interleave([topics[item] for item in order], size)
     ranks = {order[place]: rank for rank, place in enumerate(places, 1)}
     for part in batches(ranks):
-        rows = [{"which": item, "new_rank": ranks[item]} for item in part]
-        database.write(lambda on, rows=rows: on.execute(_RANK, rows), durable=False)  # type: ignore[misc]
+        placed = {item: ranks[item] for item in part}
+        database.write(lambda on, new=placed: set_ranks(on, new), durable=False)  # type: ignore[misc]
     figures: dict[str, Any] = {"items": len(every), "sure": int(closed.sum()), "open": left}
     last = snapshot
 

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.counters import set_needed
+from adjudge.collect.items.standing import change_needed
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import assign_arm
 from adjudge.collect.store.records import line, write_log
@@ -199,7 +199,7 @@ def set_arms(
         on.execute(delete(arms).where(arms.c.project == project))
     store_arms(on, project, given, snapshot.policy, first=len(before) if came else 0)
     if snapshot.policy.judgments_by_arm and len(before) != len(given):
-        set_needed(on, project, snapshot.policy)
+        change_needed(on, project, snapshot.policy)
     on.execute(
         update(projects)
         .where(projects.c.id == project)

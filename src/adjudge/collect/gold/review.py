@@ -12,11 +12,10 @@ from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.doubt import Answers, Doubt, doubts, said_otherwise
-from adjudge.collect.gold.restoring import restore
-from adjudge.collect.items.counters import batches
+from adjudge.collect.items.standing import restore_trust
 from adjudge.collect.rules.policy import Decision, Record, after_regrade, passes
 from adjudge.collect.store.conditions import is_real, of_real_in
-from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.records import (
     columns_of,
     figures_of,
@@ -196,7 +195,7 @@ def _put_right(
             changes,
         )
     if freed:
-        restore(on, freed, snapshot)
+        restore_trust(on, freed, snapshot)
     write_log(on, lines)
 
 

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from sqlalchemy import and_, bindparam, select, text, update
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.items.counters import set_counters
 from adjudge.collect.rules.adaptive import Knowledge, needed_of, neutral, order_of, rule_of
 from adjudge.collect.rules.routing import item_state
-from adjudge.collect.store.database import Prepared
+from adjudge.collect.store.database import Prepared, batches
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments
 from adjudge.collect.store.settings import knowledge_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
 
-_PART = 500  # items in one statement
 _FRONT = 2000  # candidates that are put in order; those behind them stay behind
 _COUNTS = text(
     "judgments.gold IS NULL AND judgments.kind = 'work' AND NOT judgments.other "
@@ -56,17 +56,6 @@ _HELD = Prepared(
         items.c.rank <= bindparam("last"),
         ITEM_HAS_ROOM,
         _COUNTS,
-    )
-)
-_SET = (
-    update(items)
-    .where(items.c.id == bindparam("which"))
-    .values(
-        trusted=bindparam("new_trusted"),
-        surplus=0,
-        needed=bindparam("new_needed"),
-        state=bindparam("new_state"),
-        probability=bindparam("new_probability"),
     )
 )
 _PROMOTE = (
@@ -113,11 +102,10 @@ def standing_of(
     on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]
 ) -> Iterator[Standing]:
     """Where items stand, as many at a time as fit one statement."""
-    ordered = sorted(set(ids))
     knowledge = knowledge_of(on, snapshot)
     codes = {label: code for code, label in enumerate(snapshot.scale.labels)}
-    for start in range(0, len(ordered), _PART):
-        rows = on.execute(_JUDGED, {"ids": ordered[start : start + _PART]}).all()
+    for part in batches(ids):
+        rows = on.execute(_JUDGED, {"ids": part}).all()
         if not rows:
             continue
         every = np.fromiter((row[0] for row in rows), np.int64, len(rows))
@@ -148,8 +136,7 @@ def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -
         surplus = [row.id for row in standing.rows if row.surplus]
         if surplus:
             on.execute(_PROMOTE, {"ids": surplus})
-        if changes:
-            on.execute(_SET, changes)
+        set_counters(on, changes)
         found.append(standing)
     return found
 

@@ -16,7 +16,8 @@ from sqlalchemy import BindParameter, bindparam, case, func, or_, select, text, 
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.store.schema import arms, items, judges, judgments, page_rows, pages, projects
+from adjudge.collect.store.database import batches
+from adjudge.collect.store.schema import arms, items, judges, judgments, page_rows, pages
 from adjudge.errors import Refused
 
 # In the words of the index ix_judgments_counted, so that it is used.
@@ -62,7 +63,6 @@ _TAKEN = union_all(
     )
     .where(page_rows.c.item.in_(_IDS), _LEASED),
 )
-_BATCH = 500  # ids in one statement
 
 
 def arm_limit(policy: Policy) -> int | None:
@@ -92,28 +92,19 @@ def with_arm_room(on: Connection, ids: Iterable[int], arm: str, limit: int | Non
 
     Who asks holds the items' locks, so that the answer stays true.
     """
-    ordered = sorted(set(ids))
     if limit is None:
-        return set(ordered)
+        return set(ids)
     found: set[int] = set()
-    for start in range(0, len(ordered), _BATCH):
-        wanted = {"ids": ordered[start : start + _BATCH], "arm": arm, "limit": limit}
-        found.update(on.execute(_WITH_ROOM, wanted).scalars())
+    for part in batches(ids):
+        found.update(on.execute(_WITH_ROOM, {"ids": part, "arm": arm, "limit": limit}).scalars())
     return found
-
-
-def project_limit(on: Connection, project: int) -> int | None:
-    """The limit by arm of a project, as its policy is stored now."""
-    stored = on.execute(select(projects.c.policy).where(projects.c.id == project)).scalar_one()
-    return arm_limit(Policy.from_dict(stored))
 
 
 def taken_by_arm(on: Connection, ids: Iterable[int]) -> Counter[tuple[int, str]]:
     """Open and trusted judgments of items, by item and arm."""
     taken: Counter[tuple[int, str]] = Counter()
-    ordered = sorted(set(ids))
-    for start in range(0, len(ordered), _BATCH):
-        for arm, item in on.execute(_TAKEN, {"ids": ordered[start : start + _BATCH]}):
+    for part in batches(ids):
+        for arm, item in on.execute(_TAKEN, {"ids": part}):
             taken[item, arm] += 1
     return taken
 

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.items.counters import bring_back, withdraw
 from adjudge.collect.items.quotas import arms_in, judgments_needed
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import interleave
@@ -83,7 +84,9 @@ def add_items(
     fresh = [item for item in given if item.name not in known]
     _insert_items(on, project, fresh, graded, policy)
     stored.added = len(fresh)
-    stored.changed = _change_items(on, [item for item in given if item.name in known], known)
+    stored.changed = _change_items(
+        on, [item for item in given if item.name in known], known, policy
+    )
     _store_golds(on, project, entries, stored)
     return stored
 
@@ -114,22 +117,36 @@ def _insert_items(
     on.execute(insert(items), rows)
 
 
-def _change_items(on: Connection, given: Sequence[Item], known: Mapping[str, Any]) -> int:
-    """Known items that are given otherwise, or that were withdrawn."""
-    changes = []
+def _change_items(
+    on: Connection, given: Sequence[Item], known: Mapping[str, Any], policy: Policy
+) -> int:
+    """Known items that differ from what is given, or that were withdrawn."""
+    changes, returned = [], []
     for item in given:
         before = known[item.name]
         texts = {f"new_{name}": getattr(item, name) for name in TEXTS}
         back = before.state == "withdrawn"
+        if back:
+            returned.append(before.id)
         if back or any(texts[f"new_{name}"] != getattr(before, name) for name in TEXTS):
-            state = "open" if back and before.trusted < before.needed else before.state
-            state = "closed" if back and before.trusted >= before.needed else state
-            changes.append({"which": before.id, **texts, "new_state": state})
+            changes.append({"which": before.id, **texts})
     if changes:
         values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in TEXTS}
-        change = update(items).where(items.c.id == bindparam("which"))
-        on.execute(change.values(**values, state=bindparam("new_state")), changes)
+        on.execute(update(items).where(items.c.id == bindparam("which")).values(**values), changes)
+    bring_back(on, returned, policy)
     return len(changes)
+
+
+_RANK = (
+    update(items)
+    .where(items.c.id == bindparam("which"), items.c.rank != bindparam("new_rank"))
+    .values(rank=bindparam("new_rank"))
+)
+
+
+def set_ranks(on: Connection, ranks: Mapping[int, int]) -> None:
+    """Set the places of items in the routing order."""
+    on.execute(_RANK, [{"which": item, "new_rank": rank} for item, rank in ranks.items()])
 
 
 def _store_golds(
@@ -185,11 +202,7 @@ def withdraw_others(
         )
         if row.name not in kept
     ]
-    if gone:
-        on.execute(
-            update(items).where(items.c.id == bindparam("which")).values(state="withdrawn"),
-            [{"which": item} for item in gone],
-        )
+    withdraw(on, gone)
     retired = [
         row.id
         for row in on.execute(

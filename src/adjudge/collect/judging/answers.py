@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, insert, select, update
 
-from adjudge.collect.items.counters import give_back
 from adjudge.collect.judging.desktop import (
     GIVEN,
     LONGEST_COMMENT,
@@ -18,6 +17,7 @@ from adjudge.collect.judging.desktop import (
     told_again,
 )
 from adjudge.collect.judging.entrance import view_of
+from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.training import submit_training
 from adjudge.collect.judging.working import submit_work
 from adjudge.collect.rules.wording import NOTHING_LEFT, OWN_WISH
@@ -105,7 +105,7 @@ def finish(desk: Desktop) -> None:
     if desk.judge.page is not None:
         state = desk.on.execute(_STATE, {"page": desk.judge.page}).scalar()
         if state == "open":
-            give_back(desk.on, [desk.judge.page], "returned")
+            end_pages(desk.on, [desk.judge.page], "returned")
     desk.set_judge(stage="finished", reason=reason, page=None, last=desk.now)
     write_log(
         desk.on,

@@ -11,7 +11,6 @@ from typing import Any, cast
 from sqlalchemy import bindparam, exists, insert, select, text, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.counters import has_room
 from adjudge.collect.items.quotas import arm_lacks, arm_limit, arm_room
 from adjudge.collect.judging.dry_runs import arm_of, check_open, is_dry_run
 from adjudge.collect.rules.policy import Policy, first_stage, stage_after_consent
@@ -27,7 +26,15 @@ from adjudge.collect.rules.wording import (
 )
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import line, lock_judge, to_micros, to_money, write_log
-from adjudge.collect.store.schema import invites, items, judges, judgments, pages, projects
+from adjudge.collect.store.schema import (
+    ITEM_HAS_ROOM,
+    invites,
+    items,
+    judges,
+    judgments,
+    pages,
+    projects,
+)
 from adjudge.collect.store.snapshot import ProjectSnapshot, SnapshotCache
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.judging import (
@@ -54,7 +61,7 @@ _JUDGED = exists().where(
 _OPEN = (
     items.c.project == bindparam("project"),
     items.c.rank > bindparam("reached"),
-    has_room,
+    ITEM_HAS_ROOM,
     ~_JUDGED,
 )
 _LEFT = (

@@ -12,11 +12,12 @@ from sqlalchemy import BindParameter, bindparam, func, insert, select, text, upd
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import preferred
-from adjudge.collect.items.counters import expire_pages, has_room
+from adjudge.collect.items.counters import lease
 from adjudge.collect.items.quotas import arm_limit, arm_room, with_arm_room
 from adjudge.collect.judging.budget import may_begin, rows_left, take_turn
 from adjudge.collect.judging.dry_runs import check_open
 from adjudge.collect.judging.entrance import any_left, any_open, ended_untrained, in_arm
+from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.refreshers import due_for, is_refresher
 from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
 from adjudge.collect.rules.policy import Policy, resumed
@@ -25,7 +26,7 @@ from adjudge.collect.rules.routing import Plan, Slot, compose
 from adjudge.collect.rules.wording import BUDGET_SPENT, MAX_PAGES, NO_GOLD_LEFT, NOTHING_LEFT
 from adjudge.collect.store.database import Bulk, Prepared, StoredRow
 from adjudge.collect.store.records import judge_by_id, line, record_of, to_time, write_log
-from adjudge.collect.store.schema import items, judges, judgments, page_rows, pages
+from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import OTHERS, Answer, Feedback, Group, Page
 from adjudge.collect.values.judging import Row as PageRow
@@ -52,7 +53,7 @@ _CANDIDATES = (
     .where(
         items.c.project == bindparam("project"),
         items.c.rank > bindparam("reached"),
-        has_room,
+        ITEM_HAS_ROOM,
         ~select(judgments.c.id)
         .where(
             judgments.c.judge == bindparam("judge"),
@@ -80,11 +81,10 @@ _ROUNDS = 12  # tries to get a page's items while others are being given theirs
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _OBTAIN = (
     select(items.c.id)
-    .where(items.c.id.in_(_IDS), has_room)
+    .where(items.c.id.in_(_IDS), ITEM_HAS_ROOM)
     .order_by(items.c.id)
     .with_for_update(key_share=True, skip_locked=True)
 )
-_LEASE = update(items).where(items.c.id.in_(_IDS), has_room).values(leased=items.c.leased + 1)
 _ADD_PAGE = insert(pages).returning(pages.c.id)
 _ADD_ROWS = Bulk(page_rows)
 _SHOW = (
@@ -303,7 +303,7 @@ def _lease(
             return plan, judge.reached
         missed = _not_obtained(on, ids, judge.arm, policy)
         if not missed:
-            on.execute(_LEASE, {"ids": ids})
+            lease(on, ids)
             return plan, _reached(queue, set(ids))
         lost |= missed
     return None

@@ -6,51 +6,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, case, select, update
+from sqlalchemy import select
 
 from adjudge.collect.items.closing import renew_needs
-from adjudge.collect.items.counters import counted_items, give_back, lock_items, promote, untrust
+from adjudge.collect.items.counters import (
+    count,
+    count_again,
+    count_broken,
+    lease,
+    lock_items,
+    promote,
+)
 from adjudge.collect.items.quotas import arm_limit, with_arm_room
+from adjudge.collect.items.standing import counted_items, untrust
 from adjudge.collect.judging.budget import check_late
 from adjudge.collect.judging.desktop import ADD, CLOSE, Desktop, judgment, log_decision
+from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.pages import told
 from adjudge.collect.rules.policy import Decision, Policy, after_page
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import columns_of, record_of, to_micros
 from adjudge.collect.store.schema import items
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Outcome
-
-_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-_TRUSTED = (
-    update(items)
-    .where(items.c.id.in_(_IDS))
-    .values(
-        leased=items.c.leased - 1,
-        trusted=items.c.trusted + 1,
-        state=case(
-            (
-                items.c.state.in_(["open", "set aside"]) & (items.c.trusted + 1 >= items.c.needed),
-                "closed",
-            ),
-            else_=items.c.state,
-        ),
-    )
-)
-_OTHER = (
-    update(items)
-    .where(items.c.id.in_(_IDS))
-    .values(
-        leased=items.c.leased - 1,
-        broken=items.c.broken + 1,
-        state=case(
-            (
-                (items.c.state == "open") & (items.c.broken + 1 >= bindparam("limit")),
-                "set aside",
-            ),
-            else_=items.c.state,
-        ),
-    )
-)
 
 
 def submit_work(
@@ -66,7 +43,7 @@ def submit_work(
     lock_items(desk.on, touched)
     dry = desk.judge.kind == DRY_RUN
     if dry and page.state == "open":  # her items go back as they were
-        give_back(desk.on, [page.id], "returned")
+        end_pages(desk.on, [page.id], "returned")
     late = _take_late(desk, work, given) if page.state == "expired" and not dry else set()
     made = [
         judgment(desk, page, row, given[row.row], "surplus" if row.item in late else "trusted")
@@ -131,9 +108,7 @@ def _take_late(desk: Desktop, work: Sequence[StoredRow], given: dict[int, Answer
     free = set(desk.on.execute(select(items.c.id).where(items.c.id.in_(ids), room)).scalars())
     free = with_arm_room(desk.on, free, desk.judge.arm, arm_limit(desk.snapshot.policy))
     free |= {row.item for row in work if given[row.row].label in OTHERS}
-    desk.on.execute(
-        update(items).where(items.c.id.in_(sorted(free))).values(leased=items.c.leased + 1)
-    )
+    lease(desk.on, free)
     return set(ids) - free
 
 
@@ -141,14 +116,9 @@ def _count(desk: Desktop, made: Sequence[dict[str, Any]], late: set[int]) -> Non
     """Count judgments on their items, and answers that could not judge."""
     labelled = sorted(one["item"] for one in made if not one["other"])
     other = sorted(one["item"] for one in made if one["other"])
-    if labelled:
-        desk.on.execute(_TRUSTED, {"ids": labelled})
-    if other:
-        limit = desk.snapshot.policy.set_aside_after
-        desk.on.execute(_OTHER, {"ids": other, "limit": limit})
-        promote(desk.on, other)
-    if late:
-        desk.on.execute(
-            update(items).where(items.c.id.in_(sorted(late))).values(surplus=items.c.surplus + 1)
-        )
+    policy = desk.snapshot.policy
+    count(desk.on, labelled, policy)
+    count_broken(desk.on, other, policy)
+    promote(desk.on, other)
+    count_again(desk.on, late, policy, surplus=1)
     renew_needs(desk.on, desk.snapshot, [*labelled, *other, *late])

@@ -10,9 +10,9 @@ import numpy as np
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.gold.restoring import restore
-from adjudge.collect.items.counters import give_back, untrust
+from adjudge.collect.items.standing import restore_trust, untrust
 from adjudge.collect.judging.entrance import paid
+from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.judging.refreshers import refreshers_of
 from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
@@ -178,7 +178,7 @@ def _end_page(on: Connection, judge: StoredRow) -> None:
     if page.state != "open":
         return
     if page.kind == "work":
-        give_back(on, [judge.page], "returned")
+        end_pages(on, [judge.page], "returned")
     else:
         on.execute(update(pages).where(pages.c.id == judge.page).values(state="returned"))
 
@@ -203,7 +203,7 @@ def unblock(
         .where(judges.c.id == judge.id)
         .values(**columns_of(record), fresh_from=newest or 0, reason="")
     )
-    count = 0 if judge.kind == DRY_RUN else restore(on, [judge.id], snapshot)
+    count = 0 if judge.kind == DRY_RUN else restore_trust(on, [judge.id], snapshot)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
     write_log(
         on, [line(snapshot, now, "unblocked-by-hand", judge=judge.id, actor=actor, **figures)]

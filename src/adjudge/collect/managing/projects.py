@@ -11,7 +11,8 @@ from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.experiments.arms import arms_of, store_arms
-from adjudge.collect.items.counters import set_needed, set_states
+from adjudge.collect.items.counters import set_states
+from adjudge.collect.items.standing import change_needed
 from adjudge.collect.items.storing import TEXTS, add_items
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
@@ -160,9 +161,9 @@ def set_policy(
         )
     )
     if any(getattr(policy, name) != getattr(snapshot.policy, name) for name in _NUMBERS):
-        set_needed(on, snapshot.project, policy)
+        change_needed(on, snapshot.project, policy)
     elif policy.set_aside_after != snapshot.policy.set_aside_after:
-        set_states(on, _ids_of(on, snapshot.project), policy.set_aside_after)
+        set_states(on, _ids_of(on, snapshot.project), policy)
     fresh = load_snapshot(on, snapshot.project)
     changed = {name: policy.to_dict()[name] for name in changes}
     figures: dict[str, Any] = {"policy": policy.to_dict(), "changed": changed}

@@ -8,7 +8,6 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.counters import expire_pages
 from adjudge.collect.judging.answers import contest, finish, submit
 from adjudge.collect.judging.desktop import (
     Desktop,
@@ -18,6 +17,7 @@ from adjudge.collect.judging.desktop import (
     told_again,
 )
 from adjudge.collect.judging.entrance import Admit, give_consent, project_view, take_in, view_of
+from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.pages import next_page, show
 from adjudge.collect.judging.training import answer_row
 from adjudge.collect.store.database import Database, utc_now
@@ -202,7 +202,7 @@ class Desk:
 
     def sweep(self) -> int:
         """Give expired pages back to the pool, as making pages also does; how many there were."""
-        return self._database.write(lambda on: len(expire_pages(on, self._now())))
+        return self._database.write(lambda on: expire_pages(on, self._now()))
 
     def _now(self) -> float:
         return self._clock().timestamp()

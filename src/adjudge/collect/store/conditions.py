@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, and_, select
 
 from adjudge.collect.store.schema import judges, judgments
 from adjudge.collect.values.judging import DRY_RUN
 
+# Judgments that count on their item, as far as their standing lets them.
+COUNTED = and_(judgments.c.kind == "work", judgments.c.gold.is_(None), judgments.c.other.is_(False))
 is_real = judges.c.kind != DRY_RUN
 
 

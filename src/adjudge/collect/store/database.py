@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ Result = TypeVar("Result")
 StoredRow: TypeAlias = sa.Row[*tuple[Any, ...]]  # a row of any columns, read by their names
 
 _TRIES = 5  # PostgreSQL may break a deadlock by ending one of two transactions; it is run again
+_BATCH = 500  # ids in one statement
 _NOT_DURABLE = sa.text("SET LOCAL synchronous_commit TO off")
 _DEADLOCK = ("40P01", "40001", "55P03")
 
@@ -119,6 +120,13 @@ class Database:
             if told is None:
                 raise
             raise told from error
+
+
+def batches(ids: Iterable[int]) -> Iterator[list[int]]:
+    """Ids in order, each once, in parts that fit one statement."""
+    ordered = sorted(set(ids))
+    for start in range(0, len(ordered), _BATCH):
+        yield ordered[start : start + _BATCH]
 
 
 class Bulk:

@@ -1,0 +1,230 @@
+"""The counters of items: every change of them against a pure account of one item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.collect.items import counters
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.routing import item_state
+from adjudge.collect.store.schema import items, judges, judgments, metadata, pages, projects
+
+SMALL = st.integers(0, 6)
+
+
+@dataclass(frozen=True)
+class Item:
+    """The counters of one item, and the state that the pure rule gives them."""
+
+    leased: int
+    trusted: int
+    surplus: int
+    broken: int
+    needed: int
+    withdrawn: bool = False
+
+    def state(self, policy: Policy) -> str:
+        if self.withdrawn:
+            return "withdrawn"
+        return item_state(
+            trusted=self.trusted,
+            needed=self.needed,
+            broken=self.broken,
+            set_aside_after=policy.set_aside_after,
+        )
+
+    def more(self, **by: int) -> Item:
+        return replace(self, **{name: getattr(self, name) + more for name, more in by.items()})
+
+
+ITEMS = st.builds(
+    Item, leased=SMALL, trusted=SMALL, surplus=SMALL, broken=SMALL,
+    needed=st.integers(1, 6), withdrawn=st.booleans(),
+)  # fmt: skip
+POLICIES = st.builds(lambda after: Policy(set_aside_after=after), st.integers(1, 4))
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[sa.Engine]:
+    made = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
+    metadata.create_all(made)
+    yield made
+    made.dispose()
+
+
+def stored(on: sa.Connection, kept: list[Item], policy: Policy) -> list[int]:
+    """Items with these counters in a project of their own, as they would stand in the store."""
+    project = on.execute(
+        sa.insert(projects)
+        .values(
+            slug="p", state="open", scale={}, policy=policy.to_dict(), policy_version=1,
+            version=1, seed=1, made=0.0,
+        )
+        .returning(projects.c.id)
+    ).scalar_one()  # fmt: skip
+    ids = []
+    for place, item in enumerate(kept):
+        values = {name: getattr(item, name) for name in ("leased", "trusted", "surplus", "broken")}
+        values |= {"needed": item.needed, "state": item.state(policy), "gold": False}
+        row = sa.insert(items).values(project=project, name=str(place), rank=place, **values)
+        ids.append(on.execute(row.returning(items.c.id)).scalar_one())
+    return ids
+
+
+def read(on: sa.Connection, ids: list[int]) -> list[tuple[Item, str]]:
+    rows = on.execute(sa.select(items).where(items.c.id.in_(ids)).order_by(items.c.id))
+    return [
+        (
+            Item(
+                row.leased, row.trusted, row.surplus, row.broken, row.needed,
+                row.state == "withdrawn",
+            ),
+            row.state,
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+CHANGES = {
+    "lease": (lambda on, ids, _: counters.lease(on, ids), {"leased": 1}),
+    "count": (counters.count, {"leased": -1, "trusted": 1}),
+    "count_broken": (counters.count_broken, {"leased": -1, "broken": 1}),
+    "count_again": (
+        lambda on, ids, policy: counters.count_again(on, ids, policy, trusted=2, surplus=1),
+        {"trusted": 2, "surplus": 1},
+    ),
+    "uncount trusted": (
+        lambda on, ids, policy: counters.uncount(on, ids, policy, trusted=1),
+        {"trusted": -1},
+    ),
+    "uncount surplus": (
+        lambda on, ids, policy: counters.uncount(on, ids, policy, surplus=1),
+        {"surplus": -1},
+    ),
+    "set_states": (counters.set_states, {}),
+}
+
+
+@given(
+    kept=st.lists(ITEMS, min_size=1, max_size=4),
+    policy=POLICIES,
+    names=st.lists(st.sampled_from(sorted(CHANGES)), min_size=1, max_size=6),
+    data=st.data(),
+)
+def test_every_change_is_as_the_pure_account_has_it(
+    engine: sa.Engine, kept: list[Item], policy: Policy, names: list[str], data: st.DataObject
+) -> None:
+    with engine.connect() as on, on.begin() as transaction:
+        ids = stored(on, kept, policy)
+        account = dict(zip(ids, kept, strict=True))
+        for name in names:
+            change, by = CHANGES[name]
+            chosen = data.draw(st.lists(st.sampled_from(ids), unique=True))
+            change(on, chosen, policy)  # type: ignore[operator]
+            account |= {item: account[item].more(**by) for item in chosen}
+        assert read(on, ids) == [(item, item.state(policy)) for item in account.values()]
+        transaction.rollback()
+
+
+@given(kept=st.lists(ITEMS, min_size=1, max_size=4), before=POLICIES, after=POLICIES)
+def test_items_that_are_brought_back_are_what_their_counters_say(
+    engine: sa.Engine, kept: list[Item], before: Policy, after: Policy
+) -> None:
+    with engine.connect() as on, on.begin() as transaction:
+        ids = stored(on, kept, before)
+        counters.withdraw(on, ids)
+        assert [state for _, state in read(on, ids)] == ["withdrawn"] * len(ids)
+        counters.bring_back(on, ids, after)
+        here = [replace(item, withdrawn=False) for item in kept]
+        assert read(on, ids) == [(item, item.state(after)) for item in here]
+        transaction.rollback()
+
+
+@given(kept=st.lists(ITEMS, min_size=1, max_size=4), policy=POLICIES, wanted=st.integers(1, 6))
+def test_items_never_need_fewer_than_they_have_or_are_being_given(
+    engine: sa.Engine, kept: list[Item], policy: Policy, wanted: int
+) -> None:
+    changed = policy.changed({"judgments_per_item": wanted})
+    with engine.connect() as on, on.begin() as transaction:
+        ids = stored(on, kept, policy)
+        project = on.execute(sa.select(projects.c.id)).scalar_one()
+        assert counters.set_needed(on, project, changed) == ids
+        expected = [replace(i, needed=max(wanted, i.leased + i.trusted)) for i in kept]
+        assert read(on, ids) == [(item, item.state(changed)) for item in expected]
+        transaction.rollback()
+
+
+@given(item=ITEMS, policy=POLICIES, rows=st.integers(1, 5))
+def test_surplus_judgments_are_promoted_while_there_is_room(
+    engine: sa.Engine, item: Item, policy: Policy, rows: int
+) -> None:
+    item = replace(item, surplus=rows)
+    with engine.connect() as on, on.begin() as transaction:
+        ids = stored(on, [item], policy)
+        for place in range(rows):
+            judge = on.execute(
+                sa.insert(judges)
+                .values(
+                    public=f"j{place}", project=1, channel="open", key=str(place), parameters={},
+                    kind="person", arm="all", stage="working", came=0.0, notice=[],
+                )
+                .returning(judges.c.id)
+            ).scalar_one()  # fmt: skip
+            page = on.execute(
+                sa.insert(pages)
+                .values(
+                    public=f"p{place}", project=1, judge=judge, kind="work", key="k", attempt=1,
+                    made=0.0, expires=0.0, state="answered",
+                )
+                .returning(pages.c.id)
+            ).scalar_one()  # fmt: skip
+            on.execute(
+                sa.insert(judgments).values(
+                    project=1, judge=judge, item=ids[0], page=page, row=1, kind="work",
+                    label="0", other=False, standing="surplus", time=0.0,
+                )
+            )  # fmt: skip
+        counters.promote(on, ids)
+        room = max(0, min(rows, item.needed - item.leased - item.trusted))
+        expected = item.more(trusted=room, surplus=-room)
+        assert read(on, ids) == [(expected, expected.state(policy))]
+        standing = on.execute(sa.select(judgments.c.standing).order_by(judgments.c.id)).scalars()
+        assert list(standing) == ["trusted"] * room + ["surplus"] * (rows - room)
+        transaction.rollback()
+
+
+def test_release_takes_back_each_row_of_each_page(engine: sa.Engine) -> None:
+    """An item on two of the pages loses two leases; one that stands there as gold loses none."""
+    from adjudge.collect.store.schema import golds, page_rows
+
+    policy = Policy()
+    with engine.connect() as on, on.begin() as transaction:
+        ids = stored(on, [Item(2, 0, 0, 0, 5), Item(1, 0, 0, 0, 5), Item(0, 0, 0, 0, 5)], policy)
+        gold = on.execute(
+            sa.insert(golds)
+            .values(project=1, item=ids[2], accepted=["0"], reasons={}, role="both", version=1)
+            .returning(golds.c.id)
+        ).scalar_one()
+        page = {"project": 1, "judge": 1, "kind": "work", "key": "k", "attempt": 1, "made": 0.0}
+        page |= {"expires": 0.0, "state": "open"}
+        on.execute(sa.insert(pages), [{**page, "public": "a"}, {**page, "public": "b"}])
+        first, second = on.execute(sa.select(pages.c.id).order_by(pages.c.id)).scalars()
+        row = {"group": 0, "judge": 1, "gold": None}
+        on.execute(
+            sa.insert(page_rows),
+            [
+                {**row, "page": first, "row": 1, "item": ids[0]},
+                {**row, "page": second, "row": 1, "item": ids[0]},
+                {**row, "page": second, "row": 2, "item": ids[1]},
+                {**row, "page": second, "row": 3, "item": ids[2], "gold": gold},
+            ],
+        )
+        counters.release(on, [first, second])
+        assert [item.leased for item, _ in read(on, ids)] == [0, 0, 0]
+        transaction.rollback()
