@@ -194,17 +194,19 @@ def driven(turns: list[Turn], server: Server, seconds: float) -> dict[str, float
 
 def ours(pairs: int, seconds: float, clients: int) -> dict[str, Any]:
     """Our server: ``pairs`` on a page, gold among them."""
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.db"
         store = Database(path)
-        office = Office(store)
-        acting = office.acting(office.set_up(office.setup_token(), "ada", PASSWORD))
-        slug = acting.create_project(_project(pairs)).slug
-        acting.set_state(slug, "open")
-        _, secret = acting.make_token("bench", scope="judge", project=slug)
+        services = RequesterServices(store)
+        acting = services.acting_for(
+            services.accounts.set_up(services.accounts.make_setup_token(), "ada", PASSWORD)
+        )
+        slug = acting.projects.create(_project(pairs)).slug
+        acting.projects.set_state(slug, "open")
+        _, secret = acting.accounts.make_token("bench", scope="judge", project=slug)
         store.close()
         port = free_port()
         command = [sys.executable, "-m", "adjudge", "serve", "--port", str(port)]

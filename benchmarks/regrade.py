@@ -22,8 +22,8 @@ from typing import Any
 import sqlalchemy as sa
 from machine import commit, machine
 
-from adjudge.collect.services.desk import Desk
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Arrival
@@ -71,11 +71,11 @@ def made_project(judges: int) -> Project:
     )
 
 
-def judged(database: Database, judges: int) -> tuple[Office, str]:
+def judged(database: Database, judges: int) -> tuple[RequesterServices, str]:
     """A project in which so many judges have answered, every second one until she was blocked."""
-    office, desk = Office(database), Desk(database)
-    slug = office.create_project(made_project(judges)).slug
-    office.set_state(slug, "open")
+    services, desk = RequesterServices(database), JudgingService(database)
+    slug = services.projects.create(made_project(judges)).slug
+    services.projects.set_state(slug, "open")
     for number in range(judges):
         arrival = Arrival(project=slug, channel="open", key=f"judge{number}")
         judge = desk.arrive(arrival).judge
@@ -85,24 +85,24 @@ def judged(database: Database, judges: int) -> tuple[Office, str]:
                 raise SystemExit("there was too little work for the judges")
             answers = [Answer(row=row.row, label=LABELS[0]) for row in page.rows]
             desk.submit(judge, page.page, page.key, answers)
-    return office, slug
+    return services, slug
 
 
-def at_once(office: Office, slug: str) -> None:
+def at_once(services: RequesterServices, slug: str) -> None:
     """Put all gold right in one import."""
     entries = [GoldEntry(item=f"gold{gold}", accepted=(LABELS[0],)) for gold in range(GOLDS)]
-    office.add_items(slug, (), entries)
+    services.projects.add_items(slug, (), entries)
 
 
-def one_by_one(office: Office, slug: str) -> None:
+def one_by_one(services: RequesterServices, slug: str) -> None:
     """Put the gold right, one edit after the other."""
     for gold in range(GOLDS):
-        office.edit_gold(slug, f"gold{gold}", accepted=(LABELS[0],))
+        services.gold.edit(slug, f"gold{gold}", accepted=(LABELS[0],))
 
 
-def faults(database: Database, office: Office, slug: str) -> list[str]:
+def faults(database: Database, services: RequesterServices, slug: str) -> list[str]:
     """Where state differs from a replay of the log, or counters from what they count."""
-    found = office.audit(slug)
+    found = services.projects.audit(slug)
     items, given, projects = schema.items, schema.judgments, schema.projects
     with database.read() as on:
         project = on.execute(sa.select(projects.c.id).where(projects.c.slug == slug)).scalar_one()
@@ -124,17 +124,17 @@ def faults(database: Database, office: Office, slug: str) -> list[str]:
 
 
 def measured(
-    database: Database, what: str, edit: Callable[[Office, str], None], judges: int
+    database: Database, what: str, edit: Callable[[RequesterServices, str], None], judges: int
 ) -> dict[str, Any]:
     """One way of putting gold right: how many answers, how long, and whether it is exact."""
-    office, slug = judged(database, judges)
-    before = [row.stage for row in office.judges(slug)]
-    answers = sum(row.answered for row in office.golds(slug))
+    services, slug = judged(database, judges)
+    before = [row.stage for row in services.judges.get_all(slug)]
+    answers = sum(row.answered for row in services.gold.get_all(slug))
     wall, cpu = time.perf_counter(), time.process_time()
-    edit(office, slug)
+    edit(services, slug)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    after = [row.stage for row in office.judges(slug)]
-    found = faults(database, office, slug)
+    after = [row.stage for row in services.judges.get_all(slug)]
+    found = faults(database, services, slug)
     for fault in found[:5]:
         print(fault, file=sys.stderr)
     return {

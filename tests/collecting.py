@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from adjudge.collect.rules.adaptive import Knowledge, neutral
 from adjudge.collect.rules.routing import item_state
-from adjudge.collect.services.desk import Desk
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page
@@ -76,18 +76,18 @@ def made_project(
 
 
 class Bench:
-    """A project with its desk and office, and judges who answer as they are told to."""
+    """A project with its services, and judges who answer as they are told to."""
 
     def __init__(self, database: Database, project: Project | None = None, **made: Any) -> None:
         self.database = database
         self.clock = Clock()
-        self.desk = Desk(database, clock=self.clock)
-        self.office = Office(database, clock=self.clock)
+        self.judging = JudgingService(database, clock=self.clock)
+        self.services = RequesterServices(database, clock=self.clock)
         self.value = project or made_project(**made)
         if self.value.seed is None:
             self.value = replace(self.value, seed=7)  # the same pages at every run
-        self.slug = self.office.create_project(self.value).slug
-        self.office.set_state(self.slug, "open")
+        self.slug = self.services.projects.create(self.value).slug
+        self.services.projects.set_state(self.slug, "open")
         with database.read() as on:
             self.project: int = on.execute(
                 sa.select(schema.projects.c.id).where(schema.projects.c.slug == self.slug)
@@ -95,7 +95,7 @@ class Bench:
 
     def arrive(self, key: str = "anna", **more: Any) -> JudgeView:
         arrival = {"project": self.slug, "channel": "open", "key": key, **more}
-        return self.desk.arrive(Arrival(**arrival))
+        return self.judging.arrive(Arrival(**arrival))
 
     def truths(self, page: Page) -> dict[int, str]:
         """The accepted label of each gold on a page, by row."""
@@ -126,17 +126,17 @@ class Bench:
 
     def turn(self, judge: str, *, right: bool = True, label: str = "Matching") -> Outcome:
         """One page fetched and answered."""
-        page = self.desk.page(judge)
+        page = self.judging.page(judge)
         assert page is not None
         answers = self.answers(page, right=right, label=label)
-        return self.desk.submit(judge, page.page, page.key, answers)
+        return self.judging.submit(judge, page.page, page.key, answers)
 
     def trained(self, key: str = "anna") -> str:
         """A judge who has passed the training."""
         judge = self.arrive(key).judge
-        while self.desk.state(judge).stage == "training":
+        while self.judging.state(judge).stage == "training":
             self.turn(judge)
-        assert self.desk.state(judge).stage == "working"
+        assert self.judging.state(judge).stage == "working"
         return judge
 
     def rows(self, statement: Any) -> list[Any]:
@@ -154,9 +154,9 @@ class Bench:
         """Every invariant of the store, whatever happened before."""
         check_counters(self)
         check_standing(self)
-        if self.office.policy(self.slug)[0].closing == "adaptive":
+        if self.services.projects.get_policy(self.slug)[0].closing == "adaptive":
             check_needs(self)
-        assert self.office.audit(self.slug) == []
+        assert self.services.projects.audit(self.slug) == []
 
 
 def check_counters(bench: Bench) -> None:
@@ -189,7 +189,7 @@ def check_counters(bench: Bench) -> None:
             broken[row.item] = broken.get(row.item, 0) + row[3]
         else:
             counts[row.item, row.standing] = row[3]
-    policy = bench.office.policy(bench.slug)[0]
+    policy = bench.services.projects.get_policy(bench.slug)[0]
     limit = policy.set_aside_after
     for item in bench.items():
         assert item.leased == leased.get(item.id, 0), item.name
@@ -215,7 +215,7 @@ def check_quotas(bench: Bench) -> int:
     """
     judges, given = schema.judges, schema.judgments
     pages, rows = schema.pages, schema.page_rows
-    number = bench.office.policy(bench.slug)[0].judgments_per_item
+    number = bench.services.projects.get_policy(bench.slug)[0].judgments_per_item
     # One statement is one look: between two, an open row can become a judgment and be in neither.
     judged = (
         sa.select(given.c.item, judges.c.arm, given.c.standing)
@@ -243,8 +243,8 @@ def check_quotas(bench: Bench) -> int:
 
 def check_needs(bench: Bench) -> None:
     """In an adaptive project every item needs what its judgments say, worked out one by one."""
-    policy = bench.office.policy(bench.slug)[0]
-    stored = bench.office.setting(f"knowledge:{bench.project}")
+    policy = bench.services.projects.get_policy(bench.slug)[0]
+    stored = bench.services.settings.get(f"knowledge:{bench.project}")
     known = neutral(SCALE) if stored is None else Knowledge.from_json(stored)
     given = schema.judgments
     answers: dict[int, list[tuple[int, int]]] = {}

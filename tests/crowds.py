@@ -18,7 +18,7 @@ import httpx
 import numpy as np
 import sqlalchemy as sa
 
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Project
@@ -107,12 +107,12 @@ class Crowded:
 
 def prepare(store: Database, project: Project) -> tuple[str, str]:
     """A project open to judges, and a requester's token: slug and secret."""
-    office = Office(store)
-    owner = office.set_up(office.setup_token(), "ada", PASSWORD)
-    acting = office.acting(owner)
-    slug = acting.create_project(project).slug
-    acting.set_state(slug, "open")
-    return slug, acting.make_token("crowd", scope="requester")[1]
+    services = RequesterServices(store)
+    owner = services.accounts.set_up(services.accounts.make_setup_token(), "ada", PASSWORD)
+    acting = services.acting_for(owner)
+    slug = acting.projects.create(project).slug
+    acting.projects.set_state(slug, "open")
+    return slug, acting.accounts.make_token("crowd", scope="requester")[1]
 
 
 def crowd_at(

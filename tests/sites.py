@@ -17,7 +17,7 @@ import httpx
 import uvicorn
 
 from adjudge import Scale
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web.app import create_app
 from adjudge.collect.web.settings import Settings
@@ -92,8 +92,8 @@ class Site:
     clients: list[httpx.Client] = field(default_factory=list)
 
     @property
-    def office(self) -> Office:
-        return self.parts.office
+    def services(self) -> RequesterServices:
+        return self.parts.services
 
     def browser(self, **headers: str) -> Browser:
         client = httpx.Client(base_url=self.url, headers=headers, timeout=30.0)
@@ -103,7 +103,7 @@ class Site:
     def set_up(self, name: str = "ada") -> Browser:
         """A browser whose requester is the first, an admin."""
         browser = self.browser()
-        token = self.office.setup_token()
+        token = self.services.accounts.make_setup_token()
         browser.get(f"/setup/{token}")
         ended = browser.post(
             f"/setup/{token}", name=name, password=PASSWORD, again=PASSWORD, expect=303
@@ -116,8 +116,8 @@ class Site:
         wanted = project or small_project(**policy)
         if wanted.seed is None:
             wanted = replace(wanted, seed=7)  # the same pages at every run
-        made = self.office.create_project(wanted)
-        self.office.set_state(made.slug, "open")
+        made = self.services.projects.create(wanted)
+        self.services.projects.set_state(made.slug, "open")
         return made.slug
 
 

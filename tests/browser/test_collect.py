@@ -19,7 +19,7 @@ def test_a_judge_is_trained_misses_is_warned_and_blocked_and_the_requester_undoe
     site: Site, visitors: Visitors, tmp_path: Path
 ) -> None:
     slug = site.open_project(**{**POLICY, "max_pages": 9})
-    token = site.office.setup_token()
+    token = site.services.accounts.make_setup_token()
     page = visitors.come()
     page.goto(f"{site.url}/j/{slug}")
     check(page, "welcome")
@@ -144,10 +144,10 @@ def test_a_reload_a_crash_and_a_lost_connection_lose_nothing(
     page.keyboard.press("Enter")
     expect(page.get_by_text("The connection is lost.")).to_be_visible()
     check(page, "offline")
-    assert site.office.progress(slug).trusted == 0
+    assert site.services.projects.get_progress(slug).trusted == 0
     page.context.set_offline(False)
     page.wait_for_function("() => document.body.innerText.includes('6 judged')", timeout=30_000)
-    assert site.office.progress(slug).trusted > 0
+    assert site.services.projects.get_progress(slug).trusted > 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -46,10 +46,10 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
     site: Site, visitors: Visitors
 ) -> None:
     slug = site.open_project(queries=12, screening_golds=2, warn_below=0.1, block_below=0.05)
-    for gold in site.office.golds(slug):
+    for gold in site.services.gold.get_all(slug):
         if gold.role == "screening":  # wrong, all of it
             (other,) = set(LABELS) - set(gold.accepted)
-            site.office.edit_gold(slug, gold.item, accepted=[other])
+            site.services.gold.edit(slug, gold.item, accepted=[other])
     page = visitors.come()
     begin(page, site, slug)
     train(page)
@@ -64,12 +64,12 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
     judge(page)
     page.get_by_role("link", name="See how it ended").press("Enter")
     expect(page.get_by_role("heading", name="Your work here has ended")).to_be_visible()
-    assert site.office.judges(slug)[0].stage == "blocked"
-    assert site.office.progress(slug).trusted == 0
+    assert site.services.judges.get_all(slug)[0].stage == "blocked"
+    assert site.services.projects.get_progress(slug).trusted == 0
 
     ada = requester(site, visitors)
     ada.goto(f"{site.url}/projects/{slug}/gold")
-    contest = site.office.contests(slug)[0]
+    contest = site.services.gold.get_contests(slug)[0]
     expect(ada.get_by_text("I saw it shine, and it is lovely.")).to_be_visible()
     first = ada.locator("table tbody tr").first
     expect(first).to_contain_text(f"best judges: {contest.given}")
@@ -82,8 +82,8 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
     ada.get_by_role("button", name="Change, and grade every answer anew").click()
     expect(ada.get_by_text("every answer to it graded anew")).to_be_visible()
     expect(ada.get_by_role("heading", name="Judges disagree")).to_have_count(0)
-    assert site.office.judges(slug)[0].stage == "working"
-    before = site.office.progress(slug).trusted
+    assert site.services.judges.get_all(slug)[0].stage == "working"
+    before = site.services.projects.get_progress(slug).trusted
     assert before > 0
 
     page.goto(f"{site.url}/j/{slug}")
@@ -94,8 +94,8 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
     check(page, "unblocked")
     judge(page)
     expect(page.get_by_role("link", name="Go on")).to_be_visible()
-    assert site.office.progress(slug).trusted > before
-    assert site.office.audit(slug) == []
+    assert site.services.projects.get_progress(slug).trusted > before
+    assert site.services.projects.audit(slug) == []
 
 
 def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
@@ -141,7 +141,7 @@ def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
     card.get_by_label("Role").select_option("both")
     card.get_by_role("button", name="Make it gold").click()
     expect(ada.get_by_text("The item is gold now")).to_be_visible()
-    gold = next(gold for gold in site.office.golds(slug) if gold.item == item)
+    gold = next(gold for gold in site.services.gold.get_all(slug) if gold.item == item)
     assert (gold.role, gold.reason) == ("both", "Its title says so.")
     ada.get_by_role("button", name="Decline").first.click()
     expect(ada.get_by_text("Declined: 1")).to_be_visible()
@@ -165,4 +165,4 @@ def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
     seen_by_all(ada, "plan")
     ada.get_by_role("button", name="Use in the policy").click()
     expect(ada.get_by_text("The policy is changed to what the plan recommends.")).to_be_visible()
-    assert site.office.policy(slug)[0].judgments_per_item < 4
+    assert site.services.projects.get_policy(slug)[0].judgments_per_item < 4

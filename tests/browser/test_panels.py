@@ -92,7 +92,7 @@ def test_a_participant_is_refreshed_and_goes_back_with_her_code(
         ada = lamps.set_up()
         cookie = ada.client.cookies["adjudge_session"]
         context.add_cookies([{"name": "adjudge_session", "value": cookie, "url": lamps.url}])
-        judge = lamps.office.judges(slug)[0].judge
+        judge = lamps.services.judges.get_all(slug)[0].judge
         for name, path in (("", ""), ("judge", f"/judges/{judge}"), ("arms", "/arms")):
             page.goto(f"{lamps.url}/projects/{slug}{path}")
             looked_at(page, f"panel-requester-{name}")

@@ -19,8 +19,10 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 @pytest.fixture
 def token(site: Site, monkeypatch: pytest.MonkeyPatch) -> str:
-    owner = site.office.set_up(site.office.setup_token(), "ada", site.admin_password)
-    secret = site.office.acting(owner).make_token("t", scope="requester")[1]
+    owner = site.services.accounts.set_up(
+        site.services.accounts.make_setup_token(), "ada", site.admin_password
+    )
+    secret = site.services.acting_for(owner).accounts.make_token("t", scope="requester")[1]
     monkeypatch.setenv("ADJUDGE_TOKEN", secret)
     return secret
 
@@ -61,8 +63,10 @@ def test_a_table_of_judges_goes_to_a_file_and_words_to_people(
 
 def test_a_token_that_shows_no_gold_is_told(site: Site, token: str, adjudge: Run) -> None:
     slug = site.open_project()
-    (owner,) = site.office.requesters()
-    secret = site.office.acting(owner).make_token("j", scope="judge", project=slug)[1]
+    (owner,) = site.services.accounts.get_all()
+    secret = site.services.acting_for(owner).accounts.make_token("j", scope="judge", project=slug)[
+        1
+    ]
     sent = ["crowd", site.url, "--project", slug, "--population", "random:1", "--wait", "0"]
     ended = adjudge(*sent, "--token", secret)
     assert "The token shows no gold: those who look see nothing and will fail." in ended.err

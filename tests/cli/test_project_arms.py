@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.collect.services.desk import Desk
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Arrival
 from collecting import made_project
@@ -21,22 +21,22 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A project that is open, in the folder where commands look for it."""
     monkeypatch.chdir(tmp_path)
     database = Database("adjudge.db")
-    office = Office(database)
+    services = RequesterServices(database)
     made = made_project(topics=4, golds=40, training=False, judgments_per_item=10)
-    office.create_project(replace(made, seed=7))  # the same arms at every run
-    office.set_state("made", "open")
+    services.projects.create(replace(made, seed=7))  # the same arms at every run
+    services.projects.set_state("made", "open")
     database.close()
 
 
 def work() -> None:
     """Six judges with a page each: the first two rows Spam, all others Matching."""
     database = Database("adjudge.db")
-    desk = Desk(database)
+    judging = JudgingService(database)
     for number in range(6):
-        judge = desk.arrive(Arrival(project="made", channel="open", key=f"j{number}")).judge
-        page = desk.page(judge)
+        judge = judging.arrive(Arrival(project="made", channel="open", key=f"j{number}")).judge
+        page = judging.page(judge)
         assert page is not None
-        desk.submit(
+        judging.submit(
             judge,
             page.page,
             page.key,
@@ -86,13 +86,13 @@ def test_the_report_tells_of_refreshers(adjudge: Run) -> None:
     assert told.code == 0, told.err
     assert "Refreshers" not in adjudge("project", "arms", "made", "--report").out
     database = Database("adjudge.db")
-    desk = Desk(database)
-    judge = desk.arrive(Arrival(project="made", channel="open", key="j")).judge
+    judging = JudgingService(database)
+    judge = judging.arrive(Arrival(project="made", channel="open", key="j")).judge
     for _ in range(4):
-        page = desk.page(judge)
+        page = judging.page(judge)
         assert page is not None
         answers = [Answer(row=row.row, label="Spam") for row in page.rows]
-        desk.submit(judge, page.page, page.key, answers)
+        judging.submit(judge, page.page, page.key, answers)
     database.close()
     shown = adjudge("project", "arms", "made", "--report").out
     assert "Refreshers: who had one" in shown

@@ -34,7 +34,7 @@ def test_one_newcomer_in_many_tabs_is_one_judge_with_one_page(database: Database
     bench = Bench(database)
     judges = together(lambda _: bench.arrive("anna").judge, list(range(THREADS)))
     assert len(set(judges)) == 1
-    pages = together(lambda _: bench.desk.page(judges[0]), list(range(THREADS)))
+    pages = together(lambda _: bench.judging.page(judges[0]), list(range(THREADS)))
     assert len({page.page for page in pages}) == 1
     bench.check()
 
@@ -42,22 +42,25 @@ def test_one_newcomer_in_many_tabs_is_one_judge_with_one_page(database: Database
 def test_newcomers_at_once_have_numbers_without_gaps(database: Database) -> None:
     bench = Bench(database)
     together(lambda n: bench.arrive(f"judge {n}"), list(range(THREADS)))
-    numbers = [entry.figures["number"] for entry in bench.office.log(bench.slug, event="arrived")]
+    numbers = [
+        entry.figures["number"]
+        for entry in bench.services.projects.get_log(bench.slug, event="arrived")
+    ]
     assert sorted(numbers) == list(range(THREADS))
 
 
 def test_a_page_sent_many_times_at_once_is_stored_once(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     answers = bench.answers(page, right=False)
     outcomes: list[Outcome] = together(
-        lambda _: bench.desk.submit(judge, page.page, page.key, answers), list(range(THREADS))
+        lambda _: bench.judging.submit(judge, page.page, page.key, answers), list(range(THREADS))
     )
     assert Counter(outcome.again for outcome in outcomes) == {True: THREADS - 1, False: 1}
     assert len({outcome.feedback for outcome in outcomes}) == 1
-    assert bench.desk.state(judge).judged == 25
+    assert bench.judging.state(judge).judged == 25
     bench.check()
 
 
@@ -72,20 +75,20 @@ def test_judges_at_once_lose_nothing_and_overfill_nothing(database: Database) ->
         rng = np.random.default_rng(number)
         judge = bench.arrive(f"judge {number}").judge
         for _ in range(12):
-            page: Page | None = bench.desk.page(judge)
+            page: Page | None = bench.judging.page(judge)
             if page is None:
                 return
             if number % 4 == 3:  # a random clicker, who will be blocked
                 answers = [Answer(row=row.row, label=LABELS[rng.integers(4)]) for row in page.rows]
             else:
                 answers = bench.answers(page, label=LABELS[number % 4])
-            outcome = bench.desk.submit(judge, page.page, page.key, answers)
+            outcome = bench.judging.submit(judge, page.page, page.key, answers)
             assert outcome.stored == len(answers)
             with lock:
                 ledger.extend((judge, page.page, one.row, one.label) for one in answers)
 
     together(life, list(range(THREADS)))
-    table = bench.office.table(bench.slug)
+    table = bench.services.exports.get_table(bench.slug)
     stored = list(
         zip(*(table[name].to_pylist() for name in ("judge", "page", "row", "label")), strict=True)
     )
@@ -100,10 +103,10 @@ def test_blocking_regrading_and_importing_while_judges_submit(database: Database
 
     def judge_on(number: int) -> None:
         for _ in range(6):
-            page = bench.desk.page(judges[number])
+            page = bench.judging.page(judges[number])
             if page is None:
                 break
-            bench.desk.submit(
+            bench.judging.submit(
                 judges[number], page.page, page.key, bench.answers(page, right=number > 0)
             )
 
@@ -112,9 +115,11 @@ def test_blocking_regrading_and_importing_while_judges_submit(database: Database
         while not done.is_set():
             gold = bench.value.golds[number % 40]
             labels = LABELS if number % 2 else gold.accepted
-            bench.office.edit_gold(bench.slug, gold.item, accepted=labels)
+            bench.services.gold.edit(bench.slug, gold.item, accepted=labels)
             if number % 5 == 1:
-                bench.office.set_policy(bench.slug, {"judgments_per_item": 3 + number % 2})
+                bench.services.projects.set_policy(
+                    bench.slug, {"judgments_per_item": 3 + number % 2}
+                )
             number += 1
 
     requester = threading.Thread(target=rule)
@@ -125,9 +130,9 @@ def test_blocking_regrading_and_importing_while_judges_submit(database: Database
         done.set()
         requester.join()
     for judge in judges:
-        bench.office.unblock(bench.slug, judge)
+        bench.services.judges.unblock(bench.slug, judge)
     bench.check()
-    together(lambda judge: bench.office.block(bench.slug, judge), judges)
+    together(lambda judge: bench.services.judges.block(bench.slug, judge), judges)
     assert {item.trusted for item in bench.items()} == {0}
     bench.check()
 
@@ -135,9 +140,9 @@ def test_blocking_regrading_and_importing_while_judges_submit(database: Database
 def test_sweepers_at_once_give_each_page_back_once(database: Database) -> None:
     bench = Bench(database, topics=12, golds=0)
     for number in range(6):
-        bench.desk.page(bench.arrive(f"judge {number}").judge)
+        bench.judging.page(bench.arrive(f"judge {number}").judge)
     bench.clock.forward(hours=2)
-    assert sum(together(lambda _: bench.desk.sweep(), list(range(4)))) == 6
+    assert sum(together(lambda _: bench.judging.sweep(), list(range(4)))) == 6
     assert {item.leased for item in bench.items()} == {0}
     expired = sa.select(schema.log).where(schema.log.c.event == "page-expired")
     assert len(bench.rows(expired)) == 6

@@ -1,4 +1,4 @@
-"""No sequence of events breaks an invariant: state machines over the desk and the office."""
+"""No sequence of events breaks an invariant: state machines over the services."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Collecting(RuleBasedStateMachine):
         self.extra = 0
         for key in ("anna", "berta", "carla"):  # at work from the start, so that more can happen
             self.arrive(key)
-            self.bench.desk.consent(self.judges[key])
-            while self.bench.desk.state(self.judges[key]).stage == "training":
+            self.bench.judging.consent(self.judges[key])
+            while self.bench.judging.state(self.judges[key]).stage == "training":
                 self.submit_right(key)
 
     def project(self) -> Project:
@@ -76,8 +76,8 @@ class Collecting(RuleBasedStateMachine):
 
     def fetch(self, judge: str) -> Page | None:
         """A page, with the check that no gold comes twice while unseen ones are left."""
-        before = self.bench.desk.state(judge).page
-        page = self.bench.desk.page(judge)
+        before = self.bench.judging.state(judge).page
+        page = self.bench.judging.page(judge)
         if page is None or page.page == before:
             return page
         golds, seen = self.golds_on(page), self.shown.setdefault(judge, set())
@@ -111,26 +111,26 @@ class Collecting(RuleBasedStateMachine):
     @rule(key=KEYS)
     def consent(self, key: str) -> None:
         if key in self.judges:
-            assert self.bench.desk.consent(self.judges[key]).stage != "consent"
+            assert self.bench.judging.consent(self.judges[key]).stage != "consent"
 
     @rule(key=KEYS)
     def look(self, key: str) -> None:
         if key not in self.judges:
             return
-        if self.bench.desk.state(self.judges[key]).stage == "consent":
+        if self.bench.judging.state(self.judges[key]).stage == "consent":
             with refused("consent-wanted"):
-                self.bench.desk.page(self.judges[key])
+                self.bench.judging.page(self.judges[key])
             return
         self.fetch(self.judges[key])
 
     @rule(key=KEYS, how=st.sampled_from(["right", "wrong", "mixed", "others"]), seed=PLACES)
     def submit(self, key: str, how: str, seed: int) -> None:
         judge = self.judges.get(key)
-        if judge is None or self.bench.desk.state(judge).stage == "consent":
+        if judge is None or self.bench.judging.state(judge).stage == "consent":
             return
         page = self.fetch(judge)
         if page is None:
-            assert self.bench.desk.state(judge).stage not in ("consent", "training")
+            assert self.bench.judging.state(judge).stage not in ("consent", "training")
             return
         answers = self.bench.answers(page, right=how in ("right", "others"))
         if how == "mixed":
@@ -142,7 +142,7 @@ class Collecting(RuleBasedStateMachine):
         if how == "others":
             first = seed % len(answers)
             answers[first] = Answer(row=answers[first].row, label=OTHERS[seed % 2])
-        outcome = self.bench.desk.submit(judge, page.page, page.key, answers)
+        outcome = self.bench.judging.submit(judge, page.page, page.key, answers)
         assert outcome.stored == len(page.rows)
         self.pages.append((judge, page, answers))
 
@@ -167,7 +167,7 @@ class Collecting(RuleBasedStateMachine):
     @rule(key=KEYS, upto=st.integers(1, 3))
     def submit_partly(self, key: str, upto: int) -> None:
         judge = self.judges.get(key)
-        if judge is None or self.bench.desk.state(judge).stage == "consent":
+        if judge is None or self.bench.judging.state(judge).stage == "consent":
             return
         page = self.fetch(judge)
         if page is None or upto >= len(page.rows):
@@ -176,18 +176,18 @@ class Collecting(RuleBasedStateMachine):
         done = {answer.row for answer in (*page.answers, *answers)}
         if page.kind == "work" or len(done) < len(page.rows):
             with refused("rows-missing"):
-                self.bench.desk.submit(judge, page.page, page.key, answers)
+                self.bench.judging.submit(judge, page.page, page.key, answers)
 
     @rule(key=KEYS, label=st.sampled_from(LABELS))
     def train_row(self, key: str, label: str) -> None:
         judge = self.judges.get(key)
-        if judge is None or self.bench.desk.state(judge).stage == "consent":
+        if judge is None or self.bench.judging.state(judge).stage == "consent":
             return
         page = self.fetch(judge)
         if page is not None and page.kind == "training":
             done = {answer.row for answer in page.answers}
             row = next((row.row for row in page.rows if row.row not in done), 1)
-            outcome = self.bench.desk.answer_training(judge, page.page, row, label)
+            outcome = self.bench.judging.answer_training(judge, page.page, row, label)
             assert outcome.feedback[0].given == label or outcome.again
 
     @rule(how=st.sampled_from(["right", "wrong", "others"]))
@@ -206,7 +206,7 @@ class Collecting(RuleBasedStateMachine):
     def submit_again(self, place: int) -> None:
         if self.pages:
             judge, page, answers = self.pages[place % len(self.pages)]
-            assert self.bench.desk.submit(judge, page.page, page.key, answers).again
+            assert self.bench.judging.submit(judge, page.page, page.key, answers).again
 
     @rule(place=PLACES)
     def submit_as_another(self, place: int) -> None:
@@ -215,7 +215,7 @@ class Collecting(RuleBasedStateMachine):
             for other in self.judges.values():
                 if other != judge:
                     with pytest.raises(NotFound):
-                        self.bench.desk.submit(other, page.page, page.key, answers)
+                        self.bench.judging.submit(other, page.page, page.key, answers)
 
     @rule(minutes=st.sampled_from([1, 20, 40]))
     def wait(self, minutes: int) -> None:
@@ -223,24 +223,24 @@ class Collecting(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
-        self.bench.desk.sweep()
-        assert self.bench.desk.sweep() == 0
+        self.bench.judging.sweep()
+        assert self.bench.judging.sweep() == 0
 
     @rule(key=KEYS)
     def late(self, key: str) -> None:
         """A page that expires before it is sent: kept, since she was given nothing else."""
         judge = self.judges.get(key)
-        if judge is None or self.bench.desk.state(judge).stage not in ("working", "warned"):
+        if judge is None or self.bench.judging.state(judge).stage not in ("working", "warned"):
             return
         page = self.fetch(judge)
         if page is None:
             return
         self.bench.clock.forward(minutes=61)
         for other in self.judges.values():
-            if other != judge and self.bench.desk.state(other).stage in ("working", "warned"):
+            if other != judge and self.bench.judging.state(other).stage in ("working", "warned"):
                 self.fetch(other)
         answers = self.bench.answers(page)
-        outcome = self.bench.desk.submit(judge, page.page, page.key, answers)
+        outcome = self.bench.judging.submit(judge, page.page, page.key, answers)
         assert outcome.stored == len(page.rows)
 
     @rule(key=KEYS)
@@ -248,55 +248,55 @@ class Collecting(RuleBasedStateMachine):
         judge = self.judges.get(key)
         if judge is None:
             return
-        view = self.bench.desk.state(judge)
+        view = self.bench.judging.state(judge)
         begun = view.pages > 0 or not view.open_items
         if view.stage == "finished" or (view.stage in ("working", "warned") and begun):
-            assert self.bench.desk.finish(judge).stage == "finished"
+            assert self.bench.judging.finish(judge).stage == "finished"
         else:
             with refused("nothing-done"):
-                self.bench.desk.finish(judge)
+                self.bench.judging.finish(judge)
 
     @rule(key=KEYS)
     def block(self, key: str) -> None:
         if key in self.judges:
-            row = self.bench.office.block(self.bench.slug, self.judges[key], "by hand")
+            row = self.bench.services.judges.block(self.bench.slug, self.judges[key], "by hand")
             assert (row.stage, row.by_hand) == ("blocked", True)
 
     @rule(key=KEYS)
     def unblock(self, key: str) -> None:
         if key in self.judges:
-            row = self.bench.office.unblock(self.bench.slug, self.judges[key])
+            row = self.bench.services.judges.unblock(self.bench.slug, self.judges[key])
             assert row.stage != "blocked"
 
     @rule(place=PLACES)
     def contest(self, place: int) -> None:
         if self.pages:
             judge, page, _ = self.pages[place % len(self.pages)]
-            told = self.bench.desk.outcome(judge, page.page).feedback
+            told = self.bench.judging.outcome(judge, page.page).feedback
             for one in told[:1]:
-                self.bench.desk.contest(judge, page.page, one.row, "I disagree")
+                self.bench.judging.contest(judge, page.page, one.row, "I disagree")
 
     @rule(place=PLACES, accepted=st.sets(st.sampled_from(LABELS), min_size=1))
     def regrade(self, place: int, accepted: set[str]) -> None:
         entry = self.bench.value.golds[place % len(self.bench.value.golds)]
-        self.bench.office.edit_gold(self.bench.slug, entry.item, accepted=sorted(accepted))
+        self.bench.services.gold.edit(self.bench.slug, entry.item, accepted=sorted(accepted))
 
     @rule(place=PLACES, active=st.booleans())
     def retire(self, place: int, active: bool) -> None:
         entry = self.bench.value.golds[place % len(self.bench.value.golds)]
-        self.bench.office.edit_gold(self.bench.slug, entry.item, active=active)
+        self.bench.services.gold.edit(self.bench.slug, entry.item, active=active)
 
     @rule(gold=st.booleans())
     def import_more(self, gold: bool) -> None:
         self.extra += 1
         item = made_item(f"extra{self.extra}", f"t{self.extra % 3}")
         golds = [GoldEntry(item=item.name, accepted=("Spam",))] if gold else []
-        added = self.bench.office.add_items(self.bench.slug, [item], golds)
+        added = self.bench.services.projects.add_items(self.bench.slug, [item], golds)
         assert (added.added, added.golds_added) == (1, int(gold))
 
     @rule(needed=st.integers(1, 3))
     def change_policy(self, needed: int) -> None:
-        self.bench.office.set_policy(self.bench.slug, {"judgments_per_item": needed})
+        self.bench.services.projects.set_policy(self.bench.slug, {"judgments_per_item": needed})
 
     @invariant()
     def nothing_is_broken(self) -> None:
@@ -329,23 +329,23 @@ class Adaptive(Collecting):
     @rule(most=st.integers(2, 4), sure=st.sampled_from([0.6, 0.9, 0.99]))
     def change_policy(self, most: int, sure: float) -> None:  # type: ignore[override]
         changes = {"most_judgments": most, "sure": sure}
-        self.bench.office.set_policy(self.bench.slug, changes)
+        self.bench.services.projects.set_policy(self.bench.slug, changes)
 
     @rule(key=KEYS, label=st.sampled_from(LABELS))
     def submit_one_label(self, key: str, label: str) -> None:
         """So that judges agree on some items and not on others."""
         judge = self.judges.get(key)
-        if judge is None or self.bench.desk.state(judge).stage not in ("working", "warned"):
+        if judge is None or self.bench.judging.state(judge).stage not in ("working", "warned"):
             return
         page = self.fetch(judge)
         if page is not None:
             answers = self.bench.answers(page, label=label)
-            self.bench.desk.submit(judge, page.page, page.key, answers)
+            self.bench.judging.submit(judge, page.page, page.key, answers)
 
     @rule()
     def fit(self) -> None:
-        if self.bench.office.judgments(self.bench.slug) is not None:
-            assert refit.fit_one(self.bench.office, self.bench.slug, "hybrid-confusion").made
+        if self.bench.services.exports.get_judgments(self.bench.slug) is not None:
+            assert refit.fit_one(self.bench.services, self.bench.slug, "hybrid-confusion").made
 
 
 SMALL = {

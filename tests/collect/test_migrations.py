@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.migrating import upgrade
 from collecting import Bench, made_project
@@ -61,11 +61,15 @@ def test_the_first_version_with_data_becomes_the_newest(old: Database, sqlite: D
     with old.engine.begin() as on:
         fill(on, sqlite)
     old.migrate()
-    office = Office(old, clock=bench.clock)
-    assert office.project(bench.slug) == bench.office.project(bench.slug)
-    assert office.progress(bench.slug) == bench.office.progress(bench.slug)
-    assert office.table(bench.slug).equals(bench.office.table(bench.slug))
-    assert office.audit(bench.slug) == []
+    services = RequesterServices(old, clock=bench.clock)
+    assert services.projects.get(bench.slug) == bench.services.projects.get(bench.slug)
+    assert services.projects.get_progress(bench.slug) == bench.services.projects.get_progress(
+        bench.slug
+    )
+    assert services.exports.get_table(bench.slug).equals(
+        bench.services.exports.get_table(bench.slug)
+    )
+    assert services.projects.audit(bench.slug) == []
 
     def worked(store: Database) -> list[tuple[Any, ...]]:
         with store.read() as on:
@@ -74,7 +78,7 @@ def test_the_first_version_with_data_becomes_the_newest(old: Database, sqlite: D
 
     assert worked(old) == worked(sqlite)
     assert all(count > 0 for _, count in worked(old))
-    office.set_policy(bench.slug, {"closing": "adaptive"})
-    office.keep_setting("x" * 250, [1])
-    assert office.setting("x" * 250) == [1]
-    assert office.create_project(made_project(topics=1, golds=0)).slug != bench.slug
+    services.projects.set_policy(bench.slug, {"closing": "adaptive"})
+    services.settings.keep("x" * 250, [1])
+    assert services.settings.get("x" * 250) == [1]
+    assert services.projects.create(made_project(topics=1, golds=0)).slug != bench.slug

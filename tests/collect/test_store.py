@@ -17,8 +17,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from adjudge.collect.judging.pages import CANDIDATES
-from adjudge.collect.services.desk import Desk
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.migrating import configuration
 from adjudge.collect.store.schema import HEAD, metadata
@@ -67,10 +67,10 @@ def test_the_queue_is_read_by_its_index(sqlite: Database) -> None:
 def test_opening_again_keeps_everything_and_migrates_nothing(tmp_path: Path) -> None:
     path = tmp_path / "kept.db"
     first = Database(path)
-    slug = Office(first).create_project(made_project(topics=1, golds=0)).slug
+    slug = RequesterServices(first).projects.create(made_project(topics=1, golds=0)).slug
     first.close()
     second = Database(f"sqlite:///{path}")
-    assert [one.slug for one in Office(second).projects()] == [slug]
+    assert [one.slug for one in RequesterServices(second).projects.get_all()] == [slug]
     assert second.engine.connect().exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
     second.close()
 
@@ -109,17 +109,17 @@ def test_a_locked_database_is_busy_and_nothing_is_stored(tmp_path: Path) -> None
     database = Database(path, wait=0.2)
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     answers = bench.answers(page)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with unavailable("database-busy"):
-        bench.desk.submit(judge, page.page, page.key, answers)
-    assert bench.desk.state(judge).judged == 0  # reading goes on
+        bench.judging.submit(judge, page.page, page.key, answers)
+    assert bench.judging.state(judge).judged == 0  # reading goes on
     other.execute("ROLLBACK")
     other.close()
-    assert bench.desk.submit(judge, page.page, page.key, answers).again is False
+    assert bench.judging.submit(judge, page.page, page.key, answers).again is False
     bench.check()
     database.close()
 
@@ -127,7 +127,7 @@ def test_a_locked_database_is_busy_and_nothing_is_stored(tmp_path: Path) -> None
 def test_a_full_disk_is_told_and_nothing_is_stored(sqlite: Database) -> None:
     bench = Bench(sqlite)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     answers = bench.answers(page)
 
@@ -142,7 +142,7 @@ def test_a_full_disk_is_told_and_nothing_is_stored(sqlite: Database) -> None:
             bench.arrive(f"judge {number} {'x' * 400}")
     sa.event.remove(sqlite.engine, "connect", limit)
     sqlite.engine.dispose()
-    assert bench.desk.submit(judge, page.page, page.key, answers).again is False
+    assert bench.judging.submit(judge, page.page, page.key, answers).again is False
     bench.check()
 
 
@@ -154,27 +154,29 @@ def test_a_database_that_is_gone_is_told(sqlite: Database) -> None:
     kept = path.rename(path.with_suffix(".away"))
     path.mkdir()  # so that no empty file is made in its place
     with unavailable("database-gone"):
-        bench.desk.page(judge)
+        bench.judging.page(judge)
     path.rmdir()
     kept.rename(path)
     sqlite.engine.dispose()
-    assert bench.desk.page(judge) is not None
+    assert bench.judging.page(judge) is not None
 
 
 def test_a_server_that_is_gone_is_told_and_found_again(postgres: str) -> None:
     store = Database(postgres)
-    slug = Office(store).create_project(made_project(topics=1, golds=0)).slug
+    slug = RequesterServices(store).projects.create(made_project(topics=1, golds=0)).slug
     with store.engine.connect() as on:
         mine = on.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
     killer = sa.create_engine(store.url)
     with killer.connect() as other:
         other.execute(sa.text(f"SELECT pg_terminate_backend({mine})"))
     killer.dispose()
-    assert Office(store).project(slug).slug == slug  # a dead connection is replaced unseen
+    assert (
+        RequesterServices(store).projects.get(slug).slug == slug
+    )  # a dead connection is replaced unseen
     store.close()
     gone = Database("postgresql://nobody@localhost:1/nowhere", migrate=False, wait=1)
     with unavailable("database-gone"):
-        Office(gone).projects()
+        RequesterServices(gone).projects.get_all()
 
 
 def test_a_fault_of_ours_is_not_called_the_databases(sqlite: Database) -> None:
@@ -184,17 +186,17 @@ def test_a_fault_of_ours_is_not_called_the_databases(sqlite: Database) -> None:
 
 CHILD = """
 import sys
-from adjudge.collect.services.desk import Desk
+from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Arrival
 path, slug, name = sys.argv[1:]
-desk = Desk(Database(path, wait=60))
+judging = JudgingService(Database(path, wait=60))
 stored = 0
 for number in range(3):
-    judge = desk.arrive(Arrival(project=slug, channel="open", key=f"{name}{number}")).judge
-    while (page := desk.page(judge)) is not None:
+    judge = judging.arrive(Arrival(project=slug, channel="open", key=f"{name}{number}")).judge
+    while (page := judging.page(judge)) is not None:
         answers = [Answer(row=row.row, label="Spam") for row in page.rows]
-        stored += desk.submit(judge, page.page, page.key, answers).stored
+        stored += judging.submit(judge, page.page, page.key, answers).stored
 print(stored)
 """
 
@@ -213,7 +215,7 @@ def test_two_processes_on_one_file(tmp_path: Path) -> None:
     ]
     stored = sum(int(child.communicate(timeout=120)[0]) for child in children)
     assert [child.returncode for child in children] == [0, 0]
-    assert stored == len(bench.office.table(bench.slug)) == 4 * 40
+    assert stored == len(bench.services.exports.get_table(bench.slug)) == 4 * 40
     bench.check()
     database.close()
 
@@ -224,17 +226,17 @@ def test_two_processes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
     children = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
     assert [child.wait(timeout=120) for child in children] == [0, 0, 0]
     database = Database(path)
-    assert Office(database).projects() == []
+    assert RequesterServices(database).projects.get_all() == []
     database.close()
 
 
 def test_a_desk_sees_what_another_process_changed(database: Database) -> None:
     bench = Bench(database, topics=2, golds=0)
-    first, second = Desk(database), Desk(database)
+    first, second = JudgingService(database), JudgingService(database)
     judge = first.arrive(Arrival(project=bench.slug, channel="open", key="a")).judge
     assert second.project(bench.slug).guidelines == "# Guidelines"
-    bench.office.set_guidelines(bench.slug, "Other words")
-    bench.office.set_policy(bench.slug, {"queries_per_page": 1, "results_per_query": 2})
+    bench.services.projects.set_guidelines(bench.slug, "Other words")
+    bench.services.projects.set_policy(bench.slug, {"queries_per_page": 1, "results_per_query": 2})
     assert first.project(bench.slug, judge=judge).guidelines == "Other words"
     page = second.page(judge)
     assert page is not None
@@ -254,7 +256,7 @@ def test_a_durable_write_returns_only_after_a_flush_that_began_after_its_commit(
         flushes.append((start, time.monotonic()))
 
     monkeypatch.setattr(os, "fsync", slow)
-    office = Office(sqlite)
+    services = RequesterServices(sqlite)
 
     def keep(number: int) -> list[tuple[float, float]]:
         spans = []
@@ -279,7 +281,7 @@ def test_a_durable_write_returns_only_after_a_flush_that_began_after_its_commit(
         assert any(committed <= start and end <= returned for start, end in flushes)
     assert len(spans) == 30
     assert len(flushes) < 30  # one flush served several
-    assert office.setting("5-4") == 4
+    assert services.settings.get("5-4") == 4
     before = len(flushes)
     sqlite.write(lambda _: None, durable=False)
     assert len(flushes) == before
@@ -291,12 +293,12 @@ def test_a_disk_that_does_not_answer_is_told(
     def broken(handle: int) -> None:
         raise OSError(5, "Input/output error")
 
-    office = Office(sqlite)
-    office.keep_setting("x", 0)
+    services = RequesterServices(sqlite)
+    services.settings.keep("x", 0)
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", broken)
         for _ in range(2):
             with unavailable("database-gone"):
-                office.keep_setting("x", 1)
-    office.keep_setting("x", 2)
-    assert office.setting("x") == 2
+                services.settings.keep("x", 1)
+    services.settings.keep("x", 2)
+    assert services.settings.get("x") == 2

@@ -123,17 +123,17 @@ def run(
 def _work(project: str, key: str, server: str | None, database: str) -> Work:
     """Where the pages come from: the database here, or a server elsewhere."""
     if server is not None:
-        from adjudge.collect.model_judge.over_http import OverHttp
+        from adjudge.collect.model_judge.over_http import HttpWork
 
         token = os.environ.get("ADJUDGE_TOKEN")
         if not token:
             raise BadSetting("ADJUDGE_TOKEN", None, "a token of the server in the environment")
-        return OverHttp(server, project, token, key)
-    from adjudge.collect.model_judge.at_desk import AtDesk
-    from adjudge.collect.services.desk import Desk
+        return HttpWork(server, project, token, key)
+    from adjudge.collect.model_judge.in_process import InProcessWork
+    from adjudge.collect.services.judging import JudgingService
     from adjudge.collect.store.database import Database
 
-    return AtDesk(Desk(Database(database)), project, key)
+    return InProcessWork(JudgingService(Database(database)), project, key)
 
 
 def _tell(

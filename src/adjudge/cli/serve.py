@@ -90,24 +90,24 @@ def run(
 
 def prepare(settings: Settings, where: str) -> list[str]:
     """Make the secret and the store, and the demo's project; the links that a person needs."""
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
     from adjudge.collect.web.keys import load_secret
 
     load_secret(settings.secret_path)
     store = Database(settings.database)
     try:
-        office = Office(store)
+        services = RequesterServices(store)
         lines = [f"Serving at {where}"]
-        if office.setup_needed():
-            lines.append(f"Set up, once:    {where}/setup/{office.setup_token()}")
+        if services.accounts.needs_setup():
+            lines.append(f"Set up, once:    {where}/setup/{services.accounts.make_setup_token()}")
         if settings.demo:
-            projects = office.projects()
+            projects = services.projects.get_all()
             if not projects:
                 from adjudge.collect.starter import starter
 
-                projects = [office.create_project(starter())]
-                office.set_state(projects[0].slug, "open")
+                projects = [services.projects.create(starter())]
+                services.projects.set_state(projects[0].slug, "open")
             lines.append(f"Judges come by:  {where}/j/{projects[-1].slug}")
         return lines
     finally:

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.collect.experiments.arms import FIVE_MIXES, preset
+from adjudge.collect.experiments.arms import FIVE_MIXES, preset_arms
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.models.model import Progress, Step
@@ -138,7 +138,7 @@ def project(made: Material, policy: Policy, seed: int) -> Project:
         ),
         golds=tuple(GoldEntry(item=gold.text, accepted=(gold.truth,)) for gold in golds),
         policy={**policy.to_dict(), "judgments_by_arm": True, "require_consent": False},
-        arms=preset("five-mixes", labels=LABELS),
+        arms=preset_arms("five-mixes", labels=LABELS),
         seed=seed,
     )
 
@@ -147,12 +147,14 @@ def prepare(database: Path, made: Project) -> tuple[str, str]:
     """A new store with a project that is open to judges, and a requester's token for it."""
     store = Database(database)
     try:
-        office = Office(store)
-        owner = office.set_up(office.setup_token(), "requester", "of this experiment alone")
-        acting = office.acting(owner)
-        slug = acting.create_project(made).slug
-        acting.set_state(slug, "open")
-        return slug, acting.make_token("crowd", scope="requester")[1]
+        services = RequesterServices(store)
+        owner = services.accounts.set_up(
+            services.accounts.make_setup_token(), "requester", "of this experiment alone"
+        )
+        acting = services.acting_for(owner)
+        slug = acting.projects.create(made).slug
+        acting.projects.set_state(slug, "open")
+        return slug, acting.accounts.make_token("crowd", scope="requester")[1]
     finally:
         store.close()
 

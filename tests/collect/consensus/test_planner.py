@@ -11,8 +11,10 @@ import pytest
 from adjudge.collect.consensus import planner
 from adjudge.collect.consensus.planner import Wish
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.exports import ExportService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
+from adjudge.data.gold import Gold
 from adjudge.errors import BadSetting, Refused
 from collecting import Bench
 
@@ -33,18 +35,22 @@ def piloted(database: Database) -> Bench:
 
 def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
     bench = piloted(sqlite)
-    office, slug = bench.office, bench.slug
-    assert (planner.due(office), planner.plan_of(office, slug)) == ([], None)
-    planner.ask(office, slug, WISH)
-    assert planner.due(office) == [slug]
-    asked = planner.asked_for(office, slug)
+    services, slug = bench.services, bench.slug
+    assert (planner.due(services), planner.plan_of(services, slug)) == ([], None)
+    planner.ask(services, slug, WISH)
+    assert planner.due(services) == [slug]
+    asked = planner.asked_for(services, slug)
     assert asked is not None
     assert (asked.wish, asked.tried) == (WISH, 0)
-    plan = planner.plan_one(office, slug)
+    plan = planner.plan_one(services, slug)
     assert plan is not None
-    assert (plan.problem, planner.due(office), planner.asked_for(office, slug)) == ("", [], None)
-    assert planner.plan_of(office, slug) == plan, "as it was kept"
-    assert planner.plan_one(office, slug) is None, "nothing is asked any more"
+    assert (plan.problem, planner.due(services), planner.asked_for(services, slug)) == (
+        "",
+        [],
+        None,
+    )
+    assert planner.plan_of(services, slug) == plan, "as it was kept"
+    assert planner.plan_one(services, slug) is None, "nothing is asked any more"
     assert (plan.items, plan.pilot_judges) == (40, 8)
     assert plan.per_item is not None
     chosen = plan.row(plan.per_item)
@@ -59,10 +65,10 @@ def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
         assert row.golds == 10 * row.per_item
         assert row.money == Decimal("0.60") * row.per_item
     assert (plan.golds_there, plan.golds_needed > 0) == (20, True)
-    changes = planner.changes(plan, office.policy(slug)[0])
+    changes = planner.changes(plan, services.projects.get_policy(slug)[0])
     assert changes == {"pay_per_page": Decimal("0.30"), "judgments_per_item": plan.per_item}
-    office.set_policy(slug, changes)
-    assert planner.changes(plan, office.policy(slug)[0]) == {}
+    services.projects.set_policy(slug, changes)
+    assert planner.changes(plan, services.projects.get_policy(slug)[0]) == {}
 
 
 def test_another_share_of_gold_is_said_in_fewest_numbers() -> None:
@@ -93,34 +99,34 @@ def test_wishes_that_cannot_be_meant_are_refused(
 
 def test_what_stands_in_the_way_is_said_and_nothing_is_tried_for_ever(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=2, golds=0, screening=False)
-    office, slug = bench.office, bench.slug
+    services, slug = bench.services, bench.slug
     with pytest.raises(Refused, match="a plan needs a pilot: there are no judgments yet"):
-        planner.ask(office, slug, WISH)
+        planner.ask(services, slug, WISH)
     bench.turn(bench.arrive().judge)
-    planner.ask(office, slug, WISH)
-    planner.gave_up(office, slug, -9)
-    plan = planner.plan_of(office, slug)
+    planner.ask(services, slug, WISH)
+    planner.gave_up(services, slug, -9)
+    plan = planner.plan_of(services, slug)
     assert plan is not None
     assert plan.problem == "its process ended with code -9"
-    assert planner.due(office) == []
-    bench.office.block(slug, office.judges(slug)[0].judge)
-    planner.ask(office, slug, WISH)
-    made = planner.plan_one(office, slug)
+    assert planner.due(services) == []
+    bench.services.judges.block(slug, services.judges.get_all(slug)[0].judge)
+    planner.ask(services, slug, WISH)
+    made = planner.plan_one(services, slug)
     assert made is not None
     assert made.problem == "a plan needs a pilot: there are no trusted judgments yet"
-    planner.ask(office, slug, WISH)
-    office.set_state(slug, "closed")
-    office.delete_project(slug)
-    assert planner.due(office) == []
-    assert office.settings_like("plan-asked:") == {}, "the project is gone, and its wish with it"
+    planner.ask(services, slug, WISH)
+    services.projects.set_state(slug, "closed")
+    services.projects.delete(slug)
+    assert planner.due(services) == []
+    assert services.settings.find("plan-asked:") == {}, "the project is gone, and its wish with it"
 
 
 def test_a_plan_of_an_adaptive_project_is_of_fixed_numbers(sqlite: Database) -> None:
     bench = piloted(sqlite)
-    office, slug = bench.office, bench.slug
-    office.set_policy(slug, {"closing": "adaptive", "least_judgments": 3})
-    planner.ask(office, slug, WISH)
-    plan = planner.plan_one(office, slug)
+    services, slug = bench.services, bench.slug
+    services.projects.set_policy(slug, {"closing": "adaptive", "least_judgments": 3})
+    planner.ask(services, slug, WISH)
+    plan = planner.plan_one(services, slug)
     assert plan is not None
     assert plan.problem == ""
     assert [row.judgments for row in plan.rows] == [40 * row.per_item for row in plan.rows]
@@ -132,17 +138,18 @@ def test_a_plan_of_an_adaptive_project_is_of_fixed_numbers(sqlite: Database) -> 
 def test_a_wish_that_comes_while_a_plan_is_made_is_kept(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=2, golds=0, screening=False)
     bench.turn(bench.arrive().judge)
-    planner.ask(bench.office, bench.slug, WISH)
+    planner.ask(bench.services, bench.slug, WISH)
     other = Wish.checked(0.8, "0", 0.0)
-    gold = bench.office.gold
 
-    class Asking(Office):
-        def gold(self, slug: str):  # type: ignore[no-untyped-def]
+    class Asking(ExportService):
+        def get_gold(self, slug: str) -> Gold | None:
             time.sleep(0.01)
-            planner.ask(bench.office, slug, other)
-            return gold(slug)
+            planner.ask(bench.services, slug, other)
+            return bench.services.exports.get_gold(slug)
 
-    planner.plan_one(Asking(sqlite), bench.slug)
-    asked = planner.asked_for(bench.office, bench.slug)
+    services = RequesterServices(sqlite)
+    services.exports = Asking(services.caller)
+    planner.plan_one(services, bench.slug)
+    asked = planner.asked_for(bench.services, bench.slug)
     assert asked is not None
     assert (asked.wish, asked.tried) == (other, 0)

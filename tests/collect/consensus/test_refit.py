@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from adjudge.collect.consensus import refit
-from adjudge.errors import UnknownName
+from adjudge.collect.services.exports import ExportService
+from adjudge.errors import BadSetting, UnknownName
 from adjudge.models import default
 from adjudge.models.registry import MODELS
 from sites import served
@@ -21,40 +22,40 @@ def test_the_names_are_those_of_the_registry() -> None:
 
 def test_fits_follow_the_judgments(tmp_path: Path) -> None:
     with served(tmp_path) as site:
-        office = site.office
+        services = site.services
         slug = site.open_project(queries=20)
-        assert refit.due(office) == []
+        assert refit.due(services) == []
         judge = site.browser().join(slug).train(slug)
-        while office.project(slug).judgments < 25:
+        while services.projects.get(slug).judgments < 25:
             judge.answer(slug).go_on(slug)
-        assert refit.due(office) == [(slug, refit.DEFAULT)], "enough judgments came"
-        fit = refit.fit_one(office, slug, refit.DEFAULT)
+        assert refit.due(services) == [(slug, refit.DEFAULT)], "enough judgments came"
+        fit = refit.fit_one(services, slug, refit.DEFAULT)
         assert fit.state == "ready"
-        assert refit.due(office) == []
-        rows = refit.labels(office, slug, refit.DEFAULT, 0)
+        assert refit.due(services) == []
+        rows = refit.labels(services, slug, refit.DEFAULT, 0)
         assert len(rows) == fit.items
         assert {row["item"][0] for row in rows} == {"q"}, "gold is not among the labels"
         right = {
             item.name: "Good" if "good" in item.title else "Bad"
-            for item in office.value(slug).items
+            for item in services.projects.read(slug).items
         }
         assert all(row["label"] == right[row["item"]] for row in rows)
         assert [row["entropy"] for row in rows] == sorted(
             (row["entropy"] for row in rows), reverse=True
         )
-        assert [row["judge"] for row in refit.judges(office, slug, refit.DEFAULT)] == [
-            office.judges(slug)[0].judge
+        assert [row["judge"] for row in refit.judges(services, slug, refit.DEFAULT)] == [
+            services.judges.get_all(slug)[0].judge
         ]
-        assert refit.table(office, slug, refit.DEFAULT).num_rows == fit.items
-        assert refit.table(office, slug, "pmf") is None
+        assert refit.table(services, slug, refit.DEFAULT).num_rows == fit.items
+        assert refit.table(services, slug, "pmf") is None
 
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:
     with served(tmp_path) as site:
         slug = site.open_project()
         with pytest.raises(UnknownName):
-            refit.ask(site.office, slug, "majority")
-        assert refit.fits(site.office, slug) == []
+            refit.ask(site.services, slug, "majority")
+        assert refit.fits(site.services, slug) == []
 
 
 def test_a_fit_that_fails_says_why_and_is_not_tried_for_ever(tmp_path: Path) -> None:
@@ -62,18 +63,19 @@ def test_a_fit_that_fails_says_why_and_is_not_tried_for_ever(tmp_path: Path) -> 
         slug = site.open_project()
         judge = site.browser().join(slug).train(slug)
         judge.answer(slug)
-        site.office.judgments = lambda *_, **__: _raise()  # type: ignore[method-assign]
-        refit.ask(site.office, slug, "vote")
-        assert refit.due(site.office) == [(slug, "vote")]
-        fit = refit.fit_one(site.office, slug, "vote")
+        site.services.exports = NoJudgments(site.services.caller)
+        refit.ask(site.services, slug, "vote")
+        assert refit.due(site.services) == [(slug, "vote")]
+        fit = refit.fit_one(site.services, slug, "vote")
         assert (fit.state, fit.problem) == ("failed", "vote = 1: wanted 2")
-        assert refit.due(site.office) == []
+        assert refit.due(site.services) == []
 
 
-def _raise() -> None:
-    from adjudge.errors import BadSetting
+class NoJudgments(ExportService):
+    """Exports that fail."""
 
-    raise BadSetting("vote", 1, "2")
+    def get_judgments(self, *_: object, **__: object) -> None:
+        raise BadSetting("vote", 1, "2")
 
 
 def test_the_server_fits_by_itself_in_a_process_of_its_own(tmp_path: Path) -> None:
@@ -81,9 +83,9 @@ def test_the_server_fits_by_itself_in_a_process_of_its_own(tmp_path: Path) -> No
         slug = site.open_project(queries=6)
         judge = site.browser().join(slug).train(slug)
         judge.answer(slug)
-        refit.ask(site.office, slug, "majority-vote")
+        refit.ask(site.services, slug, "majority-vote")
         limit = time.monotonic() + 60
-        while not any(fit.state == "ready" for fit in refit.fits(site.office, slug)):
-            assert time.monotonic() < limit, refit.fits(site.office, slug)
+        while not any(fit.state == "ready" for fit in refit.fits(site.services, slug)):
+            assert time.monotonic() < limit, refit.fits(site.services, slug)
             time.sleep(0.1)
-        assert refit.labels(site.office, slug, "majority-vote", 0)
+        assert refit.labels(site.services, slug, "majority-vote", 0)

@@ -13,11 +13,11 @@ from adjudge.collect.experiments.arms import (
     FIVE_MIXES,
     PAPER_LABELS,
     PRESETS,
-    misassigned,
-    preset,
+    find_misassigned,
+    preset_arms,
     read_arms,
 )
-from adjudge.collect.managing.oversight import whole_log
+from adjudge.collect.managing.oversight import read_whole_log
 from adjudge.collect.rules.routing import assign_arm
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
@@ -28,8 +28,8 @@ from collecting import LABELS, Bench, made_project
 
 
 def log_of(bench: Bench) -> list[Any]:
-    with bench.database.read() as on:
-        return whole_log(on, bench.project)
+    with bench.services.caller.reading(bench.slug) as request:
+        return read_whole_log(request)
 
 
 def seed_of(bench: Bench) -> int:
@@ -47,7 +47,7 @@ def draft(database: Database, **made: Any) -> Bench:
 def test_the_five_mixes_are_those_of_the_paper_and_of_its_replication() -> None:
     assert PAPER_LABELS == REPLICATED
     assert list(FIVE_MIXES.values()) == list(TABLE_1.values())
-    five = preset("five-mixes", labels=LABELS)
+    five = preset_arms("five-mixes", labels=LABELS)
     assert [arm.name for arm in five] == ["mix-1", "mix-2", "mix-3", "mix-4", "mix-5"]
     third = {"Matching": 45.3, "Not Matching": 47.3, "Off Topic": 7.3, "Spam": 0.0}
     assert (five[2].training_mix, five[2].screening_mix) == (third, third)
@@ -55,10 +55,10 @@ def test_the_five_mixes_are_those_of_the_paper_and_of_its_replication() -> None:
 
 def test_presets_for_any_scale() -> None:
     gold = ["a", "a", "a", "b"]
-    one, other = preset("uniform-or-population", labels=("a", "b"), gold=gold)
+    one, other = preset_arms("uniform-or-population", labels=("a", "b"), gold=gold)
     assert one.training_mix == "uniform"
     assert other.training_mix == {"a": 3, "b": 1}
-    assert [arm.feedback for arm in preset("feedback-or-none", labels=("a",))] == [True, False]
+    assert [arm.feedback for arm in preset_arms("feedback-or-none", labels=("a",))] == [True, False]
     assert set(PRESETS) == {"five-mixes", "uniform-or-population", "feedback-or-none"}
 
 
@@ -111,9 +111,9 @@ def test_bad_arms_are_refused(bad: Any, message: str) -> None:
 
 def test_presets_that_do_not_fit_are_refused() -> None:
     with pytest.raises(AdjudgeError, match="wanted the labels Matching, Not Matching, Off Topic"):
-        preset("five-mixes", labels=("0", "1"))
+        preset_arms("five-mixes", labels=("0", "1"))
     with pytest.raises(AdjudgeError, match="there is no preset of arms 'five'"):
-        preset("five", labels=("0", "1"))
+        preset_arms("five", labels=("0", "1"))
 
 
 def test_arms_change_the_policy_and_guidelines_of_their_judges(database: Database) -> None:
@@ -122,17 +122,19 @@ def test_arms_change_the_policy_and_guidelines_of_their_judges(database: Databas
         Arm(name="rich", pay_per_page="0.50", feedback=False, guidelines="# Rich"),
         Arm(name="poor"),
     )
-    version = bench.office.policy(bench.slug)[1]
-    assert bench.office.set_arms(bench.slug, wanted) == wanted
-    assert bench.office.arms(bench.slug) == wanted
-    assert bench.office.policy(bench.slug)[1] == version + 1
-    assert bench.office.set_arms(bench.slug, wanted) == wanted  # nothing new, no new version
-    assert bench.office.policy(bench.slug)[1] == version + 1
+    version = bench.services.projects.get_policy(bench.slug)[1]
+    assert bench.services.arms.set_all(bench.slug, wanted) == wanted
+    assert bench.services.arms.get_all(bench.slug) == wanted
+    assert bench.services.projects.get_policy(bench.slug)[1] == version + 1
+    assert bench.services.arms.set_all(bench.slug, wanted) == wanted  # nothing new, no new version
+    assert bench.services.projects.get_policy(bench.slug)[1] == version + 1
     seen = {}
     for number in range(8):
         judge = bench.arrive(f"j{number}").judge
-        view = bench.desk.project(bench.slug, judge=judge)
-        arm = next(row.arm for row in bench.office.judges(bench.slug) if row.judge == judge)
+        view = bench.judging.project(bench.slug, judge=judge)
+        arm = next(
+            row.arm for row in bench.services.judges.get_all(bench.slug) if row.judge == judge
+        )
         seen[arm] = (str(view.pay_per_page), view.feedback, view.guidelines)
         bench.turn(judge)
     assert seen == {
@@ -153,24 +155,24 @@ def test_bad_settings_of_an_arm_are_refused_by_name(sqlite: Database) -> None:
          "feedback of arm a = 'yes': wanted true or false"),
     ):  # fmt: skip
         with pytest.raises(AdjudgeError) as caught:
-            bench.office.set_arms(bench.slug, [arm])
+            bench.services.arms.set_all(bench.slug, [arm])
         assert str(caught.value) == message
-    assert [arm.name for arm in bench.office.arms(bench.slug)] == ["all"]
+    assert [arm.name for arm in bench.services.arms.get_all(bench.slug)] == ["all"]
 
 
 def test_once_a_judge_has_come_arms_can_only_be_added(database: Database) -> None:
     bench = draft(database)
     first = (Arm(name="a"), Arm(name="b", feedback=False))
-    bench.office.set_arms(bench.slug, first)
+    bench.services.arms.set_all(bench.slug, first)
     for number in range(5):
         bench.arrive(f"j{number}")
     for wrong in (first[:1], first[::-1], (Arm(name="a", feedback=False), first[1])):
         with pytest.raises(Refused, check=lambda error: error.code == "arms-fixed") as caught:
-            bench.office.set_arms(bench.slug, wrong)
+            bench.services.arms.set_all(bench.slug, wrong)
         assert str(caught.value) == (
             "judges have come already: the arms (a, b) stay, and others can only follow them"
         )
-    bench.office.set_arms(bench.slug, (*first, Arm(name="c")))
+    bench.services.arms.set_all(bench.slug, (*first, Arm(name="c")))
     for number in range(5, 17):
         bench.arrive(f"j{number}")
     arms = Counter(entry.figures["arm"] for entry in log_of(bench) if entry.event == "arrived")
@@ -180,7 +182,7 @@ def test_once_a_judge_has_come_arms_can_only_be_added(database: Database) -> Non
 
 def test_every_judge_is_in_the_arm_that_the_seed_and_the_log_say(database: Database) -> None:
     bench = draft(database)
-    bench.office.set_arms(bench.slug, preset("five-mixes", labels=LABELS))
+    bench.services.arms.set_all(bench.slug, preset_arms("five-mixes", labels=LABELS))
     counts: Counter[str] = Counter()
     for number in range(23):
         bench.arrive(f"j{number}")
@@ -188,11 +190,13 @@ def test_every_judge_is_in_the_arm_that_the_seed_and_the_log_say(database: Datab
         counts[arrived["arm"]] += 1
         assert max(counts.values()) - min(counts[f"mix-{n}"] for n in range(1, 6)) <= 2
     bench.arrive("j3")  # sticky: she is known
-    assert sum(row.arm.startswith("mix-") for row in bench.office.judges(bench.slug)) == 23
+    assert (
+        sum(row.arm.startswith("mix-") for row in bench.services.judges.get_all(bench.slug)) == 23
+    )
     entries, seed = log_of(bench), seed_of(bench)
-    assert misassigned(seed, entries) == []
-    assert bench.office.audit(bench.slug) == []
-    assert misassigned(seed + 1, entries) != []
+    assert find_misassigned(seed, entries) == []
+    assert bench.services.projects.audit(bench.slug) == []
+    assert find_misassigned(seed + 1, entries) != []
 
 
 @given(

@@ -1,4 +1,4 @@
-"""The report by arm: a small experiment through the desk, against figures worked out apart."""
+"""The report by arm: a small experiment through the services, against figures worked out apart."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ POLICY: dict[str, Any] = {"least_golds": 1000, "judgments_per_item": 20, "traini
 
 def bench_of(database: Database, **more: Any) -> Bench:
     bench = Bench(database, made_project(**{"topics": 4, "golds": 60, **POLICY, **more}))
-    bench.office.set_arms(bench.slug, ARMS)
+    bench.services.arms.set_all(bench.slug, ARMS)
     return bench
 
 
 def arm_of(bench: Bench, judge: str) -> str:
-    return next(row.arm for row in bench.office.judges(bench.slug) if row.judge == judge)
+    return next(row.arm for row in bench.services.judges.get_all(bench.slug) if row.judge == judge)
 
 
 def trained(bench: Bench, key: str, *, right: bool = True, **more: Any) -> str:
     judge = bench.arrive(key, **more).judge
-    while bench.desk.state(judge).stage == "training":
+    while bench.judging.state(judge).stage == "training":
         bench.turn(judge, right=right)
     return judge
 
 
 def page_at_random(bench: Bench, judge: str, skill: float, rng: np.random.Generator) -> None:
     """A page of work: gold right with this probability, work at random."""
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     truths = bench.truths(page)
     answers = []
@@ -50,7 +50,7 @@ def page_at_random(bench: Bench, judge: str, skill: float, rng: np.random.Genera
         if row.row in truths and rng.random() < skill:
             label = truths[row.row]
         answers.append(Answer(row=row.row, label=label))
-    bench.desk.submit(judge, page.page, page.key, answers)
+    bench.judging.submit(judge, page.page, page.key, answers)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def twin(bench: Bench, judges: set[str], truth: dict[str, str]) -> list[tuple[st
     """Judge, item, label and truth of every first answer in work, by plain Python."""
     seen: set[tuple[str, str]] = set()
     found = []
-    for row in bench.office.table(bench.slug).to_pylist():
+    for row in bench.services.exports.get_table(bench.slug).to_pylist():
         key = (row["judge"], row["item"])
         if row["judge"] in judges and key not in seen:
             seen.add(key)
@@ -83,14 +83,14 @@ def twin(bench: Bench, judges: set[str], truth: dict[str, str]) -> list[tuple[st
 
 
 def gold_truth(bench: Bench) -> dict[str, str]:
-    return {row.item: row.accepted[0] for row in bench.office.golds(bench.slug)}
+    return {row.item: row.accepted[0] for row in bench.services.gold.get_all(bench.slug)}
 
 
 def test_the_measures_of_judges_are_means_of_each_judges_own(
     experiment: tuple[Bench, dict[str, str]],
 ) -> None:
     bench, arms = experiment
-    report = bench.office.arm_report(bench.slug, resamples=200)
+    report = bench.services.arms.report(bench.slug, resamples=200)
     answers = twin(bench, set(arms), gold_truth(bench))
     for arm in ("one", "two"):
         each = []
@@ -120,7 +120,7 @@ def test_the_aggregate_is_that_of_each_arms_own_judges(
     experiment: tuple[Bench, dict[str, str]],
 ) -> None:
     bench, arms = experiment
-    report = bench.office.arm_report(bench.slug, models=[DawidSkene()], resamples=100)
+    report = bench.services.arms.report(bench.slug, models=[DawidSkene()], resamples=100)
     assert report.models == (VOTE, "dawid-skene")
     answers = twin(bench, set(arms), gold_truth(bench))
     for place, arm in enumerate(("one", "two")):
@@ -156,18 +156,18 @@ def test_the_funnel_counts_drop_outs_and_leaves_out_dry_runs(database: Database)
         fate = ("passed", "failed", "left", "began")[len(stages[arm])]
         stages[arm].append(fate)
         if fate == "began":
-            page = bench.desk.page(judge)
+            page = bench.judging.page(judge)
             assert page is not None
-            bench.desk.answer_training(judge, page.page, page.rows[0].row, "Spam")
+            bench.judging.answer_training(judge, page.page, page.rows[0].row, "Spam")
         elif fate != "left":
-            while bench.desk.state(judge).stage == "training":
+            while bench.judging.state(judge).stage == "training":
                 bench.turn(judge, right=fate == "passed")
         if fate == "passed":
             bench.turn(judge)
     for value in ("1", "true"):
         bench.arrive(f"dry {value}", channel="panel", parameters={"dry_run": value})
     bench.arrive("real", channel="panel", parameters={"dry_run": "0"})
-    report = bench.office.arm_report(bench.slug, resamples=0)
+    report = bench.services.arms.report(bench.slug, resamples=0)
     assert report.left_out == 2
     assert report.notes[0] == "Left out: 2 on a dry run."
     assert sum(row.came for row in report.funnel) == 9
@@ -185,11 +185,11 @@ def test_a_test_gold_measures_the_work_itself(sqlite: Database) -> None:
     for number in range(4):
         judge = trained(bench, f"j{number}")
         for _ in range(3):
-            if bench.desk.state(judge).open_items:
+            if bench.judging.state(judge).open_items:
                 label = "Matching" if arm_of(bench, judge) == "one" else "Spam"
                 bench.turn(judge, label=label)
     truth = {f"t{t}d{d}": "Matching" if d < 3 else "Spam" for t in range(4) for d in range(5)}
-    report = bench.office.arm_report(bench.slug, test=Gold.of(truth), resamples=50)
+    report = bench.services.arms.report(bench.slug, test=Gold.of(truth), resamples=50)
     assert report.against == "gold"
     found = report.tables()["measures"].to_pylist()
     voted = {(row["arm"], row["measure"]): row for row in found if row["what"] == VOTE}
@@ -200,27 +200,27 @@ def test_a_test_gold_measures_the_work_itself(sqlite: Database) -> None:
     assert voted["one", "precision Matching"]["value"] == 0.6
     assert voted["one", "precision Spam"]["value"] is None
     with pytest.raises(BadData, match="gold: no item of it was judged"):
-        bench.office.arm_report(bench.slug, test=Gold.of({"elsewhere": "Spam"}))
+        bench.services.arms.report(bench.slug, test=Gold.of({"elsewhere": "Spam"}))
 
 
 def test_several_accepted_labels_are_all_right(sqlite: Database) -> None:
     bench = bench_of(sqlite, training=False, golds=20, topics=8)
     for gold in range(20):
-        bench.office.edit_gold(bench.slug, f"gold{gold}", accepted=("Spam", "Matching"))
+        bench.services.gold.edit(bench.slug, f"gold{gold}", accepted=("Spam", "Matching"))
     judge = bench.arrive().judge
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     golds = sorted(bench.truths(page))
     given = dict(
         zip(golds, ("Spam", "Matching", "Matching", "Off Topic", "can't judge"), strict=True)
     )
-    bench.desk.submit(
+    bench.judging.submit(
         judge,
         page.page,
         page.key,
         [Answer(row=row.row, label=given.get(row.row, "Spam")) for row in page.rows],
     )
-    report = bench.office.arm_report(bench.slug, resamples=0)
+    report = bench.services.arms.report(bench.slug, resamples=0)
     mine = {one.measure: one for one in report.measured if one.what == JUDGES and one.units}
     assert mine["accuracy"].value == 3 / 4
     assert mine["recall Matching"].value == 1.0
@@ -235,13 +235,13 @@ def test_only_the_first_answer_to_a_gold_counts(sqlite: Database) -> None:
     judge = trained(bench, "anna")
     for _ in range(3):
         bench.turn(judge)
-    report = bench.office.arm_report(bench.slug, resamples=0)
+    report = bench.services.arms.report(bench.slug, resamples=0)
     used = [one for one in report.measured if one.what == JUDGES and one.units]
     assert {one.judgments for one in used} == {2}
 
 
 def test_a_project_without_answers_has_a_report(database: Database) -> None:
-    report: ArmReport = bench_of(database).office.arm_report("made")
+    report: ArmReport = bench_of(database).services.arms.report("made")
     assert [row.came for row in report.funnel] == [0, 0]
     assert report.notes == (
         "No answer of known truth yet: there is nothing to measure accuracy by.",
@@ -250,7 +250,7 @@ def test_a_project_without_answers_has_a_report(database: Database) -> None:
         "funnel": 2, "measures": 36, "differences": 0,
     }  # fmt: skip
     with pytest.raises(BadSetting, match="resamples = -1"):
-        bench_of(database).office.arm_report("made", resamples=-1)
+        bench_of(database).services.arms.report("made", resamples=-1)
 
 
 @pytest.mark.parametrize(
@@ -266,19 +266,19 @@ def test_arms_with_other_screening_mixes_are_compared_only_where_they_can_be(
 ) -> None:
     bench = Bench(sqlite, made_project(topics=8, golds=60, **{**POLICY, "training": False}))
     mixes = [{"Matching": 9, "Spam": 1}, {"Matching": 1, "Spam": 9}]
-    bench.office.set_arms(
+    bench.services.arms.set_all(
         bench.slug, [Arm(name=f"m{n}", screening_mix=mix) for n, mix in enumerate(mixes)]
     )
     rng = np.random.default_rng(1)
     for number in range(8):
         page_at_random(bench, bench.arrive(f"j{number}").judge, 0.6, rng)
-    report = bench.office.arm_report(bench.slug, resamples=50)
+    report = bench.services.arms.report(bench.slug, resamples=50)
     assert any("do not compare; recall does" in note for note in report.notes)
     kinds = {(one.measure.split()[0], one.test) for one in report.differences}
     assert kinds == {
         ("recall", "permutation of judges"), ("accuracy", "sign test over items"),
     }  # fmt: skip
     truth = {f"t{t}d{d}": "Matching" for t in range(8) for d in range(5)}
-    tested = bench.office.arm_report(bench.slug, test=Gold.of(truth), resamples=50)
+    tested = bench.services.arms.report(bench.slug, test=Gold.of(truth), resamples=50)
     assert tested.overall(VOTE) is not None
     assert tested.notes == ()

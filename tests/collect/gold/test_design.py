@@ -203,30 +203,30 @@ def test_an_approved_suggestion_becomes_gold_and_is_work_no_more(database: Datab
     for number in range(3):
         judge = bench.arrive(f"j{number}").judge
         bench.turn(judge, label="Spam")
-    judgments = bench.office.judgments(bench.slug)
+    judgments = bench.services.exports.get_judgments(bench.slug)
     assert judgments is not None
     consensus = MajorityVote().fit(judgments)
-    (found,) = bench.office.suggest_gold(bench.slug, consensus, 1)
+    (found,) = bench.services.gold.suggest(bench.slug, consensus, 1)
     assert (found.label, found.judgments) == ("Spam", 3)
-    before = bench.office.progress(bench.slug)
-    done = bench.office.approve_gold(
+    before = bench.services.projects.get_progress(bench.slug)
+    done = bench.services.gold.approve(
         bench.slug, found.item, accepted=["Spam"], reason="It is advertising."
     )
     assert done.golds_added == 1
-    row = next(row for row in bench.office.golds(bench.slug) if row.item == found.item)
+    row = next(row for row in bench.services.gold.get_all(bench.slug) if row.item == found.item)
     assert (row.accepted, row.role, row.reason) == (("Spam",), "screening", "It is advertising.")
-    after = bench.office.progress(bench.slug)
+    after = bench.services.projects.get_progress(bench.slug)
     assert after.items == before.items - 1
-    assert len(bench.office.judgments(bench.slug)) == len(judgments)  # type: ignore[arg-type]
+    assert len(bench.services.exports.get_judgments(bench.slug)) == len(judgments)  # type: ignore[arg-type]
     bench.check()
-    again = bench.office.suggest_gold(bench.slug, consensus, 99)
+    again = bench.services.gold.suggest(bench.slug, consensus, 99)
     assert found.item not in {one.item for one in again}
     with pytest.raises(Refused, check=lambda error: error.code == "gold-already"):
-        bench.office.approve_gold(bench.slug, found.item, accepted=["Spam"])
+        bench.services.gold.approve(bench.slug, found.item, accepted=["Spam"])
     with pytest.raises(NotFound):
-        bench.office.approve_gold(bench.slug, "nowhere", accepted=["Spam"])
+        bench.services.gold.approve(bench.slug, "nowhere", accepted=["Spam"])
     with pytest.raises(AdjudgeError, match="'Nonsense' is not on the scale"):
-        bench.office.approve_gold(bench.slug, again[0].item, accepted=["Nonsense"])
+        bench.services.gold.approve(bench.slug, again[0].item, accepted=["Nonsense"])
 
 
 def test_an_approval_waits_for_answers_before_it_locks_the_item(postgresql: Database) -> None:
@@ -237,7 +237,7 @@ def test_an_approval_waits_for_answers_before_it_locks_the_item(postgresql: Data
     with ThreadPoolExecutor(1) as pool:
         with postgresql.engine.begin() as on:
             lock_judge(on, judge)  # she is answering a page
-            done = pool.submit(bench.office.approve_gold, bench.slug, item, accepted=["Spam"])
+            done = pool.submit(bench.services.gold.approve, bench.slug, item, accepted=["Spam"])
             with pytest.raises(TimeoutError):
                 done.result(0.3)
             on.execute(sa.text("SET LOCAL lock_timeout = '200ms'"))
@@ -248,8 +248,8 @@ def test_an_approval_waits_for_answers_before_it_locks_the_item(postgresql: Data
 def test_gold_is_split_by_design_and_judges_are_trained_by_it(database: Database) -> None:
     bench = Bench(database, made_project(topics=4, golds=40, training_pairs=8))
     mix = {"Matching": 3.0, "Spam": 1.0}
-    made = bench.office.design_gold(bench.slug, training_mix=mix)
-    roles = Counter((row.role, row.accepted[0]) for row in bench.office.golds(bench.slug))
+    made = bench.services.gold.design(bench.slug, training_mix=mix)
+    roles = Counter((row.role, row.accepted[0]) for row in bench.services.gold.get_all(bench.slug))
     assert roles == {
         ("training", "Matching"): 6, ("training", "Spam"): 2,
         ("screening", "Matching"): 4, ("screening", "Spam"): 8,
@@ -258,8 +258,8 @@ def test_gold_is_split_by_design_and_judges_are_trained_by_it(database: Database
     assert len(made.training) == 8
     judge = bench.arrive().judge
     shown: Counter[str] = Counter()
-    while bench.desk.state(judge).stage == "training":
-        page = bench.desk.page(judge)
+    while bench.judging.state(judge).stage == "training":
+        page = bench.judging.page(judge)
         assert page is not None
         shown.update(bench.truths(page).values())
         bench.turn(judge)
@@ -269,17 +269,17 @@ def test_gold_is_split_by_design_and_judges_are_trained_by_it(database: Database
 
 def test_arms_are_told_what_their_gold_cannot_give(sqlite: Database) -> None:
     bench = Bench(sqlite, made_project(topics=4, golds=40, judgments_per_item=10))
-    assert bench.office.arm_warnings(bench.slug) == []
-    bench.office.set_arms(
+    assert bench.services.arms.get_warnings(bench.slug) == []
+    bench.services.arms.set_all(
         bench.slug,
         [Arm(name="even", training_mix="uniform"), Arm(name="one", training_mix={"Spam": 1})],
     )
-    assert bench.office.arm_warnings(bench.slug) == [
+    assert bench.services.arms.get_warnings(bench.slug) == [
         "The training gold cannot give arm one its label mix: 10 Spam more are needed, and other "
         "labels stand in for them.",
     ]
-    bench.office.set_policy(bench.slug, {"judgments_per_item": 5, "training_pairs": 8})
-    assert bench.office.arm_warnings(bench.slug) == [
+    bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 5, "training_pairs": 8})
+    assert bench.services.arms.get_warnings(bench.slug) == [
         "Arms share the items, which close at 5 trusted judgments over all 2 arms: about 2.5 an "
         "item in each arm. For 5 an item in each, set judgments_per_item to 5 and "
         "judgments_by_arm.",
@@ -295,15 +295,15 @@ def test_arms_are_told_what_their_gold_cannot_give(sqlite: Database) -> None:
 def test_the_forecast_of_a_project_takes_judges_from_those_who_worked(sqlite: Database) -> None:
     bench = Bench(sqlite, made_project(topics=16, golds=40, training_pairs=4))
     # 80 items, 5 judgments, 20 a page: 20 pages; nobody has come, so five judges at least
-    assert bench.office.gold_forecast(bench.slug).judges == 5
-    assert bench.office.gold_forecast(bench.slug, judges=8).pages_a_judge == 2.5
+    assert bench.services.gold.forecast(bench.slug).judges == 5
+    assert bench.services.gold.forecast(bench.slug, judges=8).pages_a_judge == 2.5
     dry = bench.arrive("tester", kind="dry-run").judge
     for _ in range(2):
         bench.turn(dry)
-    assert bench.office.gold_forecast(bench.slug).judges == 5, "a dry run counts nowhere"
+    assert bench.services.gold.forecast(bench.slug).judges == 5, "a dry run counts nowhere"
     judge = bench.trained()
     bench.turn(judge)
-    assert bench.office.gold_forecast(bench.slug).judges == 20
+    assert bench.services.gold.forecast(bench.slug).judges == 20
 
 
 def test_a_mix_of_strange_labels_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Gold edited in the office: everyone regraded, the wronged unblocked, exactly as by the log."""
+"""Gold edited in the services: everyone regraded, the wronged unblocked, exactly as by the log."""
 
 from __future__ import annotations
 
@@ -19,62 +19,64 @@ def test_an_edit_of_gold_regrades_everyone_and_unblocks_the_wronged(database: Da
     assert bench.turn(judge, right=False).view.stage == "blocked"
     bench.turn(other)
     bench.check()
-    wrong = [answer for answer in bench.office.judge(bench.slug, judge).golds if not answer.right]
+    wrong = [
+        answer for answer in bench.services.judges.get(bench.slug, judge).golds if not answer.right
+    ]
     assert len(wrong) == 10
     unblocked: list[str] = []
     for answer in wrong:
-        done = bench.office.edit_gold(
+        done = bench.services.gold.edit(
             bench.slug, answer.item, accepted=[*answer.accepted, answer.label]
         )
         assert done.changed >= 1
         unblocked += done.unblocked
         bench.check()
     assert unblocked == [judge]
-    view = bench.desk.state(judge)
+    view = bench.judging.state(judge)
     assert (view.stage, view.accuracy) == ("working", 1.0)
     assert view.notice[0] == "A known answer was corrected: your work counts again. We are sorry."
     assert sum(item.trusted for item in bench.items()) == 60
-    rows = bench.office.golds(bench.slug)
+    rows = bench.services.gold.get_all(bench.slug)
     assert sum(row.missed for row in rows) == 0
     assert {row.version for row in rows if row.item == wrong[0].item} == {2}
     with pytest.raises(NotFound, match="there is no gold 't0d0'"):
-        bench.office.edit_gold(bench.slug, "t0d0", active=False)
+        bench.services.gold.edit(bench.slug, "t0d0", active=False)
     with pytest.raises(BadData, match="'Great' is not on the scale"):
-        bench.office.edit_gold(bench.slug, "gold0", accepted=["Great"])
+        bench.services.gold.edit(bench.slug, "gold0", accepted=["Great"])
     with pytest.raises(BadSetting, match="role = 'x'"):
-        bench.office.edit_gold(bench.slug, "gold0", role="x")
+        bench.services.gold.edit(bench.slug, "gold0", role="x")
 
 
 def test_who_failed_the_training_by_wrong_gold_is_let_in(database: Database) -> None:
     bench = Bench(database, golds=6, training_pairs=2, training_pass=1.0)
     judge = bench.arrive().judge
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
-    outcome = bench.desk.submit(judge, page.page, page.key, bench.answers(page, right=False))
+    outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page, right=False))
     assert outcome.view.stage == "failed"
     passed: list[str] = []
-    for answer in bench.office.judge(bench.slug, judge).golds:
-        done = bench.office.edit_gold(bench.slug, answer.item, active=False)
+    for answer in bench.services.judges.get(bench.slug, judge).golds:
+        done = bench.services.gold.edit(bench.slug, answer.item, active=False)
         passed += done.passed
     assert passed == [judge]
-    assert bench.desk.state(judge).stage == "working"
+    assert bench.judging.state(judge).stage == "working"
     bench.check()
 
 
 def test_golds_are_listed_contested_first_then_by_misses(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
-    outcome = bench.desk.submit(judge, page.page, page.key, bench.answers(page, right=False))
-    bench.desk.contest(judge, page.page, outcome.feedback[0].row, "it matches")
-    rows = bench.office.golds(bench.slug)
-    (contest,) = bench.office.contests(bench.slug)
+    outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page, right=False))
+    bench.judging.contest(judge, page.page, outcome.feedback[0].row, "it matches")
+    rows = bench.services.gold.get_all(bench.slug)
+    (contest,) = bench.services.gold.get_contests(bench.slug)
     assert (rows[0].item, rows[0].contests) == (contest.item, 1)
     assert [row.missed_share for row in rows[:5]] == [1.0] * 5
     assert {row.missed for row in rows[5:]} == {0}
     assert sum(row.shown for row in rows) == 25
-    assert bench.office.contests(bench.slug, settled=None) == [contest]
+    assert bench.services.gold.get_contests(bench.slug, settled=None) == [contest]
 
 
 @pytest.mark.slow
@@ -118,22 +120,22 @@ def test_ten_thousand_answers_are_regraded_exactly(sqlite: Database) -> None:
             figures = {"golds": [[gold.id, "Spam"]], "rows": 1}
             lines.append({**head, "judge": who, "event": "page-answered", "figures": figures})
         on.execute(sa.insert(schema.log), lines)
-    assert bench.office.audit(bench.slug) == []
-    done = bench.office.edit_gold(bench.slug, "gold0", accepted=["Spam"])
+    assert bench.services.projects.audit(bench.slug) == []
+    done = bench.services.gold.edit(bench.slug, "gold0", accepted=["Spam"])
     assert done.changed >= count
-    assert bench.office.audit(bench.slug) == []
+    assert bench.services.projects.audit(bench.slug) == []
 
 
 def test_a_fresh_start_stays_one_when_old_gold_is_edited(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60, training=False)
     judge = bench.arrive().judge
     bench.turn(judge, right=False)
-    old = bench.office.judge(bench.slug, judge).golds[0]
-    bench.office.block(bench.slug, judge)
-    bench.office.unblock(bench.slug, judge)
+    old = bench.services.judges.get(bench.slug, judge).golds[0]
+    bench.services.judges.block(bench.slug, judge)
+    bench.services.judges.unblock(bench.slug, judge)
     bench.turn(judge)
-    done = bench.office.edit_gold(bench.slug, old.item, accepted=[old.label])
+    done = bench.services.gold.edit(bench.slug, old.item, accepted=[old.label])
     assert done.changed >= 1
-    view = bench.desk.state(judge)
+    view = bench.judging.state(judge)
     assert (view.gold_seen, view.gold_right) == (5, 5)
     bench.check()

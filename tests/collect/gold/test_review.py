@@ -17,7 +17,7 @@ from collecting import Bench
 
 def turn(bench: Bench, judge: str, missed: set[str]) -> dict[str, int]:
     """One page, all gold right but what is named; the rows of golds by their items."""
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     with bench.database.read() as on:
         rows = on.execute(
@@ -29,10 +29,10 @@ def turn(bench: Bench, judge: str, missed: set[str]) -> dict[str, int]:
         ).all()
     label = {row.row: "Spam" if row.name in missed else row.accepted[0] for row in rows}
     answers = [Answer(row=row.row, label=label.get(row.row, "Matching")) for row in page.rows]
-    bench.desk.submit(judge, page.page, page.key, answers)
+    bench.judging.submit(judge, page.page, page.key, answers)
     places = {row.name: row.row for row in rows}
     for name in missed & places.keys():
-        bench.desk.contest(judge, page.page, places[name], f"{name} is spam, says {judge}")
+        bench.judging.contest(judge, page.page, places[name], f"{name} is spam, says {judge}")
     return places
 
 
@@ -44,40 +44,40 @@ def test_an_edit_that_grants_a_contest_settles_it_and_tells_every_judge(
         queries_per_page=2, results_per_query=5, least_golds=99, judgments_per_item=1,
     )  # fmt: skip
     for gold in range(6):
-        bench.office.edit_gold(bench.slug, f"gold{gold}", accepted=["Matching"])
+        bench.services.gold.edit(bench.slug, f"gold{gold}", accepted=["Matching"])
     judges = [bench.arrive(f"j{number}").judge for number in range(3)]
     for judge in judges:  # until each has met the gold that is wrong
         while "gold5" not in turn(bench, judge, {"gold5"}):
             pass
     careless = bench.arrive("careless").judge
     turn(bench, careless, {f"gold{gold}" for gold in range(5)})
-    rows = bench.office.golds(bench.slug)
+    rows = bench.services.gold.get_all(bench.slug)
     assert (rows[0].item, rows[0].best_say, rows[0].contests) == ("gold5", "Spam", 3)
     assert rows[0].doubt > rows[1].doubt > 0
     assert [row.doubt for row in rows] == sorted((row.doubt for row in rows), reverse=True)
-    done = bench.office.edit_gold(bench.slug, "gold5", accepted=["Spam", "Matching"])
+    done = bench.services.gold.edit(bench.slug, "gold5", accepted=["Spam", "Matching"])
     assert (done.upheld, done.changed, done.judges) == (3, 3, 3)
-    left = bench.office.contests(bench.slug)
+    left = bench.services.gold.get_contests(bench.slug)
     assert {one.judge for one in left} == {careless}
-    settled = bench.office.contests(bench.slug, settled=True)
+    settled = bench.services.gold.get_contests(bench.slug, settled=True)
     assert {(one.judge, one.item, one.upheld) for one in settled} == {
         (judge, "gold5", True) for judge in judges
     }
     told = "A known answer was corrected: {} of your {} answers to such are right now."
     for judge in judges:
-        seen = bench.desk.state(judge).gold_seen
-        assert bench.desk.state(judge).notice == (
+        seen = bench.judging.state(judge).gold_seen
+        assert bench.judging.state(judge).notice == (
             told.format(seen, seen),
             "You were right to disagree. The known answer is changed.",
         )
-    bench.office.edit_gold(bench.slug, "gold5", accepted=["Matching"])
+    bench.services.gold.edit(bench.slug, "gold5", accepted=["Matching"])
     for judge in judges:  # of two tallies only the last is true
-        seen, *notice = bench.desk.state(judge).gold_seen, *bench.desk.state(judge).notice
+        seen, *notice = bench.judging.state(judge).gold_seen, *bench.judging.state(judge).notice
         tallies = [text for text in notice if "answers to such" in text]
         assert tallies == [told.format(seen - 1, seen)]
-    assert bench.office.golds(bench.slug)[0].item == "gold5"
-    bench.office.edit_gold(bench.slug, "gold5", active=False)
-    row = next(row for row in bench.office.golds(bench.slug) if row.item == "gold5")
+    assert bench.services.gold.get_all(bench.slug)[0].item == "gold5"
+    bench.services.gold.edit(bench.slug, "gold5", active=False)
+    row = next(row for row in bench.services.gold.get_all(bench.slug) if row.item == "gold5")
     assert (row.doubt, row.best_say) == (0.0, None)
     bench.check()
 
@@ -90,12 +90,12 @@ def test_many_are_trusted_again_as_one_after_the_other(sqlite: Database, tmp_pat
     judges = [bench.arrive(f"j{number}").judge for number in range(9)]
     for judge in judges[:6]:
         bench.turn(judge)
-        if bench.desk.page(judge) is not None:
+        if bench.judging.page(judge) is not None:
             bench.turn(judge)
-        bench.office.block(bench.slug, judge)
+        bench.services.judges.block(bench.slug, judge)
     for judge in judges[6:]:  # so that some of what comes back finds its place taken
         bench.turn(judge)
-    bench.desk.page(judges[8])
+    bench.judging.page(judges[8])
     sqlite.engine.dispose()
     shutil.copy(str(sqlite.url.database), tmp_path / "other.db")
     other = Database(tmp_path / "other.db")

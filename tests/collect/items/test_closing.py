@@ -1,4 +1,4 @@
-"""Adaptive closing through the real desk and office, with made judges of known confusion."""
+"""Adaptive closing through the real services, with made judges of known confusion."""
 
 from __future__ import annotations
 
@@ -64,20 +64,20 @@ def collect(database: Database, *, judges: int, fit_every: int, seed: int = 1, *
     idle = fitted = 0
     while idle < judges:
         for judge, skill in zip(names, skills, strict=True):
-            page = bench.desk.page(judge)
+            page = bench.judging.page(judge)
             idle = idle + 1 if page is None else 0
             if page is not None:
                 given = answer(page, truths, float(skill), rng)
-                bench.desk.submit(judge, page.page, page.key, given)
-        stored = bench.office.project(bench.slug).judgments
+                bench.judging.submit(judge, page.page, page.key, given)
+        stored = bench.services.projects.get(bench.slug).judgments
         if stored - fitted >= fit_every:
-            assert refit.fit_one(bench.office, bench.slug, refit.DEFAULT).state == "ready"
+            assert refit.fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
             fitted, idle = stored, 0
-    fit = refit.fit_one(bench.office, bench.slug, refit.DEFAULT)
+    fit = refit.fit_one(bench.services, bench.slug, refit.DEFAULT)
     rows = [row for page in range(fit.pages)
-            for row in refit.labels(bench.office, bench.slug, refit.DEFAULT, page)]  # fmt: skip
+            for row in refit.labels(bench.services, bench.slug, refit.DEFAULT, page)]  # fmt: skip
     right = [row["label"] == truths[f"title of {row['item']}"] for row in rows]
-    return Run(bench, bench.office.project(bench.slug).judgments, float(np.mean(right)))
+    return Run(bench, bench.services.projects.get(bench.slug).judgments, float(np.mean(right)))
 
 
 def test_fewer_judgments_than_a_fixed_number_at_no_less_accuracy(
@@ -92,7 +92,7 @@ def test_fewer_judgments_than_a_fixed_number_at_no_less_accuracy(
     assert fixed.judgments == 5 * 240
     assert adaptive.judgments < 0.92 * fixed.judgments
     assert adaptive.accuracy >= fixed.accuracy
-    savings = adaptive.bench.office.progress(adaptive.bench.slug).savings
+    savings = adaptive.bench.services.projects.get_progress(adaptive.bench.slug).savings
     assert savings is not None
     assert savings.closed >= 230  # a few may lack judges who have not judged them yet
     assert savings.saved == 5 * savings.closed - savings.judgments
@@ -103,7 +103,7 @@ def test_fewer_judgments_than_a_fixed_number_at_no_less_accuracy(
     assert savings.saved_money == pytest.approx(
         Decimal("0.01") * savings.saved, abs=Decimal("0.01")
     )
-    assert fixed.bench.office.progress(fixed.bench.slug).savings is None
+    assert fixed.bench.services.projects.get_progress(fixed.bench.slug).savings is None
     adaptive.bench.check()
     adaptive.bench.database.close()
 
@@ -116,7 +116,7 @@ def test_a_small_collection_closes_every_item_on_either_database(database: Datab
     run.bench.check()
     assert {item.state for item in run.bench.items()} == {"closed"}
     assert 2 * 24 <= run.judgments <= 6 * 24
-    (entry, *_) = run.bench.office.log(run.bench.slug, event="needs-renewed")
+    (entry, *_) = run.bench.services.projects.get_log(run.bench.slug, event="needs-renewed")
     assert entry.figures == {"items": 24, "sure": 24, "open": 0}
 
 
@@ -129,30 +129,30 @@ def test_an_item_is_asked_for_again_until_it_is_sure(database: Database) -> None
     anna, berta, carla, dora = (bench.arrive(key).judge for key in ("a", "b", "c", "d"))
     assert {item.needed for item in bench.items()} == {2}
     bench.turn(anna, label="Spam")
-    page = bench.desk.page(berta)
+    page = bench.judging.page(berta)
     assert page is not None
     given = [
         Answer(row=row.row, label="Spam" if place % 3 else "Matching")
         for place, row in enumerate(page.rows)
     ]
     doubted = {row.title for place, row in enumerate(page.rows) if place % 3 == 0}
-    bench.desk.submit(berta, page.page, page.key, given)
+    bench.judging.submit(berta, page.page, page.key, given)
     state = {item.title: (item.state, item.needed, item.trusted) for item in bench.items()}
     assert {title for title, (state, *_) in state.items() if state == "open"} == doubted
     assert all(state[title] == ("open", 3, 2) for title in doubted)
-    page = bench.desk.page(carla)
+    page = bench.judging.page(carla)
     assert page is not None
     assert {row.title for row in page.rows} == doubted, "each is asked for once, and nothing else"
-    assert bench.desk.page(dora) is None
+    assert bench.judging.page(dora) is None
     bench.clock.forward(minutes=61)
-    bench.desk.sweep()
+    bench.judging.sweep()
     bench.check()
     bench.turn(dora, label="Spam")
     assert {item.state for item in bench.items()} == {"closed"}
-    bench.office.block(bench.slug, anna)  # who was with dora against berta
+    bench.services.judges.block(bench.slug, anna)  # who was with dora against berta
     bench.check()
     assert {item.state for item in bench.items()} == {"open"}
-    bench.office.unblock(bench.slug, anna)
+    bench.services.judges.unblock(bench.slug, anna)
     bench.check()
     assert {item.state for item in bench.items()} == {"closed"}
 
@@ -165,15 +165,15 @@ def test_a_fit_closes_what_is_sure_by_it_and_opens_what_is_not(sqlite: Database)
     assert {item.state for item in bench.items()} == {"closed"}
     poor = replace_pool(bench, 0.3)
     assert {(item.state, item.needed) for item in bench.items()} == {("open", 3)}
-    assert poor == bench.office.setting(knowledge_name(bench.project))
-    page = bench.desk.page(bench.arrive("carla").judge)  # a desk that has the old snapshot
+    assert poor == bench.services.settings.get(knowledge_name(bench.project))
+    page = bench.judging.page(bench.arrive("carla").judge)  # a service that has the old snapshot
     assert page is not None
     assert len(page.rows) == 12
     replace_pool(bench, 0.9)
     assert {(item.state, item.needed) for item in bench.items()} == {("open", 3)}, "all are out"
     bench.check()
     bench.clock.forward(minutes=61)
-    bench.desk.sweep()
+    bench.judging.sweep()
     bench.check()
     assert {(item.state, item.needed) for item in bench.items()} == {("closed", 2)}
 
@@ -182,7 +182,7 @@ def replace_pool(bench: Bench, accuracy: float) -> Any:
     """A fit after which all judges are known to be right so often."""
     from adjudge.models.registry import model
 
-    judgments = bench.office.judgments(bench.slug)
+    judgments = bench.services.exports.get_judgments(bench.slug)
     assert judgments is not None
     fit = model("majority-vote").fit(judgments)
     rest = (1 - accuracy) / 3
@@ -190,9 +190,9 @@ def replace_pool(bench: Bench, accuracy: float) -> Any:
     many = np.broadcast_to(1000 * rates, (judgments.judge_count, 4, 4))
     alike = np.broadcast_to(rates, many.shape)
     even = replace(fit, confusion=alike, counts=many, prevalence=np.full((1, 4), 0.25))
-    learn(bench.office, bench.slug, even)
+    learn(bench.services, bench.slug, even)
     bench.check()
-    return bench.office.setting(knowledge_name(bench.project))
+    return bench.services.settings.get(knowledge_name(bench.project))
 
 
 def test_the_queue_begins_with_what_is_most_in_doubt(sqlite: Database) -> None:
@@ -204,12 +204,14 @@ def test_the_queue_begins_with_what_is_most_in_doubt(sqlite: Database) -> None:
     doubted = set()
     for place in range(4):
         bench.turn(anna, label="Spam")
-        page = bench.desk.page(berta)
+        page = bench.judging.page(berta)
         assert page is not None
         label = "Matching" if place == 2 else "Spam"
         doubted |= {row.title for row in page.rows} if place == 2 else set()
-        bench.desk.submit(berta, page.page, page.key, bench.answers(page, label=label))
-    bench.office.add_items(bench.slug, [made_item(f"new{n}", f"n{n}") for n in range(12)])
+        bench.judging.submit(berta, page.page, page.key, bench.answers(page, label=label))
+    bench.services.projects.add_items(
+        bench.slug, [made_item(f"new{n}", f"n{n}") for n in range(12)]
+    )
     replace_pool(bench, 0.7)
     ranks = {item.title: item.rank for item in bench.items() if item.state == "open"}
     fresh = [rank for title, rank in ranks.items() if title not in doubted]
@@ -224,19 +226,19 @@ def test_the_policy_can_change_while_items_are_out(database: Database) -> None:
     anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
     bench.turn(anna, label="Spam")
     bench.turn(berta, label="Spam")
-    page = bench.desk.page(bench.arrive("carla").judge)
+    page = bench.judging.page(bench.arrive("carla").judge)
     assert page is not None
-    bench.office.set_policy(bench.slug, {"closing": "adaptive"})
+    bench.services.projects.set_policy(bench.slug, {"closing": "adaptive"})
     bench.check()
     assert {(item.state, item.needed) for item in bench.items()} == {("open", 3)}
-    bench.office.set_policy(bench.slug, {"sure": 0.99})
+    bench.services.projects.set_policy(bench.slug, {"sure": 0.99})
     bench.check()
     bench.turn(bench.arrive("carla").judge, label="Off Topic")
     assert {item.state for item in bench.items()} == {"closed"}, "at the most, which is 3"
-    bench.office.set_policy(bench.slug, {"most_judgments": 4})
+    bench.services.projects.set_policy(bench.slug, {"most_judgments": 4})
     assert {(item.state, item.needed) for item in bench.items()} == {("open", 4)}
     bench.check()
-    bench.office.set_policy(bench.slug, {"closing": "fixed", "judgments_per_item": 5})
+    bench.services.projects.set_policy(bench.slug, {"closing": "fixed", "judgments_per_item": 5})
     assert {(item.state, item.needed) for item in bench.items()} == {("open", 5)}
     bench.check()
 
@@ -253,15 +255,15 @@ def test_judges_fits_and_blocks_at_once_keep_every_need_right(database: Database
 
     def judge_on(number: int) -> None:
         rng = np.random.default_rng(number)
-        while (page := bench.desk.page(judges[number])) is not None:
+        while (page := bench.judging.page(judges[number])) is not None:
             given = [Answer(row=row.row, label=LABELS[rng.integers(2)]) for row in page.rows]
-            bench.desk.submit(judges[number], page.page, page.key, given)
+            bench.judging.submit(judges[number], page.page, page.key, given)
 
     def disturb() -> None:
         while not done.is_set():
-            assert refit.fit_one(bench.office, bench.slug, refit.DEFAULT).state == "ready"
-            bench.office.block(bench.slug, judges[0])
-            bench.office.unblock(bench.slug, judges[0])
+            assert refit.fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
+            bench.services.judges.block(bench.slug, judges[0])
+            bench.services.judges.unblock(bench.slug, judges[0])
 
     other = threading.Thread(target=disturb)
     other.start()
@@ -273,6 +275,6 @@ def test_judges_fits_and_blocks_at_once_keep_every_need_right(database: Database
         other.join()
     check_counters(bench)
     check_standing(bench)
-    refit.fit_one(bench.office, bench.slug, refit.DEFAULT)
+    refit.fit_one(bench.services, bench.slug, refit.DEFAULT)
     bench.check()
     assert {item.state for item in bench.items()} <= {"closed", "open"}

@@ -38,14 +38,14 @@ class Halves(Bench):
         while len(self.there[arm]) <= place:
             self.arrive(f"judge {sum(map(len, self.there.values()))}")
             self.there = {"even": [], "plain": []}
-            for row in reversed(self.office.judges(self.slug)):
+            for row in reversed(self.services.judges.get_all(self.slug)):
                 self.there[row.arm].append(row.judge)
         return self.there[arm][place]
 
     def work_off(self, judge: str) -> int:
         """Every page that a judge is given; how many of her judgments were work."""
         pages = 0
-        while self.desk.page(judge) is not None:
+        while self.judging.page(judge) is not None:
             self.turn(judge)
             pages += 1
         return pages
@@ -70,11 +70,11 @@ def test_an_arm_that_is_done_lets_its_judges_finish_while_another_works_on(
     bench.work_off(first)
     assert bench.taken() == {(item.name, "even"): 1 for item in bench.work()}
     assert {item.state for item in bench.work()} == {"open"}
-    assert bench.desk.state(first).stage == "finished"
-    assert bench.desk.page(second) is None
-    done = bench.desk.state(second)
+    assert bench.judging.state(first).stage == "finished"
+    assert bench.judging.page(second) is None
+    done = bench.judging.state(second)
     assert (done.stage, done.open_items) == ("finished", False)
-    assert bench.desk.state(other).open_items
+    assert bench.judging.state(other).open_items
     bench.work_off(other)
     assert {item.state for item in bench.work()} == {"closed"}
     assert bench.taken() == {(item.name, arm.name): 1 for item in bench.work() for arm in ARMS}
@@ -83,30 +83,30 @@ def test_an_arm_that_is_done_lets_its_judges_finish_while_another_works_on(
 
 def test_who_waits_for_others_of_her_arm_is_not_finished(sqlite: Database) -> None:
     bench = Halves(sqlite, topics=1, results=2, screening=False)
-    bench.desk.page(bench.of("even"))  # all of it in her hands
+    bench.judging.page(bench.of("even"))  # all of it in her hands
     second = bench.of("even", 1)
-    assert bench.desk.page(second) is None
-    assert (bench.desk.state(second).stage, bench.desk.state(second).open_items) == (
+    assert bench.judging.page(second) is None
+    assert (bench.judging.state(second).stage, bench.judging.state(second).open_items) == (
         "working",
         False,
     )
-    assert bench.desk.page(bench.of("plain")) is not None
+    assert bench.judging.page(bench.of("plain")) is not None
 
 
 def test_a_late_page_counts_only_where_its_arm_has_room(database: Database) -> None:
     bench = Halves(database, topics=1, results=2, screening=False)
     slow, quick = bench.of("even"), bench.of("even", 1)
-    page = bench.desk.page(slow)
+    page = bench.judging.page(slow)
     assert page is not None
     bench.clock.forward(minutes=61)
     bench.work_off(quick)
-    bench.desk.submit(slow, page.page, page.key, bench.answers(page))
+    bench.judging.submit(slow, page.page, page.key, bench.answers(page))
     assert {(item.trusted, item.surplus, item.state) for item in bench.work()} == {(1, 1, "open")}
-    assert bench.desk.page(bench.of("plain")) is not None  # the other arm's place was not taken
-    bench.office.block(bench.slug, quick)  # hers counts now
+    assert bench.judging.page(bench.of("plain")) is not None  # the other arm's place was not taken
+    bench.services.judges.block(bench.slug, quick)  # hers counts now
     assert {(item.trusted, item.surplus) for item in bench.work()} == {(1, 0)}
     assert set(bench.taken().values()) == {1}
-    bench.office.unblock(bench.slug, quick)
+    bench.services.judges.unblock(bench.slug, quick)
     assert {(item.trusted, item.surplus) for item in bench.work()} == {(1, 1)}
     check_quotas(bench)
 
@@ -117,9 +117,9 @@ def test_what_a_blocked_judge_had_reopens_for_her_arm_alone(database: Database) 
     for judge in (gone, other):
         bench.work_off(judge)
     assert {item.state for item in bench.work()} == {"closed"}
-    bench.office.block(bench.slug, gone)
+    bench.services.judges.block(bench.slug, gone)
     assert {item.state for item in bench.work()} == {"open"}
-    assert not bench.desk.state(bench.of("plain", 1)).open_items
+    assert not bench.judging.state(bench.of("plain", 1)).open_items
     bench.work_off(next_one)
     assert {item.state for item in bench.work()} == {"closed"}
     check_quotas(bench)
@@ -130,15 +130,15 @@ def test_numbers_that_an_arm_has_passed_are_refused(sqlite: Database) -> None:
     for place in (0, 1):
         bench.work_off(bench.of("even", place))
     with pytest.raises(Refused) as refusal:
-        bench.office.set_policy(bench.slug, {"judgments_per_item": 1})
+        bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 1})
     assert refusal.value.code == "quota-passed"
     assert str(refusal.value) == (
         "2 items have more than 1 judgments in one arm already: a quota by arm cannot be lower "
         "than that"
     )
-    bench.office.set_policy(bench.slug, {"judgments_by_arm": False})
+    bench.services.projects.set_policy(bench.slug, {"judgments_by_arm": False})
     assert {(item.needed, item.state) for item in bench.work()} == {(2, "closed")}
-    bench.office.set_policy(bench.slug, {"judgments_by_arm": True})
+    bench.services.projects.set_policy(bench.slug, {"judgments_by_arm": True})
     assert {(item.needed, item.state) for item in bench.work()} == {(4, "open")}
     bench.check()
 
@@ -148,15 +148,17 @@ def test_an_arm_that_is_added_brings_its_number(sqlite: Database) -> None:
     bench.work_off(bench.of("even"))
     bench.work_off(bench.of("plain"))
     assert {item.state for item in bench.work()} == {"closed"}
-    bench.office.set_arms(bench.slug, (*ARMS, Arm(name="third", feedback=False)))
+    bench.services.arms.set_all(bench.slug, (*ARMS, Arm(name="third", feedback=False)))
     assert {(item.needed, item.state) for item in bench.work()} == {(3, "open")}
-    assert not bench.desk.state(bench.of("even")).open_items
-    assert bench.office.arm_warnings(bench.slug) == []
+    assert not bench.judging.state(bench.of("even")).open_items
+    assert bench.services.arms.get_warnings(bench.slug) == []
     bench.check()
     # Three arms with one each are as many judgments as one arm with three.
-    by_arm = bench.office.gold_forecast(bench.slug, judges=6)
-    bench.office.set_policy(bench.slug, {"judgments_by_arm": False, "judgments_per_item": 3})
-    assert bench.office.gold_forecast(bench.slug, judges=6) == by_arm
+    by_arm = bench.services.gold.forecast(bench.slug, judges=6)
+    bench.services.projects.set_policy(
+        bench.slug, {"judgments_by_arm": False, "judgments_per_item": 3}
+    )
+    assert bench.services.gold.forecast(bench.slug, judges=6) == by_arm
 
 
 def test_arms_keep_to_their_numbers_while_many_work_and_are_blocked(database: Database) -> None:
@@ -168,16 +170,16 @@ def test_arms_keep_to_their_numbers_while_many_work_and_are_blocked(database: Da
 
     def work(judge: str) -> None:
         for _ in range(10):
-            page = bench.desk.page(judge)
+            page = bench.judging.page(judge)
             if page is None:
                 return
-            bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+            bench.judging.submit(judge, page.page, page.key, bench.answers(page))
 
     def rule(judge: str) -> None:
         for _ in range(4):
-            bench.office.block(bench.slug, judge)
+            bench.services.judges.block(bench.slug, judge)
             over.append(check_quotas(bench))
-            bench.office.unblock(bench.slug, judge)
+            bench.services.judges.unblock(bench.slug, judge)
 
     with ThreadPoolExecutor(8) as pool:
         ended = [pool.submit(work, judge) for judge in judges[2:]]

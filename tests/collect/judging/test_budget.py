@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 import sqlalchemy as sa
 
-from adjudge.collect.rules.wording import BUDGET_SPENT
+from adjudge.collect.rules.endings import BUDGET_SPENT
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.errors import Refused
@@ -33,9 +33,9 @@ def all_at_once(bench: Bench, judges: int) -> None:
     def life(number: int) -> None:
         judge = bench.arrive(f"judge {number}").judge
         gate.wait()
-        while (page := bench.desk.page(judge)) is not None:
-            assert bench.office.progress(bench.slug).budget is not None
-            bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+        while (page := bench.judging.page(judge)) is not None:
+            assert bench.services.projects.get_progress(bench.slug).budget is not None
+            bench.judging.submit(judge, page.page, page.key, bench.answers(page))
 
     with ThreadPoolExecutor(judges) as pool:
         list(pool.map(life, range(judges)))
@@ -47,7 +47,7 @@ def test_the_budget_is_spent_to_the_last_page_and_not_passed(database: Database)
         **PAGES,
     )  # fmt: skip
     all_at_once(bench, 6)
-    progress = bench.office.progress(bench.slug)
+    progress = bench.services.projects.get_progress(bench.slug)
     assert progress.cost == Decimal("1.40")
     assert progress.budget is not None
     assert (progress.budget.spent, progress.budget.earned) == (True, Decimal("1.40"))
@@ -56,18 +56,18 @@ def test_the_budget_is_spent_to_the_last_page_and_not_passed(database: Database)
     assert (view.stage, view.open_items, view.completion_code) == ("finished", False, "DONE")
     assert view.reason.startswith("The budget of this project was spent")
     bench.check()
-    bench.office.set_policy(bench.slug, {"budget": "1.60"})
-    offered = bench.desk.state(view.judge)
+    bench.services.projects.set_policy(bench.slug, {"budget": "1.60"})
+    offered = bench.judging.state(view.judge)
     assert (offered.stage, offered.open_items) == ("finished", True), "her end page says so"
-    assert bench.desk.page(view.judge) is not None, "a larger budget takes her up again"
-    assert bench.desk.state(view.judge).stage == "working"
+    assert bench.judging.page(view.judge) is not None, "a larger budget takes her up again"
+    assert bench.judging.state(view.judge).stage == "working"
 
 
 def test_a_budget_of_judgments_ends_with_a_short_page(database: Database) -> None:
     bench = Bench(database, topics=10, golds=8, budget_judgments=33, **PAGES)
     all_at_once(bench, 4)
     assert worked(bench) == 33
-    budget = bench.office.progress(bench.slug).budget
+    budget = bench.services.projects.get_progress(bench.slug).budget
     assert budget is not None
     assert (budget.judged, budget.rows_in_hand, budget.spent) == (33, 0, True)
     reasons = {row.reason for row in bench.rows(sa.select(schema.judges))}
@@ -78,17 +78,17 @@ def test_a_budget_of_judgments_ends_with_a_short_page(database: Database) -> Non
 def test_what_is_in_judges_hands_is_kept_for_them_until_it_expires(sqlite: Database) -> None:
     bench = Bench(sqlite, pay_per_page="0.20", budget="0.20", lease_minutes=30, **PAGES)
     anna, berta, carla = (bench.arrive(key).judge for key in ("anna", "berta", "carla"))
-    page = bench.desk.page(anna)
+    page = bench.judging.page(anna)
     assert page is not None
-    assert bench.desk.page(berta) is None
+    assert bench.judging.page(berta) is None
     bench.clock.forward(minutes=31)
-    assert bench.desk.page(carla) is not None, "anna's time is over"
+    assert bench.judging.page(carla) is not None, "anna's time is over"
     with pytest.raises(Refused) as late:
-        bench.desk.submit(anna, page.page, page.key, bench.answers(page))
+        bench.judging.submit(anna, page.page, page.key, bench.answers(page))
     assert late.value.code == "page-expired"
     assert "the budget of the project is spent" in str(late.value)
     bench.turn(carla)
-    assert bench.office.progress(bench.slug).cost == Decimal("0.20")
+    assert bench.services.projects.get_progress(bench.slug).cost == Decimal("0.20")
     bench.check()
 
 
@@ -98,19 +98,19 @@ def test_nobody_is_trained_for_work_that_cannot_be_paid(sqlite: Database) -> Non
         queries_per_page=2, results_per_query=2, code_finished="DONE", code_nothing_left="LATE",
     )  # fmt: skip
     anna, berta = (bench.arrive(key).judge for key in ("anna", "berta"))
-    assert bench.desk.page(anna) is not None
-    assert bench.desk.page(berta) is not None, "0.05 for anna, 0.20 for a page of berta's"
+    assert bench.judging.page(anna) is not None
+    assert bench.judging.page(berta) is not None, "0.05 for anna, 0.20 for a page of berta's"
     carla = bench.arrive("carla").judge
-    assert bench.desk.page(carla) is None
-    view = bench.desk.state(carla)
+    assert bench.judging.page(carla) is None
+    view = bench.judging.state(carla)
     assert (view.stage, view.completion_code, view.pay) == ("finished", "LATE", Decimal("0.00"))
     bench.turn(anna)
     bench.turn(berta, right=False)
-    assert bench.desk.state(berta).stage == "failed"
+    assert bench.judging.state(berta).stage == "failed"
     bench.turn(anna)
-    assert bench.desk.page(anna) is None
-    assert bench.office.progress(bench.slug).cost == Decimal("0.25")
-    bench.office.set_policy(bench.slug, {"budget": "9.00"})
-    assert bench.desk.page(carla) is None, "she never did the training"
-    assert bench.desk.page(anna) is not None
+    assert bench.judging.page(anna) is None
+    assert bench.services.projects.get_progress(bench.slug).cost == Decimal("0.25")
+    bench.services.projects.set_policy(bench.slug, {"budget": "9.00"})
+    assert bench.judging.page(carla) is None, "she never did the training"
+    assert bench.judging.page(anna) is not None
     bench.check()

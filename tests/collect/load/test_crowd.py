@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Project
@@ -64,7 +64,7 @@ def check(database: Database, server: ServerProcess, slug: str, came: Crowded) -
     bench = _Looked(database, slug)
     check_counters(bench)
     check_standing(bench)
-    assert bench.office.audit(slug) == []
+    assert bench.services.projects.audit(slug) == []
     check_ends(bench, came)
 
 
@@ -75,7 +75,7 @@ def check_ends(bench: Bench, came: Crowded) -> None:
     assert ended["ethical"] == {"finished"}
     assert (ended["spammer"] | ended["random"]) & {"failed", "blocked"}
     assert any(one.gone for one in came.ended if one.role == "dropout")
-    progress = bench.office.progress(bench.slug)
+    progress = bench.services.projects.get_progress(bench.slug)
     assert progress.closed == progress.items
 
 
@@ -83,7 +83,7 @@ class _Looked(Bench):
     """The bench's checks on a project that is there already."""
 
     def __init__(self, database: Database, slug: str) -> None:
-        self.database, self.slug, self.office = database, slug, Office(database)
+        self.database, self.slug, self.services = database, slug, RequesterServices(database)
         with database.read() as on:
             wanted = sa.select(schema.projects.c.id).where(schema.projects.c.slug == slug)
             self.project = on.execute(wanted).scalar_one()

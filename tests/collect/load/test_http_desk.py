@@ -23,9 +23,11 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def token_of(site: Site, scope: str, slug: str) -> str:
-    owner = site.office.set_up(site.office.setup_token(), "ada", site.admin_password)
+    owner = site.services.accounts.set_up(
+        site.services.accounts.make_setup_token(), "ada", site.admin_password
+    )
     project = slug if scope == "judge" else None
-    return site.office.acting(owner).make_token("t", scope=scope, project=project)[1]  # type: ignore[arg-type]
+    return site.services.acting_for(owner).accounts.make_token("t", scope=scope, project=project)[1]  # type: ignore[arg-type]
 
 
 def looked(rows: tuple[str, ...]) -> list[str]:

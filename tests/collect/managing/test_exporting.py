@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.collect.services import exporting
-from adjudge.collect.services.desk import Desk
-from adjudge.collect.services.office import Office
+from adjudge.collect.managing import exporting
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Arrival
 from adjudge.collect.values.project import Arm
@@ -23,16 +23,16 @@ from sites import small_project
 
 
 @pytest.fixture
-def judged(tmp_path: Path) -> tuple[Office, str]:
+def judged(tmp_path: Path) -> tuple[RequesterServices, str]:
     """A project that two judges have judged whole, one of whom comments in formulas."""
     store = Database(tmp_path / "adjudge.db")
-    office, desk = Office(store), Desk(store)
-    slug = office.create_project(small_project(training=False)).slug
-    office.set_state(slug, "open")
+    services, judging = RequesterServices(store), JudgingService(store)
+    slug = services.projects.create(small_project(training=False)).slug
+    services.projects.set_state(slug, "open")
     for key in ("a", "b"):
-        judge = desk.arrive(Arrival(project=slug, channel="api", key=key)).judge
-        desk.consent(judge)
-        while (page := desk.page(judge)) is not None:
+        judge = judging.arrive(Arrival(project=slug, channel="api", key=key)).judge
+        judging.consent(judge)
+        while (page := judging.page(judge)) is not None:
             answers = [
                 Answer(
                     row=row.row,
@@ -41,83 +41,89 @@ def judged(tmp_path: Path) -> tuple[Office, str]:
                 )
                 for row in page.rows
             ]
-            desk.submit(judge, page.page, page.key, answers)
-    return office, slug
+            judging.submit(judge, page.page, page.key, answers)
+    return services, slug
 
 
-def written(office: Office, slug: str, name: str, **more: object) -> bytes:
+def written(services: RequesterServices, slug: str, name: str, **more: object) -> bytes:
     file = io.BytesIO()
-    exporting.write(office, slug, name, file, **more)  # type: ignore[arg-type]
+    services.exports.write(slug, name, file, **more)  # type: ignore[arg-type]
     return file.getvalue()
 
 
-def test_every_export_is_written_or_says_what_it_wants(judged: tuple[Office, str]) -> None:
-    office, slug = judged
-    own = office.judgments(slug)
+def test_every_export_is_written_or_says_what_it_wants(
+    judged: tuple[RequesterServices, str],
+) -> None:
+    services, slug = judged
+    own = services.exports.get_judgments(slug)
     assert own is not None
     labels = MajorityVote().fit(own).labels
     faults: dict[str, str] = {}
-    for entry in exporting.formats():
+    for entry in exporting.list_exports():
         try:
-            assert written(office, slug, entry.name, labels=labels), entry.name
+            assert written(services, slug, entry.name, labels=labels), entry.name
         except BadData as fault:
             faults[entry.name] = str(fault)
     wanted = ("quepid", "opensearch", "qrels", "beir", "trec-2011")  # Good and Bad have no order
     assert all(any(word in name for word in wanted) for name in faults), faults
     assert all("number" in fault or "order" in fault for fault in faults.values()), faults
-    assert "Good" in written(office, slug, "gold-csv").decode()
+    assert "Good" in written(services, slug, "gold-csv").decode()
 
 
-def test_formulas_are_disarmed_in_csv(judged: tuple[Office, str]) -> None:
+def test_formulas_are_disarmed_in_csv(judged: tuple[RequesterServices, str]) -> None:
     text = written(*judged, "answers").decode()
     assert "'=SUM(A1:A9)" in text
     assert ",=SUM" not in text
     assert ',"=SUM' not in text
 
 
-def test_judgments_come_back_as_they_were(judged: tuple[Office, str], tmp_path: Path) -> None:
-    office, slug = judged
+def test_judgments_come_back_as_they_were(
+    judged: tuple[RequesterServices, str], tmp_path: Path
+) -> None:
+    services, slug = judged
     path = tmp_path / "j.csv"
-    path.write_bytes(written(office, slug, "judgments-csv"))
-    back, own = read(path).judgments, office.judgments(slug)
+    path.write_bytes(written(services, slug, "judgments-csv"))
+    back, own = read(path).judgments, services.exports.get_judgments(slug)
     assert back is not None
     assert own is not None
     assert (len(back), back.item_count, back.judge_count) == (24, 12, 2)
     assert set(back.items.to_pylist()) == set(own.items.to_pylist())
 
 
-def test_labels_want_a_consensus(judged: tuple[Office, str]) -> None:
-    office, slug = judged
+def test_labels_want_a_consensus(judged: tuple[RequesterServices, str]) -> None:
+    services, slug = judged
     with pytest.raises(BadData, match="a consensus has to be fitted first"):
-        written(office, slug, "labels-consensus")
-    own = office.judgments(slug)
+        written(services, slug, "labels-consensus")
+    own = services.exports.get_judgments(slug)
     assert own is not None
     labels = MajorityVote().fit(own).labels
-    text = written(office, slug, "labels-consensus", labels=labels).decode()
+    text = written(services, slug, "labels-consensus", labels=labels).decode()
     assert len(text.splitlines()) == 13
 
 
-def test_an_archive_makes_the_project_anew(judged: tuple[Office, str], tmp_path: Path) -> None:
-    office, slug = judged
+def test_an_archive_makes_the_project_anew(
+    judged: tuple[RequesterServices, str], tmp_path: Path
+) -> None:
+    services, slug = judged
     path = tmp_path / "p.zip"
-    path.write_bytes(written(office, slug, "archive"))
-    again, own = exporting.read_archive(path), office.value(slug)
+    path.write_bytes(written(services, slug, "archive"))
+    again, own = exporting.read_archive(path), services.projects.read(slug)
     assert set(again.items) == set(own.items)
     assert {gold.item: gold for gold in again.golds} == {gold.item: gold for gold in own.golds}
     assert (again.scale, again.guidelines) == (own.scale, own.guidelines)
-    made = office.create_project(again)
+    made = services.projects.create(again)
     assert (made.items, made.golds) == (12, 16)
     with zipfile.ZipFile(path) as archive:
         log = archive.read("log.jsonl").decode().splitlines()
     assert json.loads(log[-1])["event"]
 
 
-def test_bad_names_and_files(judged: tuple[Office, str], tmp_path: Path) -> None:
-    office, slug = judged
+def test_bad_names_and_files(judged: tuple[RequesterServices, str], tmp_path: Path) -> None:
+    services, slug = judged
     with pytest.raises(UnknownName, match="did you mean 'answers'"):
-        written(office, slug, "answer")
+        written(services, slug, "answer")
     with pytest.raises(NotFound):
-        written(office, "nothing", "answers")
+        written(services, "nothing", "answers")
     path = tmp_path / "p.zip"
     path.write_bytes(b"nonsense")
     with pytest.raises(BadData, match=r"p\.zip: is no archive of a project"):
@@ -126,21 +132,21 @@ def test_bad_names_and_files(judged: tuple[Office, str], tmp_path: Path) -> None
 
 def test_arms_go_with_the_archive(tmp_path: Path) -> None:
     store = Database(tmp_path / "adjudge.db")
-    office = Office(store)
+    services = RequesterServices(store)
     arms = (
         Arm(name="even", training_mix="uniform", feedback=False, pay_per_page="0.50"),
         Arm(name="own", screening_mix={"Good": 3, "Bad": 1}, guidelines="# Else"),
     )
     made = replace(small_project(judgments_by_arm=True), arms=arms)
-    slug = office.create_project(made).slug
-    assert office.value(slug).arms == office.arms(slug) == arms
+    slug = services.projects.create(made).slug
+    assert services.projects.read(slug).arms == services.arms.get_all(slug) == arms
     path = tmp_path / "p.zip"
-    path.write_bytes(written(office, slug, "archive"))
+    path.write_bytes(written(services, slug, "archive"))
     again = exporting.read_archive(path)
     assert (again.arms, again.policy["judgments_by_arm"]) == (arms, True)
-    assert office.arms(office.create_project(again).slug) == arms
-    plain = office.create_project(small_project()).slug
-    assert office.value(plain).arms == ()
+    assert services.arms.get_all(services.projects.create(again).slug) == arms
+    plain = services.projects.create(small_project()).slug
+    assert services.projects.read(plain).arms == ()
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     about = json.loads(parts["project.json"])

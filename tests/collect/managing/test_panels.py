@@ -11,9 +11,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from adjudge.collect.managing.panels import ACTIONS, action_of, entry_link, panel_warnings, preset
+from adjudge.collect.managing.panels import (
+    ACTIONS,
+    action_of,
+    entry_link,
+    panel_warnings,
+    preset_panel,
+)
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services import exporting
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.errors import Refused, UnknownName
@@ -25,7 +30,7 @@ BACK = "https://panel.example/done?code={code}&who={participant}&session={SESSIO
 def test_the_preset_sets_what_prolific_asks_for_and_keeps_what_is_there() -> None:
     numbers = count(1)
     policy = Policy(code_finished="MINE", code_blocked="MINE", training_tries=3, channels=("open",))
-    changes = preset("prolific", policy, make_code=lambda: f"CODE{next(numbers)}")
+    changes = preset_panel("prolific", policy, make_code=lambda: f"CODE{next(numbers)}")
     assert changes == {
         "panel": "prolific",
         "participant_parameter": "PROLIFIC_PID",
@@ -36,15 +41,15 @@ def test_the_preset_sets_what_prolific_asks_for_and_keeps_what_is_there() -> Non
         "code_nothing_left": "CODE3",
     }
     full = policy.changed(changes)
-    assert preset("prolific", full) == {}
-    assert Policy().changed(preset("prolific", Policy())).training_tries == 2
+    assert preset_panel("prolific", full) == {}
+    assert Policy().changed(preset_panel("prolific", Policy())).training_tries == 2
     with pytest.raises(UnknownName, match="panel 'prolifik'"):
-        preset("prolifik", policy)
+        preset_panel("prolifik", policy)
 
 
 def test_a_policy_that_meets_the_rules_is_not_warned_of_and_each_fault_is() -> None:
     good = Policy(pay_failed="0.50")  # type: ignore[arg-type]
-    good = good.changed(preset("prolific", good))
+    good = good.changed(preset_panel("prolific", good))
     assert panel_warnings(good, [good], trained=True) == []
     assert panel_warnings(Policy(), trained=True) == []
 
@@ -100,7 +105,7 @@ def test_the_link_to_give_to_a_panel() -> None:
 
 def outcomes_of(bench: Bench) -> dict[str, dict[str, str]]:
     file = io.BytesIO()
-    exporting.write(bench.office, bench.slug, "panel-outcomes", file)
+    bench.services.exports.write(bench.slug, "panel-outcomes", file)
     rows = csv.DictReader(io.StringIO(file.getvalue().decode("utf-8-sig")))
     return {row["participant"]: row for row in rows}
 
@@ -121,23 +126,23 @@ def test_how_each_participant_ended_and_what_she_is_due(database: Database) -> N
         come(key, f"of {key}") for key in ("f&x=1", "b", "g", "l", "i")
     )
     bench.turn(failed, right=False)
-    view = bench.desk.state(failed)
+    view = bench.judging.state(failed)
     assert view.return_link == (
         "https://panel.example/done?code=OUT&who=f%26x%3D1&session=of%20f%26x%3D1"
     )
     bench.turn(bad)
     bench.turn(bad)
-    bench.office.block(bench.slug, bad)
+    bench.services.judges.block(bench.slug, bad)
     bench.turn(good)
-    while bench.desk.page(good) is not None:
+    while bench.judging.page(good) is not None:
         bench.turn(good)
-    assert bench.desk.state(good).stage == "finished"
+    assert bench.judging.state(good).stage == "finished"
     assert come("g", "second") == good
     bench.turn(late)
-    assert bench.desk.page(late) is None
-    view = bench.desk.state(late)
+    assert bench.judging.page(late) is None
+    view = bench.judging.state(late)
     assert (view.completion_code, view.pay) == ("LATE", Decimal("0.05"))
-    assert bench.desk.state(idle).return_link is None
+    assert bench.judging.state(idle).return_link is None
 
     found = outcomes_of(bench)
     shown = {
@@ -153,10 +158,10 @@ def test_how_each_participant_ended_and_what_she_is_due(database: Database) -> N
     }
     assert Decimal(found["g"]["pay_due"]) == Decimal("0.20") * int(found["g"]["pages"])
     assert {row["study"] for row in found.values()} == {"s1"}
-    (again,) = bench.office.log(bench.slug, event="came-again")
+    (again,) = bench.services.projects.get_log(bench.slug, event="came-again")
     assert again.figures["before"] == {"STUDY_ID": "s1", "SESSION_ID": "of g"}
     due = sum(Decimal(row["pay_due"]) for row in found.values())
-    assert bench.office.progress(bench.slug).cost == due
+    assert bench.services.projects.get_progress(bench.slug).cost == due
     bench.check()
 
 
@@ -166,12 +171,12 @@ def test_who_came_too_late_can_stop_and_gets_a_code(sqlite: Database) -> None:
         screening=False, code_nothing_left="LATE",
     )  # fmt: skip
     first, second = (bench.arrive(key, channel="panel").judge for key in ("first", "second"))
-    page = bench.desk.page(first)
+    page = bench.judging.page(first)
     assert page is not None
     with pytest.raises(Refused, match="please judge a page first"):
-        bench.desk.finish(first)
-    assert bench.desk.page(second) is None
-    view = bench.desk.finish(second)
+        bench.judging.finish(first)
+    assert bench.judging.page(second) is None
+    view = bench.judging.finish(second)
     assert (view.stage, view.completion_code, view.pay) == ("finished", "LATE", Decimal("0.00"))
     bench.check()
 

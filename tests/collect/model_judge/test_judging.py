@@ -1,4 +1,4 @@
-"""A model at work: the same way through as any judge, at the desk and over HTTP."""
+"""A model at work: the same way through as any judge, in process and over HTTP."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from adjudge.collect.model_judge.at_desk import AtDesk
 from adjudge.collect.model_judge.endpoint import Endpoint
+from adjudge.collect.model_judge.in_process import InProcessWork
 from adjudge.collect.model_judge.judging import Tally, Work, judge
 from adjudge.collect.model_judge.ledger import Ledger
-from adjudge.collect.model_judge.over_http import OverHttp
-from adjudge.collect.services.desk import Desk
-from adjudge.collect.services.office import Office
+from adjudge.collect.model_judge.over_http import HttpWork
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.errors import BadData, EndpointFailed, Refused, Unavailable
 from sites import served, small_project
@@ -32,12 +32,14 @@ def clueless(body: dict[str, Any]) -> str:
     return json.dumps({"reason": "it shines", "label": other[json.loads(knows(body))["label"]]})
 
 
-def work_of(tmp_path: Path, key: str = "m", **policy: object) -> tuple[Work, Office, str]:
+def work_of(
+    tmp_path: Path, key: str = "m", **policy: object
+) -> tuple[Work, RequesterServices, str]:
     store = Database(tmp_path / "a.db")
-    office = Office(store)
-    slug = office.create_project(small_project(judgments_per_item=1, **policy)).slug
-    office.set_state(slug, "open")
-    return AtDesk(Desk(store), slug, key), office, slug
+    services = RequesterServices(store)
+    slug = services.projects.create(small_project(judgments_per_item=1, **policy)).slug
+    services.projects.set_state(slug, "open")
+    return InProcessWork(JudgingService(store), slug, key), services, slug
 
 
 def go(work: Work, speaker: Any, path: Path, **settings: Any) -> tuple[Tally, Endpoint]:
@@ -56,31 +58,31 @@ def test_a_good_model_is_trained_judges_everything_and_is_trusted(
     speaker: Any, tmp_path: Path
 ) -> None:
     speaker.answer = knows
-    work, office, slug = work_of(tmp_path)
+    work, services, slug = work_of(tmp_path)
     tally, _ = go(work, speaker, tmp_path / "l.jsonl")
     assert tally.view is not None
     assert tally.view.stage == "finished"
     assert tally.view.accuracy == 1.0
-    progress = office.progress(slug)
+    progress = services.projects.get_progress(slug)
     assert (progress.closed, progress.trusted) == (12, 12)
-    (row,) = office.judges(slug)
+    (row,) = services.judges.get_all(slug)
     assert (row.kind, row.channel, row.stage) == ("model", "api", "finished")
-    judgments = office.judgments(slug)
+    judgments = services.exports.get_judgments(slug)
     assert judgments is not None
     for item, label in zip(judgments.items.to_pylist(), judgments.label.tolist(), strict=True):
         query, result = (int(part[1:]) for part in item.split("/"))
         assert judgments.scale.labels[label] == ("Good", "Bad")[(query + result) % 2]
-    comments = set(office.table(slug)["comment"].to_pylist())
+    comments = set(services.exports.get_table(slug)["comment"].to_pylist())
     assert comments == {"the title"}
 
 
 def test_a_clueless_model_fails_the_training_like_anyone(speaker: Any, tmp_path: Path) -> None:
     speaker.answer = clueless
-    work, office, slug = work_of(tmp_path)
+    work, services, slug = work_of(tmp_path)
     tally, _ = go(work, speaker, tmp_path / "l.jsonl")
     assert tally.view is not None
     assert tally.view.stage == "failed"
-    assert office.progress(slug).trusted == 0
+    assert services.projects.get_progress(slug).trusted == 0
 
 
 def test_it_is_told_of_its_mistakes_unless_that_is_not_wanted(speaker: Any, tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_it_is_told_of_its_mistakes_unless_that_is_not_wanted(speaker: Any, tmp_
 
 
 def test_stopped_by_a_fault_it_goes_on_and_asks_nothing_twice(speaker: Any, tmp_path: Path) -> None:
-    work, office, slug = work_of(tmp_path, training=False)
+    work, services, slug = work_of(tmp_path, training=False)
     count = 0
 
     def falters(body: dict[str, Any]) -> str:
@@ -122,7 +124,7 @@ def test_stopped_by_a_fault_it_goes_on_and_asks_nothing_twice(speaker: Any, tmp_
     asked = len(path.read_text().splitlines())
     assert tally.from_ledger >= 1
     assert endpoint.usage.requests == asked - kept
-    assert office.progress(slug).closed == 12
+    assert services.projects.get_progress(slug).closed == 12
 
 
 def test_it_stops_after_so_many_pairs(speaker: Any, tmp_path: Path) -> None:
@@ -147,15 +149,17 @@ def test_the_same_over_http(speaker: Any, tmp_path: Path) -> None:
     with served(tmp_path) as site:
         browser = site.set_up()
         slug = site.open_project(judgments_per_item=1)
-        requester = site.office.log_in("ada", site.admin_password)
-        _, secret = site.office.acting(requester).make_token("m", scope="judge", project=slug)
-        work = OverHttp(site.url, slug, secret, "model-7")
+        requester = site.services.accounts.log_in("ada", site.admin_password)
+        _, secret = site.services.acting_for(requester).accounts.make_token(
+            "m", scope="judge", project=slug
+        )
+        work = HttpWork(site.url, slug, secret, "model-7")
         tally, _ = go(work, speaker, tmp_path / "l.jsonl")
         work.close()
         assert tally.view is not None
         assert tally.view.stage == "finished"
-        assert site.office.progress(slug).closed == 12
-        wrong = OverHttp(site.url, slug, "nonsense", "model-7")
+        assert site.services.projects.get_progress(slug).closed == 12
+        wrong = HttpWork(site.url, slug, "nonsense", "model-7")
         with pytest.raises(Refused, match="the server says"):
             wrong.project()
         wrong.close()
@@ -166,7 +170,7 @@ def test_a_server_that_is_away_is_waited_for_and_then_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adjudge.collect.model_judge.over_http._WAITS", (0.01,))
-    work = OverHttp("http://127.0.0.1:9", "lamps", "t", "m")
+    work = HttpWork("http://127.0.0.1:9", "lamps", "t", "m")
     with pytest.raises(Unavailable, match="the server gave no answer"):
         work.project()
     work.close()

@@ -109,44 +109,46 @@ def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> Non
     outcome = bench.turn(judge, right=False)
     before = outcome.view
     assert (before.stage, before.gold_seen, before.gold_right) == ("working", 5, 0)
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     assert (page.kind, len(page.rows)) == ("training", 6)
     assert page.why.startswith("Among your last results you missed 5 results whose answers")
-    assert bench.desk.page(judge) == page
+    assert bench.judging.page(judge) == page
     truths = bench.truths(page)
     (given,) = [
         entry.figures
-        for entry in bench.office.log(bench.slug, judge=judge, event="refresher-given")
+        for entry in bench.services.projects.get_log(
+            bench.slug, judge=judge, event="refresher-given"
+        )
     ]
     confused = from_json(given["confused"])  # type: ignore[arg-type]
     assert (given["number"], given["misses"], sum(confused.values())) == (1, 5, 5)
     assert set(truths.values()) <= set(label_weights(confused))
 
     wrong = next(label for label in LABELS if label != truths[1])
-    told = bench.desk.answer_training(judge, page.page, 1, wrong).feedback[0]
+    told = bench.judging.answer_training(judge, page.page, 1, wrong).feedback[0]
     assert (told.right, told.accepted) == (False, (truths[1],))
     assert told.reason.endswith(f" is {truths[1]}")
-    outcome = bench.desk.submit(judge, page.page, page.key, bench.answers(page)[1:])
+    outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page)[1:])
     after = outcome.view
     for name in ("stage", "gold_seen", "gold_right", "training_right", "pay", "judged", "pages"):
         assert getattr(after, name) == getattr(before, name), name
     assert after.notice == ("Thank you. Here your work goes on.",)
-    assert bench.desk.outcome(judge, page.page).feedback == outcome.feedback
+    assert bench.judging.outcome(judge, page.page).feedback == outcome.feedback
     bench.check()
 
     bench.turn(judge, right=True)
     bench.turn(judge, right=False)
-    work = bench.desk.page(judge)
+    work = bench.judging.page(judge)
     assert work is not None
     assert (work.kind, work.why) == ("work", ""), "one refresher is all the policy gives"
-    (row,) = bench.office.judge(bench.slug, judge).refreshers
+    (row,) = bench.services.judges.get(bench.slug, judge).refreshers
     assert (row.number, row.pairs, row.right) == (1, 6, 5)
     assert (row.before_seen, row.before_right, row.before) == (5, 0, 0.0)
     assert (row.after_seen, row.after_right, row.after) == (10, 5, 0.5)
-    (arm,) = bench.office.arm_report(bench.slug, resamples=0).refreshers
+    (arm,) = bench.services.arms.report(bench.slug, resamples=0).refreshers
     assert (arm.judges, arm.refreshers, arm.before, arm.after) == (1, 1, 0.0, 0.5)
-    kinds = Counter(bench.office.table(bench.slug)["kind"].to_pylist())
+    kinds = Counter(bench.services.exports.get_table(bench.slug)["kind"].to_pylist())
     assert kinds["training"] == 20 + 6
     bench.check()
 
@@ -162,24 +164,24 @@ def test_gold_that_was_wrong_takes_the_refresher_back(database: Database) -> Non
         .join(schema.judgments, schema.judgments.c.item == schema.items.c.id)
         .where(schema.judgments.c.right.is_(False))
     )[0].name
-    bench.office.edit_gold(bench.slug, gold, accepted=LABELS)
-    assert bench.desk.state(judge).gold_right == outcome.view.gold_right + 1
-    page = bench.desk.page(judge)
+    bench.services.gold.edit(bench.slug, gold, accepted=LABELS)
+    assert bench.judging.state(judge).gold_right == outcome.view.gold_right + 1
+    page = bench.judging.page(judge)
     assert page is not None
     assert page.kind == "work", "four misses are left, and five bring a refresher"
-    bench.desk.submit(judge, page.page, page.key, bench.answers(page, right=False))
-    page = bench.desk.page(judge)
+    bench.judging.submit(judge, page.page, page.key, bench.answers(page, right=False))
+    page = bench.judging.page(judge)
     assert page is not None
     assert page.why.startswith("Among your last results you missed 9 results")
-    bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+    bench.judging.submit(judge, page.page, page.key, bench.answers(page))
     shown = bench.rows(
         sa.select(schema.items.c.name)
         .join(schema.page_rows, schema.page_rows.c.item == schema.items.c.id)
         .join(schema.pages, schema.pages.c.id == schema.page_rows.c.page)
         .where(schema.pages.c.public == page.page)
     )
-    bench.office.edit_gold(bench.slug, shown[0].name, active=False)
-    bench.office.edit_gold(bench.slug, shown[1].name, accepted=["can't judge"])
+    bench.services.gold.edit(bench.slug, shown[0].name, active=False)
+    bench.services.gold.edit(bench.slug, shown[1].name, accepted=["can't judge"])
     bench.check()
 
 
@@ -187,16 +189,16 @@ def test_a_judge_who_stops_at_a_refresher_does_it_when_she_works_on(sqlite: Data
     bench = Bench(sqlite, topics=20, golds=80, least_golds=50, refresher_pairs=4, refresher_after=1)
     judge = bench.trained()
     bench.turn(judge, right=False)
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     assert page.why
-    assert bench.desk.finish(judge).stage == "finished"
+    assert bench.judging.finish(judge).stage == "finished"
     bench.check()
-    back = bench.desk.page(judge)
+    back = bench.judging.page(judge)
     assert back is not None
     assert back.kind == "work"
-    bench.desk.submit(judge, back.page, back.key, bench.answers(back))
-    assert bench.desk.page(judge).why  # type: ignore[union-attr]
+    bench.judging.submit(judge, back.page, back.key, bench.answers(back))
+    assert bench.judging.page(judge).why  # type: ignore[union-attr]
     bench.check()
 
 
@@ -206,11 +208,11 @@ def test_models_and_judges_who_may_do_no_more_get_none(sqlite: Database) -> None
     model = bench.arrive("model", kind="model").judge
     bench.turn(model)
     bench.turn(model, right=False)
-    page = bench.desk.page(model)
+    page = bench.judging.page(model)
     assert page is not None
     assert page.kind == "work"
     bench = Bench(sqlite, **made, refresher_pairs=4, refresher_after=1, max_pages=1)
     person = bench.trained()
     bench.turn(person, right=False)
-    assert bench.desk.page(person) is None
-    assert bench.desk.state(person).stage == "finished"
+    assert bench.judging.page(person) is None
+    assert bench.judging.state(person).stage == "finished"

@@ -24,8 +24,8 @@ from adjudge.collect.rules.routing import (
     item_state,
     why_open,
 )
-from adjudge.collect.services.desk import Desk
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Arrival
 from adjudge.collect.values.project import GoldEntry, Project
@@ -325,11 +325,11 @@ def test_a_classifier_cannot_tell_gold_from_work(sqlite: Database, way: str) -> 
     for number in range(30):
         judge = bench.arrive(f"judge {number}").judge
         for _ in range(5):
-            page = bench.desk.page(judge)
+            page = bench.judging.page(judge)
             assert page is not None
             pages.append(page)
             truths.append(set(bench.truths(page)))
-            bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+            bench.judging.submit(judge, page.page, page.key, bench.answers(page))
             bench.clock.forward(seconds=17)
     features, gold, group = features_of(pages, truths)
     assert 0.17 < gold.mean() < 0.23
@@ -371,7 +371,7 @@ def test_screening_golds_come_in_no_order_that_judges_share(sqlite: Database) ->
 def test_arms_of_arrivals_follow_the_seed_and_the_log(sqlite: Database) -> None:
     bench = Bench(sqlite)
     for number in range(5):
-        Desk(sqlite).arrive(Arrival(project=bench.slug, channel="open", key=str(number)))
-    entries = Office(sqlite).log(bench.slug, event="arrived")[::-1]
+        JudgingService(sqlite).arrive(Arrival(project=bench.slug, channel="open", key=str(number)))
+    entries = RequesterServices(sqlite).projects.get_log(bench.slug, event="arrived")[::-1]
     assert [entry.figures["number"] for entry in entries] == [0, 1, 2, 3, 4]
     assert {entry.figures["arm"] for entry in entries} == {"all"}

@@ -21,11 +21,11 @@ def test_savings_and_budget_are_shown_to_who_pays(site: Site) -> None:
         judge = site.browser().join(slug)
         for _ in range(3):
             judge.answer(slug).go_on(slug)
-    progress = site.office.progress(slug)
+    progress = site.services.projects.get_progress(slug)
     assert progress.savings is not None
     assert progress.budget is not None
     assert progress.budget.spent
-    refit.fit_one(site.office, slug, refit.DEFAULT)
+    refit.fit_one(site.services, slug, refit.DEFAULT)
     overview = ada.get(f"/projects/{slug}").text
     shown = " ".join(unescape(re.sub(r"<[^>]+>", " ", overview)).split())
     assert "The budget is spent, or in judges' hands" in shown

@@ -34,8 +34,8 @@ class Api:
 @pytest.fixture
 def ada(site: Site) -> Api:
     site.set_up()
-    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
-    return Api(site, acting.make_token("all", scope="requester")[1])
+    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
+    return Api(site, acting.accounts.make_token("all", scope="requester")[1])
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def slug(site: Site, ada: Api) -> str:
 
 @pytest.fixture
 def model(site: Site, ada: Api, slug: str) -> Api:
-    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
-    return Api(site, acting.make_token("model", scope="judge", project=slug)[1])
+    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
+    return Api(site, acting.accounts.make_token("model", scope="judge", project=slug)[1])
 
 
 def right(page: dict[str, Any]) -> list[dict[str, Any]]:
@@ -86,7 +86,7 @@ def test_a_model_judges_by_the_same_routing_gold_and_trust(
     view = model("GET", f"/judges/{ticket}")
     assert view["stage"] == "finished"
     assert view["gold_seen"] == view["gold_right"] > 0
-    row = site.office.judges(slug)[0]
+    row = site.services.judges.get_all(slug)[0]
     assert (row.kind, row.channel) == ("model", "api")
 
 
@@ -131,7 +131,7 @@ def test_a_missed_gold_is_told_and_contested(site: Site, model: Api, slug: str) 
         misses = [entry for entry in outcome["feedback"] if not entry["right"]]
     sent = {"row": misses[0]["row"], "text": "No."}
     model("POST", f"/judges/{ticket}/pages/{page['page']}/contests", json=sent, expect=204)
-    assert [contest.text for contest in site.office.contests(slug)] == ["No."]
+    assert [contest.text for contest in site.services.gold.get_contests(slug)] == ["No."]
 
 
 def test_a_draft_is_kept(model: Api, slug: str) -> None:
@@ -158,19 +158,19 @@ def test_a_token_for_judging_has_no_other_power(site: Site, model: Api, slug: st
 
 
 def test_a_token_that_is_void_is_refused(site: Site, ada: Api) -> None:
-    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
-    token, secret = acting.make_token("short", scope="requester")
+    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
+    token, secret = acting.accounts.make_token("short", scope="requester")
     api = Api(site, secret)
     api("GET", "/projects")
-    acting.revoke_token(token.token)
+    acting.accounts.revoke_token(token.token)
     site.parts.tokens.forget()
     assert api("GET", "/projects", expect=401)["error"]["code"] == "bad-token"
 
 
 def test_a_token_for_one_project_sees_no_other(site: Site, ada: Api, slug: str) -> None:
-    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
+    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
     other = site.open_project(small_project(name="Other"))
-    api = Api(site, acting.make_token("one", scope="requester", project=slug)[1])
+    api = Api(site, acting.accounts.make_token("one", scope="requester", project=slug)[1])
     assert [entry["slug"] for entry in api("GET", "/projects")["results"]] == [slug]
     api("GET", f"/projects/{slug}/progress")
     api("GET", f"/projects/{other}/progress", expect=403)

@@ -13,8 +13,8 @@ from sites import LABELS, PASSWORD, Site
 @pytest.fixture
 def api(site: Site) -> httpx.Client:
     site.set_up()
-    acting = site.office.acting(site.office.log_in("ada", PASSWORD))
-    secret = acting.make_token("all", scope="requester")[1]
+    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
+    secret = acting.accounts.make_token("all", scope="requester")[1]
     headers = {"Authorization": f"Bearer {secret}"}
     client = httpx.Client(base_url=f"{site.url}/api/v1", headers=headers, timeout=30)
     site.clients.append(client)
@@ -59,7 +59,7 @@ def test_arms_are_set_read_and_reported(site: Site, api: httpx.Client) -> None:
     assert set_to == [wanted[0], {**wanted[1], "training_mix": {"Good": 8, "Bad": 8}}]
     for number in range(4):  # a block: both arms twice
         judge_all(api, slug, f"judge {number}")
-    assert site.office.progress(slug).closed == 12
+    assert site.services.projects.get_progress(slug).closed == 12
     truth = {
         f"q{query}/d{result}": LABELS[(query + result) % 2]
         for query in range(4)

@@ -18,19 +18,19 @@ def test_arms_are_set_and_reported_in_the_page(site: Site) -> None:
     ada.post(f"/projects/{slug}/arms", preset="feedback-or-none")
     ada.get(f"/projects/{slug}/arms?done=arms")
     assert "The arms are set" in ada.words
-    assert [arm.name for arm in site.office.arms(slug)] == ["feedback", "no-feedback"]
+    assert [arm.name for arm in site.services.arms.get_all(slug)] == ["feedback", "no-feedback"]
     written = '[{"name": "a<b", "training_mix": {"Good": 1}}, {"name": "two", "feedback": false}]'
     ada.post(f"/projects/{slug}/arms", preset="", arms=written)
-    assert [arm.name for arm in site.office.arms(slug)] == ["a<b", "two"]
+    assert [arm.name for arm in site.services.arms.get_all(slug)] == ["a<b", "two"]
 
     for number in range(4):
         judge = site.browser().join(slug).train(slug)
-        arm = site.office.judges(slug)[0].arm
+        arm = site.services.judges.get_all(slug)[0].arm
         judge.answer(slug, wrong=arm == "two").go_on(slug)
         if number == 0:
             site.browser().join(slug)  # comes, and goes
     ada.get(f"/projects/{slug}/arms")
-    report = site.office.arm_report(slug, resamples=0)
+    report = site.services.arms.report(slug, resamples=0)
     assert sum(row.came for row in report.funnel) == 5
     assert {row.arm: row.worked for row in report.funnel} != {"a<b": 0, "two": 0}
     assert "a<b" in ada.words
@@ -61,7 +61,7 @@ def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:
         assert 400 <= response.status_code < 500, (form, response.status_code)
         ada._see(response)
         assert words.casefold() in ada.words.casefold(), (words, ada.words)
-    assert [arm.name for arm in site.office.arms(slug)] == ["all"]
+    assert [arm.name for arm in site.services.arms.get_all(slug)] == ["all"]
     site.browser().join(slug)
     ada.get(f"/projects/{slug}/arms")
     ada.post(f"/projects/{slug}/arms", arms='[{"name": "other"}]', expect=409)

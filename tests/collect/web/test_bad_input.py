@@ -25,7 +25,7 @@ def judge(site: Site, slug: str) -> Browser:
 
 
 def stored(site: Site, slug: str) -> int:
-    progress = site.office.progress(slug)
+    progress = site.services.projects.get_progress(slug)
     return progress.trusted + progress.untrusted
 
 
@@ -73,17 +73,17 @@ def test_a_form_replayed_with_other_answers_changes_nothing(
 ) -> None:
     path, right, wrong = f"/j/{slug}/pages/{judge.page}", judge.answers(), judge.answers(wrong=True)
     judge.post(path, **right)
-    before = site.office.judges(slug)[0]
+    before = site.services.judges.get_all(slug)[0]
     judge.get(f"/j/{slug}")
     judge.post(path, **wrong)
-    assert site.office.judges(slug)[0].gold_right == before.gold_right
-    assert site.office.judges(slug)[0].judged == before.judged
+    assert site.services.judges.get_all(slug)[0].gold_right == before.gold_right
+    assert site.services.judges.get_all(slug)[0].judged == before.judged
 
 
 def test_a_form_for_a_page_that_went_to_another(site: Site, slug: str, judge: Browser) -> None:
     path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
-    site.parts.desk._clock = lambda: utc_now() + timedelta(hours=2)
-    assert site.parts.desk.sweep() == 1
+    site.parts.judging._clock = lambda: utc_now() + timedelta(hours=2)
+    assert site.parts.judging.sweep() == 1
     judge.get(f"/j/{slug}")  # a new page is made for her
     response = judge.client.post(path, data={"proof": judge.proof, **given})
     assert response.status_code == 410
@@ -105,7 +105,7 @@ def test_a_form_sent_by_nobody(site: Site, slug: str, judge: Browser) -> None:
 
 
 def test_a_form_for_a_project_that_was_closed(site: Site, slug: str, judge: Browser) -> None:
-    site.office.set_state(slug, "closed")
+    site.services.projects.set_state(slug, "closed")
     judge.post(f"/j/{slug}/pages/{judge.page}", **judge.answers(), expect=409)
     assert stored(site, slug) == 0
 
@@ -143,7 +143,7 @@ def test_an_upload_of_50_megabytes(site: Site) -> None:
         "/projects/upload", name="x", labels="a,b", files={"files": ("x.csv", body)}, expect=413
     )
     assert "larger than 20,100,000 bytes" in ada.words
-    assert not site.office.projects()
+    assert not site.services.projects.get_all()
 
 
 def test_a_form_of_many_megabytes_where_no_file_is_wanted(site: Site) -> None:
@@ -157,7 +157,7 @@ def test_a_csv_of_formulas_is_stored_as_text_and_escaped_on_the_way_out(site: Si
     ada.get("/projects/new")
     rows = b"item,query,title\ni1,=1+1,@SUM(A1)\n"
     ada.post("/projects/upload", name="Formulas", labels="a,b", files={"files": ("x.csv", rows)})
-    item = site.office.value("formulas").items[0]
+    item = site.services.projects.read("formulas").items[0]
     assert item.query == "=1+1"
     assert item.title == "@SUM(A1)"
 
@@ -171,7 +171,7 @@ def test_errors_of_files_are_shown_by_line_and_nothing_is_stored(site: Site) -> 
     assert "2 errors; nothing was stored." in ada.words
     assert "mine.csv, line 3" in ada.words
     assert "mine.csv, line 4, column gold: 'wrong' is not on the scale a, b" in ada.words
-    assert not site.office.projects()
+    assert not site.services.projects.get_all()
 
 
 def test_control_characters_do_no_harm(site: Site, slug: str, judge: Browser) -> None:
@@ -306,7 +306,7 @@ def test_a_fault_of_ours_has_a_page_and_a_line_in_the_log(
     def broken(*_: object) -> None:
         raise RuntimeError("a fault of ours")
 
-    site.parts.desk.state = broken  # type: ignore[method-assign,assignment]
+    site.parts.judging.state = broken  # type: ignore[method-assign,assignment]
     response = judge.client.get(f"/j/{slug}")
     assert response.status_code == 500
     assert "Something went wrong here" in response.text

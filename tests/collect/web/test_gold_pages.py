@@ -34,7 +34,7 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
     ada.get(f"{here}?done=asked")
     assert "suggestions appear here when it is ready" in ada.words
     assert '<noscript><meta http-equiv="refresh"' in ada.text
-    refit.fit_one(site.office, slug, refit.DEFAULT)
+    refit.fit_one(site.services, slug, refit.DEFAULT)
     ada.get(here)
     assert "http-equiv" not in ada.text
     items = re.findall(r'name="item" value="([^"]+)"', ada.text)
@@ -43,13 +43,13 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
     right = {"Good": "good lamp", "Bad": "bad lamp"}
     for label, title in right.items():
         assert re.search(rf"A {title}, q\d d\d .*? Label {label} Probability (0.9|1.0)", ada.words)
-    judges = {row.judge for row in site.office.judges(slug)}
+    judges = {row.judge for row in site.services.judges.get_all(slug)}
     first = ada.text.partition("<h3")[2].partition("<form")[0]
     assert set(re.findall(r"<code>([^<]+)</code>", first)) == judges, "who gave the label"
 
     item, other = items[0], items[1]
     label = "Good" if f"A good lamp, {item.replace('/', ' ')}" in ada.words else "Bad"
-    before = site.office.progress(slug)
+    before = site.services.projects.get_progress(slug)
     ada.post(here, item=item, do="approve", role="both", reason="So.", expect=422)
     assert "wanted at least one accepted label" in ada.words
     assert ">So.</textarea>" in ada.text, "what was written is not lost"
@@ -57,19 +57,19 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
     ada.post(here, item=item, do="approve", accepted=[label], role="both", reason="It says so.")
     ada.get(f"{here}?done=approved")
     assert "The item is gold now" in ada.words
-    gold = next(gold for gold in site.office.golds(slug) if gold.item == item)
+    gold = next(gold for gold in site.services.gold.get_all(slug) if gold.item == item)
     assert (gold.accepted, gold.role, gold.reason) == ((label,), "both", "It says so.")
-    after = site.office.progress(slug)
+    after = site.services.projects.get_progress(slug)
     assert after.items == before.items - 1
-    approved = site.office.log(slug, event="gold-approved")[0]
+    approved = site.services.projects.get_log(slug, event="gold-approved")[0]
     assert (approved.actor, approved.figures["item"]) == ("ada", item)
     ada.post(here, item=other, do="decline")
     ada.get(here)
     left = re.findall(r'name="item" value="([^"]+)"', ada.text.partition("<details")[0])
     assert not {item, other} & set(left)
     assert "Declined: 1" in ada.words
-    assert site.office.log(slug, event="gold-declined")[0].figures == {"item": other}
-    refit.fit_one(site.office, slug, refit.DEFAULT)
+    assert site.services.projects.get_log(slug, event="gold-declined")[0].figures == {"item": other}
+    refit.fit_one(site.services, slug, refit.DEFAULT)
     ada.get(here)
     assert other not in re.findall(
         r'name="item" value="([^"]+)"', ada.text.partition("<details")[0]
@@ -80,41 +80,43 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
     ada.post(here, item=item, do="decline", expect=422)
     assert "is gold already" in ada.words
     ada.post(here, item="nowhere", do="decline", expect=404)
-    assert site.office.audit(slug) == []
+    assert site.services.projects.audit(slug) == []
 
 
 def test_a_judge_who_judged_an_item_is_not_screened_with_it(site: Site) -> None:
     slug = site.open_project(queries=8, screening_golds=2, judgments_per_item=3, golds=4)
     judge = site.browser().join(slug).train(slug)
     judge.answer(slug)
-    table = site.office.table(slug).to_pylist()
+    table = site.services.exports.get_table(slug).to_pylist()
     met = [row["item"] for row in table if row["kind"] == "work" and not row["gold"]]
     for item in met:
-        site.office.approve_gold(slug, item, accepted=["Good"], role="screening")
-    unseen = {gold.item for gold in site.office.golds(slug)} - {row["item"] for row in table}
+        site.services.gold.approve(slug, item, accepted=["Good"], role="screening")
+    unseen = {gold.item for gold in site.services.gold.get_all(slug)} - {
+        row["item"] for row in table
+    }
     judge.go_on(slug)
     judge.answer(slug)
-    shown = [row["item"] for row in site.office.table(slug).to_pylist()[len(table) :]]
+    shown = [row["item"] for row in site.services.exports.get_table(slug).to_pylist()[len(table) :]]
     # Gold that she has not met comes first; what she judged as work comes back only after it.
     assert unseen <= set(shown) or not set(shown) & set(met)
-    assert site.office.audit(slug) == []
+    assert site.services.projects.audit(slug) == []
 
 
 def test_gold_is_forecast_and_split_by_design(site: Site, ada: Browser) -> None:
     slug = site.open_project(queries=8, training_mix="uniform")
     here = f"/projects/{slug}/gold/design"
     ada.get(f"{here}?judges=3")
-    made = site.office.gold_forecast(slug, judges=3)
+    made = site.services.gold.forecast(slug, judges=3)
     assert f"Needed for a typical judge {made.typical}" in ada.words
     assert 'value="3"' in ada.text
     assert re.search(r"Good \d+ 8 4 4", ada.words)
     for warning in made.warnings:
         assert warning in ada.words
     form = {"training": "6", "mix": "stated", "seed": "1", "share-0": "2", "share-1": "1"}
-    before = {gold.item: gold.role for gold in site.office.golds(slug)}
+    before = {gold.item: gold.role for gold in site.services.gold.get_all(slug)}
     ada.post(here, **form, do="preview", expect=200)
     assert "Good 4 4 Bad 2 6 All 6 10" in ada.words
-    assert {gold.item: gold.role for gold in site.office.golds(slug)} == before
+    assert {gold.item: gold.role for gold in site.services.gold.get_all(slug)} == before
     ada.post(here, **form, do="split")
     ada.get(f"{here}?done=designed")
     assert re.search(r"Good \d+ 8 4 4 Bad \d+ 8 2 6", ada.words)
@@ -143,4 +145,4 @@ def test_only_its_requester_sees_and_changes_the_gold(site: Site, ada: Browser) 
         stranger.get(here, expect=303)
         eve.post(here, item="q0/d0", do="decline", accuracy="0.9", gold_share="0", expect=404)
         ada.post(here, item="q0/d0", do="decline", proof="made-up", expect=403)
-    assert site.office.declined_gold(slug) == []
+    assert site.services.gold.get_declined(slug) == []

@@ -16,7 +16,7 @@ def test_a_judge_comes_agrees_trains_and_judges_to_the_end(site: Site) -> None:
     assert "The training is not paid." in judge.words
     assert "at least 3 of your 4 answers" in judge.words
     assert "You earn 0.20 USD for every page." in judge.words
-    assert not site.office.judges(slug), "a look is no arrival"
+    assert not site.services.judges.get_all(slug), "a look is no arrival"
     judge.join(slug)
     assert 'data-kind="training"' in judge.text
     judge.train(slug)
@@ -27,7 +27,7 @@ def test_a_judge_comes_agrees_trains_and_judges_to_the_end(site: Site) -> None:
     assert "Thank you: you are done" in judge.words
     assert "Your completion code: DONE-1" in judge.words
     assert "Pay 0.60 USD" in judge.words
-    progress = site.office.progress(slug)
+    progress = site.services.projects.get_progress(slug)
     assert progress.closed == progress.items == 12
     assert progress.trusted == 12
 
@@ -90,7 +90,7 @@ def test_a_missed_gold_is_told_and_can_be_contested(site: Site) -> None:
     judge.post(f"/j/{slug}/pages/{page}/contest", row=row, text="This lamp is <b>fine</b>.")
     judge.get(f"/j/{slug}/pages/{page}")
     assert "You disagreed." in judge.words
-    contest = site.office.contests(slug)[0]
+    contest = site.services.gold.get_contests(slug)[0]
     assert contest.text == "This lamp is <b>fine</b>."
 
 
@@ -108,9 +108,9 @@ def test_too_many_misses_warn_with_the_guidelines_and_then_block(site: Site) -> 
     assert "Your work here has ended" in judge.words
     assert "BLOCKED-1" in judge.words
     assert "0.40 USD" in judge.words
-    row = site.office.judges(slug)[0]
+    row = site.services.judges.get_all(slug)[0]
     assert row.stage == "blocked"
-    assert site.office.progress(slug).trusted == 0
+    assert site.services.projects.get_progress(slug).trusted == 0
 
 
 def test_a_page_with_something_missing_comes_back_with_what_was_answered(site: Site) -> None:
@@ -124,7 +124,7 @@ def test_a_page_with_something_missing_comes_back_with_what_was_answered(site: S
     assert f"there is no answer to result {last}." in judge.words
     assert judge.text.count(" checked") == len(judge.rows) - 1
     assert judge.page == page
-    assert site.office.progress(slug).trusted == 0
+    assert site.services.projects.get_progress(slug).trusted == 0
 
 
 def test_a_draft_is_kept_and_shown_on_another_device(site: Site) -> None:
@@ -138,7 +138,7 @@ def test_a_draft_is_kept_and_shown_on_another_device(site: Site) -> None:
     assert other.page == page
     assert other.text.count(" checked") == len(judge.rows)
     assert ">a thought</textarea>" in other.text
-    assert site.office.progress(slug).trusted == 0
+    assert site.services.projects.get_progress(slug).trusted == 0
 
 
 def test_a_panel_names_its_participant_who_is_the_same_judge_every_time(site: Site) -> None:
@@ -148,7 +148,7 @@ def test_a_panel_names_its_participant_who_is_the_same_judge_every_time(site: Si
         judge.get(f"/j/{slug}?PROLIFIC_PID=p1&STUDY_ID=s1")
         assert "the id that your link carries" in judge.words or judge.is_judging
         judge.post(f"/j/{slug}/begin")
-    rows = site.office.judges(slug)
+    rows = site.services.judges.get_all(slug)
     assert [row.channel for row in rows] == ["panel"]
 
 
@@ -165,7 +165,7 @@ def test_who_wants_to_stop_gets_a_code_and_can_go_on_later(site: Site) -> None:
 
 
 def test_a_project_that_is_not_open_says_so(site: Site) -> None:
-    slug = site.office.create_project(small_project()).slug
+    slug = site.services.projects.create(small_project()).slug
     judge = site.browser()
     judge.get(f"/j/{slug}")
     assert "takes no new judges at the moment" in judge.words
@@ -175,8 +175,8 @@ def test_a_project_that_is_not_open_says_so(site: Site) -> None:
 def test_a_judge_whose_project_was_deleted_is_a_stranger(site: Site) -> None:
     slug = site.open_project()
     judge = work(site, slug)
-    site.office.set_state(slug, "closed")
-    site.office.delete_project(slug)
+    site.services.projects.set_state(slug, "closed")
+    site.services.projects.delete(slug)
     judge.get(f"/j/{slug}", expect=404)
 
 

@@ -21,8 +21,8 @@ def back_link(text: str) -> str | None:
 
 def test_a_project_for_prolific_from_settings_to_the_link_back(site: Site) -> None:
     ada = site.set_up()
-    acting = site.office.acting(site.office.requesters()[0])
-    slug = acting.create_project(small_project(code_finished="")).slug
+    acting = site.services.acting_for(site.services.accounts.get_all()[0])
+    slug = acting.projects.create(small_project(code_finished="")).slug
     ada.get(f"/projects/{slug}")
     assert "no completion code" not in ada.words
     ada.get(f"/projects/{slug}/settings")
@@ -36,10 +36,10 @@ def test_a_project_for_prolific_from_settings_to_the_link_back(site: Site) -> No
         f"{site.url}/j/{slug}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"
         "&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
     )
-    acting.set_policy(slug, {"pay_failed": "0.30"})
+    acting.projects.set_policy(slug, {"pay_failed": "0.30"})
     ada.get(f"/projects/{slug}")
     assert "Prolific:" not in ada.words
-    policy = acting.policy(slug)[0]
+    policy = acting.projects.get_policy(slug)[0]
     assert policy.training_tries == 2
 
     judge = site.browser()
@@ -54,13 +54,11 @@ def test_a_project_for_prolific_from_settings_to_the_link_back(site: Site) -> No
     link = f"https://app.prolific.com/submissions/complete?cc={policy.code_failed}"
     assert back_link(judge.text) == link
     assert "evil" not in judge.text
-    ada.get(f"/projects/{slug}/judges/{acting.judges(slug)[0].judge}")
+    ada.get(f"/projects/{slug}/judges/{acting.judges.get_all(slug)[0].judge}")
     assert "Participant p1 STUDY_ID: st1 SESSION_ID: se 1&x" in ada.words
     export = ada.client.get(f"/projects/{slug}/export/panel-outcomes").text
-    assert (
-        f"p1,se 1&x,st1,{acting.judges(slug)[0].judge},failed,{policy.code_failed},0.30,USD,"
-        in (export)
-    )
+    first = acting.judges.get_all(slug)[0].judge
+    assert f"p1,se 1&x,st1,{first},failed,{policy.code_failed},0.30,USD," in export
     assert "screen-out payment" in export
 
 
@@ -69,7 +67,7 @@ def test_a_panel_of_another_name_and_another_link(site: Site) -> None:
     slug = site.open_project(participant_parameter="workerId", return_link=back, max_pages=1)
     judge = site.browser()
     judge.get(f"/j/{slug}?PROLIFIC_PID=x&session=1")
-    assert not site.office.judges(slug), "that is not the name of its participants"
+    assert not site.services.judges.get_all(slug), "that is not the name of its participants"
     judge.get(f"/j/{slug}?workerId=%22%3E%3Cscript%3E&session=%2F..%2F%3Fcode%3D1%23")
     judge.post(f"/j/{slug}/begin")
     judge.get(f"/j/{slug}")
@@ -86,7 +84,7 @@ def test_a_panel_of_another_name_and_another_link(site: Site) -> None:
 
 def test_a_link_that_is_not_safe_is_refused_on_the_settings(site: Site) -> None:
     ada = site.set_up()
-    slug = site.office.create_project(small_project()).slug
+    slug = site.services.projects.create(small_project()).slug
     ada.get(f"/projects/{slug}/settings")
     ada.post(
         f"/projects/{slug}/settings/policy", return_link="javascript:alert({code})", expect=422
@@ -116,10 +114,10 @@ def test_only_so_many_come_from_one_address_and_who_came_stays(site: Site) -> No
     site.browser().get(f"/j/{slug}?participant=p1")
     again = site.browser()
     again.get(f"/j/{slug}?participant=p1&session=forged")  # she comes in, and nothing is written
-    assert site.office.log(slug, event="came-again") == []
+    assert site.services.projects.get_log(slug, event="came-again") == []
     elsewhere = site.browser(**{"X-Forwarded-For": "203.0.113.7"}).join(slug)
     assert elsewhere.is_judging
-    assert len(site.office.judges(slug)) == 3
+    assert len(site.services.judges.get_all(slug)) == 3
 
 
 def test_newcomers_are_counted_by_the_minute_and_the_hour() -> None:
@@ -150,8 +148,8 @@ def test_what_counts_as_one_address(address: str, place: str) -> None:
 
 def test_a_requester_tries_a_draft_out_and_nothing_counts(site: Site) -> None:
     ada = site.set_up()
-    acting = site.office.acting(site.office.requesters()[0])
-    slug = acting.create_project(small_project(channels=["invite"])).slug
+    acting = site.services.acting_for(site.services.accounts.get_all()[0])
+    slug = acting.projects.create(small_project(channels=["invite"])).slug
     ada.get(f"/projects/{slug}")
     ended = ada.post(f"/projects/{slug}/dry-run")
     ada.get(ended.headers["location"])
@@ -161,14 +159,14 @@ def test_a_requester_tries_a_draft_out_and_nothing_counts(site: Site) -> None:
     assert "dry run: nothing counts" in ada.words
     ada.train(slug).answer(slug).go_on(slug)
     assert ada.is_judging
-    progress = acting.progress(slug)
+    progress = acting.projects.get_progress(slug)
     assert (progress.pages, progress.trusted, progress.untrusted, progress.judges) == (0, 0, 0, {})
     ada.get(f"/projects/{slug}/judges")
     assert "dry-run" in ada.words
     stranger = site.browser()
     stranger.get(f"/j/{slug}")
     assert "takes no new judges at the moment" in stranger.words
-    site.office.add_requester("eve", "another long password")
+    site.services.accounts.add("eve", "another long password")
     eve = site.browser()
     eve.get("/login")
     eve.post("/login", name="eve", password="another long password")
@@ -192,7 +190,7 @@ def test_a_refresher_says_why_and_what_is_right(site: Site) -> None:
     judge.go_on(slug)
     assert 'data-kind="work"' in judge.text
     ada = site.set_up()
-    ada.get(f"/projects/{slug}/judges/{site.office.judges(slug)[0].judge}")
+    ada.get(f"/projects/{slug}/judges/{site.services.judges.get_all(slug)[0].judge}")
     assert "Refreshers" in ada.words
     ada.get(f"/projects/{slug}/arms")
     assert "Accuracy before" in ada.words

@@ -43,14 +43,14 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     assert '<noscript><meta http-equiv="refresh"' in ada.text
     assert 'hx-trigger="every 2s"' in ada.text
     assert 'name="accuracy" value="0.8"' in ada.text
-    asked = planner.asked_for(site.office, slug)
+    asked = planner.asked_for(site.services, slug)
     assert asked is not None
     made = ProjectPlan(
         wish=asked.wish, made="2026-01-02 03:04", items=24, currency="USD", per_item=3,
         rows=tuple(row(n, 0.6 + 0.08 * n) for n in range(1, 5)), golds_a_judge=7, pass_mark=0.8,
         typical=0.9, guessing=0.5, golds_needed=12, golds_there=16, notes=("A note.",),
     )  # fmt: skip
-    planner._keep(site.office, site.office.project(slug), asked, made)
+    planner._keep(site.services, site.services.projects.get(slug), asked, made)
     ada.get(here)
     assert "http-equiv" not in ada.text
     assert "hx-get" not in ada.text.partition("<main")[2]
@@ -61,7 +61,7 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
         assert words in ada.words, words
     assert "<svg" in ada.text
     ada.post(f"{here}/use")
-    policy, _ = site.office.policy(slug)
+    policy, _ = site.services.projects.get_policy(slug)
     assert (policy.judgments_per_item, policy.pay_per_page) == (3, Decimal("0.25"))
     assert policy.screening_share == 0.25
     ada.get(f"{here}?done=plan-used")

@@ -25,13 +25,13 @@ def test_judge_and_requester_on_postgresql(postgres: str, tmp_path: Path) -> Non
         while judge.is_judging:
             judge.answer(slug).go_on(slug)
         assert "Thank you: you are done" in judge.words
-        assert site.office.progress(slug).closed == 12
+        assert site.services.projects.get_progress(slug).closed == 12
         for tab in ("", "/judges", "/disagreements", "/gold", "/consensus", "/log", "/settings"):
             ada.get(f"/projects/{slug}{tab}")
-        row = site.office.judges(slug)[0]
+        row = site.services.judges.get_all(slug)[0]
         ada.post(f"/projects/{slug}/judges/{row.judge}/block")
-        assert site.office.progress(slug).trusted == 0
+        assert site.services.projects.get_progress(slug).trusted == 0
         ada.post(f"/projects/{slug}/judges/{row.judge}/unblock")
-        assert site.office.progress(slug).trusted == 12
+        assert site.services.projects.get_progress(slug).trusted == 12
         assert len(ada.get(f"/projects/{slug}/export/answers").text.splitlines()) > 12
         assert ada.client.get("/readyz").status_code == 200

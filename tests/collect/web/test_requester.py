@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.services import exporting
+from adjudge.collect.managing import exporting
 from adjudge.models.registry import MODELS
 from sites import PASSWORD, Browser, Site, small_project
 
@@ -40,17 +40,17 @@ def test_a_project_is_made_from_files_in_the_page(site: Site, ada: Browser) -> N
     form = {"name": "Mine", "labels": "no<yes", "guidelines": "# Do it"}
     ada.post("/projects/upload", **form, do="check", files={"files": ("a.csv", rows)}, expect=200)
     assert "The files can be read: 2 items, 1 gold" in ada.words
-    assert not site.office.projects()
+    assert not site.services.projects.get_all()
     made = ada.post("/projects/upload", **form, do="create", files={"files": ("a.csv", rows)})
     assert made.headers["location"] == "/projects/mine?done=made"
     ada.get("/projects/mine?done=made")
     assert "The project is made." in ada.words
-    assert [item.name for item in site.office.value("mine").items] == ["i1", "i2"]
+    assert [item.name for item in site.services.projects.read("mine").items] == ["i1", "i2"]
     ada.post("/projects/mine/state", state="open")
-    assert site.office.project("mine").state == "open"
+    assert site.services.projects.get("mine").state == "open"
     more = b"item,query,title\ni3,q,t3\n"
     ada.post("/projects/mine/upload", do="create", files={"files": ("b.csv", more)})
-    assert len(site.office.value("mine").items) == 3
+    assert len(site.services.projects.read("mine").items) == 3
     bad = b"item,query,title\ni3,q,t3\ni3,q,t3\n"
     ada.post("/projects/mine/upload", do="create", files={"files": ("c.csv", bad)}, expect=422)
     assert "c.csv, line 3" in ada.words
@@ -59,7 +59,7 @@ def test_a_project_is_made_from_files_in_the_page(site: Site, ada: Browser) -> N
 def test_the_starter_project_is_one_click_away(site: Site, ada: Browser) -> None:
     ada.get("/projects")
     ada.post("/projects/starter")
-    assert site.office.projects()[0].state == "open"
+    assert site.services.projects.get_all()[0].state == "open"
 
 
 def test_the_overview_shows_progress_cost_and_why_items_are_open(ada: Browser, slug: str) -> None:
@@ -77,19 +77,19 @@ def test_a_judge_is_seen_with_confusion_and_history_blocked_and_unblocked(
     site: Site, ada: Browser, slug: str
 ) -> None:
     ada.get(f"/projects/{slug}/judges")
-    blocked = next(row for row in site.office.judges(slug) if row.stage == "blocked")
+    blocked = next(row for row in site.services.judges.get_all(slug) if row.stage == "blocked")
     assert blocked.judge in ada.words
     ada.get(f"/projects/{slug}/judges/{blocked.judge}")
     for words in ("Confusion against gold", "Answers to gold", "History", "warned", "blocked"):
         assert words in ada.words
-    before = site.office.progress(slug).trusted
+    before = site.services.projects.get_progress(slug).trusted
     ada.post(f"/projects/{slug}/judges/{blocked.judge}/unblock")
     ada.get(f"/projects/{slug}/judges/{blocked.judge}?done=unblocked")
     assert "The judge is unblocked" in ada.words
-    assert site.office.judge(slug, blocked.judge).row.stage == "working"
-    assert site.office.progress(slug).trusted > before
+    assert site.services.judges.get(slug, blocked.judge).row.stage == "working"
+    assert site.services.projects.get_progress(slug).trusted > before
     ada.post(f"/projects/{slug}/judges/{blocked.judge}/block", reason="a test")
-    assert site.office.judge(slug, blocked.judge).row.by_hand
+    assert site.services.judges.get(slug, blocked.judge).row.by_hand
 
 
 def test_what_a_page_says_was_done_cannot_be_made_up(ada: Browser, slug: str) -> None:
@@ -121,14 +121,14 @@ def test_gold_is_edited_and_contests_are_answered(site: Site, ada: Browser) -> N
     judge.post(f"/j/{slug}/pages/{page}/contest", row=row, text="It is fine.")
     ada.get(f"/projects/{slug}/gold")
     assert "It is fine." in ada.words
-    contest = site.office.contests(slug)[0]
+    contest = site.services.gold.get_contests(slug)[0]
     ada.post(f"/projects/{slug}/contests/{contest.contest}", upheld="yes", answer="You are right.")
-    assert not site.office.contests(slug)
+    assert not site.services.gold.get_contests(slug)
     ada.post(
         f"/projects/{slug}/gold", item=contest.item, accepted=["Good", "Bad"], reason="Either.",
         role="screening", active="yes",
     )  # fmt: skip
-    gold = next(gold for gold in site.office.golds(slug) if gold.item == contest.item)
+    gold = next(gold for gold in site.services.gold.get_all(slug) if gold.item == contest.item)
     assert gold.accepted == ("Good", "Bad")
     assert gold.missed == 0
     judge.get(f"/j/{slug}")
@@ -138,7 +138,7 @@ def test_gold_is_edited_and_contests_are_answered(site: Site, ada: Browser) -> N
 def test_every_export_downloads(ada: Browser, slug: str) -> None:
     ada.get(f"/projects/{slug}/export")
     links = set(re.findall(r'href="([^"]*/export/[^"]+)"', ada.text))
-    assert len(links) == len(exporting.formats())
+    assert len(links) == len(exporting.list_exports())
     for link in sorted(links):
         response = ada.client.get(link)
         if "/labels-" in link:
@@ -171,7 +171,7 @@ def test_policy_and_guidelines_are_changed_in_the_page(site: Site, ada: Browser,
     form |= dict.fromkeys(("training", "screening", "feedback", "pay_blocked"), "yes")
     form |= {"channels": ["open", "api"], "require_consent": "yes", "judgments_per_item": "3"}
     ada.post(f"/projects/{slug}/settings/policy", **form)
-    policy, version = site.office.policy(slug)
+    policy, version = site.services.projects.get_policy(slug)
     assert (policy.judgments_per_item, policy.trust, policy.channels) == (
         3,
         "beta",
@@ -181,26 +181,27 @@ def test_policy_and_guidelines_are_changed_in_the_page(site: Site, ada: Browser,
     ada.post(f"/projects/{slug}/settings/policy", **(form | {"warn_below": "7"}), expect=422)
     assert "warn_below = 7.0: wanted a number from 0 to 1" in ada.words
     ada.post(f"/projects/{slug}/settings/guidelines", guidelines="# Anew")
-    assert site.office.value(slug).guidelines == "# Anew"
+    assert site.services.projects.read(slug).guidelines == "# Anew"
 
 
 def test_a_project_is_deleted_once_its_name_is_typed(site: Site, ada: Browser, slug: str) -> None:
     ada.get(f"/projects/{slug}/settings")
-    site.office.set_state(slug, "closed")
+    site.services.projects.set_state(slug, "closed")
     ada.post(f"/projects/{slug}/delete", name="wrong", expect=422)
     ada.post(f"/projects/{slug}/delete", name="Lamps")
-    assert not site.office.projects()
+    assert not site.services.projects.get_all()
 
 
 def test_tokens_are_shown_once_and_made_void(site: Site, ada: Browser, slug: str) -> None:
     ada.get("/account")
     ada.post("/account/tokens", name="model", scope="judge", project=slug, days="30", expect=200)
     secret = re.search(r'id="secret">([^<]+)<', ada.text)[1]  # type: ignore[index]
-    token, _ = site.office.check_token(secret)
+    token, _ = site.services.accounts.check_token(secret)
     ada.get("/account")
     assert secret not in ada.text
     ada.post(f"/account/tokens/{token.token}/revoke")
-    assert site.office.acting(site.office.requesters()[0]).tokens()[0].revoked
+    first = site.services.accounts.get_all()[0]
+    assert site.services.acting_for(first).accounts.get_tokens()[0].revoked
     ada.post("/account/tokens", name="model", scope="everything", expect=422)
 
 
@@ -216,7 +217,7 @@ def test_an_admin_adds_a_requester_and_nobody_else_does(site: Site, ada: Browser
 
 
 def test_who_is_not_logged_in_is_led_to_the_login_and_back(site: Site, ada: Browser) -> None:
-    slug = site.office.create_project(small_project()).slug
+    slug = site.services.projects.create(small_project()).slug
     stranger = site.browser()
     led = stranger.get(f"/projects/{slug}/judges", expect=303)
     assert led.headers["location"] == f"/login?next=/projects/{slug}/judges"
@@ -236,9 +237,9 @@ def test_a_consensus_is_asked_for_fitted_shown_and_exported(
     ada.post(f"/projects/{slug}/consensus", model="majority-vote")
     ada.get(f"/projects/{slug}/consensus")
     assert "majority-vote wanted" in ada.words
-    assert (slug, "majority-vote") in refit.due(site.office)
-    refit.fit_one(site.office, slug, "majority-vote")
-    assert (slug, "majority-vote") not in refit.due(site.office)
+    assert (slug, "majority-vote") in refit.due(site.services)
+    refit.fit_one(site.services, slug, "majority-vote")
+    assert (slug, "majority-vote") not in refit.due(site.services)
     ada.get(f"/projects/{slug}/consensus")
     assert "majority-vote ready" in ada.words
     assert "Labels by majority-vote" in ada.words
@@ -246,7 +247,7 @@ def test_a_consensus_is_asked_for_fitted_shown_and_exported(
     path = f"/projects/{slug}/export/labels-consensus?model=majority-vote"
     text = ada.client.get(path).text.replace('"', "")
     assert text.startswith("item,topic,document,label,probability,p_Good,p_Bad,judgments,")
-    for entry in exporting.formats():
+    for entry in exporting.list_exports():
         if entry.kind == "labels":
             path = f"/projects/{slug}/export/{entry.name}?model=majority-vote"
             assert ada.client.get(path).status_code in (200, 422), entry.name

@@ -56,10 +56,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def token(running: Site) -> str:
     running.set_up()
-    acting = running.office.acting(running.office.log_in("ada", PASSWORD))
-    made = acting.create_project(small_project())
-    acting.set_state(made.slug, "open")
-    return acting.make_token("schema", scope="requester")[1]
+    acting = running.services.acting_for(running.services.accounts.log_in("ada", PASSWORD))
+    made = acting.projects.create(small_project())
+    acting.projects.set_state(made.slug, "open")
+    return acting.accounts.make_token("schema", scope="requester")[1]
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)

@@ -176,7 +176,7 @@ def test_html_and_script_in_every_text_is_shown_as_text(site: Site) -> None:
     seen = [judge.text]
     judge.answer(slug, wrong=True)
     seen.append(judge.text)
-    site.office.make_invites(slug, [SCRIPT])
+    site.services.judges.invite(slug, [SCRIPT])
     for path in ("", *(f"/{tab}" for tab in _TABS)):
         ada.get(f"/projects/{slug}{path}")
         seen.append(ada.text)
@@ -190,11 +190,11 @@ def test_a_requester_sees_nothing_of_anothers(site: Site) -> None:
     ada = site.set_up()
     ada.get("/account")
     ada.post("/account/requesters", name="eve", password=PASSWORD, again=PASSWORD)
-    first = site.office.acting(site.office.log_in("ada", PASSWORD))
-    slug = first.create_project(small_project()).slug
-    first.set_state(slug, "open")
+    first = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
+    slug = first.projects.create(small_project()).slug
+    first.projects.set_state(slug, "open")
     judge = site.browser().join(slug)
-    known = first.judges(slug)[0].judge
+    known = first.judges.get_all(slug)[0].judge
     eve = log_in(site, "eve", PASSWORD)
     eve.get("/projects")
     assert "Lamps" not in eve.words
@@ -209,7 +209,7 @@ def test_a_requester_sees_nothing_of_anothers(site: Site) -> None:
         "/state",
     ):
         eve.post(f"/projects/{slug}{path}", state="closed", model="pmf", expect=404)
-    assert first.project(slug).state == "open"
+    assert first.projects.get(slug).state == "open"
     assert judge.get(f"/j/{slug}").status_code == 200
 
 
@@ -223,7 +223,7 @@ def test_join_links_are_signed_and_expire(site: Site, monkeypatch: pytest.Monkey
     assert len(links) == 2
     path = links[0].removeprefix(site.url)
     site.browser().get(path)
-    assert [row.channel for row in site.office.judges(slug)] == ["invite"]
+    assert [row.channel for row in site.services.judges.get_all(slug)] == ["invite"]
     forged = site.browser()
     forged.get(path[:-3] + "abc", expect=403)
     assert "not one of ours" in forged.words
@@ -242,13 +242,13 @@ def test_a_project_for_invited_judges_takes_nobody_by_the_open_link(site: Site) 
     stranger = site.browser()
     stranger.get(f"/j/{slug}")
     stranger.post(f"/j/{slug}/begin", expect=403)
-    assert not site.office.judges(slug)
+    assert not site.services.judges.get_all(slug)
 
 
 def test_nothing_about_gold_reaches_the_browser_before_it_is_answered(site: Site) -> None:
     slug = site.open_project(screening_golds=2)
     judge = site.browser().join(slug).train(slug)
-    names = [item.name for item in site.office.value(slug).items]
+    names = [item.name for item in site.services.projects.read(slug).items]
     text = judge.text.lower()
     for word in ("gold", "honeypot", "screening", "accepted", "reason"):
         assert word not in re.sub(r"<a href[^>]*>guidelines</a>", "", text), word
@@ -270,7 +270,7 @@ def test_uploads_are_limited_in_size(tmp_path: Path) -> None:
             "/projects/upload", name="x", labels="a,b", files={"files": ("x.csv", big)}, expect=413
         )
         assert "Too large" in ada.words
-        assert not site.office.projects()
+        assert not site.services.projects.get_all()
 
 
 def test_uploads_are_limited_in_rows(tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ def test_uploads_are_limited_in_rows(tmp_path: Path) -> None:
             "/projects/upload", name="x", labels="a,b", files={"files": ("x.csv", rows)}, expect=422
         )
         assert "there are more than 10 items" in ada.words
-        assert not site.office.projects()
+        assert not site.services.projects.get_all()
 
 
 def test_a_zip_bomb_is_refused(site: Site) -> None:
@@ -302,8 +302,8 @@ def test_the_secret_is_for_its_owner_alone(site: Site) -> None:
 
 
 def test_there_is_no_default_password_and_the_setup_link_works_once(site: Site) -> None:
-    assert not site.office.projects()
-    token = site.office.setup_token()
+    assert not site.services.projects.get_all()
+    token = site.services.accounts.make_setup_token()
     stranger = site.browser()
     stranger.get("/setup/guess")
     stranger.post("/setup/guess", name="eve", password=PASSWORD, again=PASSWORD, expect=422)

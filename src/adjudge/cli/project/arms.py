@@ -11,11 +11,11 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, name, page, progress, say
 from adjudge.cli.project.create import text_of
-from adjudge.cli.project.stored import DATABASE, Stored, office
+from adjudge.cli.project.stored import DATABASE, Stored, open_services
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.arms import ArmReport, Measured
     from adjudge.collect.values.project import Arm
 
@@ -73,37 +73,39 @@ def run(
         raise BadSetting("--preset", preset, "either --set or --preset")
     check_places({"--output": output}, inputs=(arms, test))
     check_printing(printing, output)
-    desk = office(database)
+    services = open_services(database)
     if arms is not None or preset is not None:
-        _set(desk, project, arms, preset)
+        _set(services, project, arms, preset)
     if report or test is not None or model or output is not None:
-        _report(desk, project, test, model or [], (resamples, seed), output, printing)
+        _report(services, project, test, model or [], (resamples, seed), output, printing)
         return
-    known = desk.arms(project)
+    known = services.arms.get_all(project)
     if printing.json:
         print_json([arm.to_dict() for arm in known])
         return
     page().print(_listed(project, known))
-    for warning in desk.arm_warnings(project):
+    for warning in services.arms.get_warnings(project):
         say(("  ", ""), (warning, "yellow"))
 
 
-def _set(desk: Office, project: str, file: Path | None, preset_name: str | None) -> None:
+def _set(
+    services: RequesterServices, project: str, file: Path | None, preset_name: str | None
+) -> None:
     """Store arms from a file or a preset."""
-    from adjudge.collect.experiments.arms import preset, read_arms
+    from adjudge.collect.experiments.arms import preset_arms, read_arms
 
-    labels = desk.project(project).labels
-    gold = desk.gold(project)
+    labels = services.projects.get(project).labels
+    gold = services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []
     if file is None:
-        desk.set_arms(project, preset(str(preset_name), labels=labels, gold=known))
+        services.arms.set_all(project, preset_arms(str(preset_name), labels=labels, gold=known))
         return
     try:
         given = json.loads(text_of(file))
     except json.JSONDecodeError as fault:
         raise BadData(f"is no JSON ({fault.msg})", source=file.name, line=fault.lineno) from None
     try:
-        desk.set_arms(project, read_arms(given, labels=labels, gold=known))
+        services.arms.set_all(project, read_arms(given, labels=labels, gold=known))
     except BadData as fault:
         raise BadData(fault.problem, source=file.name, record=fault.record) from None
 
@@ -134,7 +136,7 @@ def _mix(mix: Any) -> str:
 
 
 def _report(
-    desk: Office,
+    services: RequesterServices,
     project: str,
     test: Path | None,
     models: list[str],
@@ -150,7 +152,7 @@ def _report(
     truth = None if test is None else Gold.read(test)
     fitted = [model(one) for one in models]
     with progress("measuring arms"):
-        made = desk.arm_report(
+        made = services.arms.report(
             project, test=truth, models=fitted, resamples=chance[0], seed=chance[1]
         )
     if output is not None:

@@ -10,7 +10,7 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, count, say
-from adjudge.cli.project.stored import DATABASE, Stored, checked, office
+from adjudge.cli.project.stored import DATABASE, Stored, checked, open_services
 from adjudge.errors import BadData, BadSetting
 
 NAME = "create"
@@ -75,7 +75,7 @@ def run(
 
     be_quiet(printing.quiet or printing.json)
     if archive is not None:
-        from adjudge.collect.services.exporting import read_archive
+        from adjudge.collect.managing.exporting import read_archive
 
         made = replace(read_archive(archive), name=name)
     elif starter:
@@ -96,10 +96,10 @@ def run(
         )
         made = replace(made, items=preview.items, golds=preview.golds)
     made = replace(made, policy={**made.policy, **policy_settings(policy, settings or ())})
-    desk = office(database)
-    stored = desk.create_project(made)
+    services = open_services(database)
+    stored = services.projects.create(made)
     if open_now:
-        stored = desk.set_state(stored.slug, "open")
+        stored = services.projects.set_state(stored.slug, "open")
     if printing.json:
         print_json({"slug": stored.slug, "state": stored.state, "items": stored.items,
                     "golds": stored.golds})  # fmt: skip

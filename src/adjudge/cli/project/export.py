@@ -9,11 +9,11 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, page, say
-from adjudge.cli.project.stored import DATABASE, Stored, office
+from adjudge.cli.project.stored import DATABASE, Stored, open_services
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
 
 NAME = "export"
 EXAMPLES = (
@@ -46,31 +46,31 @@ def run(
 
     Labels are fitted by the model that the options name, on trusted judgments and gold.
     """
-    from adjudge.collect.services import exporting
+    from adjudge.collect.managing import exporting
     from adjudge.data.formats.files import written_whole
 
     be_quiet(printing.quiet)
     if list_exports:
-        rows = [[e.name, e.extension, e.title] for e in exporting.formats()]
+        rows = [[e.name, e.extension, e.title] for e in exporting.list_exports()]
         columns = [("export", "left"), ("file", "left"), ("what it is", "left")]
         page().print(grid("Exports", columns, rows))
         return
     if project is None:
         raise BadSetting("PROJECT", None, "a project, or --list")
-    entry = exporting.named(to)
-    desk = office(database)
-    labels = _labels(desk, project, fitting, untrusted) if entry.kind == "labels" else None
+    entry = exporting.find_export(to)
+    services = open_services(database)
+    labels = _labels(services, project, fitting, untrusted) if entry.kind == "labels" else None
     with written_whole(output) as file:
-        exporting.write(desk, project, to, file, labels=labels, trusted=not untrusted)
+        services.exports.write(project, to, file, labels=labels, trusted=not untrusted)
     if str(output) != "-":
         say(f"{project}: {entry.title.lower()}; written to {output}")
 
 
-def _labels(desk: Office, project: str, fitting: o.Fitting, untrusted: bool) -> Any:
+def _labels(services: RequesterServices, project: str, fitting: o.Fitting, untrusted: bool) -> Any:
     """The consensus table of a project."""
     from adjudge.cli.fitting import built, fitted
 
-    judgments = desk.judgments(project, trusted=not untrusted, golds=True)
+    judgments = services.exports.get_judgments(project, trusted=not untrusted, golds=True)
     if judgments is None:
         raise BadSetting("PROJECT", project, "a project that has judgments")
-    return fitted(built(fitting), judgments, desk.gold(project), fitting).labels
+    return fitted(built(fitting), judgments, services.exports.get_gold(project), fitting).labels

@@ -8,12 +8,12 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, count, grid, name, page, say
-from adjudge.cli.project.stored import DATABASE, Stored, office
+from adjudge.cli.project.stored import DATABASE, Stored, open_services
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.gold.design import GoldForecast, Suggestion
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
 
 NAME = "gold"
 EXAMPLES = (
@@ -68,19 +68,19 @@ def run(
     each: gold that the crowd is sure of is easy gold, and the crowd can be sure and wrong.
     """
     be_quiet(printing.quiet or printing.json)
-    desk = office(database)
+    services = open_services(database)
     if approve is not None:
-        _approve(desk, project, approve, label or [], reason, role)
+        _approve(services, project, approve, label or [], reason, role)
     if split is not None:
-        _split(desk, project, split, fitting.seed)
+        _split(services, project, split, fitting.seed)
     if suggest is not None:
-        _suggest(desk, project, suggest, fitting, printing)
+        _suggest(services, project, suggest, fitting, printing)
     if forecast or (approve is None and split is None and suggest is None):
-        _forecast(desk, project, judges, printing)
+        _forecast(services, project, judges, printing)
 
 
 def _approve(
-    desk: Office, project: str, item: str, labels: list[str], reason: str, role: str
+    services: RequesterServices, project: str, item: str, labels: list[str], reason: str, role: str
 ) -> None:
     from adjudge.collect.values.project import ROLES
 
@@ -88,13 +88,13 @@ def _approve(
         raise BadSetting("--label", None, "the label that is right, as you judge it yourself")
     for known in ROLES:
         if known == role:
-            desk.approve_gold(project, item, accepted=labels, reason=reason, role=known)
+            services.gold.approve(project, item, accepted=labels, reason=reason, role=known)
             say((item, "bold"), f" is {role} gold: {' or '.join(labels)}")
             return
     raise BadSetting("--role", role, " or ".join(ROLES))
 
 
-def _split(desk: Office, project: str, text: str, seed: int) -> None:
+def _split(services: RequesterServices, project: str, text: str, seed: int) -> None:
     """Give every gold one role."""
     mix: Any = text
     if "=" in text:
@@ -105,12 +105,12 @@ def _split(desk: Office, project: str, text: str, seed: int) -> None:
             }
         except ValueError:
             raise BadSetting("--split", text, "a mix such as 'Good=2,Bad=1'") from None
-        strange = [label for label in mix if label not in desk.project(project).labels]
+        strange = [label for label in mix if label not in services.projects.get(project).labels]
         if strange:
             raise BadSetting("--split", strange[0], "labels of the project's scale")
     elif text not in ("uniform", "any"):
         raise BadSetting("--split", text, "uniform, any, or a mix such as 'Good=2,Bad=1'")
-    made = desk.design_gold(project, training_mix=mix, seed=seed)
+    made = services.gold.design(project, training_mix=mix, seed=seed)
     say(
         f"{count(len(made.training), 'gold')} for training, "
         f"{count(len(made.screening), 'gold')} for screening"
@@ -120,18 +120,18 @@ def _split(desk: Office, project: str, text: str, seed: int) -> None:
 
 
 def _suggest(
-    desk: Office, project: str, many: int, fitting: o.Fitting, printing: o.Printing
+    services: RequesterServices, project: str, many: int, fitting: o.Fitting, printing: o.Printing
 ) -> None:
     from dataclasses import asdict
 
     from adjudge.cli.fitting import built, fitted
     from adjudge.cli.writing import print_json
 
-    judgments = desk.judgments(project, golds=True)
+    judgments = services.exports.get_judgments(project, golds=True)
     if judgments is None:
         raise BadSetting("PROJECT", project, "a project that has judgments")
-    consensus = fitted(built(fitting), judgments, desk.gold(project), fitting)
-    found = desk.suggest_gold(project, consensus, many)
+    consensus = fitted(built(fitting), judgments, services.exports.get_gold(project), fitting)
+    found = services.gold.suggest(project, consensus, many)
     if printing.json:
         print_json([asdict(one) for one in found])
         return
@@ -150,12 +150,14 @@ def _listed(found: list[Suggestion]) -> Any:
     return grid("Suggested gold", columns, rows)
 
 
-def _forecast(desk: Office, project: str, judges: int | None, printing: o.Printing) -> None:
+def _forecast(
+    services: RequesterServices, project: str, judges: int | None, printing: o.Printing
+) -> None:
     from dataclasses import asdict
 
     from adjudge.cli.writing import print_json
 
-    made = desk.gold_forecast(project, judges=judges)
+    made = services.gold.forecast(project, judges=judges)
     if printing.json:
         print_json(asdict(made))
         return

@@ -9,7 +9,7 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, count, say
-from adjudge.cli.project.stored import DATABASE, Stored, checked, office
+from adjudge.cli.project.stored import DATABASE, Stored, checked, open_services
 
 NAME = "import"
 EXAMPLES = (
@@ -49,8 +49,8 @@ def run(
     from adjudge.collect.importing import Limits, read
 
     be_quiet(printing.quiet or printing.json)
-    desk = office(database)
-    held = desk.value(project)
+    services = open_services(database)
+    held = services.projects.read(project)
     preview = checked(
         read(
             files,
@@ -66,7 +66,7 @@ def run(
             f"{count(len(preview.items), 'item')} and {count(len(preview.golds), 'gold')}: no fault"
         )
         return
-    store = desk.replace_items if replace else desk.add_items
+    store = services.projects.replace_items if replace else services.projects.add_items
     done = store(project, preview.items, preview.golds)
     if printing.json:
         print_json(asdict(done))

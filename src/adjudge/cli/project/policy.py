@@ -10,7 +10,7 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, name, page, say
 from adjudge.cli.project.create import policy_settings
-from adjudge.cli.project.stored import DATABASE, Stored, office
+from adjudge.cli.project.stored import DATABASE, Stored, open_services
 
 if TYPE_CHECKING:
     from adjudge.collect.rules.policy import Policy
@@ -45,14 +45,14 @@ def run(
 
     be_quiet(printing.quiet or printing.json)
     changes = policy_settings(file, settings or ())
-    desk = office(database)
-    before, version = desk.policy(project)
+    services = open_services(database)
+    before, version = services.projects.get_policy(project)
     after = before
     if panel is not None:
-        after, version = desk.use_panel(project, panel, changes)
+        after, version = services.projects.use_panel(project, panel, changes)
     elif changes:
-        after, version = desk.set_policy(project, changes)
-    warnings = desk.progress(project).warnings
+        after, version = services.projects.set_policy(project, changes)
+    warnings = services.projects.get_progress(project).warnings
     if printing.json:
         print_json({"version": version, "policy": after.to_dict(), "warnings": list(warnings)})
         return

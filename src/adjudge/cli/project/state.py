@@ -8,7 +8,7 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, say
-from adjudge.cli.project.stored import DATABASE, Stored, office
+from adjudge.cli.project.stored import DATABASE, Stored, open_services
 
 NAME = "state"
 EXAMPLES = ("adjudge project state shop-search open", "adjudge project state shop-search paused")
@@ -28,7 +28,7 @@ def run(
     from adjudge.cli.writing import print_json
 
     be_quiet(printing.quiet or printing.json)
-    done = office(database).set_state(project, state)
+    done = open_services(database).projects.set_state(project, state)
     if printing.json:
         print_json({"slug": done.slug, "state": done.state})
     say((done.slug, "bold"), f" is {done.state}")

@@ -8,10 +8,10 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, name, page
-from adjudge.cli.project.stored import DATABASE, Stored, office
+from adjudge.cli.project.stored import DATABASE, Stored, open_services
 
 if TYPE_CHECKING:
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.requesting import Progress
 
 NAME = "status"
@@ -32,23 +32,27 @@ def run(
     from adjudge.cli.writing import print_json
 
     be_quiet(printing.quiet or printing.json)
-    desk = office(database)
+    services = open_services(database)
     if project is None:
         if printing.json:
-            print_json([asdict(one) for one in desk.projects()])
+            print_json([asdict(one) for one in services.projects.get_all()])
         else:
-            page().print(_list(desk))
+            page().print(_list(services))
         return
-    progress = desk.progress(project)
+    progress = services.projects.get_progress(project)
     if printing.json:
-        print_json({"project": asdict(desk.project(project)), "progress": asdict(progress)})
+        print_json(
+            {"project": asdict(services.projects.get(project)), "progress": asdict(progress)}
+        )
         return
-    page().print(grid(desk.project(project).name, [("", "left"), ("", "right")], _rows(progress)))
+    page().print(
+        grid(services.projects.get(project).name, [("", "left"), ("", "right")], _rows(progress))
+    )
     for warning in progress.warnings:
         page().print(f"  {warning}", style="yellow", markup=False)
 
 
-def _list(desk: Office) -> Any:
+def _list(services: RequesterServices) -> Any:
     rows = [
         [
             name(one.slug),
@@ -58,7 +62,7 @@ def _list(desk: Office) -> Any:
             f"{one.judges:,}",
             f"{one.judgments:,}",
         ]
-        for one in desk.projects()
+        for one in services.projects.get_all()
     ]
     heads = ["project", "state", "items closed", "golds", "judges", "judgments"]
     columns = [(head, "left" if at < 2 else "right") for at, head in enumerate(heads)]

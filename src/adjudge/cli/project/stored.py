@@ -9,7 +9,7 @@ from adjudge.cli.options import option
 
 if TYPE_CHECKING:
     from adjudge.collect.importing import Preview
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
 
 Stored = Annotated[
     str,
@@ -23,12 +23,12 @@ DATABASE = "adjudge.db"
 _SHOWN = 20  # errors that are listed
 
 
-def office(database: str) -> Office:
-    """The office of a database, acting for whoever has the command line of the server."""
-    from adjudge.collect.services.office import Office
+def open_services(database: str) -> RequesterServices:
+    """The services of a database, acting for whoever has the command line of the server."""
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
 
-    return Office(Database(database))
+    return RequesterServices(Database(database))
 
 
 def checked(preview: Preview) -> Preview:

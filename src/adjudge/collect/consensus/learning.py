@@ -6,8 +6,6 @@ transaction of its own, so that judges hardly wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,59 +25,55 @@ from adjudge.collect.rules.adaptive import (
     rule_of,
 )
 from adjudge.collect.rules.routing import interleave
-from adjudge.collect.store.database import Database, batches
-from adjudge.collect.store.records import line, to_time, write_log
+from adjudge.collect.services.caller import Caller
+from adjudge.collect.store.database import batches
+from adjudge.collect.store.records import to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judges
 from adjudge.collect.store.settings import fixed_name, keep_setting, knowledge_name
 from adjudge.collect.store.snapshot import ProjectSnapshot, bump
 
 if TYPE_CHECKING:
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.data.consensus import Consensus
-
-Load = Callable[
-    [Connection], ProjectSnapshot
-]  # the project as it is now, locked against its requester
 
 _COUNTS = 25  # the largest fixed number that is tried
 
 
-def learn(office: Office, slug: str, consensus: Consensus) -> None:
+def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
     """Keep what a fit knows of a project's judges; where it is adaptive, go by it from now on."""
-    database, now = office.database, office.now()
-    load = partial(office.load, slug=slug, lock=True)
+    caller = services.caller
 
     def keep(on: Connection) -> tuple[ProjectSnapshot, Knowledge, NDArray[np.float64]]:
-        snapshot = load(on)
+        snapshot = caller.open(on, slug, lock=True).project
         found = on.execute(select(judges.c.public, judges.c.id)
-                           .where(judges.c.project == snapshot.project))  # fmt: skip
+                           .where(judges.c.project == snapshot.id))  # fmt: skip
         ids: dict[str, int] = dict(found.all())
         names = consensus.judgments.judges.to_pylist()
         who = np.array([ids[name] for name in names], dtype=np.int64)
         knowledge = learnt(consensus, who)
-        keep_setting(on, knowledge_name(snapshot.project), knowledge.to_json())
+        keep_setting(on, knowledge_name(snapshot.id), knowledge.to_json())
         if is_adaptive(snapshot):
-            bump(on, snapshot.project)  # every process reads it anew
+            bump(on, snapshot.id)  # every process reads it anew
         return snapshot, knowledge, rates_of(consensus, who)
 
-    snapshot, knowledge, rates = database.write(keep)
+    snapshot, knowledge, rates = caller.database.write(keep)
     if not is_adaptive(snapshot):
         return
-    _renew_all(database, load, snapshot.project, knowledge, now)
+    _renew_all(caller, snapshot, knowledge)
     policy = snapshot.policy
     most = min(_COUNTS, max(10, 2 * policy.most_of_an_item, 2 * policy.judgments_per_item))
     by_count = accuracy_by_count(knowledge, rates, most, seed=snapshot.seed % 2**32)
     stored = {
         "accuracy": np.round(by_count, 6).tolist(),
-        "made": to_time(now).strftime("%Y-%m-%d %H:%M"),
+        "made": to_time(caller.now()).strftime("%Y-%m-%d %H:%M"),
     }
-    database.write(lambda on: keep_setting(on, fixed_name(snapshot.project), stored))
+    caller.database.write(lambda on: keep_setting(on, fixed_name(snapshot.id), stored))
 
 
-def _renew_all(
-    database: Database, load: Load, project: int, knowledge: Knowledge, now: float
-) -> None:
+def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> None:
     """Set the needs of all items anew, and put the open ones in a new order."""
+    database, project = caller.database, known.id
     with database.read() as on:
         work = (items.c.project == project) & items.c.gold.is_(False)
         ids = list(on.execute(select(items.c.id).where(work)).scalars())
@@ -91,7 +85,7 @@ def _renew_all(
     for part in batches(ids):
 
         def renew(on: Connection, part: list[int] = part) -> tuple[ProjectSnapshot, list[Any]]:
-            fresh = load(on)
+            fresh = caller.open(on, known.slug, lock=True).project
             fresh.kept["knowledge"] = knowledge
             lock_items(on, part)
             return fresh, renew_needs(on, fresh, part)
@@ -120,6 +114,6 @@ def _renew_all(
         hers = select(judges.c.id).where(judges.c.project == project).order_by(judges.c.id)
         on.execute(hers.with_for_update(key_share=True)).all()  # in the order of all who lock them
         on.execute(update(judges).where(judges.c.project == project).values(reached=0))
-        write_log(on, [line(last, now, "needs-renewed", **figures)])
+        Request(on=on, project=last, now=caller.now()).log("needs-renewed", **figures)
 
     database.write(end)

@@ -20,12 +20,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from adjudge.collect.consensus.refit import name_of
-from adjudge.collect.items.quotas import judgments_needed
 from adjudge.collect.rules.policy import Policy
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 if TYPE_CHECKING:
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.requesting import ProjectSummary
     from adjudge.simulation.planning import Plan
 
@@ -114,33 +113,33 @@ class ProjectPlan:
         return next((row for row in self.rows if row.per_item == per_item), None)
 
 
-def ask(office: Office, slug: str, wish: Wish) -> Asked:
+def ask(services: RequesterServices, slug: str, wish: Wish) -> Asked:
     """Ask for a plan; it is made as soon as the background comes to it.
 
     Refused: ``no-judgments`` where there is no pilot to plan from.
     """
-    project = office.project(slug)
+    project = services.projects.get(slug)
     if not project.judgments:
         raise Refused("no-judgments", "a plan needs a pilot: there are no judgments yet")
     asked = Asked(project=slug, wish=wish, at=time.time())
-    office.keep_setting(_ASKED + name_of(project), asdict(asked))
+    services.settings.keep(_ASKED + name_of(project), asdict(asked))
     return asked
 
 
-def asked_for(office: Office, slug: str) -> Asked | None:
+def asked_for(services: RequesterServices, slug: str) -> Asked | None:
     """The plan that is waited for."""
-    project = office.project(slug)
-    held = office.setting(_ASKED + name_of(project))
+    project = services.projects.get(slug)
+    held = services.settings.get(_ASKED + name_of(project))
     if held is None:
         return None
-    begun = office.setting(_tried(project)) or {"at": None}
+    begun = services.settings.get(_tried(project)) or {"at": None}
     tried = begun["tried"] if begun["at"] == held["at"] else 0
     return Asked(**{**held, "wish": Wish(**held["wish"]), "tried": tried})
 
 
-def plan_of(office: Office, slug: str) -> ProjectPlan | None:
+def plan_of(services: RequesterServices, slug: str) -> ProjectPlan | None:
     """The last plan that was made."""
-    held = office.setting(_made(office.project(slug)))
+    held = services.settings.get(_made(services.projects.get(slug)))
     if held is None:
         return None
     rows = tuple(PlanRow(**row) for row in held["rows"])
@@ -148,44 +147,44 @@ def plan_of(office: Office, slug: str) -> ProjectPlan | None:
     return ProjectPlan(**{**held, "wish": Wish(**held["wish"]), "rows": rows, "notes": notes})
 
 
-def due(office: Office) -> list[str]:
+def due(services: RequesterServices) -> list[str]:
     """The projects whose plan is asked for; those that are gone are forgotten."""
     found = []
-    for name, held in office.settings_like(_ASKED).items():
+    for name, held in services.settings.find(_ASKED).items():
         try:
-            there = _ASKED + name_of(office.project(held["project"])) == name
+            there = _ASKED + name_of(services.projects.get(held["project"])) == name
         except NotFound:
             there = False
         if there:
             found.append(held["project"])
         else:
-            office.forget_setting(name)
+            services.settings.forget(name)
     return found
 
 
-def plan_one(office: Office, slug: str) -> ProjectPlan | None:
+def plan_one(services: RequesterServices, slug: str) -> ProjectPlan | None:
     """Make the plan that is asked for, and keep it; None where none is."""
-    project = office.project(slug)
-    asked = asked_for(office, slug)
+    project = services.projects.get(slug)
+    asked = asked_for(services, slug)
     if asked is None:
         return None
     began = time.time()
     try:
-        made = _planned(office, project, asked)
+        made = _planned(services, project, asked)
     except AdjudgeError as fault:
         made = {"problem": str(fault)}
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     plan = ProjectPlan(wish=asked.wish, made=when, seconds=time.time() - began, **made)
-    _keep(office, project, asked, plan)
+    _keep(services, project, asked, plan)
     return plan
 
 
-def gave_up(office: Office, slug: str, code: int) -> None:
+def gave_up(services: RequesterServices, slug: str, code: int) -> None:
     """Note that the process of a plan ended without a word, so that it is not tried for ever."""
-    asked = asked_for(office, slug)
+    asked = asked_for(services, slug)
     if asked is not None:
         plan = ProjectPlan(wish=asked.wish, problem=f"its process ended with code {code}")
-        _keep(office, office.project(slug), asked, plan)
+        _keep(services, services.projects.get(slug), asked, plan)
 
 
 def changes(plan: ProjectPlan, policy: Policy) -> dict[str, Any]:
@@ -214,20 +213,20 @@ def _settings(wish: Wish, policy: Policy) -> dict[str, Any]:
     return found
 
 
-def _planned(office: Office, project: ProjectSummary, asked: Asked) -> dict[str, Any]:
+def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked) -> dict[str, Any]:
     """Fit the pilot, make crowds like it, and reckon what each number of judgments takes."""
     from adjudge.models import default, registry
     from adjudge.simulation.planning import plan
 
     slug = project.slug
-    judgments = office.judgments(slug, golds=True)
+    judgments = services.exports.get_judgments(slug, golds=True)
     if judgments is None or not project.items:
         raise Refused("no-judgments", "a plan needs a pilot: there are no trusted judgments yet")
     model = registry.model(default.DEFAULT, **default.SETTINGS)
-    pilot = model.fit(judgments, office.gold(slug))
+    pilot = model.fit(judgments, services.exports.get_gold(slug))
 
     def progress(step: Any) -> None:
-        office.keep_setting(_tried(project), {"at": asked.at, "tried": step.done})
+        services.settings.keep(_tried(project), {"at": asked.at, "tried": step.done})
 
     made = plan(
         pilot,
@@ -239,8 +238,8 @@ def _planned(office: Office, project: ProjectSummary, asked: Asked) -> dict[str,
         beyond=_BEYOND,
         progress=progress,
     )
-    policy, _ = office.policy(slug)
-    told = _told(office, slug, policy.changed(_settings(asked.wish, policy)), made)
+    policy, _ = services.projects.get_policy(slug)
+    told = _told(services, slug, policy.changed(_settings(asked.wish, policy)), made)
     few = len(judgments) < _FEW
     notes = [f"The pilot has {len(judgments)} judgments only: the plan is a first guess."] * few
     return {
@@ -252,13 +251,13 @@ def _planned(office: Office, project: ProjectSummary, asked: Asked) -> dict[str,
     }
 
 
-def _told(office: Office, slug: str, policy: Policy, made: Plan) -> dict[str, Any]:
+def _told(services: RequesterServices, slug: str, policy: Policy, made: Plan) -> dict[str, Any]:
     """A plan in the terms of the project: its pages, gold and money."""
-    arms = len(office.arms(slug))
+    arms = len(services.arms.get_all(slug))
     rows = [_row(row, policy, arms) for row in made.table.to_pylist()]
     number = made.per_item or rows[-1].per_item
     settings = {name: getattr(policy, name) for name in _GOLD}
-    gold = office.gold_forecast(slug, settings={**settings, **_fixed(number)})
+    gold = services.gold.forecast(slug, settings={**settings, **_fixed(number)})
     return {
         "currency": policy.currency,
         "per_item": made.per_item,
@@ -284,7 +283,7 @@ def _row(row: Mapping[str, Any], policy: Policy, arms: int) -> PlanRow:
     """One number of judgments, in pages and money."""
     number = int(row["per_item"])
     items = int(row["judgments"]) // number
-    judgments = items * judgments_needed(policy.changed(_fixed(number)), arms)
+    judgments = items * policy.changed(_fixed(number)).judgments_needed(arms)
     work = max(1.0, policy.pairs_per_page * (1 - policy.screening_share))
     pages = math.ceil(judgments / work - 1e-9)
     return PlanRow(
@@ -307,17 +306,19 @@ def _tried(project: ProjectSummary) -> str:
     return f"plan-tried:{name_of(project)}"
 
 
-def _keep(office: Office, project: ProjectSummary, asked: Asked, plan: ProjectPlan) -> None:
+def _keep(
+    services: RequesterServices, project: ProjectSummary, asked: Asked, plan: ProjectPlan
+) -> None:
     """Keep a plan; what was asked is done with, unless something else was asked meanwhile."""
-    office.keep_setting(_made(project), asdict(plan))
-    now = asked_for(office, project.slug)
+    services.settings.keep(_made(project), asdict(plan))
+    now = asked_for(services, project.slug)
     if now is not None and now.at == asked.at:
-        office.forget_setting(_ASKED + name_of(project))
+        services.settings.forget(_ASKED + name_of(project))
 
 
 def main() -> None:
     """Make the plan that the environment names."""
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
 
     if hasattr(os, "nice"):
@@ -325,7 +326,7 @@ def main() -> None:
     wanted = json.loads(os.environ[ENVIRONMENT])
     database = Database(wanted["database"])
     try:
-        plan = plan_one(Office(database), wanted["project"])
+        plan = plan_one(RequesterServices(database), wanted["project"])
     finally:
         database.close()
     sys.exit(3 if plan is not None and plan.problem else 0)

@@ -20,7 +20,7 @@ from adjudge.errors import AdjudgeError, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.collect.gold.design import Suggestion
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.requesting import ProjectSummary
 
 # The registry itself would bring every model and its compiler into the server's memory.
@@ -61,19 +61,19 @@ class Fit:
         return -(-self.items // PAGE)
 
 
-def ask(office: Office, slug: str, model: str) -> None:
+def ask(services: RequesterServices, slug: str, model: str) -> None:
     """Ask for a fit of a model; it is made as soon as the background comes to it."""
     if model not in MODEL_NAMES:
         raise UnknownName("model", model, MODEL_NAMES)
-    name = _asked(office.project(slug))
-    asked = office.setting(name) or {}
-    office.keep_setting(name, {**asked, model: time.time()})
+    name = _asked(services.projects.get(slug))
+    asked = services.settings.get(name) or {}
+    services.settings.keep(name, {**asked, model: time.time()})
 
 
-def fits(office: Office, slug: str) -> list[Fit]:
+def fits(services: RequesterServices, slug: str) -> list[Fit]:
     """Every fit of a project, also those that are only asked for."""
-    project = office.project(slug)
-    done, asked = _known(office, project), office.setting(_asked(project)) or {}
+    project = services.projects.get(slug)
+    done, asked = _known(services, project), services.settings.get(_asked(project)) or {}
     found = []
     for model in MODEL_NAMES:
         fit = done.get(model)
@@ -84,51 +84,55 @@ def fits(office: Office, slug: str) -> list[Fit]:
     return found
 
 
-def labels(office: Office, slug: str, model: str, page: int) -> list[dict[str, Any]]:
+def labels(services: RequesterServices, slug: str, model: str, page: int) -> list[dict[str, Any]]:
     """One page of the items of a fit, the least sure first."""
-    rows: list[dict[str, Any]] = office.setting(_rows(office.project(slug), model, page)) or []
+    rows: list[dict[str, Any]] = (
+        services.settings.get(_rows(services.projects.get(slug), model, page)) or []
+    )
     return rows
 
 
-def table(office: Office, slug: str, model: str) -> Any:
+def table(services: RequesterServices, slug: str, model: str) -> Any:
     """All items of a fit as an Arrow table of labels, for exports; None where there is none."""
     import pyarrow as pa
 
-    project = office.project(slug)
-    fit = _known(office, project).get(model)
+    project = services.projects.get(slug)
+    fit = _known(services, project).get(model)
     if fit is None or fit.state != "ready":
         return None
     rows: list[dict[str, Any]] = []
     for page in range(fit.pages):
-        rows += office.setting(_rows(project, model, page)) or []
+        rows += services.settings.get(_rows(project, model, page)) or []
     return pa.Table.from_pylist(rows).sort_by([("item", "ascending")]) if rows else None
 
 
-def judges(office: Office, slug: str, model: str) -> list[dict[str, Any]]:
+def judges(services: RequesterServices, slug: str, model: str) -> list[dict[str, Any]]:
     """The judges by a fit, those of most bits a judgment first."""
-    rows: list[dict[str, Any]] = office.setting(_judges(office.project(slug), model)) or []
+    rows: list[dict[str, Any]] = (
+        services.settings.get(_judges(services.projects.get(slug), model)) or []
+    )
     return rows
 
 
-def sure_of(office: Office, slug: str) -> tuple[Fit | None, list[Suggestion]]:
+def sure_of(services: RequesterServices, slug: str) -> tuple[Fit | None, list[Suggestion]]:
     """The fit that gold is suggested from, and the items it was sure enough of, label by label."""
     from adjudge.collect.gold.design import Suggestion
 
-    ready = {fit.model: fit for fit in fits(office, slug) if fit.made}
+    ready = {fit.model: fit for fit in fits(services, slug) if fit.made}
     fit = ready.get(DEFAULT) or next(iter(ready.values()), None)
     if fit is None:
         return None, []
-    kept = office.setting(_sure(office.project(slug), fit.model)) or []
+    kept = services.settings.get(_sure(services.projects.get(slug), fit.model)) or []
     return fit, [Suggestion(**row) for row in kept]
 
 
-def due(office: Office) -> list[tuple[str, str]]:
+def due(services: RequesterServices) -> list[tuple[str, str]]:
     """The fits to make now, as (project, model): asked for, or with enough new judgments."""
     found = []
-    for project in office.projects():
+    for project in services.projects.get_all():
         if not project.judgments:
             continue
-        done, asked = _known(office, project), office.setting(_asked(project)) or {}
+        done, asked = _known(services, project), services.settings.get(_asked(project)) or {}
         for model in sorted({*done, *asked, DEFAULT}):
             fit = done.get(model)
             grown = project.judgments - (fit.judgments if fit else 0)
@@ -139,45 +143,45 @@ def due(office: Office) -> list[tuple[str, str]]:
     return found
 
 
-def fit_one(office: Office, slug: str, model: str) -> Fit:
+def fit_one(services: RequesterServices, slug: str, model: str) -> Fit:
     """Fit one model to a project's trusted judgments, and keep what it found."""
-    project = office.project(slug)
+    project = services.projects.get(slug)
     began = time.time()
     running = Fit(model=model, state="running", judgments=project.judgments, begun=began)
-    before = _known(office, project).get(model)
+    before = _known(services, project).get(model)
     if before is None:
-        _keep(office, project, running)
+        _keep(services, project, running)
     try:
-        items = _fitted(office, project, model)
+        items = _fitted(services, project, model)
     except AdjudgeError as fault:
         fit = Fit(**{**asdict(running), "state": "failed", "problem": str(fault)})
     else:
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
         ready = {"state": "ready", "items": items, "seconds": time.time() - began, "made": made}
         fit = Fit(**{**asdict(running), **ready})
-    _keep(office, project, fit)
+    _keep(services, project, fit)
     return fit
 
 
-def gave_up(office: Office, slug: str, model: str, code: int) -> None:
+def gave_up(services: RequesterServices, slug: str, model: str, code: int) -> None:
     """Note that the process of a fit ended without a word, so that it is not tried for ever."""
-    project = office.project(slug)
-    fit = _known(office, project).get(model)
+    project = services.projects.get(slug)
+    fit = _known(services, project).get(model)
     if fit is not None and fit.state == "running":
         problem = f"its process ended with code {code}"
-        _keep(office, project, Fit(**{**asdict(fit), "state": "failed", "problem": problem}))
+        _keep(services, project, Fit(**{**asdict(fit), "state": "failed", "problem": problem}))
 
 
-def _fitted(office: Office, project: ProjectSummary, model: str) -> int:
+def _fitted(services: RequesterServices, project: ProjectSummary, model: str) -> int:
     """Fit, and keep labels by pages, judges and possible gold; how many items were labelled."""
     from adjudge.collect.consensus.learning import learn
     from adjudge.collect.gold.design import sure_items
     from adjudge.models import default, registry
 
-    judgments = office.judgments(project.slug, golds=True)
+    judgments = services.exports.get_judgments(project.slug, golds=True)
     if judgments is None:
         return 0
-    gold = office.gold(project.slug)
+    gold = services.exports.get_gold(project.slug)
     settings = default.SETTINGS if model == default.DEFAULT else {}
     consensus = registry.model(model, **settings).fit(judgments, gold)
     golden = set() if gold is None else set(gold.items.to_pylist())
@@ -185,14 +189,14 @@ def _fitted(office: Office, project: ProjectSummary, model: str) -> int:
     rows = [row for row in table.to_pylist() if row["item"] not in golden]
     for page in range(0, max(len(rows), 1), PAGE):
         name = _rows(project, model, page // PAGE)
-        office.keep_setting(name, rows[page : page + PAGE])
+        services.settings.keep(name, rows[page : page + PAGE])
     about = consensus.judges.select(["judge", "judgments", "accuracy", "bits"]).to_pylist()
     about.sort(key=lambda row: -(row["bits"] or 0.0))
-    office.keep_setting(_judges(project, model), about)
+    services.settings.keep(_judges(project, model), about)
     found = sure_items(consensus, known=sorted(golden), each=_SURE)
-    office.keep_setting(_sure(project, model), [asdict(one) for one in found])
+    services.settings.keep(_sure(project, model), [asdict(one) for one in found])
     if model == DEFAULT:
-        learn(office, project.slug, consensus)
+        learn(services, project.slug, consensus)
     return len(rows)
 
 
@@ -221,19 +225,19 @@ def _sure(project: ProjectSummary, model: str) -> str:
     return f"fit-sure:{name_of(project)}:{model}"
 
 
-def _known(office: Office, project: ProjectSummary) -> dict[str, Fit]:
-    held = office.setting(f"fits:{name_of(project)}") or {}
+def _known(services: RequesterServices, project: ProjectSummary) -> dict[str, Fit]:
+    held = services.settings.get(f"fits:{name_of(project)}") or {}
     return {model: Fit(**fit) for model, fit in held.items()}
 
 
-def _keep(office: Office, project: ProjectSummary, fit: Fit) -> None:
-    held = office.setting(f"fits:{name_of(project)}") or {}
-    office.keep_setting(f"fits:{name_of(project)}", {**held, fit.model: asdict(fit)})
+def _keep(services: RequesterServices, project: ProjectSummary, fit: Fit) -> None:
+    held = services.settings.get(f"fits:{name_of(project)}") or {}
+    services.settings.keep(f"fits:{name_of(project)}", {**held, fit.model: asdict(fit)})
 
 
 def main() -> None:
     """Make the fit that the environment names."""
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
 
     if hasattr(os, "nice"):
@@ -241,7 +245,7 @@ def main() -> None:
     wanted = json.loads(os.environ[ENVIRONMENT])
     database = Database(wanted["database"])
     try:
-        fit = fit_one(Office(database), wanted["project"], wanted["model"])
+        fit = fit_one(RequesterServices(database), wanted["project"], wanted["model"])
     finally:
         database.close()
     sys.exit(0 if fit.state == "ready" else 3)

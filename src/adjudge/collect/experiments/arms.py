@@ -18,9 +18,9 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.items.standing import change_needed
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import assign_arm
-from adjudge.collect.store.records import line, write_log
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import arms, projects
-from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
+from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.project import Arm, Mix
 from adjudge.collect.values.requesting import LogEntry
 from adjudge.data.scale import canonical
@@ -121,7 +121,7 @@ def check_names(given: Sequence[Arm]) -> None:
         seen.add(arm.name.casefold())
 
 
-def preset(name: str, *, labels: Sequence[str], gold: Iterable[str] = ()) -> tuple[Arm, ...]:
+def preset_arms(name: str, *, labels: Sequence[str], gold: Iterable[str] = ()) -> tuple[Arm, ...]:
     """Arms by the name of a preset.
 
     ``five-mixes``: the paper's five mixes of training data, for its four labels.
@@ -163,7 +163,7 @@ def store_arms(
     on.execute(insert(arms), rows[first:])
 
 
-def arms_of(on: Connection, project: int) -> tuple[Arm, ...]:
+def read_stored_arms(on: Connection, project: int) -> tuple[Arm, ...]:
     """The arms of a project, in their order."""
     stored = on.execute(select(arms).where(arms.c.project == project).order_by(arms.c.position))
     return tuple(
@@ -176,19 +176,19 @@ def arms_of(on: Connection, project: int) -> tuple[Arm, ...]:
     )
 
 
-def set_arms(
-    on: Connection, snapshot: ProjectSnapshot, given: Sequence[Arm], *, actor: str, now: float
-) -> tuple[Arm, ...]:
+def set_arms(request: Request, given: Sequence[Arm]) -> tuple[Arm, ...]:
     """Store the arms under a new version of the policy.
 
     Once a judge has come, the arms that are there stay as they are, and others may follow them.
     Refused: ``arms-fixed``.
     """
-    project = snapshot.project
-    before = arms_of(on, project)
+    project = request.project.id
+    before = read_stored_arms(request.on, project)
     if before == tuple(given):
         return before
-    came = on.execute(select(projects.c.arrivals).where(projects.c.id == project)).scalar_one()
+    came = request.on.execute(
+        select(projects.c.arrivals).where(projects.c.id == project)
+    ).scalar_one()
     if came and before != tuple(given[: len(before)]):
         names = ", ".join(arm.name for arm in before)
         raise Refused(
@@ -196,11 +196,11 @@ def set_arms(
             f"judges have come already: the arms ({names}) stay, and others can only follow them",
         )
     if not came:
-        on.execute(delete(arms).where(arms.c.project == project))
-    store_arms(on, project, given, snapshot.policy, first=len(before) if came else 0)
-    if snapshot.policy.judgments_by_arm and len(before) != len(given):
-        change_needed(on, project, snapshot.policy)
-    on.execute(
+        request.on.execute(delete(arms).where(arms.c.project == project))
+    store_arms(request.on, project, given, request.project.policy, first=len(before) if came else 0)
+    if request.project.policy.judgments_by_arm and len(before) != len(given):
+        change_needed(request.on, project, request.project.policy)
+    request.on.execute(
         update(projects)
         .where(projects.c.id == project)
         .values(
@@ -208,13 +208,13 @@ def set_arms(
             version=projects.c.version + 1,
         )
     )
-    fresh = load_snapshot(on, project)
+    fresh = request.reloaded()
     figures: dict[str, Any] = {
-        "policy": fresh.policy.to_dict(),
+        "policy": fresh.project.policy.to_dict(),
         "arms": {arm.name: arm.policy for arm in given},
         "order": [arm.name for arm in given],
     }
-    write_log(on, [line(fresh, now, "arms-changed", actor=actor, **figures)])
+    fresh.log("arms-changed", actor=request.actor, **figures)
     return tuple(given)
 
 
@@ -242,7 +242,7 @@ def arm_warnings(snapshot: ProjectSnapshot) -> list[str]:
     ]
 
 
-def misassigned(seed: int, entries: Iterable[LogEntry]) -> list[str]:
+def find_misassigned(seed: int, entries: Iterable[LogEntry]) -> list[str]:
     """Judges whose arm is not what the seed and the log say; none if all is well."""
     order: list[str] = []
     faults = []

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from sqlalchemy import select
-from sqlalchemy.engine import Connection
 
 from adjudge.collect.experiments.answers import Answers, Ints, places_in
 from adjudge.collect.experiments.measures import (
@@ -28,7 +27,8 @@ from adjudge.collect.experiments.measures import (
 )
 from adjudge.collect.judging.dry_runs import is_dry_run
 from adjudge.collect.judging.refreshers import refreshers_by_arm
-from adjudge.collect.store.arrow import table_of
+from adjudge.collect.store.arrow import read_table
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judges, log
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.arms import (
@@ -51,9 +51,8 @@ _LEVEL = 0.95
 BY_ITEM = "sign test over items"
 
 
-def report_of(
-    on: Connection,
-    snapshot: ProjectSnapshot,
+def report_arms(
+    request: Request,
     *,
     test: Gold | None = None,
     models: Sequence[Model] = (),
@@ -68,35 +67,35 @@ def report_of(
     """
     if resamples < 0:
         raise BadSetting("resamples", resamples, "0 (no intervals, no tests) or more")
-    rows = on.execute(
-        select(judges).where(judges.c.project == snapshot.project).order_by(judges.c.id)
+    rows = request.on.execute(
+        select(judges).where(judges.c.project == request.project.id).order_by(judges.c.id)
     ).all()
     real = [row for row in rows if row.kind != DRY_RUN and not is_dry_run(row.parameters)]
-    arms = tuple(dict.fromkeys([*snapshot.arms, *(row.arm for row in real)]))
+    arms = tuple(dict.fromkeys([*request.project.arms, *(row.arm for row in real)]))
     passed = set(
-        on.execute(
+        request.on.execute(
             select(log.c.judge).where(
-                log.c.project == snapshot.project, log.c.event == "training-passed"
+                log.c.project == request.project.id, log.c.event == "training-passed"
             )
         ).scalars()
     )
-    answers = Answers.of(table_of(on, snapshot), real, arms, snapshot, test)
+    answers = Answers.of(read_table(request.on, request.project), real, arms, request.project, test)
     rng = np.random.default_rng(seed)
-    alike = test is not None or same_screening(snapshot)
+    alike = test is not None or same_screening(request.project)
     measured, differences = _judged(answers, arms, resamples, rng)
     for part in (_voted, _modelled):
         more, tests = part(answers, arms, models, resamples, rng)
         measured, differences = measured + more, differences + tests
     return ArmReport(
         arms=arms,
-        truths=snapshot.scale.truths,
+        truths=request.project.scale.truths,
         against="the project's gold" if test is None else test.source,
         funnel=tuple(_funnel(arm, real, passed) for arm in arms),
         measured=tuple(measured),
         differences=tuple(one for one in differences if alike or _compares(one)),
         left_out=len(rows) - len(real),
         notes=tuple(_notes(real, len(rows) - len(real), answers, test, alike)),
-        refreshers=refreshers_by_arm(on, real, arms),
+        refreshers=refreshers_by_arm(request.on, real, arms),
     )
 
 

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, func, select, update
-from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.design import (
     GoldDesign,
@@ -23,11 +22,10 @@ from adjudge.collect.gold.design import (
     ruling,
     suggest,
 )
-from adjudge.collect.items.quotas import judgments_needed
 from adjudge.collect.rules.golds import gold_warnings
 from adjudge.collect.rules.policy import training_length
 from adjudge.collect.store.conditions import is_real
-from adjudge.collect.store.records import line, write_log
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import golds, items, judges, judgments
 from adjudge.collect.store.settings import declined_golds, keep_setting, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot, bump
@@ -42,9 +40,8 @@ _PAGES = 15  # pages of work that a judge does, where nothing is known of her
 _TEXTS = ("query", "need", "title", "text", "url")
 
 
-def forecast_of(
-    on: Connection,
-    snapshot: ProjectSnapshot,
+def forecast_project(
+    request: Request,
     judges_expected: int | None,
     settings: Mapping[str, Any] | None = None,
 ) -> GoldForecast:
@@ -52,21 +49,21 @@ def forecast_of(
 
     ``settings`` are those of a policy that the project does not have, but might.
     """
-    work = on.execute(
+    work = request.on.execute(
         select(func.count()).where(
-            items.c.project == snapshot.project,
+            items.c.project == request.project.id,
             items.c.gold.is_(False),
             items.c.state != "withdrawn",
         )
     ).scalar_one()
-    policy = snapshot.policy.changed(settings or {})
+    policy = request.project.policy.changed(settings or {})
     if policy.judgments_by_arm:  # the sum over arms, as if there were one
-        needed = min(1000, judgments_needed(policy, len(snapshot.arms)))
+        needed = min(1000, policy.judgments_needed(len(request.project.arms)))
         policy = policy.changed({"judgments_per_item": needed, "judgments_by_arm": False})
     if judges_expected is None:
-        pages = on.execute(
+        pages = request.on.execute(
             select(func.avg(judges.c.pages)).where(
-                judges.c.project == snapshot.project, judges.c.pages > 0, is_real
+                judges.c.project == request.project.id, judges.c.pages > 0, is_real
             )
         ).scalar()
         each = policy.pairs_per_page * (1 - policy.screening_share)
@@ -76,10 +73,10 @@ def forecast_of(
     return forecast(
         policy,
         items=int(work),
-        labels=snapshot.scale.labels,
+        labels=request.project.scale.labels,
         judges=judges_expected,
-        training=snapshot.training,
-        screening=snapshot.screening,
+        training=request.project.training,
+        screening=request.project.screening,
     )
 
 
@@ -116,13 +113,11 @@ def arm_gold_warnings(snapshot: ProjectSnapshot) -> list[str]:
     ]
 
 
-def suggest_for(
-    on: Connection, snapshot: ProjectSnapshot, consensus: Consensus, count: int
-) -> list[Suggestion]:
+def suggest_items(request: Request, consensus: Consensus, count: int) -> list[Suggestion]:
     """New gold for a project: what the consensus is surest of, of the labels that gold lacks."""
-    mix, have = _wanted(snapshot)
-    known = [gold.name for gold in snapshot.golds.values()]
-    known += declined(on, snapshot)
+    mix, have = _wanted(request.project)
+    known = [gold.name for gold in request.project.golds.values()]
+    known += list_declined(request)
     return suggest(consensus, count, known=known, mix=mix, have=have)
 
 
@@ -133,29 +128,29 @@ def _wanted(snapshot: ProjectSnapshot) -> tuple[Mix, Counter[str]]:
     return "uniform" if mix == "any" else mix, Counter(gold.accepted[0] for gold in active)
 
 
-def suggested(
-    on: Connection, snapshot: ProjectSnapshot, sure: Sequence[Suggestion], count: int
+def describe_suggested(
+    request: Request, sure: Sequence[Suggestion], count: int
 ) -> list[SuggestedGold]:
     """So many of the items that a fit was sure of, with their texts and who gave which label.
 
     What has become gold or was declined since the fit is left out.
     """
-    gone = {gold.name for gold in snapshot.golds.values()} | set(declined(on, snapshot))
-    mix, have = _wanted(snapshot)
+    gone = {gold.name for gold in request.project.golds.values()} | set(list_declined(request))
+    mix, have = _wanted(request.project)
     left = [one for one in sure if one.item not in gone]
-    chosen = chosen_of(left, count, labels=snapshot.scale.truths, mix=mix, have=have)
+    chosen = chosen_of(left, count, labels=request.project.scale.truths, mix=mix, have=have)
     texts = {
         row.name: row
-        for row in on.execute(
+        for row in request.on.execute(
             select(items).where(
-                items.c.project == snapshot.project,
+                items.c.project == request.project.id,
                 items.c.name.in_([one.item for one in chosen]),
                 items.c.state != "withdrawn",
             )
         )
     }
     votes: dict[int, dict[str, list[str]]] = {}
-    for row in on.execute(
+    for row in request.on.execute(
         select(judgments.c.item, judgments.c.label, judges.c.public)
         .join(judges, judges.c.id == judgments.c.judge)
         .where(
@@ -179,27 +174,25 @@ def suggested(
     ]
 
 
-def declined(on: Connection, snapshot: ProjectSnapshot) -> list[str]:
+def list_declined(request: Request) -> list[str]:
     """The items that a person has declined to make gold of, in the order of their names."""
-    found: list[str] = read_setting(on, declined_golds(snapshot.project)) or []
+    found: list[str] = read_setting(request.on, declined_golds(request.project.id)) or []
     return found
 
 
-def decline(
-    on: Connection, snapshot: ProjectSnapshot, item: str, *, again: bool, actor: str, now: float
-) -> None:
+def decline(request: Request, item: str, *, again: bool) -> None:
     """Note that an item shall not be suggested as gold; ``again`` takes that back."""
-    check_workable(on, snapshot, item)
-    known = set(declined(on, snapshot))
+    check_workable(request, item)
+    known = set(list_declined(request))
     if (item in known) is not again:
         return
     changed = known - {item} if again else known | {item}
-    keep_setting(on, declined_golds(snapshot.project), sorted(changed))
+    keep_setting(request.on, declined_golds(request.project.id), sorted(changed))
     event = "gold-reconsidered" if again else "gold-declined"
-    write_log(on, [line(snapshot, now, event, actor=actor, item=item)])
+    request.log(event, actor=request.actor, item=item)
 
 
-def design_of(
+def design_roles(
     snapshot: ProjectSnapshot,
     *,
     training: int | None,
@@ -222,39 +215,36 @@ def design_of(
 
 
 def assign_roles(
-    on: Connection,
-    snapshot: ProjectSnapshot,
+    request: Request,
     made: GoldDesign[int],
     *,
     seed: int,
-    actor: str,
-    now: float,
 ) -> None:
     """Split the gold into training and screening by a design; no gold has both roles then.
 
     Gold that is in neither set screens too.
     """
-    active = [gold.gold for gold in snapshot.golds.values() if gold.active]
+    active = [gold.gold for gold in request.project.golds.values() if gold.active]
     trains = set(made.training)
-    on.execute(
+    request.on.execute(
         update(golds).where(golds.c.id == bindparam("which")).values(role=bindparam("new_role")),
         [
             {"which": gold, "new_role": "training" if gold in trains else "screening"}
             for gold in active
         ],
     )
-    bump(on, snapshot.project)
+    bump(request.on, request.project.id)
     figures = {"training": len(made.training), "screening": len(active) - len(made.training)}
-    write_log(on, [line(snapshot, now, "gold-designed", actor=actor, seed=seed, **figures)])
+    request.log("gold-designed", actor=request.actor, seed=seed, **figures)
 
 
-def warnings_of(on: Connection, snapshot: ProjectSnapshot) -> list[str]:
+def warn_of_gold(request: Request) -> list[str]:
     """What a requester should know of the project's gold."""
     topics: dict[Any, int] = dict(
-        on.execute(
+        request.on.execute(
             select(items.c.topic, func.count())
             .where(
-                items.c.project == snapshot.project,
+                items.c.project == request.project.id,
                 items.c.gold.is_(False),
                 items.c.state != "withdrawn",
             )
@@ -262,18 +252,18 @@ def warnings_of(on: Connection, snapshot: ProjectSnapshot) -> list[str]:
         ).all()
     )
     return gold_warnings(
-        snapshot.policy,
-        training=snapshot.training,
-        screening=snapshot.screening,
+        request.project.policy,
+        training=request.project.training,
+        screening=request.project.screening,
         work_topics=topics,
     )
 
 
-def check_workable(on: Connection, snapshot: ProjectSnapshot, item: str) -> None:
+def check_workable(request: Request, item: str) -> None:
     """Refuse an item that is not there, or that is gold already."""
-    row = on.execute(
+    row = request.on.execute(
         select(items.c.gold).where(
-            items.c.project == snapshot.project,
+            items.c.project == request.project.id,
             items.c.name == item,
             items.c.state != "withdrawn",
         )

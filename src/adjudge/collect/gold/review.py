@@ -19,11 +19,11 @@ from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.records import (
     columns_of,
     figures_of,
-    line,
     record_of,
     to_time,
     write_log,
 )
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     contests,
     golds,
@@ -59,9 +59,7 @@ _SAID = {
 }
 
 
-def regrade(
-    on: Connection, snapshot: ProjectSnapshot, gold_ids: Sequence[int], *, actor: str, now: float
-) -> Regraded:
+def regrade(request: Request, gold_ids: Sequence[int]) -> Regraded:
     """Grade every answer to these golds by what they accept now, and decide on judges anew.
 
     The caller has changed the golds and holds answers off (``edit_gold_alone``).
@@ -70,12 +68,12 @@ def regrade(
     affected: set[int] = set()
     lines = []
     for gold in gold_ids:
-        facts = snapshot.golds[gold]
+        facts = request.project.golds[gold]
         accepted = list(facts.accepted) if facts.active else None
         figures: dict[str, Any] = {"gold": gold, "item": facts.name, "accepted": accepted}
-        lines.append(line(snapshot, now, "gold-edited", actor=actor, **figures))
+        lines.append(request.line("gold-edited", actor=request.actor, **figures))
         flips: dict[bool | None, list[int]] = defaultdict(list)
-        for row in on.execute(
+        for row in request.on.execute(
             select(judgments.c.id, judgments.c.judge, judgments.c.label, judgments.c.right).where(
                 judgments.c.gold == gold
             )
@@ -88,11 +86,13 @@ def regrade(
         for right, ids in flips.items():
             done.changed += len(ids)
             for part in batches(ids):
-                on.execute(update(judgments).where(judgments.c.id.in_(part)).values(right=right))
+                request.on.execute(
+                    update(judgments).where(judgments.c.id.in_(part)).values(right=right)
+                )
     done.judges = len(affected)
-    write_log(on, lines)
-    _put_right(on, snapshot, sorted(affected), done, now)
-    done.upheld = _uphold(on, snapshot, gold_ids, actor=actor, now=now)
+    write_log(request.on, lines)
+    _put_right(request, sorted(affected), done)
+    done.upheld = _uphold(request, gold_ids)
     return done
 
 
@@ -158,28 +158,26 @@ def any_passed(
     return False
 
 
-def _put_right(
-    on: Connection, snapshot: ProjectSnapshot, ids: Sequence[int], done: Regraded, now: float
-) -> None:
+def _put_right(request: Request, ids: Sequence[int], done: Regraded) -> None:
     """Count the tallies of judges anew, and lift what they no longer bear out."""
-    tallies = tallies_of(on, ids)
+    tallies = tallies_of(request.on, ids)
     changes, lines = [], []
     freed = []
     for part in batches(ids):
-        for judge in on.execute(select(judges).where(judges.c.id.in_(part)).order_by(judges.c.id)):
+        for judge in request.on.execute(
+            select(judges).where(judges.c.id.in_(part)).order_by(judges.c.id)
+        ):
             counts = tallies[judge.id]
             record = recount(record_of(judge), counts)
             decision = after_regrade(
                 record,
-                snapshot.policy_of(judge.arm),
-                passed=any_passed(snapshot, judge, counts),
+                request.project.policy_of(judge.arm),
+                passed=any_passed(request.project, judge, counts),
             )
             changes.append(_change(judge, decision))
             figures = figures_of(decision.record)
-            lines.append(line(snapshot, now, "regraded", judge=judge.id, **figures))
-            lines += [
-                line(snapshot, now, name, judge=judge.id, **figures) for name in decision.events
-            ]
+            lines.append(request.line("regraded", judge=judge.id, **figures))
+            lines += [request.line(name, judge=judge.id, **figures) for name in decision.events]
             if "unblocked" in decision.events:
                 if judge.kind != DRY_RUN:
                     freed.append(judge.id)
@@ -188,15 +186,15 @@ def _put_right(
                 done.passed.append(judge.public)
     if changes:
         columns = [name for name in changes[0] if name != "which"]
-        on.execute(
+        request.on.execute(
             update(judges)
             .where(judges.c.id == bindparam("which"))
             .values({name[4:]: bindparam(name) for name in columns}),
             changes,
         )
     if freed:
-        restore_trust(on, freed, snapshot)
-    write_log(on, lines)
+        restore_trust(request.on, freed, request.project)
+    write_log(request.on, lines)
 
 
 def _change(judge: StoredRow, decision: Decision) -> dict[str, Any]:
@@ -216,13 +214,12 @@ def _is_tally(text: str) -> bool:
     return text.startswith(CORRECTED) and text not in _SAID.values()
 
 
-def _uphold(
-    on: Connection, snapshot: ProjectSnapshot, gold_ids: Sequence[int], *, actor: str, now: float
-) -> int:
+def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
     """Settle the contests that an edit grants: the label is accepted, or the gold out of use."""
     granted: list[StoredRow] = []
+    lines: list[dict[str, Any]] = []
     for part in batches(gold_ids):
-        granted += on.execute(
+        granted += request.on.execute(
             select(contests.c.id, contests.c.judge, contests.c.gold)
             .join(judgments, judgments.c.id == contests.c.judgment)
             .where(
@@ -235,21 +232,17 @@ def _uphold(
     if not granted:
         return 0
     for part in batches(row.id for row in granted):
-        on.execute(
+        request.on.execute(
             update(contests).where(contests.c.id.in_(part)).values(settled=True, upheld=True)
         )
     for part in batches(row.judge for row in granted):
-        _tell(on, part, "You were right to disagree. The known answer is changed.")
-    write_log(
-        on,
-        [
-            line(
-                snapshot, now, "contest-settled", judge=row.judge, actor=actor,
-                contest=row.id, gold=row.gold, upheld=True,
-            )
-            for row in granted
-        ],
-    )  # fmt: skip
+        _tell(request.on, part, "You were right to disagree. The known answer is changed.")
+    for row in granted:
+        figures = {"contest": row.id, "gold": row.gold, "upheld": True}
+        lines.append(
+            request.line("contest-settled", judge=row.judge, actor=request.actor, **figures)
+        )
+    write_log(request.on, lines)
     return len(granted)
 
 
@@ -267,20 +260,20 @@ def _tell(on: Connection, ids: Sequence[int], text: str) -> None:
     )
 
 
-def gold_rows(on: Connection, snapshot: ProjectSnapshot) -> list[GoldRow]:
+def list_golds(request: Request) -> list[GoldRow]:
     """Every gold with misses and contests, the most doubtful first."""
-    project = snapshot.project
-    found = _doubts(on, snapshot)
+    project = request.project.id
+    found = _doubts(request)
     texts = {
         row.id: row
-        for row in on.execute(
+        for row in request.on.execute(
             select(golds.c.id, golds.c.version, items.c.name, items.c.query, items.c.title)
             .join(items, items.c.id == golds.c.item)
             .where(golds.c.project == project)
         )
     }
     shown_counts: dict[int, int] = dict(
-        on.execute(
+        request.on.execute(
             select(page_rows.c.gold, func.count())
             .join(golds, golds.c.id == page_rows.c.gold)
             .join(judges, judges.c.id == page_rows.c.judge)
@@ -290,7 +283,7 @@ def gold_rows(on: Connection, snapshot: ProjectSnapshot) -> list[GoldRow]:
     )
     labels: dict[int, Counter[str]] = defaultdict(Counter)
     missed: Counter[int] = Counter()
-    for row in on.execute(
+    for row in request.on.execute(
         select(judgments.c.gold, judgments.c.label, judgments.c.right, func.count())
         .where(judgments.c.project == project, judgments.c.gold.is_not(None), of_real_in(project))
         .group_by(judgments.c.gold, judgments.c.label, judgments.c.right)
@@ -299,7 +292,7 @@ def gold_rows(on: Connection, snapshot: ProjectSnapshot) -> list[GoldRow]:
         if row.right is False:
             missed[row.gold] += row[3]
     waiting: dict[int, int] = dict(
-        on.execute(
+        request.on.execute(
             select(contests.c.gold, func.count())
             .where(contests.c.project == project, ~contests.c.settled)
             .group_by(contests.c.gold)
@@ -325,15 +318,15 @@ def gold_rows(on: Connection, snapshot: ProjectSnapshot) -> list[GoldRow]:
             doubt=found[gold].doubt if gold in found and facts.active else 0.0,
             best_say=said_otherwise(found, gold, facts.accepted) if facts.active else None,
         )
-        for gold, facts in snapshot.golds.items()
+        for gold, facts in request.project.golds.items()
     ]
     # What nobody doubts stays in the order of its making.
     return sorted(rows, key=lambda row: (-row.doubt, -row.contests, -row.missed))
 
 
-def _doubts(on: Connection, snapshot: ProjectSnapshot) -> Mapping[int, Doubt]:
+def _doubts(request: Request) -> Mapping[int, Doubt]:
     """How doubtful each gold is, from every answer to gold that counts."""
-    rows = on.execute(
+    rows = request.on.execute(
         select(
             judgments.c.judge,
             judgments.c.gold,
@@ -343,10 +336,10 @@ def _doubts(on: Connection, snapshot: ProjectSnapshot) -> Mapping[int, Doubt]:
         )
         .outerjoin(contests, contests.c.judgment == judgments.c.id)
         .where(
-            judgments.c.project == snapshot.project,
+            judgments.c.project == request.project.id,
             judgments.c.gold.is_not(None),
             judgments.c.right.is_not(None),
-            of_real_in(snapshot.project),
+            of_real_in(request.project.id),
         )
         .order_by(judgments.c.id)
     ).fetchall()
@@ -360,7 +353,7 @@ def _doubts(on: Connection, snapshot: ProjectSnapshot) -> Mapping[int, Doubt]:
         right=np.array(right, dtype=np.bool_),
         contested=np.array([one is False for one in settled]),
     )
-    return doubts(answers, len(snapshot.scale.labels))
+    return doubts(answers, len(request.project.scale.labels))
 
 
 _CONTESTS = (
@@ -398,46 +391,45 @@ def _contest_of(row: StoredRow) -> Contest:
     )
 
 
-def contest_rows(on: Connection, project: int, settled: bool | None) -> list[Contest]:
+def list_contests(request: Request, settled: bool | None) -> list[Contest]:
     """Contests of a project, newest first."""
-    wanted = _CONTESTS.where(contests.c.project == project)
+    wanted = _CONTESTS.where(contests.c.project == request.project.id)
     if settled is not None:
         wanted = wanted.where(contests.c.settled == settled)
-    return [_contest_of(row) for row in on.execute(wanted)]
+    return [_contest_of(row) for row in request.on.execute(wanted)]
 
 
 def settle(
-    on: Connection,
-    snapshot: ProjectSnapshot,
+    request: Request,
     contest: int,
     *,
     upheld: bool,
     answer: str,
-    actor: str,
-    now: float,
 ) -> Contest:
     """Settle a contest; the judge sees the answer beside her next page."""
-    row = on.execute(
+    row = request.on.execute(
         select(contests.c.judge, contests.c.gold).where(
-            contests.c.id == contest, contests.c.project == snapshot.project
+            contests.c.id == contest, contests.c.project == request.project.id
         )
     ).one_or_none()
     if row is None:
         raise NotFound("contest", str(contest))
-    on.execute(
+    request.on.execute(
         update(contests)
         .where(contests.c.id == contest)
         .values(settled=True, upheld=upheld, answer=answer)
     )
     word = "You were right to disagree." if upheld else "We have looked at what you disagreed with."
-    notice = on.execute(
+    notice = request.on.execute(
         select(judges.c.notice).where(judges.c.id == row.judge).with_for_update(key_share=True)
     ).scalar_one()
     told = f"{word} {answer}".strip()
-    on.execute(update(judges).where(judges.c.id == row.judge).values(notice=[*notice, told]))
+    request.on.execute(
+        update(judges).where(judges.c.id == row.judge).values(notice=[*notice, told])
+    )
     figures = {"contest": contest, "gold": row.gold, "upheld": upheld}
-    write_log(on, [line(snapshot, now, "contest-settled", judge=row.judge, actor=actor, **figures)])
-    return _contest_of(on.execute(_CONTESTS.where(contests.c.id == contest)).one())
+    request.log("contest-settled", judge=row.judge, actor=request.actor, **figures)
+    return _contest_of(request.on.execute(_CONTESTS.where(contests.c.id == contest)).one())
 
 
 def names_to_golds(snapshot: ProjectSnapshot, names: Iterable[str]) -> list[int]:

@@ -81,7 +81,7 @@ def knowledge_of(on: Connection, snapshot: ProjectSnapshot) -> Knowledge:
     kept = snapshot.kept.get("knowledge")
     if isinstance(kept, Knowledge):
         return kept
-    stored = read_setting(on, knowledge_name(snapshot.project))
+    stored = read_setting(on, knowledge_name(snapshot.id))
     made = neutral(snapshot.scale) if stored is None else Knowledge.from_json(stored)
     snapshot.kept["knowledge"] = made
     return made
@@ -176,7 +176,7 @@ def preferred(
     front, rest = queue[:_FRONT], queue[_FRONT:]
     place = {row[0]: at for at, row in enumerate(front)}
     codes = {label: code for code, label in enumerate(snapshot.scale.labels)}
-    asked = {"project": snapshot.project, "first": front[0][2], "last": front[-1][2]}
+    asked = {"project": snapshot.id, "first": front[0][2], "last": front[-1][2]}
     given = [(place[row[0]], row[1], codes[row[2]]) for row in _HELD.all(on, asked)
              if row[0] in place]  # fmt: skip
     item, who, label = np.array(given, dtype=np.int64).reshape(-1, 3).T

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import BindParameter, ColumnElement, bindparam, case, func, literal, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.quotas import arm_limit, arms_in, judgments_needed, taken_by_arm
+from adjudge.collect.items.quotas import arms_in, taken_by_arm
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.schema import items, judges, judgments, page_rows, projects
@@ -152,7 +152,7 @@ def set_needed(on: Connection, project: int, policy: Policy) -> list[int]:
 
     The items of the project, all of them locked.
     """
-    wanted = judgments_needed(policy, arms_in(on, project))
+    wanted = policy.judgments_needed(arms_in(on, project))
     engaged = items.c.leased + items.c.trusted
     needed = case((engaged <= wanted, literal(wanted)), else_=engaged)
     state = state_rule(
@@ -197,7 +197,7 @@ def promote(on: Connection, ids: Iterable[int]) -> None:
             if item.project not in policies:
                 policies[item.project] = _policy_of(on, item.project)
             policy = policies[item.project]
-            chosen = _promotable(on, item, arm_limit(policy))
+            chosen = _promotable(on, item, policy.arm_limit)
             if chosen:
                 change = update(judgments).where(judgments.c.id.in_(chosen))
                 on.execute(change.values(standing="trusted"))

@@ -65,21 +65,6 @@ _TAKEN = union_all(
 )
 
 
-def arm_limit(policy: Policy) -> int | None:
-    """The most open and trusted judgments an arm gives an item; None where arms share a number."""
-    return policy.judgments_per_item if policy.judgments_by_arm else None
-
-
-def judgments_needed(policy: Policy, arms: int) -> int:
-    """How many trusted judgments close an item of a project with so many arms.
-
-    Where it closes when it is sure, how many it needs at first.
-    """
-    if policy.closing == "adaptive":
-        return policy.least_judgments
-    return policy.judgments_per_item * (max(1, arms) if policy.judgments_by_arm else 1)
-
-
 def arms_in(on: Connection, project: int) -> int:
     """How many arms a project has."""
     return int(
@@ -111,7 +96,7 @@ def taken_by_arm(on: Connection, ids: Iterable[int]) -> Counter[tuple[int, str]]
 
 def check_quota(on: Connection, ids: Iterable[int], policy: Policy) -> None:
     """Refuse a quota by arm that an arm has gone beyond already. Refused: ``quota-passed``."""
-    limit = arm_limit(policy)
+    limit = policy.arm_limit
     if limit is None:
         return
     over = {item for (item, _), count in taken_by_arm(on, ids).items() if count > limit}

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.items import counters
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import count_again, lock_items, promote, uncount
-from adjudge.collect.items.quotas import arm_limit, check_quota, taken_by_arm
+from adjudge.collect.items.quotas import check_quota, taken_by_arm
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import COUNTED
 from adjudge.collect.store.database import StoredRow, batches
@@ -102,7 +102,7 @@ def _beyond(
     for part in batches(touched):
         found: dict[int, int] = dict(on.execute(_ROOM, {"ids": part}).all())
         room |= found
-    limit = arm_limit(snapshot.policy)
+    limit = snapshot.policy.arm_limit
     taken: Mapping[tuple[int, str], int] = {} if limit is None else taken_by_arm(on, touched)
     restored: Counter[tuple[int, str]] = Counter()
     beyond: set[int] = set()

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.counters import bring_back, withdraw
-from adjudge.collect.items.quotas import arms_in, judgments_needed
+from adjudge.collect.items.quotas import arms_in
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import interleave
 from adjudge.collect.store.schema import golds, items
@@ -101,7 +101,7 @@ def _insert_items(
         select(func.coalesce(func.max(items.c.rank), 0)).where(items.c.project == project)
     ).scalar_one()
     order = interleave([item.topic for item in fresh], policy.results_per_query)
-    needed = judgments_needed(policy, arms_in(on, project))
+    needed = policy.judgments_needed(arms_in(on, project))
     rows = [
         {
             "project": project,

@@ -13,11 +13,10 @@ from typing import Any
 from sqlalchemy import Boolean, ColumnElement, and_, bindparam, func, literal_column, select, text
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.entrance import paid
+from adjudge.collect.rules.endings import pay_of, to_micros, to_money
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
-from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import to_micros, to_money
+from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import judges, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import DRY_RUN
@@ -82,12 +81,12 @@ def has_budget(policy: Policy) -> bool:
     return policy.budget is not None or policy.budget_judgments is not None
 
 
-def spending_of(on: Connection, snapshot: ProjectSnapshot) -> Spending:
+def spending_of(request: Request) -> Spending:
     """What a project has spent, and what is out."""
     earned = in_hand = judgments = rows = 0
-    for group in on.execute(_SPENT, {"project": snapshot.project}):
-        policy = snapshot.policy_of(group.arm)
-        one, two = (_pay_of(group, snapshot, amount) for amount in (0, 1))
+    for group in request.on.execute(_SPENT, {"project": request.project.id}):
+        policy = request.project.policy_of(group.arm)
+        one, two = (_pay_of(group, request.project, amount) for amount in (0, 1))
         earned += one * group.judges + (two - one) * int(group.earned)
         kept = to_micros(policy.pay_failed) if _is_owed(group) else 0
         out = max(kept, to_micros(policy.pay_per_page))
@@ -112,25 +111,23 @@ def _pay_of(group: Any, snapshot: ProjectSnapshot, earned: int) -> int:
         training_seen=int(group.training_seen),
         earned=earned,
     )
-    return paid(judge, snapshot)
+    return pay_of(judge, snapshot.policy_of(judge.arm))
 
 
-def rows_left(
-    on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, *, turn: bool = True
-) -> int | None:
+def rows_left(request: JudgeRequest, *, turn: bool = True) -> int | None:
     """How many rows of work a new page of a judge may have; None for any number.
 
     Without a ``turn`` only a look, which may be wrong a moment later.
     """
-    policy = snapshot.policy
-    if not has_budget(policy) or judge.kind == DRY_RUN:
+    policy = request.project.policy
+    if not has_budget(policy) or request.judge.kind == DRY_RUN:
         return None
     if turn:
-        take_turn(on, judge.project)
-    spent = spending_of(on, snapshot)
-    hers = snapshot.policy_of(judge.arm)
+        take_turn(request.on, request.judge.project)
+    spent = spending_of(request)
+    hers = request.policy
     pay = to_micros(hers.pay_per_page)
-    if _is_owed(judge):  # so much is kept for her already
+    if _is_owed(request.judge):  # so much is kept for her already
         pay = max(0, pay - to_micros(hers.pay_failed))
     if policy.budget is not None and spent.earned + spent.in_hand + pay > to_micros(policy.budget):
         return 0
@@ -139,14 +136,14 @@ def rows_left(
     return max(0, policy.budget_judgments - spent.judgments - spent.rows)
 
 
-def may_begin(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot) -> bool:
+def may_begin(request: JudgeRequest) -> bool:
     """Whether a page could follow the training of a judge, or she has begun it already."""
-    policy = snapshot.policy
-    if not has_budget(policy) or judge.kind == DRY_RUN or judge.made > 0:
+    policy = request.project.policy
+    if not has_budget(policy) or request.judge.kind == DRY_RUN or request.judge.made > 0:
         return True
-    take_turn(on, judge.project)
-    spent = spending_of(on, snapshot)
-    hers = snapshot.policy_of(judge.arm)
+    take_turn(request.on, request.judge.project)
+    spent = spending_of(request)
+    hers = request.policy
     least = to_micros(max(hers.pay_per_page, hers.pay_failed))
     money = policy.budget is not None and (
         spent.earned + spent.in_hand + least > to_micros(policy.budget)
@@ -157,12 +154,12 @@ def may_begin(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot) -> bo
     return not (money or count)
 
 
-def check_late(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, rows: int) -> None:
+def check_late(request: JudgeRequest, rows: int) -> None:
     """Refuse answers to an expired page that the budget has no room for any more.
 
     The caller holds the locks of the items already: whoever has the turn waits for no item.
     """
-    left = rows_left(on, judge, snapshot)
+    left = rows_left(request)
     if left is not None and left < rows:
         raise Refused(
             "page-expired",
@@ -170,13 +167,13 @@ def check_late(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, rows
         )
 
 
-def budget_of(on: Connection, snapshot: ProjectSnapshot) -> Budget | None:
+def budget_of(request: Request) -> Budget | None:
     """The budget as a requester sees it; None where there is none."""
-    policy = snapshot.policy
+    policy = request.project.policy
     if not has_budget(policy):
         return None
-    spent = spending_of(on, snapshot)
-    pay = min(to_micros(arm.policy.pay_per_page) for arm in snapshot.arms.values())
+    spent = spending_of(request)
+    pay = min(to_micros(arm.policy.pay_per_page) for arm in request.project.arms.values())
     over = policy.budget is not None and (
         spent.earned + spent.in_hand + pay > to_micros(policy.budget)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Literal, cast
 
@@ -13,19 +14,20 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import preferred
 from adjudge.collect.items.counters import lease
-from adjudge.collect.items.quotas import arm_limit, arm_room, with_arm_room
+from adjudge.collect.items.quotas import arm_room, with_arm_room
 from adjudge.collect.judging.budget import may_begin, rows_left, take_turn
 from adjudge.collect.judging.dry_runs import check_open
-from adjudge.collect.judging.entrance import any_left, any_open, ended_untrained, in_arm
 from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.refreshers import due_for, is_refresher
+from adjudge.collect.judging.views import any_left, any_open, ended_untrained, in_arm
+from adjudge.collect.rules.endings import BUDGET_SPENT, MAX_PAGES, NO_GOLD_LEFT, NOTHING_LEFT
 from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
 from adjudge.collect.rules.policy import Policy, resumed
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
 from adjudge.collect.rules.routing import Plan, Slot, compose
-from adjudge.collect.rules.wording import BUDGET_SPENT, MAX_PAGES, NO_GOLD_LEFT, NOTHING_LEFT
-from adjudge.collect.store.database import Bulk, Prepared, StoredRow
-from adjudge.collect.store.records import judge_by_id, line, record_of, to_time, write_log
+from adjudge.collect.store.database import Bulk, Prepared
+from adjudge.collect.store.records import judge_by_id, record_of, to_time
+from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import OTHERS, Answer, Feedback, Group, Page
@@ -45,9 +47,6 @@ _PAGE = select(
     pages.c.outcome,
 )
 PAGE_BY_ID = _PAGE.where(pages.c.id == bindparam("page"))
-PAGE_BY_PUBLIC = select(pages).where(pages.c.public == bindparam("public"))
-# Judge, then page, then items: whoever locks them in this order waits for nobody in a circle.
-PAGE_LOCKED = PAGE_BY_PUBLIC.with_for_update(key_share=True)
 _CANDIDATES = (
     select(items.c.id, items.c.topic, items.c.rank)
     .where(
@@ -120,52 +119,54 @@ _JUDGE_PAGE = (
 )
 
 
-def next_page(
-    on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, now: float
-) -> Page | None:
+def next_page(request: JudgeRequest) -> Page | None:
     """The page a judge has open, or a new one, or None."""
-    if judge.stage == "consent":
+    if request.judge.stage == "consent":
         raise Refused("consent-wanted", "please agree to take part first")
-    if judge.stage in ("failed", "blocked") or ended_untrained(judge, snapshot):
+    if request.judge.stage in ("failed", "blocked") or ended_untrained(
+        request.judge, request.project
+    ):
         return None
-    expire_pages(on, now)
-    if judge.page is not None:
-        page = on.execute(PAGE_BY_ID, {"page": judge.page}).one_or_none()
+    expire_pages(request.on, request.now)
+    if request.judge.page is not None:
+        page = request.on.execute(PAGE_BY_ID, {"page": request.judge.page}).one_or_none()
         if page is not None and page.state == "open":
-            return show(on, page, snapshot)
-    check_open(judge, snapshot, "this project is not open at the moment")
-    rng = np.random.default_rng([snapshot.seed, judge.id, judge.made])
-    if judge.stage == "training":
-        return _training_page(on, judge, snapshot, rng, now)
-    refresher = _refresher_page(on, judge, snapshot, rng, now)
-    return refresher or _work_page(on, judge, snapshot, rng, now)
+            return show_page(request, page)
+    check_open(request.judge, request.project, "this project is not open at the moment")
+    rng = np.random.default_rng([request.project.seed, request.judge.id, request.judge.made])
+    if request.judge.stage == "training":
+        return _training_page(request, rng)
+    refresher = _refresher_page(request, rng)
+    return refresher or _work_page(request, rng)
 
 
 def _refresher_page(
-    on: Connection,
-    judge: StoredRow,
-    snapshot: ProjectSnapshot,
+    request: JudgeRequest,
     rng: np.random.Generator,
-    now: float,
 ) -> Page | None:
     """A page of golds of the kinds that a judge confused, if she is due one and work is open."""
-    due = due_for(on, judge, snapshot)
-    policy = snapshot.policy_of(judge.arm)
-    if due is None or not any_open(on, judge, policy) or rows_left(on, judge, snapshot) == 0:
+    due = due_for(request)
+    policy = request.policy
+    if due is None or not any_open(request.on, request.judge, policy) or rows_left(request) == 0:
         return None
     number, confused = due
-    shown = golds_met(on, judge, snapshot)
-    chosen = choose_refresher(snapshot.training, confused, policy.refresher_pairs, rng, seen=shown)
+    shown = golds_met(request)
+    chosen = choose_refresher(
+        request.project.training, confused, policy.refresher_pairs, rng, seen=shown
+    )
     if not chosen:  # no gold of these kinds may be told
         return None
-    told: dict[str, Any] = {"confused": to_json(confused)}
-    figures = {"number": number, "misses": sum(confused.values()), "pairs": len(chosen), **told}
-    write_log(on, [line(snapshot, now, "refresher-given", judge=judge.id, **figures)])
-    plan = _by_topic(snapshot, chosen)
-    return _store(
-        on, judge, snapshot, "training", plan, now,
-        reached=judge.reached, attempt=-number, outcome=told,
-    )  # fmt: skip
+    outcome: dict[str, Any] = {"confused": to_json(confused)}
+    figures = {
+        "number": number,
+        "misses": sum(confused.values()),
+        "pairs": len(chosen),
+        **outcome,
+    }
+    request.log("refresher-given", judge=request.judge.id, **figures)
+    plan = _by_topic(request.project, chosen)
+    reached = request.judge.reached
+    return _store(request, "training", plan, reached=reached, attempt=-number, outcome=outcome)
 
 
 def _by_topic(snapshot: ProjectSnapshot, chosen: Sequence[int]) -> Plan[int]:
@@ -177,84 +178,80 @@ def _by_topic(snapshot: ProjectSnapshot, chosen: Sequence[int]) -> Plan[int]:
 
 
 def _training_page(
-    on: Connection,
-    judge: StoredRow,
-    snapshot: ProjectSnapshot,
+    request: JudgeRequest,
     rng: np.random.Generator,
-    now: float,
 ) -> Page | None:
     """A page of training golds, those of a query together."""
-    policy = snapshot.policy_of(judge.arm)
-    left = snapshot.training_pairs(judge.arm) - judge.training_seen
+    policy = request.policy
+    left = request.project.training_pairs(request.judge.arm) - request.judge.training_seen
     if left <= 0:  # the training was switched off, or its gold withdrawn, meanwhile
-        _waive(on, judge, snapshot, now)
-        fresh = judge_by_id(on, judge.id)
-        return _work_page(on, fresh, snapshot, rng, now)
-    if not may_begin(on, judge, snapshot):
-        _finish(on, judge, snapshot, BUDGET_SPENT, now)
+        _waive(request)
+        fresh = judge_by_id(request.on, request.judge.id)
+        return _work_page(replace(request, judge=fresh), rng)
+    if not may_begin(request):
+        _finish(request, BUDGET_SPENT)
         return None
-    shown = golds_met(on, judge, snapshot)
+    shown = golds_met(request)
     count = min(left, policy.pairs_per_page)
-    chosen = choose_training(snapshot.training, count, policy.training_mix, rng, seen=shown)
-    return _store(on, judge, snapshot, "training", _by_topic(snapshot, chosen), now)
+    chosen = choose_training(request.project.training, count, policy.training_mix, rng, seen=shown)
+    return _store(request, "training", _by_topic(request.project, chosen))
 
 
-def golds_met(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot) -> dict[int, int]:
+def golds_met(request: JudgeRequest) -> dict[int, int]:
     """The golds a judge has met, as gold or as work before it was gold, and on which page."""
-    met: dict[int, int] = dict(_SHOWN.all(on, {"judge": judge.id}))
-    work = {gold.item: gold.gold for gold in snapshot.golds.values() if gold.once_work}
+    met: dict[int, int] = dict(_SHOWN.all(request.on, {"judge": request.judge.id}))
+    work = {gold.item: gold.gold for gold in request.project.golds.values() if gold.once_work}
     if work:
-        for item, page in on.execute(_JUDGED, {"judge": judge.id, "ids": sorted(work)}):
+        for item, page in request.on.execute(
+            _JUDGED, {"judge": request.judge.id, "ids": sorted(work)}
+        ):
             met.setdefault(work[item], page)
     return met
 
 
-def _waive(on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, now: float) -> None:
+def _waive(request: JudgeRequest) -> None:
     """Let a judge past a training that there is no more of."""
-    on.execute(update(judges).where(judges.c.id == judge.id).values(stage="working"))
-    write_log(on, [line(snapshot, now, "training-waived", judge=judge.id, stage="working")])
+    request.on.execute(
+        update(judges).where(judges.c.id == request.judge.id).values(stage="working")
+    )
+    request.log("training-waived", judge=request.judge.id, stage="working")
 
 
 def _work_page(
-    on: Connection,
-    judge: StoredRow,
-    snapshot: ProjectSnapshot,
+    request: JudgeRequest,
     rng: np.random.Generator,
-    now: float,
 ) -> Page | None:
     """A page of work with screening golds among it; finishes the judge if nothing is left."""
-    policy = snapshot.policy_of(judge.arm)
-    if policy.max_pages is not None and judge.pages >= policy.max_pages:
-        _finish(on, judge, snapshot, MAX_PAGES, now)
+    policy = request.policy
+    if policy.max_pages is not None and request.judge.pages >= policy.max_pages:
+        _finish(request, MAX_PAGES)
         return None
-    left = rows_left(on, judge, snapshot)
+    left = rows_left(request)
     if left == 0:
-        _finish(on, judge, snapshot, BUDGET_SPENT, now)
+        _finish(request, BUDGET_SPENT)
         return None
     golds: list[GoldCard[int]] = []
-    if policy.screening_share > 0 and snapshot.screening:
-        shown = golds_met(on, judge, snapshot)
+    if policy.screening_share > 0 and request.project.screening:
+        shown = golds_met(request)
         runs_out = policy.gold_runs_out
         golds = screening_order(
-            snapshot.screening, shown, policy.screening_mix, rng, runs_out=runs_out
+            request.project.screening, shown, policy.screening_mix, rng, runs_out=runs_out
         )
         if not golds and runs_out == "finish":
-            _finish(on, judge, snapshot, NO_GOLD_LEFT, now)
+            _finish(request, NO_GOLD_LEFT)
             return None
-    leased = _lease(on, judge, golds, snapshot, rng, left)
+    leased = _lease(request, golds, rng, left)
     if leased is not None:
         plan, reached = leased
-        return _store(on, judge, snapshot, "work", plan, now, reached=reached)
-    if not any_left(on, judge, policy):
-        _finish(on, judge, snapshot, NOTHING_LEFT, now)
+        return _store(request, "work", plan, reached=reached)
+    if not any_left(request.on, request.judge, policy):
+        _finish(request, NOTHING_LEFT)
     return None
 
 
 def _lease(
-    on: Connection,
-    judge: StoredRow,
+    request: JudgeRequest,
     golds: Sequence[GoldCard[int]],
-    snapshot: ProjectSnapshot,
     rng: np.random.Generator,
     left: int | None,
 ) -> tuple[Plan[int], int] | None:
@@ -266,32 +263,39 @@ def _lease(
     """
     # One page of a project is made at a time: all judges want the items at the queue's front, and
     # would else hold a part of them each while they look for the rest.
-    take_turn(on, judge.project)
-    policy = snapshot.policy_of(judge.arm)
+    take_turn(request.on, request.judge.project)
+    policy = request.policy
     window = 6 * policy.pairs_per_page
     scans = [(0, window), (0, 1_000_000)]
-    if judge.reached:
-        scans.insert(0, (judge.reached, window))
+    if request.judge.reached:
+        scans.insert(0, (request.judge.reached, window))
     if left is not None and left < policy.pairs_per_page:  # the last page, and a short one
         del scans[:-1]
     lost: set[int] = set()
     candidates = CANDIDATES_IN_ARM if policy.judgments_by_arm else CANDIDATES
-    hers = {"project": judge.project, "judge": judge.id, **in_arm(judge, policy)}
+    hers = {
+        "project": request.judge.project,
+        "judge": request.judge.id,
+        **in_arm(request.judge, policy),
+    }
     for _ in range(_ROUNDS):
         reached, most = scans[0]
-        found = candidates.all(on, {**hers, "reached": reached, "most": most})
+        found = candidates.all(request.on, {**hers, "reached": reached, "most": most})
         if not reached and len(found) < most:  # that is all there is
             del scans[1:]
         queue = [row for row in found if row[0] not in lost]
-        work = [(row[0], row[1]) for row in preferred(on, snapshot, judge.id, queue)[:left]]
+        work = [
+            (row[0], row[1])
+            for row in preferred(request.on, request.project, request.judge.id, queue)[:left]
+        ]
         plan = compose(
             work,
             golds,
             policy,
             rng,
-            shown=judge.shown,
-            golds_shown=judge.golds_shown,
-            seed=(snapshot.seed, judge.id),
+            shown=request.judge.shown,
+            golds_shown=request.judge.golds_shown,
+            seed=(request.project.seed, request.judge.id),
         )
         if len(scans) > 1 and sum(map(len, plan)) < policy.pairs_per_page:
             del scans[0]
@@ -300,10 +304,10 @@ def _lease(
             return None
         ids = sorted(slot.item for group in plan for slot in group if not slot.gold)
         if not ids:  # a short page, and it is gold's turn
-            return plan, judge.reached
-        missed = _not_obtained(on, ids, judge.arm, policy)
+            return plan, request.judge.reached
+        missed = _not_obtained(request.on, ids, request.judge.arm, policy)
         if not missed:
-            lease(on, ids)
+            lease(request.on, ids)
             return plan, _reached(queue, set(ids))
         lost |= missed
     return None
@@ -327,41 +331,38 @@ def _not_obtained(on: Connection, ids: list[int], arm: str, policy: Policy) -> s
         return set()
     obtained = list(on.execute(_OBTAIN, {"ids": ids}).scalars())
     # Only now that they are locked: a judgment of her arm may have regained its trust meanwhile.
-    return set(ids) - with_arm_room(on, obtained, arm, arm_limit(policy))
+    return set(ids) - with_arm_room(on, obtained, arm, policy.arm_limit)
 
 
 def _store(
-    on: Connection,
-    judge: StoredRow,
-    snapshot: ProjectSnapshot,
+    request: JudgeRequest,
     kind: Literal["training", "work"],
     plan: Plan[int],
-    now: float,
     *,
     reached: int = 0,
     attempt: int | None = None,
     outcome: dict[str, Any] | None = None,
 ) -> Page:
     """Store a page and show it; slots hold items, or golds by the gold's own id."""
-    policy = snapshot.policy_of(judge.arm)
+    policy = request.policy
     made = {
         "public": secrets.token_urlsafe(12),
-        "project": judge.project,
-        "judge": judge.id,
+        "project": request.judge.project,
+        "judge": request.judge.id,
         "kind": kind,
         "key": secrets.token_urlsafe(12),
-        "attempt": judge.attempt if attempt is None else attempt,
-        "made": now,
-        "expires": now + 60 * policy.lease_minutes,
+        "attempt": request.judge.attempt if attempt is None else attempt,
+        "made": request.now,
+        "expires": request.now + 60 * policy.lease_minutes,
         "state": "open",
         "outcome": outcome,
     }
-    page = on.execute(_ADD_PAGE, made).scalar_one()
+    page = request.on.execute(_ADD_PAGE, made).scalar_one()
     rows: list[dict[str, Any]] = []
     for group, slots in enumerate(plan):
         for slot in slots:
             gold = slot.item if slot.gold else None
-            item = slot.item if gold is None else snapshot.golds[gold].item
+            item = slot.item if gold is None else request.project.golds[gold].item
             rows.append(
                 {
                     "page": page,
@@ -369,55 +370,53 @@ def _store(
                     "group": group,
                     "item": item,
                     "gold": gold,
-                    "judge": judge.id,
+                    "judge": request.judge.id,
                 }
             )
-    _ADD_ROWS.run(on, rows)
+    _ADD_ROWS.run(request.on, rows)
     counts = kind == "work"
     values: dict[str, Any] = {
         "more_shown": len(rows) if counts else 0,
         "more_golds": sum(row["gold"] is not None for row in rows) if counts else 0,
-        "new_stage": judge.stage,
-        "new_reason": judge.reason,
+        "new_stage": request.judge.stage,
+        "new_reason": request.judge.reason,
         "new_reached": reached,
     }
-    if judge.stage == "finished":
-        record = resumed(record_of(judge), policy)
+    if request.judge.stage == "finished":
+        record = resumed(record_of(request.judge), policy)
         values |= {"new_stage": record.stage, "new_reason": ""}
-        write_log(on, [line(snapshot, now, "resumed", judge=judge.id, stage=record.stage)])
-    on.execute(_JUDGE_PAGE, {"which": judge.id, "new_page": page, "new_last": now, **values})
-    return show(on, SimpleNamespace(id=page, draft=None, **made), snapshot)
+        request.log("resumed", judge=request.judge.id, stage=record.stage)
+    request.on.execute(
+        _JUDGE_PAGE,
+        {"which": request.judge.id, "new_page": page, "new_last": request.now, **values},
+    )
+    return show_page(request, SimpleNamespace(id=page, draft=None, **made))
 
 
-def _finish(
-    on: Connection, judge: StoredRow, snapshot: ProjectSnapshot, reason: str, now: float
-) -> None:
+def _finish(request: JudgeRequest, reason: str) -> None:
     """Finish a judge for a reason; nothing if she is finished."""
-    if judge.stage == "finished":
+    if request.judge.stage == "finished":
         return
-    on.execute(
+    request.on.execute(
         update(judges)
-        .where(judges.c.id == judge.id)
-        .values(stage="finished", reason=reason, page=None, last=now)
+        .where(judges.c.id == request.judge.id)
+        .values(stage="finished", reason=reason, page=None, last=request.now)
     )
-    write_log(
-        on,
-        [line(snapshot, now, "finished", judge=judge.id, stage="finished", reason=reason)],
-    )
+    request.log("finished", judge=request.judge.id, stage="finished", reason=reason)
 
 
-def show(on: Connection, page: Any, snapshot: ProjectSnapshot) -> Page:
+def show_page(request: Request, page: Any) -> Page:
     """A stored page as its judge sees it."""
     groups: list[tuple[Any, list[PageRow]]] = []
     last = None
-    for row in on.execute(_SHOW, {"page": page.id}):
+    for row in request.on.execute(_SHOW, {"page": page.id}):
         if row.group != last:
             groups.append((row, []))
             last = row.group
         groups[-1][1].append(
             PageRow(row=row.row, title=row.title, text=row.text, url=row.url, image=row.image)
         )
-    answers, feedback = _so_far(on, page, snapshot)
+    answers, feedback = _so_far(request, page)
     return Page(
         page=page.public,
         kind=cast(Literal["training", "work"], page.kind),
@@ -427,7 +426,7 @@ def show(on: Connection, page: Any, snapshot: ProjectSnapshot) -> Page:
             Group(query=head.query, need=head.need, category=head.category, rows=tuple(rows))
             for head, rows in groups
         ),
-        labels=snapshot.scale.labels,
+        labels=request.project.scale.labels,
         others=OTHERS,
         answers=answers,
         feedback=feedback,
@@ -435,21 +434,19 @@ def show(on: Connection, page: Any, snapshot: ProjectSnapshot) -> Page:
     )
 
 
-def _so_far(
-    on: Connection, page: Any, snapshot: ProjectSnapshot
-) -> tuple[tuple[Answer, ...], tuple[Feedback, ...]]:
+def _so_far(request: Request, page: Any) -> tuple[tuple[Answer, ...], tuple[Feedback, ...]]:
     """Answers saved or given on an open page, and what was told of them."""
     answers = {row["row"]: Answer(**row) for row in page.draft or ()}
     feedback = []
     if page.kind == "training":
-        for given in on.execute(_GIVEN, {"page": page.id}):
+        for given in request.on.execute(_GIVEN, {"page": page.id}):
             answers[given.row] = Answer(row=given.row, label=given.label, comment=given.comment)
             if given.right is False:
-                feedback.append(told(snapshot, given))
+                feedback.append(make_feedback(request.project, given))
     return tuple(answers[row] for row in sorted(answers)), tuple(feedback)
 
 
-def told(snapshot: ProjectSnapshot, given: Any, *, contested: bool = False) -> Feedback:
+def make_feedback(snapshot: ProjectSnapshot, given: Any, *, contested: bool = False) -> Feedback:
     """What is told of an answer to a gold."""
     gold = snapshot.golds[given.gold]
     return Feedback(

@@ -14,8 +14,8 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.refreshing import Pair, between, confusions, is_due
 from adjudge.collect.store.records import to_time
+from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import judges, judgments, pages
-from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.arms import ArmRefreshers
 from adjudge.collect.values.requesting import RefresherRow
 
@@ -37,28 +37,28 @@ def is_refresher(page: Any) -> bool:
     return bool(page.kind == "training" and page.attempt < 0)
 
 
-def due_for(
-    on: Connection, judge: Any, snapshot: ProjectSnapshot
-) -> tuple[int, dict[Pair, int]] | None:
+def due_for(request: JudgeRequest) -> tuple[int, dict[Pair, int]] | None:
     """The number of the refresher that a judge is to do now, and what she confused; else None.
 
     Models have none: they do not learn from what they are told.
     """
-    policy = snapshot.policy_of(judge.arm)
-    if policy.refresher_pairs == 0 or judge.kind == "model":
+    policy = request.policy
+    if policy.refresher_pairs == 0 or request.judge.kind == "model":
         return None
-    if judge.stage not in ("working", "warned"):
+    if request.judge.stage not in ("working", "warned"):
         return None
-    if policy.max_pages is not None and judge.pages >= policy.max_pages:
+    if policy.max_pages is not None and request.judge.pages >= policy.max_pages:
         return None
-    had, last = on.execute(_HAD, {"judge": judge.id}).one()
+    had, last = request.on.execute(_HAD, {"judge": request.judge.id}).one()
     if not is_due(policy, misses=policy.refresher_after, had=had):
         return None
-    given = {"judge": judge.id, "last": last, "fresh": judge.fresh_from}
-    missed = on.execute(_MISSED, given).all()
+    given = {"judge": request.judge.id, "last": last, "fresh": request.judge.fresh_from}
+    missed = request.on.execute(_MISSED, given).all()
     if not is_due(policy, misses=len(missed), had=had):
         return None
-    return had + 1, confusions((snapshot.golds[row[0]].accepted[0], row[1]) for row in missed)
+    return had + 1, confusions(
+        (request.project.golds[row[0]].accepted[0], row[1]) for row in missed
+    )
 
 
 def counts_of(on: Connection, project: int) -> dict[str, int]:

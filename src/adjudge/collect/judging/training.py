@@ -6,62 +6,63 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from adjudge.collect.judging.desktop import (
+from adjudge.collect.judging.answering import (
     ADD,
     CLOSE,
     GIVEN,
     ROWS,
-    Desktop,
     check_answers,
     check_may_answer,
-    judgment,
+    conclude,
     log_decision,
+    make_judgment,
 )
-from adjudge.collect.judging.pages import told
+from adjudge.collect.judging.pages import make_feedback
 from adjudge.collect.judging.refreshers import is_refresher
 from adjudge.collect.rules.policy import Decision, Policy, after_training
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import columns_of, record_of
+from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.values.judging import Answer, Outcome
 from adjudge.errors import Refused
 
 
 def submit_training(
-    desk: Desktop, page: StoredRow, rows: Sequence[StoredRow], given: dict[int, Answer]
+    request: JudgeRequest, page: StoredRow, rows: Sequence[StoredRow], given: dict[int, Answer]
 ) -> Outcome | Refused:
     """Grade the rows of a training page that were not graded one by one."""
-    missing = grade_training(desk, page, rows, given)
+    missing = grade_training(request, page, rows, given)
     if missing:
         return Refused(
             "rows-missing",
             f"{len(missing)} of {len(rows)} rows have no answer yet",
             rows=missing,
         )
-    stored = list(desk.on.execute(GIVEN, {"page": page.id}))
-    shown = [told(desk.snapshot, row) for row in stored if row.right is False]
-    return desk.outcome(page, shown, len(stored))
+    stored = list(request.on.execute(GIVEN, {"page": page.id}))
+    shown = [make_feedback(request.project, row) for row in stored if row.right is False]
+    return conclude(request, page, shown, len(stored))
 
 
 def grade_training(
-    desk: Desktop, page: StoredRow, rows: Sequence[StoredRow], given: dict[int, Answer]
+    request: JudgeRequest, page: StoredRow, rows: Sequence[StoredRow], given: dict[int, Answer]
 ) -> list[int]:
     """Grade rows of a training page; with the last of them the page ends. The rows still missing.
 
     The first answer to a row is the one kept.
     """
-    before = {row.row: row for row in desk.on.execute(GIVEN, {"page": page.id})}
+    before = {row.row: row for row in request.on.execute(GIVEN, {"page": page.id})}
     fresh = [row for row in rows if row.row in given and row.row not in before]
     missing = [row.row for row in rows if row.row not in given and row.row not in before]
-    made = [judgment(desk, page, row, given[row.row], "trusted") for row in fresh]
+    made = [make_judgment(request, page, row, given[row.row], "trusted") for row in fresh]
     if made:
-        ADD.run(desk.on, made)
+        ADD.run(request.on, made)
     wrong = [row.row for row in before.values() if row.right is False]
     wrong += [one["row"] for one in made if one["right"] is False]
     if is_refresher(page):
-        _end_refresher(desk, page, made, missing, wrong)
+        _end_refresher(request, page, made, missing, wrong)
         return missing
     counted = [one for one in made if one["right"] is not None]
-    record = record_of(desk.judge)
+    record = record_of(request.judge)
     record = replace(
         record,
         # An answer to a gold that was withdrawn meanwhile fills its place, and does no harm.
@@ -71,18 +72,18 @@ def grade_training(
         + len(made)
         - len(counted),
     )
-    pairs = desk.snapshot.training_pairs(desk.judge.arm)
-    policy = desk.snapshot.policy_of(desk.judge.arm)
+    pairs = request.project.training_pairs(request.judge.arm)
+    policy = request.policy
     decision = Decision(record=record)
     if not missing:
-        closing = {"page": page.id, "now": desk.now, "told": {"told": wrong}}
-        desk.on.execute(CLOSE, closing)
+        closing = {"page": page.id, "now": request.now, "told": {"told": wrong}}
+        request.on.execute(CLOSE, closing)
         decision = after_training(record, policy, pairs=pairs)
     values = columns_of(decision.record)
-    desk.set_judge(
+    request.set_judge(
         **values,
         page=page.id if missing else None,
-        last=desk.now,
+        last=request.now,
         notice=_training_notice(decision, policy),
     )
     answered = {
@@ -91,12 +92,12 @@ def grade_training(
         "ended": not missing,
         "pairs": pairs,
     }
-    log_decision(desk, page, "training-answered", decision, answered)
+    log_decision(request, page, "training-answered", decision, answered)
     return missing
 
 
 def _end_refresher(
-    desk: Desktop,
+    request: JudgeRequest,
     page: StoredRow,
     made: Sequence[dict[str, Any]],
     missing: Sequence[int],
@@ -114,29 +115,31 @@ def _end_refresher(
         "missed": len(wrong),
     }
     if missing:
-        desk.set_judge(last=desk.now)
+        request.set_judge(last=request.now)
     else:
         told = {"told": list(wrong), "confused": (page.outcome or {}).get("confused", [])}
-        desk.on.execute(CLOSE, {"page": page.id, "now": desk.now, "told": told})
-        desk.set_judge(page=None, last=desk.now, notice=["Thank you. Here your work goes on."])
-    decision = Decision(record=record_of(desk.judge))
-    log_decision(desk, page, "refresher-answered", decision, answered)
+        request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": told})
+        request.set_judge(
+            page=None, last=request.now, notice=["Thank you. Here your work goes on."]
+        )
+    decision = Decision(record=record_of(request.judge))
+    log_decision(request, page, "refresher-answered", decision, answered)
 
 
-def answer_row(desk: Desktop, public: str, answer: Answer) -> Outcome:
+def answer_row(request: JudgeRequest, public: str, answer: Answer) -> Outcome:
     """Grade one row of a training page; a row answered before keeps its first answer."""
-    page = desk.page(public)
+    page = request.page(public)
     if page.kind != "training":
         raise Refused("not-training", "only the training is answered row by row")
-    rows = list(desk.on.execute(ROWS, {"page": page.id}))
-    given = check_answers([answer], rows, desk.snapshot)
-    known = [row for row in desk.on.execute(GIVEN, {"page": page.id}) if row.row == answer.row]
+    rows = list(request.on.execute(ROWS, {"page": page.id}))
+    given = check_answers([answer], rows, request.project)
+    known = [row for row in request.on.execute(GIVEN, {"page": page.id}) if row.row == answer.row]
     if not known:
-        check_may_answer(desk, page)
-        grade_training(desk, page, rows, given)
-    stored = list(desk.on.execute(GIVEN, {"page": page.id}))
-    shown = [told(desk.snapshot, row) for row in stored if row.row == answer.row]
-    return desk.outcome(page, shown, len(stored), again=bool(known))
+        check_may_answer(request, page)
+        grade_training(request, page, rows, given)
+    stored = list(request.on.execute(GIVEN, {"page": page.id}))
+    shown = [make_feedback(request.project, row) for row in stored if row.row == answer.row]
+    return conclude(request, page, shown, len(stored), again=bool(known))
 
 
 def _training_notice(decision: Decision, policy: Policy) -> list[str]:

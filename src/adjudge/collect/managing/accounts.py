@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from typing import cast
@@ -16,6 +17,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     invites,
     judges,
@@ -106,6 +108,11 @@ def add_requester(
         .returning(requesters)
     ).one()
     return requester_of(row)
+
+
+def list_requesters(on: Connection) -> list[Requester]:
+    """Every requester, the oldest first."""
+    return [requester_of(row) for row in on.execute(select(requesters).order_by(requesters.c.id))]
 
 
 def find_requester(on: Connection, public: str) -> StoredRow:
@@ -251,34 +258,33 @@ def _invite_of(row: StoredRow) -> Invite:
     )
 
 
-def make_invites(
-    on: Connection, project: int, notes: list[str], expires: datetime | None, now: float
-) -> list[Invite]:
+def make_invites(request: Request, notes: Sequence[str], expires: datetime | None) -> list[Invite]:
     """One invitation a note."""
     rows = [
         {
             "key": secrets.token_urlsafe(16),
-            "project": project,
+            "project": request.project.id,
             "note": note.strip()[:500].replace("\0", ""),
-            "made": now,
+            "made": request.now,
             "expires": None if expires is None else expires.timestamp(),
         }
         for note in notes
     ]
     if not rows:
         return []
-    on.execute(insert(invites), rows)
+    request.on.execute(insert(invites), rows)
     made = {row["key"] for row in rows}
-    return [one for one in list_invites(on, project) if one.invite in made]
+    return [one for one in list_invites(request) if one.invite in made]
 
 
-def list_invites(on: Connection, project: int) -> list[Invite]:
+def list_invites(request: Request) -> list[Invite]:
     """Every invitation of a project, newest first."""
-    return [_invite_of(row) for row in on.execute(_INVITES.where(invites.c.project == project))]
+    wanted = _INVITES.where(invites.c.project == request.project.id)
+    return [_invite_of(row) for row in request.on.execute(wanted)]
 
 
-def revoke_invite(on: Connection, project: int, key: str) -> None:
-    """Make an invitation void."""
-    change = update(invites).where(invites.c.project == project, invites.c.key == key)
-    if on.execute(change.values(revoked=True)).rowcount == 0:
+def revoke_invite(request: Request, key: str) -> None:
+    """End an invitation."""
+    change = update(invites).where(invites.c.project == request.project.id, invites.c.key == key)
+    if request.on.execute(change.values(revoked=True)).rowcount == 0:
         raise NotFound("invitation", key)

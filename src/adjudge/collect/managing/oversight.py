@@ -11,25 +11,16 @@ from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.standing import restore_trust, untrust
-from adjudge.collect.judging.entrance import paid
 from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.judging.refreshers import refreshers_of
+from adjudge.collect.rules.endings import pay_of, reason_of, to_money
 from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
 from adjudge.collect.rules.replay import Replay
-from adjudge.collect.rules.wording import reason_of
 from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import (
-    columns_of,
-    figures_of,
-    line,
-    lock_judge,
-    record_of,
-    to_money,
-    to_time,
-    write_log,
-)
+from adjudge.collect.store.records import columns_of, figures_of, lock_judge, record_of, to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import golds, items, judges, judgments, log, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
@@ -38,15 +29,15 @@ from adjudge.collect.values.requesting import GoldAnswer, JudgeDetail, JudgeRow,
 from adjudge.errors import NotFound
 
 
-def judge_rows(on: Connection, snapshot: ProjectSnapshot) -> list[JudgeRow]:
+def list_judges(request: Request) -> list[JudgeRow]:
     """Every judge of a project, the last to act first."""
-    seconds = _median_seconds(on, snapshot.project)
-    rows = on.execute(
+    seconds = _median_seconds(request.on, request.project.id)
+    rows = request.on.execute(
         select(judges)
-        .where(judges.c.project == snapshot.project)
+        .where(judges.c.project == request.project.id)
         .order_by(judges.c.last.desc(), judges.c.id.desc())
     )
-    return [judge_row(row, snapshot, seconds.get(row.id)) for row in rows]
+    return [judge_row(row, request.project, seconds.get(row.id)) for row in rows]
 
 
 def _median_seconds(on: Connection, project: int, judge: int | None = None) -> dict[int, float]:
@@ -90,24 +81,24 @@ def judge_row(row: StoredRow, snapshot: ProjectSnapshot, seconds: float | None) 
         training_seen=row.training_seen,
         training_right=row.training_right,
         seconds=seconds,
-        pay=to_money(paid(row, snapshot)),
+        pay=to_money(pay_of(row, snapshot.policy_of(row.arm))),
     )
 
 
-def find_judge(on: Connection, snapshot: ProjectSnapshot, public: str) -> StoredRow:
+def find_judge(request: Request, public: str) -> StoredRow:
     """A judge of this project."""
-    row = on.execute(
-        select(judges).where(judges.c.public == public, judges.c.project == snapshot.project)
+    row = request.on.execute(
+        select(judges).where(judges.c.public == public, judges.c.project == request.project.id)
     ).one_or_none()
     if row is None:
         raise NotFound("judge", public)
     return row
 
 
-def judge_detail(on: Connection, snapshot: ProjectSnapshot, public: str) -> JudgeDetail:
+def describe_judge(request: Request, public: str) -> JudgeDetail:
     """A judge whole: tallies, confusion against gold, her answers to gold, history."""
-    judge = find_judge(on, snapshot, public)
-    answers = on.execute(
+    judge = find_judge(request, public)
+    answers = request.on.execute(
         select(
             judgments.c.label,
             judgments.c.right,
@@ -122,12 +113,12 @@ def judge_detail(on: Connection, snapshot: ProjectSnapshot, public: str) -> Judg
         .where(judgments.c.judge == judge.id)
         .order_by(judgments.c.id.desc())
     ).all()
-    labels = (*snapshot.scale.labels, *OTHERS)
+    labels = (*request.project.scale.labels, *OTHERS)
     counts = Counter((row.accepted[0], row.label) for row in answers if row.active)
     truths = tuple(label for label in labels if any(key[0] == label for key in counts))
-    median = _median_seconds(on, snapshot.project, judge.id).get(judge.id)
+    median = _median_seconds(request.on, request.project.id, judge.id).get(judge.id)
     return JudgeDetail(
-        row=judge_row(judge, snapshot, median),
+        row=judge_row(judge, request.project, median),
         labels=labels,
         truths=truths,
         confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
@@ -142,32 +133,31 @@ def judge_detail(on: Connection, snapshot: ProjectSnapshot, public: str) -> Judg
             )
             for row in answers
         ),
-        history=tuple(log_entries(on, snapshot.project, judge=public, limit=500)),
-        refreshers=refreshers_of(on, judge.id),
+        history=tuple(list_log(request, judge=public, limit=500)),
+        refreshers=refreshers_of(request.on, judge.id),
         participant=judge.key if judge.channel == "panel" else "",
         parameters={str(name): str(value) for name, value in judge.parameters.items()},
     )
 
 
-def block(
-    on: Connection, snapshot: ProjectSnapshot, public: str, reason: str, *, actor: str, now: float
-) -> None:
-    """Block a judge by hand; nothing if she is blocked by hand already."""
-    find_judge(on, snapshot, public)
-    judge = lock_judge(on, public)
+def block(request: Request, public: str, reason: str) -> JudgeRow:
+    """Block a judge by hand, unless that is done already; the judge's line."""
+    find_judge(request, public)
+    judge = lock_judge(request.on, public)
     if judge.stage == "blocked" and judge.by_hand:
-        return
+        return judge_row(judge, request.project, None)
     was_blocked = judge.stage == "blocked"
     record = blocked_by_hand(record_of(judge))
-    _end_page(on, judge)
-    on.execute(
+    _end_page(request.on, judge)
+    request.on.execute(
         update(judges)
         .where(judges.c.id == judge.id)
         .values(**columns_of(record), page=None, reason=reason.strip()[:500])
     )
-    count = 0 if was_blocked else untrust(on, judge.id, snapshot)
+    count = 0 if was_blocked else untrust(request.on, judge.id, request.project)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
-    write_log(on, [line(snapshot, now, "blocked-by-hand", judge=judge.id, actor=actor, **figures)])
+    request.log("blocked-by-hand", judge=judge.id, actor=request.actor, **figures)
+    return judge_row(find_judge(request, public), request.project, None)
 
 
 def _end_page(on: Connection, judge: StoredRow) -> None:
@@ -183,39 +173,35 @@ def _end_page(on: Connection, judge: StoredRow) -> None:
         on.execute(update(pages).where(pages.c.id == judge.page).values(state="returned"))
 
 
-def unblock(
-    on: Connection, snapshot: ProjectSnapshot, public: str, reason: str, *, actor: str, now: float
-) -> None:
-    """Unblock a judge: a fresh start, and her judgments count again; nothing if she is not."""
-    find_judge(on, snapshot, public)
-    judge = lock_judge(on, public)
+def unblock(request: Request, public: str, reason: str) -> JudgeRow:
+    """Unblock a blocked judge: a fresh start, and the judgments count again; the judge's line."""
+    find_judge(request, public)
+    judge = lock_judge(request.on, public)
     if judge.stage != "blocked":
-        return
+        return judge_row(judge, request.project, None)
     record = unblocked_by_hand(record_of(judge))
-    newest = on.execute(
+    newest = request.on.execute(
         select(judgments.c.id)
         .where(judgments.c.judge == judge.id)
         .order_by(judgments.c.id.desc())
         .limit(1)
     ).scalar()
-    on.execute(
+    request.on.execute(
         update(judges)
         .where(judges.c.id == judge.id)
         .values(**columns_of(record), fresh_from=newest or 0, reason="")
     )
-    count = 0 if judge.kind == DRY_RUN else restore_trust(on, [judge.id], snapshot)
+    count = 0 if judge.kind == DRY_RUN else restore_trust(request.on, [judge.id], request.project)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
-    write_log(
-        on, [line(snapshot, now, "unblocked-by-hand", judge=judge.id, actor=actor, **figures)]
-    )
+    request.log("unblocked-by-hand", judge=judge.id, actor=request.actor, **figures)
+    return judge_row(find_judge(request, public), request.project, None)
 
 
 _LOG = select(log, judges.c.public).outerjoin(judges, judges.c.id == log.c.judge)
 
 
-def log_entries(
-    on: Connection,
-    project: int,
+def list_log(
+    request: Request,
     *,
     before: int | None = None,
     limit: int = 100,
@@ -223,17 +209,18 @@ def log_entries(
     event: str | None = None,
 ) -> list[LogEntry]:
     """Lines of the log, newest first."""
-    wanted = _LOG.where(log.c.project == project).order_by(log.c.id.desc()).limit(limit)
+    wanted = _LOG.where(log.c.project == request.project.id)
+    wanted = wanted.order_by(log.c.id.desc()).limit(limit)
     if before is not None:
         wanted = wanted.where(log.c.id < before)
     if judge is not None:
         wanted = wanted.where(judges.c.public == judge)
     if event is not None:
         wanted = wanted.where(log.c.event == event)
-    return [entry_of(row) for row in on.execute(wanted)]
+    return [_entry_of(row) for row in request.on.execute(wanted)]
 
 
-def entry_of(row: StoredRow) -> LogEntry:
+def _entry_of(row: StoredRow) -> LogEntry:
     """A line of the log from a stored row."""
     return LogEntry(
         entry=row.id,
@@ -246,32 +233,32 @@ def entry_of(row: StoredRow) -> LogEntry:
     )
 
 
-def whole_log(on: Connection, project: int) -> list[LogEntry]:
+def read_whole_log(request: Request) -> list[LogEntry]:
     """The log of a project from its beginning, in order."""
-    wanted = _LOG.where(log.c.project == project).order_by(log.c.id)
-    return [entry_of(row) for row in on.execute(wanted)]
+    wanted = _LOG.where(log.c.project == request.project.id).order_by(log.c.id)
+    return [_entry_of(row) for row in request.on.execute(wanted)]
 
 
-def cost_of(on: Connection, snapshot: ProjectSnapshot) -> Decimal:
+def cost_of(request: Request) -> Decimal:
     """What the judges of a project have earned in all."""
-    rows = on.execute(
+    rows = request.on.execute(
         select(
             *(judges.c.stage, judges.c.arm, judges.c.earned),
             *(judges.c.pages, judges.c.training_seen),
-        ).where(judges.c.project == snapshot.project, is_real)
+        ).where(judges.c.project == request.project.id, is_real)
     )
-    return to_money(sum(paid(row, snapshot) for row in rows))
+    return to_money(sum(pay_of(row, request.project.policy_of(row.arm)) for row in rows))
 
 
-def audit(on: Connection, snapshot: ProjectSnapshot) -> list[str]:
+def audit(request: Request) -> list[str]:
     """Where the stored state of judges differs from a replay of the log."""
-    replay = Replay().play(whole_log(on, snapshot.project))
+    replay = Replay().play(read_whole_log(request))
     expected, faults = replay.records, list(replay.faults)
-    done = refresher_counts(on, snapshot.project)
+    done = refresher_counts(request.on, request.project.id)
     if done != replay.refreshers:
         faults.append(f"refreshers: stored {done}, by the log {replay.refreshers}")
-    stored = on.execute(
-        select(judges).where(judges.c.project == snapshot.project).order_by(judges.c.id)
+    stored = request.on.execute(
+        select(judges).where(judges.c.project == request.project.id).order_by(judges.c.id)
     )
     for judge in stored:
         found = record_of(judge)

@@ -17,13 +17,12 @@ from urllib.parse import quote
 
 import pyarrow as pa
 from sqlalchemy import select
-from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.entrance import paid
+from adjudge.collect.rules.endings import code_of, outcome_of, pay_of, to_money
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.rules.wording import code_of, outcome_of
 from adjudge.collect.store.conditions import is_real
-from adjudge.collect.store.records import to_money, to_time
+from adjudge.collect.store.records import to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judges
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.errors import UnknownName
@@ -46,7 +45,7 @@ def new_code() -> str:
     return "".join(secrets.choice(_SIGNS) for _ in range(8))
 
 
-def preset(
+def preset_panel(
     panel: str, policy: Policy, *, make_code: Callable[[], str] = new_code
 ) -> dict[str, Any]:
     """The settings that a panel asks for, as changes of a policy; codes that differ stay.
@@ -143,14 +142,14 @@ _COLUMNS = (
 )
 
 
-def panel_outcomes(on: Connection, snapshot: ProjectSnapshot) -> Any:
+def table_outcomes(request: Request) -> Any:
     """How each participant of a panel ended, as an Arrow table, in the order they came."""
     wanted = (
         select(judges)
-        .where(judges.c.project == snapshot.project, judges.c.channel == "panel", is_real)
+        .where(judges.c.project == request.project.id, judges.c.channel == "panel", is_real)
         .order_by(judges.c.id)
     )
-    rows = [_outcome(row, snapshot) for row in on.execute(wanted)]
+    rows = [_outcome(row, request.project) for row in request.on.execute(wanted)]
     kinds = {"pages": pa.int64(), "judged": pa.int64()}
     kinds |= dict.fromkeys(("came", "last"), pa.timestamp("us", tz="UTC"))
     schema = pa.schema([(name, kinds.get(name, pa.large_string())) for name in _COLUMNS])
@@ -159,7 +158,7 @@ def panel_outcomes(on: Connection, snapshot: ProjectSnapshot) -> Any:
 
 def _outcome(row: Any, snapshot: ProjectSnapshot) -> dict[str, Any]:
     policy = snapshot.policy_of(row.arm)
-    pay, outcome = to_money(paid(row, snapshot)), outcome_of(row)
+    pay, outcome = to_money(pay_of(row, snapshot.policy_of(row.arm))), outcome_of(row)
     given = {str(name): str(value) for name, value in row.parameters.items()}
     return {
         "participant": row.key,

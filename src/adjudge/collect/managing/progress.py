@@ -11,12 +11,13 @@ import numpy as np
 from sqlalchemy import case, exists, func, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.gold.keeping import warnings_of
+from adjudge.collect.gold.keeping import warn_of_gold
 from adjudge.collect.judging.budget import budget_of
 from adjudge.collect.managing.oversight import cost_of
 from adjudge.collect.managing.panels import panel_warnings
 from adjudge.collect.managing.savings import lacking_of, savings_of, work_on_a_page
 from adjudge.collect.store.conditions import is_real, of_real_in
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judges, judgments, log, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
@@ -37,13 +38,13 @@ def _tally(on: Connection, column: Any, *conditions: Any) -> dict[Any, int]:
     return {row[0]: row[1] for row in on.execute(wanted)}
 
 
-def progress_of(on: Connection, snapshot: ProjectSnapshot) -> Progress:
+def measure_progress(request: Request) -> Progress:
     """How far a project is."""
-    project = snapshot.project
+    project = request.project.id
     work = (items.c.project == project) & items.c.gold.is_(False)
     kept = work & (items.c.state != "withdrawn")
-    states = _tally(on, items.c.state, work)
-    sums = on.execute(
+    states = _tally(request.on, items.c.state, work)
+    sums = request.on.execute(
         select(
             func.coalesce(func.sum(items.c.needed), 0).label("needed"),
             func.coalesce(func.sum(items.c.trusted), 0).label("trusted"),
@@ -51,7 +52,7 @@ def progress_of(on: Connection, snapshot: ProjectSnapshot) -> Progress:
         ).where(kept)
     ).one()
     untrusted = ~judgments.c.other & (judgments.c.standing == "untrusted")
-    answers = on.execute(
+    answers = request.on.execute(
         select(
             func.count(case((judgments.c.other, 1))).label("others"),
             func.count(case((untrusted, 1))).label("untrusted"),
@@ -59,16 +60,16 @@ def progress_of(on: Connection, snapshot: ProjectSnapshot) -> Progress:
     ).one()
     real = select(judges.c.id).where(judges.c.project == project, is_real)
     hers = (pages.c.project == project, pages.c.kind == "work", pages.c.judge.in_(real))
-    sheets = _tally(on, pages.c.state, *hers)
-    savings, budget = savings_of(on, snapshot), budget_of(on, snapshot)
+    sheets = _tally(request.on, pages.c.state, *hers)
+    savings, budget = savings_of(request), budget_of(request)
     return Progress(
         items=sum(count for state, count in states.items() if state != "withdrawn"),
         closed=states.get("closed", 0),
         open=states.get("open", 0),
         set_aside=states.get("set aside", 0),
         withdrawn=states.get("withdrawn", 0),
-        why_open=_why_open(on, work, project),
-        by_trusted=_tally(on, items.c.trusted, kept),
+        why_open=_why_open(request.on, work, project),
+        by_trusted=_tally(request.on, items.c.trusted, kept),
         needed=sums.needed,
         trusted=sums.trusted,
         surplus=sums.surplus,
@@ -76,13 +77,13 @@ def progress_of(on: Connection, snapshot: ProjectSnapshot) -> Progress:
         others=answers.others,
         pages=sheets.get("answered", 0),
         open_pages=sheets.get("open", 0),
-        judges=_tally(on, judges.c.stage, judges.c.project == project, is_real),
-        funnel=funnel_of(on, snapshot),
-        gold_accuracy=_gold_accuracy(on, project),
-        cost=cost_of(on, snapshot),
-        cost_to_finish=cost_to_finish(snapshot, lacking_of(on, snapshot, savings)),
-        currency=snapshot.policy.currency,
-        warnings=(*_spent(budget), *warnings_of(on, snapshot), *_panel_warnings(snapshot)),
+        judges=_tally(request.on, judges.c.stage, judges.c.project == project, is_real),
+        funnel=funnel_of(request),
+        gold_accuracy=_gold_accuracy(request.on, project),
+        cost=cost_of(request),
+        cost_to_finish=cost_to_finish(request.project, lacking_of(request, savings)),
+        currency=request.project.policy.currency,
+        warnings=(*_spent(budget), *warn_of_gold(request), *_panel_warnings(request.project)),
         savings=savings,
         budget=budget,
     )
@@ -140,24 +141,26 @@ def _gold_accuracy(on: Connection, project: int) -> float | None:
     return accuracy_of(row.right, row.seen)
 
 
-def funnel_of(on: Connection, snapshot: ProjectSnapshot) -> tuple[FunnelRow, ...]:
+def funnel_of(request: Request) -> tuple[FunnelRow, ...]:
     """How judges of each arm came through."""
     stages: dict[str, Counter[str]] = defaultdict(Counter)
     trained: Counter[str] = Counter()
     began = judges.c.training_seen > 0
-    for row in on.execute(
+    for row in request.on.execute(
         select(judges.c.arm, judges.c.stage, began.label("began"), judges.c.attempt, func.count())
-        .where(judges.c.project == snapshot.project, is_real)
+        .where(judges.c.project == request.project.id, is_real)
         .group_by(judges.c.arm, judges.c.stage, began, judges.c.attempt)
     ):
         stages[row.arm][row.stage] += row[4]
         if row.began or row.attempt > 1:
             trained[row.arm] += row[4]
     passed: dict[str, int] = dict(
-        on.execute(
+        request.on.execute(
             select(judges.c.arm, func.count(judges.c.id.distinct()))
             .join(log, log.c.judge == judges.c.id)
-            .where(judges.c.project == snapshot.project, log.c.event == "training-passed", is_real)
+            .where(
+                judges.c.project == request.project.id, log.c.event == "training-passed", is_real
+            )
             .group_by(judges.c.arm)
         ).all()
     )
@@ -173,7 +176,7 @@ def funnel_of(on: Connection, snapshot: ProjectSnapshot) -> tuple[FunnelRow, ...
             blocked=stages[arm]["blocked"],
             finished=stages[arm]["finished"],
         )
-        for arm in snapshot.arms
+        for arm in request.project.arms
     )
 
 
@@ -184,15 +187,13 @@ def _panel_warnings(snapshot: ProjectSnapshot) -> list[str]:
     return panel_warnings(snapshot.policy, arms, trained=trained)
 
 
-def disagreements_of(
-    on: Connection, snapshot: ProjectSnapshot, search: str, limit: int
-) -> list[DisagreementTopic]:
+def list_disagreements(request: Request, search: str, limit: int) -> list[DisagreementTopic]:
     """Queries whose items split the trusted judges, the most split first."""
     wanted = (
         select(judgments.c.item, items.c.topic, judgments.c.label, func.count())
         .join(items, items.c.id == judgments.c.item)
         .where(
-            judgments.c.project == snapshot.project,
+            judgments.c.project == request.project.id,
             _COUNTED,
             ~judgments.c.other,
             judgments.c.standing != "untrusted",
@@ -201,7 +202,7 @@ def disagreements_of(
     )
     if search:
         wanted = wanted.where(items.c.query.icontains(search, autoescape=True))
-    rows = on.execute(wanted).fetchall()
+    rows = request.on.execute(wanted).fetchall()
     if not rows:
         return []
     ids, place = np.unique(np.array([row[0] for row in rows]), return_inverse=True)
@@ -220,14 +221,13 @@ def disagreements_of(
         if int(code) in chosen:
             counts[row[0]][row[2]] = row[3]
     return [
-        _topic(on, snapshot, str(names[t]), float(mean[t]), ids, entropy, topic_of == t, counts)
+        _topic(request, str(names[t]), float(mean[t]), ids, entropy, topic_of == t, counts)
         for t in worst
     ]
 
 
 def _topic(
-    on: Connection,
-    snapshot: ProjectSnapshot,
+    request: Request,
     name: str,
     mean: float,
     ids: Any,
@@ -237,9 +237,9 @@ def _topic(
 ) -> DisagreementTopic:
     """One query with its split items."""
     bits = {int(i): float(e) for i, e in zip(ids[mask], entropy[mask], strict=True) if e > 1e-9}
-    texts = on.execute(select(items).where(items.c.id.in_(list(bits)))).all()
+    texts = request.on.execute(select(items).where(items.c.id.in_(list(bits)))).all()
     comments: dict[int, list[str]] = defaultdict(list)
-    for row in on.execute(
+    for row in request.on.execute(
         select(judgments.c.item, judgments.c.comment).where(
             judgments.c.item.in_(list(bits)),
             judgments.c.comment != "",
@@ -247,7 +247,7 @@ def _topic(
         )
     ):
         comments[row.item].append(row.comment)
-    order = {label: place for place, label in enumerate(snapshot.scale.labels)}
+    order = {label: place for place, label in enumerate(request.project.scale.labels)}
     rows = [
         DisagreementRow(
             item=text.name,

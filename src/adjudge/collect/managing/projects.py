@@ -10,13 +10,14 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.experiments.arms import arms_of, store_arms
+from adjudge.collect.experiments.arms import read_stored_arms, store_arms
 from adjudge.collect.items.counters import set_states
 from adjudge.collect.items.standing import change_needed
 from adjudge.collect.items.storing import TEXTS, add_items
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
-from adjudge.collect.store.records import line, to_time, write_log
+from adjudge.collect.store.records import to_time
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     arms,
     contests,
@@ -36,7 +37,6 @@ from adjudge.collect.store.schema import (
 from adjudge.collect.store.settings import declined_golds, fixed_name, knowledge_name
 from adjudge.collect.store.snapshot import (
     MAIN_ARM,
-    ProjectSnapshot,
     answers_of,
     bump,
     load_snapshot,
@@ -55,7 +55,7 @@ _NUMBERS = (  # settings that how many judgments items need depends on
 )
 
 
-def slug_of(on: Connection, name: str) -> str:
+def _make_slug(on: Connection, name: str) -> str:
     """A short name for addresses, which no other project has."""
     base = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:60] or "project"
     taken = set(
@@ -67,7 +67,9 @@ def slug_of(on: Connection, name: str) -> str:
     return slug
 
 
-def create(on: Connection, project: Project, *, owner: int | None, actor: str, now: float) -> int:
+def create_project(
+    on: Connection, project: Project, *, owner: int | None, actor: str, now: float
+) -> int:
     """Store a project whole, as a draft; its id."""
     policy = Policy.from_dict(project.policy)
     if not project.name.strip():
@@ -78,7 +80,7 @@ def create(on: Connection, project: Project, *, owner: int | None, actor: str, n
     made = on.execute(
         insert(projects)
         .values(
-            slug=slug_of(on, project.name),
+            slug=_make_slug(on, project.name),
             name=project.name.strip(),
             owner=owner,
             state="draft",
@@ -102,11 +104,11 @@ def create(on: Connection, project: Project, *, owner: int | None, actor: str, n
         "order": [arm.name for arm in given],
         "golds": answers_of(snapshot),
     }
-    write_log(on, [line(snapshot, now, "project-created", actor=actor, **figures)])
+    Request(on=on, project=snapshot, now=now).log("project-created", actor=actor, **figures)
     return int(made)
 
 
-def value_of(on: Connection, project: int) -> Project:
+def read_project(on: Connection, project: int) -> Project:
     """A stored project as the plain value that would make it."""
     row = on.execute(select(projects).where(projects.c.id == project)).one()
     fields = ("name", *TEXTS)
@@ -123,7 +125,7 @@ def value_of(on: Connection, project: int) -> Project:
         .order_by(golds.c.id)
     )
     default = Policy().to_dict()
-    arms_there = arms_of(on, project)
+    arms_there = read_stored_arms(on, project)
     return Project(
         name=row.name,
         scale=scale_from_json(row.scale),
@@ -144,30 +146,28 @@ def value_of(on: Connection, project: int) -> Project:
     )
 
 
-def set_policy(
-    on: Connection, snapshot: ProjectSnapshot, changes: Mapping[str, Any], *, actor: str, now: float
-) -> Policy:
+def set_policy(request: Request, changes: Mapping[str, Any]) -> Policy:
     """Change settings of the policy under a new version."""
-    policy = snapshot.policy.changed(changes)
-    if policy == snapshot.policy:
+    policy = request.project.policy.changed(changes)
+    if policy == request.project.policy:
         return policy
-    on.execute(
+    request.on.execute(
         update(projects)
-        .where(projects.c.id == snapshot.project)
+        .where(projects.c.id == request.project.id)
         .values(
             policy=policy.to_dict(),
             policy_version=projects.c.policy_version + 1,
             version=projects.c.version + 1,
         )
     )
-    if any(getattr(policy, name) != getattr(snapshot.policy, name) for name in _NUMBERS):
-        change_needed(on, snapshot.project, policy)
-    elif policy.set_aside_after != snapshot.policy.set_aside_after:
-        set_states(on, _ids_of(on, snapshot.project), policy)
-    fresh = load_snapshot(on, snapshot.project)
+    if any(getattr(policy, name) != getattr(request.project.policy, name) for name in _NUMBERS):
+        change_needed(request.on, request.project.id, policy)
+    elif policy.set_aside_after != request.project.policy.set_aside_after:
+        set_states(request.on, _ids_of(request.on, request.project.id), policy)
+    fresh = request.reloaded()
     changed = {name: policy.to_dict()[name] for name in changes}
     figures: dict[str, Any] = {"policy": policy.to_dict(), "changed": changed}
-    write_log(on, [line(fresh, now, "policy-changed", actor=actor, **figures)])
+    fresh.log("policy-changed", actor=request.actor, **figures)
     return policy
 
 
@@ -175,24 +175,24 @@ def _ids_of(on: Connection, project: int) -> list[int]:
     return list(on.execute(select(items.c.id).where(items.c.project == project)).scalars())
 
 
-def delete_project(on: Connection, snapshot: ProjectSnapshot) -> None:
+def delete_project(request: Request) -> None:
     """Delete a project with all that belongs to it."""
-    if snapshot.state not in ("draft", "closed"):
+    if request.project.state not in ("draft", "closed"):
         raise Refused("not-closed", "close the project before you delete it")
-    project = snapshot.project
+    project = request.project.id
     hers = select(pages.c.id).where(pages.c.project == project)
-    on.execute(delete(log).where(log.c.project == project))
-    on.execute(delete(contests).where(contests.c.project == project))
-    on.execute(delete(judgments).where(judgments.c.project == project))
-    on.execute(delete(page_rows).where(page_rows.c.page.in_(hers)))
+    request.on.execute(delete(log).where(log.c.project == project))
+    request.on.execute(delete(contests).where(contests.c.project == project))
+    request.on.execute(delete(judgments).where(judgments.c.project == project))
+    request.on.execute(delete(page_rows).where(page_rows.c.page.in_(hers)))
     for table in (pages, invites, tokens, judges, golds, items, arms):
-        on.execute(delete(table).where(table.c.project == project))
+        request.on.execute(delete(table).where(table.c.project == project))
     names = (declined_golds(project), knowledge_name(project), fixed_name(project))
-    on.execute(delete(settings).where(settings.c.name.in_(names)))
-    on.execute(delete(projects).where(projects.c.id == project))
+    request.on.execute(delete(settings).where(settings.c.name.in_(names)))
+    request.on.execute(delete(projects).where(projects.c.id == project))
 
 
-def summaries(on: Connection, which: ColumnElement[bool]) -> list[ProjectSummary]:
+def summarize_projects(on: Connection, which: ColumnElement[bool]) -> list[ProjectSummary]:
     """Projects with their counts, newest first."""
     found = on.execute(
         select(projects, requesters.c.name.label("owner_name"))
@@ -248,7 +248,7 @@ def _counted(table: Any, *conditions: ColumnElement[bool]) -> Select[Any]:
     return select(table.c.project, func.count()).where(*conditions).group_by(table.c.project)
 
 
-def counts_of(on: Connection) -> dict[str, int]:
+def count_stored(on: Connection) -> dict[str, int]:
     """Figures of the whole store."""
 
     def count(table: Any, *conditions: ColumnElement[bool]) -> int:
@@ -265,34 +265,34 @@ def counts_of(on: Connection) -> dict[str, int]:
     }
 
 
-def set_state(
-    on: Connection, snapshot: ProjectSnapshot, state: ProjectState, *, actor: str, now: float
-) -> None:
+def set_state(request: Request, state: ProjectState) -> None:
     """Open, pause or close a project."""
     if state not in PROJECT_STATES or state == "draft":
         raise BadSetting("state", state, "open, paused or closed")
     if state == "open":
-        work = on.execute(
+        work = request.on.execute(
             select(func.count()).where(
-                items.c.project == snapshot.project,
+                items.c.project == request.project.id,
                 items.c.gold.is_(False),
                 items.c.state != "withdrawn",
             )
         ).scalar_one()
         if work == 0:
             raise Refused("no-items", "there is nothing to judge in this project yet")
-    if state == snapshot.state:
+    if state == request.project.state:
         return
-    on.execute(update(projects).where(projects.c.id == snapshot.project).values(state=state))
-    bump(on, snapshot.project)
-    write_log(on, [line(snapshot, now, f"project-{state}", actor=actor)])
+    request.on.execute(
+        update(projects).where(projects.c.id == request.project.id).values(state=state)
+    )
+    bump(request.on, request.project.id)
+    request.log(f"project-{state}", actor=request.actor)
 
 
-def set_guidelines(
-    on: Connection, snapshot: ProjectSnapshot, guidelines: str, *, actor: str, now: float
-) -> None:
+def set_guidelines(request: Request, guidelines: str) -> None:
     """Replace the guidelines."""
     text = guidelines.replace("\0", "")
-    on.execute(update(projects).where(projects.c.id == snapshot.project).values(guidelines=text))
-    bump(on, snapshot.project)
-    write_log(on, [line(snapshot, now, "guidelines-changed", actor=actor)])
+    request.on.execute(
+        update(projects).where(projects.c.id == request.project.id).values(guidelines=text)
+    )
+    bump(request.on, request.project.id)
+    request.log("guidelines-changed", actor=request.actor)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from sqlalchemy import func, select
-from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import is_adaptive
 from adjudge.collect.rules.adaptive import count_for
+from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items
 from adjudge.collect.store.settings import fixed_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
@@ -26,21 +26,21 @@ def work_on_a_page(snapshot: ProjectSnapshot) -> float:
     return max(1.0, policy.pairs_per_page * (1 - share))
 
 
-def savings_of(on: Connection, snapshot: ProjectSnapshot) -> Savings | None:
+def savings_of(request: Request) -> Savings | None:
     """What an adaptive project has saved so far; None for any other, and before an item closes."""
-    if not is_adaptive(snapshot):
+    if not is_adaptive(request.project):
         return None
-    closed, judgments, accuracy = on.execute(
+    closed, judgments, accuracy = request.on.execute(
         select(func.count(), func.sum(items.c.trusted), func.avg(items.c.probability)).where(
-            items.c.project == snapshot.project,
+            items.c.project == request.project.id,
             items.c.gold.is_(False),
             items.c.state == "closed",
         )
     ).one()
     if not closed:
         return None
-    stored = read_setting(on, fixed_name(snapshot.project))
-    fixed = snapshot.policy.judgments_per_item
+    stored = read_setting(request.on, fixed_name(request.project.id))
+    fixed = request.project.policy.judgments_per_item
     by_count = np.array(stored["accuracy"]) if stored else None
     equal = None
     if by_count is not None and accuracy is not None:
@@ -54,12 +54,12 @@ def savings_of(on: Connection, snapshot: ProjectSnapshot) -> Savings | None:
         fixed=fixed,
         saved=saved,
         saved_share=saved / (fixed * closed),
-        saved_money=_cost(snapshot, saved),
+        saved_money=_cost(request.project, saved),
         accuracy=None if accuracy is None else float(accuracy),
         fixed_accuracy=_at(by_count, fixed),
         equal=equal,
         equal_share=None if not equal or saved_equal is None else saved_equal / (equal * closed),
-        equal_money=None if saved_equal is None else _cost(snapshot, saved_equal),
+        equal_money=None if saved_equal is None else _cost(request.project, saved_equal),
         most_tried=None if by_count is None else len(by_count) - 1,
         fitted=stored["made"] if stored else "",
     )
@@ -76,17 +76,17 @@ def _cost(snapshot: ProjectSnapshot, judgments: float) -> Decimal:
     return price.quantize(_CENT)
 
 
-def lacking_of(on: Connection, snapshot: ProjectSnapshot, savings: Savings | None) -> int:
+def lacking_of(request: Request, savings: Savings | None) -> int:
     """How many trusted judgments open items lack.
 
     In an adaptive project as many as they need at least, and no fewer than a closed item had on
     average.
     """
     usual = 0.0 if savings is None else savings.per_item
-    found = on.execute(
+    found = request.on.execute(
         select(items.c.trusted, items.c.needed, func.count())
         .where(
-            items.c.project == snapshot.project,
+            items.c.project == request.project.id,
             items.c.gold.is_(False),
             items.c.state == "open",
         )

@@ -1,7 +1,7 @@
 """A model at work: pages from a project, answers from an endpoint, until there is no more to do.
 
-The model gets its pages from the same desk as a person: training with feedback on mistakes, hidden
-gold, trust, warning and block. What it is told of its mistakes goes into its next questions, as a
+The model gets its pages as a person does: training with feedback on mistakes, hidden gold, trust,
+warning and block. What it is told of its mistakes goes into its next questions, as a
 person would keep it in mind.
 """
 
@@ -22,7 +22,7 @@ _LESSONS = 12  # mistakes that the model is reminded of
 
 
 class Work(Protocol):
-    """Where a judge gets pages and leaves answers: the desk itself, or a server over HTTP."""
+    """Where a judge gets pages and leaves answers: the service itself, or a server over HTTP."""
 
     def project(self) -> ProjectView:
         """Guidelines and labels."""

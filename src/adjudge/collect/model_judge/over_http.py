@@ -24,7 +24,7 @@ from adjudge.errors import Refused, Unavailable
 _WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between tries while a server is away
 
 
-class OverHttp:
+class HttpWork:
     """A model that judges at a server. ``key`` names it: with one token, one key is one judge."""
 
     def __init__(self, server: str, slug: str, token: str, key: str) -> None:

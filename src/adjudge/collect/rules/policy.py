@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 from adjudge.collect.rules.links import check_parameter, check_template
 from adjudge.collect.rules.trust import Trust, is_below
-from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.judging import CHANNELS, Stage
 from adjudge.collect.values.project import Mix
 from adjudge.errors import BadSetting, UnknownName
@@ -127,6 +126,20 @@ class Policy:
     def most_of_an_item(self) -> int:
         """The most judgments that adaptive closing asks for, of any item."""
         return self.judgments_per_item if self.most_judgments is None else self.most_judgments
+
+    @property
+    def arm_limit(self) -> int | None:
+        """The most open and trusted judgments an arm gives an item; None: arms share a number."""
+        return self.judgments_per_item if self.judgments_by_arm else None
+
+    def judgments_needed(self, arms: int) -> int:
+        """How many trusted judgments close an item of a project with so many arms.
+
+        Where it closes when it is sure, how many it needs at first.
+        """
+        if self.closing == "adaptive":
+            return self.least_judgments
+        return self.judgments_per_item * (max(1, arms) if self.judgments_by_arm else 1)
 
     @property
     def pairs_per_page(self) -> int:
@@ -290,7 +303,7 @@ class Record:
     @property
     def accuracy(self) -> float | None:
         """Share of screening golds right; None before the first."""
-        return accuracy_of(self.right, self.seen)
+        return self.right / self.seen if self.seen else None
 
 
 Event = Literal[

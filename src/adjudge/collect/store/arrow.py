@@ -48,7 +48,7 @@ class _Lookup:
         return self._texts[column].take(pa.array(place))
 
 
-def judgments_of(
+def read_judgments(
     on: Connection, snapshot: ProjectSnapshot, *, trusted: bool, golds: bool, dry_runs: bool = False
 ) -> Judgments | None:
     """The judgments of a project; None where there are none."""
@@ -61,7 +61,7 @@ def judgments_of(
             judgments.c.seconds,
         )
         .where(
-            judgments.c.project == snapshot.project,
+            judgments.c.project == snapshot.id,
             judgments.c.kind == "work",
             judgments.c.other.is_(False),
         )
@@ -72,13 +72,13 @@ def judgments_of(
     if not golds:
         wanted = wanted.where(judgments.c.gold.is_(None))
     if not dry_runs:
-        wanted = wanted.where(of_real_in(snapshot.project))
+        wanted = wanted.where(of_real_in(snapshot.id))
     found = _columns(on, wanted)
     if not found:
         return None
     item, judge, label, time, seconds = found
-    texts = _Lookup(on, items, snapshot.project, "name", "topic", "document", *_ITEM_FIELDS)
-    who = _Lookup(on, judges, snapshot.project, "public")
+    texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", *_ITEM_FIELDS)
+    who = _Lookup(on, judges, snapshot.id, "public")
     columns = {
         "item": texts.take(item, "name"),
         "topic": texts.take(item, "topic"),
@@ -111,13 +111,13 @@ def _times(seconds: Any) -> Any:
     return pa.array(micro, pa.timestamp("us", tz="UTC"))
 
 
-def gold_of(on: Connection, snapshot: ProjectSnapshot) -> Gold | None:
+def read_gold(on: Connection, snapshot: ProjectSnapshot) -> Gold | None:
     """The active gold of a project, each with its first accepted label."""
     active = [gold for gold in snapshot.golds.values() if gold.active]
     active = [gold for gold in active if gold.accepted[0] in snapshot.scale.labels]
     if not active:
         return None
-    texts = _Lookup(on, items, snapshot.project, "document")
+    texts = _Lookup(on, items, snapshot.id, "document")
     documents = texts.take([gold.item for gold in active], "document")
     columns: dict[str, Any] = {
         "item": [gold.name for gold in active],
@@ -148,11 +148,11 @@ _TABLE = (
 )
 
 
-def table_of(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = False) -> Any:
+def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = False) -> Any:
     """Every answer of a project as an Arrow table; those of dry runs only if asked for."""
-    kept = [judgments.c.project == snapshot.project]
+    kept = [judgments.c.project == snapshot.id]
     if not dry_runs:
-        kept.append(of_real_in(snapshot.project))
+        kept.append(of_real_in(snapshot.id))
     found = _columns(
         on,
         select(*(column for _, column in _TABLE))
@@ -161,8 +161,8 @@ def table_of(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = Fals
         .order_by(judgments.c.id),
     ) or [()] * len(_TABLE)
     given = dict(zip((name for name, _ in _TABLE), found, strict=True))
-    texts = _Lookup(on, items, snapshot.project, "name", "topic", "document", "query")
-    who = _Lookup(on, judges, snapshot.project, "public", "arm")
+    texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", "query")
+    who = _Lookup(on, judges, snapshot.id, "public", "arm")
     return pa.table(
         {
             "item": texts.take(given["item"], "name"),

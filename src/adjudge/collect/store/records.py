@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any, cast
 
 from sqlalchemy import bindparam, insert, select, text
@@ -13,11 +12,8 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.rules.policy import Record
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import judges, log, projects
-from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import Stage
 from adjudge.errors import NotFound
-
-MICRO = Decimal(1_000_000)
 
 _JUDGE = (
     select(judges, projects.c.version, projects.c.state.label("project_state"))
@@ -99,27 +95,6 @@ def figures_of(record: Record) -> dict[str, Any]:
     return {"stage": record.stage, "seen": record.seen, "right": record.right}
 
 
-def line(
-    snapshot: ProjectSnapshot,
-    now: float,
-    event: str,
-    *,
-    judge: int | None = None,
-    actor: str = "system",
-    **figures: Any,
-) -> dict[str, Any]:
-    """One line of the log, to be written by ``write_log``."""
-    return {
-        "project": snapshot.project,
-        "judge": judge,
-        "time": now,
-        "event": event,
-        "actor": actor,
-        "policy_version": snapshot.policy_version,
-        "figures": figures,
-    }
-
-
 def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:
     """Append lines to the log."""
     if lines:
@@ -129,15 +104,3 @@ def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:
 def to_time(seconds: float) -> datetime:
     """A stored time as a datetime in UTC."""
     return datetime.fromtimestamp(seconds, UTC)
-
-
-def to_money(micros: int) -> Decimal:
-    """A stored amount of money, exact, with at least two decimals."""
-    amount = (Decimal(int(micros)) / MICRO).normalize()
-    exponent = amount.as_tuple().exponent
-    return amount.quantize(Decimal("0.01")) if int(exponent) > -2 else amount
-
-
-def to_micros(amount: Decimal) -> int:
-    """An amount of money as it is stored."""
-    return int((amount * MICRO).to_integral_value())

@@ -21,7 +21,7 @@ def keep_setting(on: Connection, name: str, value: Any) -> None:
     on.execute(insert(settings).values(name=name, value=value))
 
 
-def settings_like(on: Connection, prefix: str) -> dict[str, Any]:
+def find_settings(on: Connection, prefix: str) -> dict[str, Any]:
     """Every setting of the server whose name begins so, by its name."""
     wanted = select(settings.c.name, settings.c.value).where(
         settings.c.name.startswith(prefix, autoescape=True)

@@ -60,7 +60,7 @@ class StoredArm:
 class ProjectSnapshot:
     """A project at one version: policy, labels, gold."""
 
-    project: int
+    id: int
     slug: str
     name: str
     state: str
@@ -146,7 +146,7 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
     }
     active = [gold for gold in known.values() if gold.active]
     return ProjectSnapshot(
-        project=row.id,
+        id=row.id,
         slug=row.slug,
         name=row.name,
         state=row.state,

@@ -1,4 +1,4 @@
-"""What passes between a judge and the desk: plain values, no database, no web."""
+"""What passes between a judge and the service: plain values, no database, no web."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes between a requester and the office: plain values, no database, no web."""
+"""What passes between a requester and the services: plain values, no database, no web."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The web layer of the collection server: it loads, calls the desk or the office, and shows."""
+"""The web layer of the collection server: it parses, calls a service, and shows."""

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Request, Security
 from pydantic import Field
 from starlette.responses import Response
 
-from adjudge.collect.experiments.arms import preset, read_arms
-from adjudge.collect.services.office import Office
+from adjudge.collect.experiments.arms import preset_arms, read_arms
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.web.api_judging import BEARER
-from adjudge.collect.web.api_projects import Listing, office_of
+from adjudge.collect.web.api_projects import Listing, services_of
 from adjudge.collect.web.api_values import FAULTS, ArmIn, Name, Sent, Shares, Short, Slug, send
 from adjudge.errors import BadSetting
 
@@ -39,30 +39,30 @@ class ReportIn(Sent):
 @router.get("/projects/{project}/arms", response_model=Listing)
 def read_project_arms(request: Request, project: Slug) -> Response:
     """The arms of a project's experiment, and what is wrong with them."""
-    return _told(office_of(request, project), project)
+    return _told(services_of(request, project), project)
 
 
 @router.put("/projects/{project}/arms", response_model=Listing)
 def set_project_arms(request: Request, project: Slug, sent: ArmsIn) -> Response:
     """Set the arms; once a judge has come, they can only be added to."""
-    office = office_of(request, project)
-    labels = office.project(project).labels
-    gold = office.gold(project)
+    services = services_of(request, project)
+    labels = services.projects.get(project).labels
+    gold = services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []
     if sent.preset and sent.arms:
         raise BadSetting("preset", sent.preset, "either arms or preset")
     if sent.preset:
-        made = preset(sent.preset, labels=labels, gold=known)
+        made = preset_arms(sent.preset, labels=labels, gold=known)
     else:
         given = {"arms": [arm.given() for arm in sent.arms], "population": sent.population}
         made = read_arms(given, labels=labels, gold=known)
-    office.set_arms(project, made)
-    return _told(office, project)
+    services.arms.set_all(project, made)
+    return _told(services, project)
 
 
-def _told(office: Office, project: str) -> Response:
-    arms: list[dict[str, Any]] = [arm.to_dict() for arm in office.arms(project)]
-    return send({"arms": arms, "warnings": office.arm_warnings(project)})
+def _told(services: RequesterServices, project: str) -> Response:
+    arms: list[dict[str, Any]] = [arm.to_dict() for arm in services.arms.get_all(project)]
+    return send({"arms": arms, "warnings": services.arms.get_warnings(project)})
 
 
 @router.get("/projects/{project}/arms/report", response_model=Listing)
@@ -73,8 +73,8 @@ def read_arm_report(
     seed: Annotated[Seed, Query()] = 0,
 ) -> Response:
     """Funnel, judges and majority vote by arm, against the project's gold."""
-    office = office_of(request, project)
-    return send(office.arm_report(project, resamples=resamples, seed=seed).to_dict())
+    services = services_of(request, project)
+    return send(services.arms.report(project, resamples=resamples, seed=seed).to_dict())
 
 
 @router.post("/projects/{project}/arms/report", response_model=Listing)
@@ -84,8 +84,8 @@ def make_arm_report(request: Request, project: Slug, sent: ReportIn) -> Response
 
     from adjudge.data.gold import Gold
 
-    office = office_of(request, project)
+    services = services_of(request, project)
     columns = {"item": list(sent.test), "gold": list(sent.test.values())}
     test = Gold.from_table(pa.table(columns), source="the test labels")
-    made = office.arm_report(project, test=test, resamples=sent.resamples, seed=sent.seed)
+    made = services.arms.report(project, test=test, resamples=sent.resamples, seed=sent.seed)
     return send(made.to_dict())

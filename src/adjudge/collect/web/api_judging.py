@@ -51,7 +51,7 @@ def _judge(request: Request, ticket: str) -> str:
 def read_guidelines(request: Request, project: Slug) -> Response:
     """What a judge has to know: guidelines, labels, training, pay."""
     state_of(request).tokens.holder(request).may_judge(project)
-    return send(state_of(request).desk.project(project))
+    return send(state_of(request).judging.project(project))
 
 
 @router.post("/projects/{project}/arrivals", response_model=ArrivalOut)
@@ -67,9 +67,9 @@ def arrive(request: Request, project: Slug, sent: ArrivalIn) -> Response:
         parameters=sent.parameters,
         kind=sent.kind,
     )
-    view = state.desk.arrive(arrival)
+    view = state.judging.arrive(arrival)
     if sent.consent:
-        view = state.desk.consent(view.judge)
+        view = state.judging.consent(view.judge)
     ticket = state.keys.sign("ticket", [view.judge, holder.token.token])
     return send({"ticket": ticket, "judge": view})
 
@@ -77,21 +77,21 @@ def arrive(request: Request, project: Slug, sent: ArrivalIn) -> Response:
 @router.get("/judges/{ticket}", response_model=JudgeOut)
 def read_judge(request: Request, ticket: Ticket) -> Response:
     """Where the judge stands."""
-    return send(state_of(request).desk.state(_judge(request, ticket)))
+    return send(state_of(request).judging.state(_judge(request, ticket)))
 
 
 @router.post("/judges/{ticket}/consent", response_model=JudgeOut)
 def agree(request: Request, ticket: Ticket) -> Response:
     """Agree to take part."""
-    return send(state_of(request).desk.consent(_judge(request, ticket)))
+    return send(state_of(request).judging.consent(_judge(request, ticket)))
 
 
 @router.post("/judges/{ticket}/page", response_model=NextOut)
 def next_page(request: Request, ticket: Ticket) -> Response:
     """The page that is open, or a new one; none where there is nothing to do."""
-    judge, desk = _judge(request, ticket), state_of(request).desk
-    page = desk.page(judge)
-    return send({"page": page, "judge": desk.state(judge) if page is None else None})
+    judge, judging = _judge(request, ticket), state_of(request).judging
+    page = judging.page(judge)
+    return send({"page": page, "judge": judging.state(judge) if page is None else None})
 
 
 @router.post("/judges/{ticket}/pages/{page}", response_model=OutcomeOut)
@@ -99,7 +99,7 @@ def submit(request: Request, ticket: Ticket, page: PublicId, sent: AnswersIn) ->
     """Send the answers to a page. Sent twice, they are stored once."""
     judge, state = _judge(request, ticket), state_of(request)
     answers = [answer.value() for answer in sent.answers]
-    outcome = state.desk.submit(judge, page, sent.key, answers)
+    outcome = state.judging.submit(judge, page, sent.key, answers)
     state.metrics.count("judgments", 0 if outcome.again else outcome.stored)
     return _outcome(outcome)
 
@@ -107,14 +107,14 @@ def submit(request: Request, ticket: Ticket, page: PublicId, sent: AnswersIn) ->
 @router.get("/judges/{ticket}/pages/{page}", response_model=OutcomeOut)
 def read_outcome(request: Request, ticket: Ticket, page: PublicId) -> Response:
     """What came of a page that was answered."""
-    return _outcome(state_of(request).desk.outcome(_judge(request, ticket), page))
+    return _outcome(state_of(request).judging.outcome(_judge(request, ticket), page))
 
 
 @router.put("/judges/{ticket}/pages/{page}/draft", status_code=204)
 def keep_draft(request: Request, ticket: Ticket, page: PublicId, sent: DraftIn) -> Response:
     """Keep answers that are not yet sent."""
     answers = [answer.value() for answer in sent.answers]
-    state_of(request).desk.save(_judge(request, ticket), page, answers)
+    state_of(request).judging.save(_judge(request, ticket), page, answers)
     return Response(status_code=204)
 
 
@@ -123,21 +123,21 @@ def answer_training(
     request: Request, ticket: Ticket, page: PublicId, row: Position, sent: LabelIn
 ) -> Response:
     """Answer one row of a training page, and be told at once."""
-    desk, judge = state_of(request).desk, _judge(request, ticket)
-    return _outcome(desk.answer_training(judge, page, row, sent.label))
+    judging, judge = state_of(request).judging, _judge(request, ticket)
+    return _outcome(judging.answer_training(judge, page, row, sent.label))
 
 
 @router.post("/judges/{ticket}/pages/{page}/contests", status_code=204)
 def contest(request: Request, ticket: Ticket, page: PublicId, sent: ContestIn) -> Response:
     """Disagree with a gold that was missed."""
-    state_of(request).desk.contest(_judge(request, ticket), page, sent.row, sent.text)
+    state_of(request).judging.contest(_judge(request, ticket), page, sent.row, sent.text)
     return Response(status_code=204)
 
 
 @router.post("/judges/{ticket}/finish", response_model=JudgeOut)
 def finish(request: Request, ticket: Ticket) -> Response:
     """Stop, and get the completion code."""
-    return send(state_of(request).desk.finish(_judge(request, ticket)))
+    return send(state_of(request).judging.finish(_judge(request, ticket)))
 
 
 def _outcome(outcome: Outcome) -> Response:

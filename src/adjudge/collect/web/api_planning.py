@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import planner, refit
 from adjudge.collect.consensus.planner import Wish
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.web.api_judging import BEARER
-from adjudge.collect.web.api_projects import Listing, ListOut, listed, office_of
+from adjudge.collect.web.api_projects import Listing, ListOut, listed, services_of
 from adjudge.collect.web.api_values import (
     FAULTS,
     Name,
@@ -71,13 +71,13 @@ def read_forecast(
     judges: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
 ) -> Response:
     """How much gold is needed, by label, and what is wrong with it."""
-    return send(office_of(request, project).gold_forecast(project, judges=judges))
+    return send(services_of(request, project).gold.forecast(project, judges=judges))
 
 
 @router.post("/projects/{project}/gold-design", response_model=Listing)
 def design_gold(request: Request, project: Slug, sent: DesignIn) -> Response:
     """Split the gold into a training set of a label mix, and screening gold: the rest."""
-    made = office_of(request, project).design_gold(project, **sent.model_dump())
+    made = services_of(request, project).gold.design(project, **sent.model_dump())
     counts = {"training": len(made.training), "screening": len(made.screening)}
     told = {"labels": made.counts, "missing": made.missing, "warnings": made.warnings}
     return send({"stored": sent.store, **counts, **told})
@@ -88,41 +88,43 @@ def list_suggestions(
     request: Request, project: Slug, limit: Annotated[int, Query(ge=1, le=200)] = 20
 ) -> Response:
     """Items that could become gold: what the consensus in the background is surest of."""
-    office = office_of(request, project)
-    return listed(office.suggested_gold(project, refit.sure_of(office, project)[1], limit))
+    services = services_of(request, project)
+    return listed(
+        services.gold.describe_suggested(project, refit.sure_of(services, project)[1], limit)
+    )
 
 
 @router.post("/projects/{project}/gold-suggestions", response_model=Listing)
 def approve_gold(request: Request, project: Slug, sent: ApproveIn) -> Response:
     """Make gold of an item that was work."""
-    return send(office_of(request, project).approve_gold(project, **sent.model_dump()))
+    return send(services_of(request, project).gold.approve(project, **sent.model_dump()))
 
 
 @router.post("/projects/{project}/gold-suggestions/declined", response_model=ListOut)
 def decline_gold(request: Request, project: Slug, sent: DeclineIn) -> Response:
     """Never suggest an item as gold, or let it be suggested again; those declined so far."""
-    office = office_of(request, project)
-    office.decline_gold(project, sent.item, again=sent.again)
-    return listed([{"item": item} for item in office.declined_gold(project)])
+    services = services_of(request, project)
+    services.gold.decline(project, sent.item, again=sent.again)
+    return listed([{"item": item} for item in services.gold.get_declined(project)])
 
 
 @router.get("/projects/{project}/plan", response_model=Listing)
 def read_plan(request: Request, project: Slug) -> Response:
     """The last plan that was made, and the one that is being made."""
-    return send(_plan(office_of(request, project), project))
+    return send(_plan(services_of(request, project), project))
 
 
 @router.post("/projects/{project}/plan", response_model=Listing, status_code=202)
 def ask_for_plan(request: Request, project: Slug, sent: WishIn) -> Response:
     """Ask for a plan of judgments, golds and money; it is made in the background."""
-    office = office_of(request, project)
-    policy, _ = office.policy(project)
+    services = services_of(request, project)
+    policy, _ = services.projects.get_policy(project)
     pay = policy.pay_per_page if sent.pay_per_page is None else sent.pay_per_page
     share = policy.screening_share if sent.gold_share is None else sent.gold_share
-    planner.ask(office, project, Wish.checked(sent.accuracy, pay, share))
-    return send(_plan(office, project), 202)
+    planner.ask(services, project, Wish.checked(sent.accuracy, pay, share))
+    return send(_plan(services, project), 202)
 
 
-def _plan(office: Office, project: str) -> dict[str, Any]:
-    asked, plan = planner.asked_for(office, project), planner.plan_of(office, project)
+def _plan(services: RequesterServices, project: str) -> dict[str, Any]:
+    asked, plan = planner.asked_for(services, project), planner.plan_of(services, project)
     return {"asked": plain(asked), "plan": plain(plan)}

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.experiments.arms import read_arms
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web import uploading
 from adjudge.collect.web.api_judging import BEARER
@@ -156,12 +156,12 @@ def _who(request: Request, project: str | None) -> Entered:
         holder.may_judge(project)
     elif holder.token.project is not None and request.method != "GET":
         raise Refused("token-scope", "this token is for one project only")
-    return Entered(request, holder.requester, state.office.acting(holder.requester))
+    return Entered(request, holder.requester, state.services.acting_for(holder.requester))
 
 
-def office_of(request: Request, project: str | None = None) -> Office:
-    """The office of a token's requester, held to the project that the token is for."""
-    return _who(request, project).office
+def services_of(request: Request, project: str | None = None) -> RequesterServices:
+    """The services of a token's requester, held to the project that the token is for."""
+    return _who(request, project).services
 
 
 def listed(values: Any) -> Response:
@@ -173,14 +173,14 @@ def listed(values: Any) -> Response:
 def list_projects(request: Request) -> Response:
     """The caller's projects."""
     only = state_of(request).tokens.holder(request).token.project
-    projects = office_of(request).projects()
+    projects = services_of(request).projects.get_all()
     return listed([p for p in projects if only is None or p.slug == only])
 
 
 @router.post("/projects", response_model=Listing, status_code=201)
 def create_project(request: Request, sent: ProjectIn) -> Response:
     """Make a project, as a draft."""
-    office = office_of(request)
+    services = services_of(request)
     scale = Scale.parse(sent.labels, relevant=sent.relevant)
     gold = [entry.accepted[0] for entry in sent.golds]
     arms = [arm.given() for arm in sent.arms]
@@ -193,7 +193,7 @@ def create_project(request: Request, sent: ProjectIn) -> Response:
         policy=sent.policy,
         arms=read_arms(arms, labels=scale.labels, gold=gold) if arms else (),
     )
-    return send(office.create_project(project), 201)
+    return send(services.projects.create(project), 201)
 
 
 def _item(sent: ItemIn) -> Item:
@@ -217,49 +217,49 @@ def _gold(sent: GoldIn) -> GoldEntry:
 @router.get("/projects/{project}", response_model=Listing)
 def read_project(request: Request, project: Slug) -> Response:
     """One project."""
-    return send(office_of(request, project).project(project))
+    return send(services_of(request, project).projects.get(project))
 
 
 @router.delete("/projects/{project}", status_code=204)
 def delete_project(request: Request, project: Slug) -> Response:
     """Delete a project that is a draft or closed."""
-    office_of(request, project).delete_project(project)
+    services_of(request, project).projects.delete(project)
     return Response(status_code=204)
 
 
 @router.put("/projects/{project}/state", response_model=Listing)
 def set_state(request: Request, project: Slug, sent: StateIn) -> Response:
     """Open, pause or close a project."""
-    return send(office_of(request, project).set_state(project, sent.state))
+    return send(services_of(request, project).projects.set_state(project, sent.state))
 
 
 @router.put("/projects/{project}/guidelines", status_code=204)
 def set_guidelines(request: Request, project: Slug, sent: GuidelinesIn) -> Response:
     """Replace the guidelines."""
-    office_of(request, project).set_guidelines(project, sent.guidelines)
+    services_of(request, project).projects.set_guidelines(project, sent.guidelines)
     return Response(status_code=204)
 
 
 @router.get("/projects/{project}/policy", response_model=Listing)
 def read_policy(request: Request, project: Slug) -> Response:
     """The policy and its version."""
-    policy, version = office_of(request, project).policy(project)
+    policy, version = services_of(request, project).projects.get_policy(project)
     return send({"version": version, "policy": policy.to_dict()})
 
 
 @router.patch("/projects/{project}/policy", response_model=Listing)
 def set_policy(request: Request, project: Slug, sent: dict[str, Any]) -> Response:
     """Change some settings of the policy."""
-    policy, version = office_of(request, project).set_policy(project, sent)
+    policy, version = services_of(request, project).projects.set_policy(project, sent)
     return send({"version": version, "policy": policy.to_dict()})
 
 
 @router.put("/projects/{project}/panel", response_model=Listing)
 def use_panel(request: Request, project: Slug, sent: PanelIn) -> Response:
     """Set what a panel asks for, such as Prolific's codes and tries; warnings say what is left."""
-    office = office_of(request, project)
-    policy, version = office.use_panel(project, sent.panel, sent.settings)
-    warnings = office.progress(project).warnings
+    services = services_of(request, project)
+    policy, version = services.projects.use_panel(project, sent.panel, sent.settings)
+    warnings = services.projects.get_progress(project).warnings
     return send({"version": version, "policy": policy.to_dict(), "warnings": list(warnings)})
 
 
@@ -271,7 +271,7 @@ async def import_files(
     check: bool = False,
 ) -> Response:
     """Add items and gold from files; with ``check`` only say what is wrong with them."""
-    office = await run_in_threadpool(office_of, request, project)
+    services = await run_in_threadpool(services_of, request, project)
     room = state_of(request).settings.upload_bytes
     taken = []
     for file in files:
@@ -280,13 +280,17 @@ async def import_files(
         if room < 0:
             raise HTTPException(413, "the files are too large together")
         taken.append((clean(file.filename or "file"), body))
-    return await run_in_threadpool(_import, request, office, project, taken, check)
+    return await run_in_threadpool(_import, request, services, project, taken, check)
 
 
 def _import(
-    request: Request, office: Office, project: str, files: list[tuple[str, bytes]], check: bool
+    request: Request,
+    services: RequesterServices,
+    project: str,
+    files: list[tuple[str, bytes]],
+    check: bool,
 ) -> Response:
-    stored = office.value(project)
+    stored = services.projects.read(project)
     known = frozenset(item.name for item in stored.items)
     preview = uploading.read(state_of(request).settings, files, stored.scale, known)
     if preview.errors:
@@ -300,7 +304,7 @@ def _import(
         {
             "stored": True,
             **counts,
-            "changes": office.add_items(project, preview.items, preview.golds),
+            "changes": services.projects.add_items(project, preview.items, preview.golds),
         }
     )
 
@@ -308,31 +312,31 @@ def _import(
 @router.get("/projects/{project}/progress", response_model=Listing)
 def read_progress(request: Request, project: Slug) -> Response:
     """How far a project is, and what it costs."""
-    return send(office_of(request, project).progress(project))
+    return send(services_of(request, project).projects.get_progress(project))
 
 
 @router.get("/projects/{project}/judges", response_model=ListOut)
 def list_judges(request: Request, project: Slug) -> Response:
     """Every judge."""
-    return listed(office_of(request, project).judges(project))
+    return listed(services_of(request, project).judges.get_all(project))
 
 
 @router.get("/projects/{project}/judges/{judge}", response_model=Listing)
 def read_judge_detail(request: Request, project: Slug, judge: PublicId) -> Response:
     """One judge: confusion, answers to gold, history."""
-    return send(office_of(request, project).judge(project, judge))
+    return send(services_of(request, project).judges.get(project, judge))
 
 
 @router.post("/projects/{project}/judges/{judge}/block", response_model=Listing)
 def block_judge(request: Request, project: Slug, judge: PublicId, sent: ReasonIn) -> Response:
     """Block a judge."""
-    return send(office_of(request, project).block(project, judge, sent.reason))
+    return send(services_of(request, project).judges.block(project, judge, sent.reason))
 
 
 @router.post("/projects/{project}/judges/{judge}/unblock", response_model=Listing)
 def unblock_judge(request: Request, project: Slug, judge: PublicId, sent: ReasonIn) -> Response:
     """Unblock a judge."""
-    return send(office_of(request, project).unblock(project, judge, sent.reason))
+    return send(services_of(request, project).judges.unblock(project, judge, sent.reason))
 
 
 @router.get("/projects/{project}/disagreements", response_model=ListOut)
@@ -343,20 +347,24 @@ def list_disagreements(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
 ) -> Response:
     """Queries on whose items trusted judges differ."""
-    return listed(office_of(request, project).disagreements(project, search=search, limit=limit))
+    return listed(
+        services_of(request, project).projects.get_disagreements(
+            project, search=search, limit=limit
+        )
+    )
 
 
 @router.get("/projects/{project}/golds", response_model=ListOut)
 def list_golds(request: Request, project: Slug) -> Response:
     """Every gold, with misses and contests."""
-    return listed(office_of(request, project).golds(project))
+    return listed(services_of(request, project).gold.get_all(project))
 
 
 @router.patch("/projects/{project}/golds", response_model=Listing)
 def edit_gold(request: Request, project: Slug, sent: GoldEdit) -> Response:
     """Change a gold, and grade every answer to it anew."""
     given = sent.model_dump()
-    return send(office_of(request, project).edit_gold(project, given.pop("item"), **given))
+    return send(services_of(request, project).gold.edit(project, given.pop("item"), **given))
 
 
 @router.get("/projects/{project}/contests", response_model=ListOut)
@@ -364,14 +372,14 @@ def list_contests(
     request: Request, project: Slug, settled: Annotated[bool | None, Query()] = False
 ) -> Response:
     """What judges say against gold."""
-    return listed(office_of(request, project).contests(project, settled=settled))
+    return listed(services_of(request, project).gold.get_contests(project, settled=settled))
 
 
 @router.post("/projects/{project}/contests/{contest}", response_model=Listing)
 def settle_contest(request: Request, project: Slug, contest: Number, sent: SettleIn) -> Response:
     """Answer a judge who disagreed."""
-    office = office_of(request, project)
-    return send(office.settle_contest(project, contest, upheld=sent.upheld, answer=sent.answer))
+    services = services_of(request, project)
+    return send(services.gold.settle(project, contest, upheld=sent.upheld, answer=sent.answer))
 
 
 @router.get("/projects/{project}/log", response_model=ListOut)
@@ -384,20 +392,22 @@ def read_log(
     event: Annotated[Short | None, Query()] = None,
 ) -> Response:
     """Every decision, newest first."""
-    office = office_of(request, project)
-    return listed(office.log(project, before=before, limit=limit, judge=judge, event=event))
+    services = services_of(request, project)
+    return listed(
+        services.projects.get_log(project, before=before, limit=limit, judge=judge, event=event)
+    )
 
 
 @router.get("/projects/{project}/invites", response_model=ListOut)
 def list_invites(request: Request, project: Slug) -> Response:
     """Every invitation, with its link."""
-    return listed(_linked(request, office_of(request, project).invites(project)))
+    return listed(_linked(request, services_of(request, project).judges.get_invites(project)))
 
 
 @router.post("/projects/{project}/invites", response_model=ListOut, status_code=201)
 def make_invites(request: Request, project: Slug, sent: InvitesIn) -> Response:
     """Make an invitation for each note."""
-    made = office_of(request, project).make_invites(project, sent.notes)
+    made = services_of(request, project).judges.invite(project, sent.notes)
     return send({"results": _linked(request, made)}, 201)
 
 
@@ -408,22 +418,22 @@ def _linked(request: Request, invites: list[Any]) -> list[dict[str, Any]]:
 @router.delete("/projects/{project}/invites/{invite}", status_code=204)
 def revoke_invite(request: Request, project: Slug, invite: PublicId) -> Response:
     """Make an invitation void."""
-    office_of(request, project).revoke_invite(project, invite)
+    services_of(request, project).judges.revoke_invite(project, invite)
     return Response(status_code=204)
 
 
 @router.get("/projects/{project}/consensus", response_model=ListOut)
 def list_fits(request: Request, project: Slug) -> Response:
     """Which models are fitted."""
-    return listed(refit.fits(office_of(request, project), project))
+    return listed(refit.fits(services_of(request, project), project))
 
 
 @router.post("/projects/{project}/consensus", response_model=ListOut, status_code=202)
 def ask_for_fit(request: Request, project: Slug, sent: ModelIn) -> Response:
     """Ask for a fit of a model; it is made in the background."""
-    office = office_of(request, project)
-    refit.ask(office, project, sent.model)
-    return send({"results": refit.fits(office, project)}, 202)
+    services = services_of(request, project)
+    refit.ask(services, project, sent.model)
+    return send({"results": refit.fits(services, project)}, 202)
 
 
 @router.get("/projects/{project}/consensus/{model}", response_model=ListOut)
@@ -434,7 +444,7 @@ def read_fit(
     page: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
 ) -> Response:
     """A page of the labels by a model, the least sure first."""
-    return listed(refit.labels(office_of(request, project), project, model, page))
+    return listed(refit.labels(services_of(request, project), project, model, page))
 
 
 @router.get(

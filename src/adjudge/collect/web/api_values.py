@@ -135,7 +135,7 @@ class AnswerIn(Sent):
     seconds: float | None = Field(default=None, ge=0, le=86_400, allow_inf_nan=False)
 
     def value(self) -> Answer:
-        """As the desk takes it."""
+        """As the service takes it."""
         return Answer(row=self.row, label=self.label, comment=self.comment, seconds=self.seconds)
 
 

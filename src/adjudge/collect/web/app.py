@@ -12,8 +12,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from adjudge import __version__
-from adjudge.collect.services.desk import Desk
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.web import (
     api_arms,
@@ -53,7 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
-        background = Background(settings, parts.desk, parts.office, parts.metrics)
+        background = Background(settings, parts.judging, parts.services, parts.metrics)
         background.start()
         event("started", database=parts.database.url.get_backend_name())
         try:
@@ -105,7 +105,7 @@ def _parts(settings: Settings) -> State:
         keys, path=settings.prefix, hours=settings.session_hours, days=settings.judge_days
     )
     database = Database(settings.database, wait=settings.database_wait)
-    office = Office(database)
+    services = RequesterServices(database)
     return State(
         settings=settings,
         keys=keys,
@@ -115,9 +115,9 @@ def _parts(settings: Settings) -> State:
         attempts=Attempts(settings.login_attempts, settings.login_minutes * 60),
         newcomers=Newcomers(),
         database=database,
-        desk=Desk(database),
-        office=office,
-        tokens=Tokens(office),
+        judging=JudgingService(database),
+        services=services,
+        tokens=Tokens(services),
     )
 
 

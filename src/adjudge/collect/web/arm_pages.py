@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from adjudge.collect.experiments.arms import PRESETS, preset, read_arms
+from adjudge.collect.experiments.arms import PRESETS, preset_arms, read_arms
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
 from adjudge.collect.values.project import Arm
 from adjudge.collect.web.entering import entered
@@ -94,8 +94,8 @@ def chart_of(report: ArmReport) -> Chart | None:
 def arms(request: Request, project: str) -> Response:
     """The arms, and how their judges and labels are."""
     who = entered(request)
-    report = who.office.arm_report(project, resamples=_RESAMPLES)
-    known = who.office.arms(project)
+    report = who.services.arms.report(project, resamples=_RESAMPLES)
+    known = who.services.arms.get_all(project)
     names = list(dict.fromkeys(one.measure for one in report.measured))
     return who.show_project(
         "Arms",
@@ -106,7 +106,7 @@ def arms(request: Request, project: str) -> Response:
         chart=chart_of(report),
         measures=names,
         clear=[one for one in report.differences if one.second and (one.adjusted or 1.0) <= 0.05],
-        warnings=who.office.arm_warnings(project),
+        warnings=who.services.arms.get_warnings(project),
         presets=PRESETS,
         given=as_text(known),
     )
@@ -126,18 +126,18 @@ async def set_arms(request: Request, project: str) -> Response:
 
 
 def _set_arms(request: Request, project: str, form: Form) -> Response:
-    office = entered(request).office
-    labels = office.project(project).labels
-    gold = office.gold(project)
+    services = entered(request).services
+    labels = services.projects.get(project).labels
+    gold = services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []
     chosen = form.text("preset", most=100)
     if chosen:
-        made = preset(chosen, labels=labels, gold=known)
+        made = preset_arms(chosen, labels=labels, gold=known)
     else:
         try:
             given = json.loads(form.need("arms", most=500_000))
         except (json.JSONDecodeError, RecursionError):
             raise Refused("bad-form", "the arms are no JSON") from None
         made = read_arms(given, labels=labels, gold=known)
-    office.set_arms(project, made)
+    services.arms.set_all(project, made)
     return go(request, f"/projects/{project}/arms?done=arms")

@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import IO
 
 from adjudge.collect.consensus import planner, refit
-from adjudge.collect.services.desk import Desk
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.web.logs import event
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.settings import Settings
@@ -31,10 +31,16 @@ _SAID = (0, 3)  # codes of a process that has kept what came of it, good or bad
 class Background:
     """One thread of one process; of several on one machine, only the first does the work."""
 
-    def __init__(self, settings: Settings, desk: Desk, office: Office, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        judging: JudgingService,
+        services: RequesterServices,
+        metrics: Metrics,
+    ) -> None:
         self._settings = settings
-        self._desk = desk
-        self._office = office
+        self._judging = judging
+        self._services = services
         self._metrics = metrics
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="background", daemon=True)
@@ -99,27 +105,27 @@ class Background:
         return True
 
     def _sweep(self) -> None:
-        given_back = self._desk.sweep()
+        given_back = self._judging.sweep()
         if given_back:
             self._metrics.count("pages-expired", given_back)
             event("pages-expired", pages=given_back)
 
     def _refit(self) -> None:
-        for project, model in refit.due(self._office):
+        for project, model in refit.due(self._services):
             code = self._run_beside(refit, project=project, model=model)
             if self._stop.is_set():
                 return
             if code not in _SAID:
-                refit.gave_up(self._office, project, model, code)
+                refit.gave_up(self._services, project, model, code)
             self._metrics.count("refits")
 
     def _plan(self) -> None:
-        for project in planner.due(self._office):
+        for project in planner.due(self._services):
             code = self._run_beside(planner, project=project)
             if self._stop.is_set():
                 return
             if code not in _SAID:
-                planner.gave_up(self._office, project, code)
+                planner.gave_up(self._services, project, code)
             self._metrics.count("plans")
 
     def _run_beside(self, module: ModuleType, **wanted: str) -> int:

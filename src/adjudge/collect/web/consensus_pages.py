@@ -19,7 +19,7 @@ router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=Fal
 def consensus(request: Request, project: str) -> Response:
     """The consensus by one model, and which models are fitted."""
     who = entered(request)
-    known = refit.fits(who.office, project)
+    known = refit.fits(who.services, project)
     ready = {fit.model: fit for fit in known if fit.made}
     given = request.query_params.get("model", "")
     chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
@@ -29,8 +29,8 @@ def consensus(request: Request, project: str) -> Response:
     if chosen in ready:
         pages, total = ready[chosen].pages, ready[chosen].items
         page = min(page, max(pages - 1, 0))
-        rows = refit.labels(who.office, project, chosen, page)
-        judges = refit.judges(who.office, project, chosen) if page == 0 else []
+        rows = refit.labels(who.services, project, chosen, page)
+        judges = refit.judges(who.services, project, chosen) if page == 0 else []
     return who.show_project(
         "Consensus",
         "requester/consensus.html",
@@ -50,7 +50,7 @@ def consensus(request: Request, project: str) -> Response:
 def fits(request: Request, project: str) -> Response:
     """The part of the page that is asked for again and again."""
     who = entered(request)
-    known = refit.fits(who.office, project)
+    known = refit.fits(who.services, project)
     here = f"{root(request)}/projects/{project}"
     return HTMLResponse(
         state_of(request).pages.render(request, "requester/fits.html", fits=known, here=here)
@@ -63,5 +63,5 @@ async def ask(request: Request, project: str) -> Response:
     form = await read_form(request)
     who = await run_in_threadpool(entered, request)
     model = form.need("model", most=100)
-    await run_in_threadpool(refit.ask, who.office, project, model)
+    await run_in_threadpool(refit.ask, who.services, project, model)
     return go(request, f"/projects/{project}/consensus?model={model}&done=asked")

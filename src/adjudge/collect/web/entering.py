@@ -10,7 +10,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.requesting import ProjectSummary, Requester
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
@@ -56,11 +56,11 @@ class LoginNeeded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A requester at work: the office that acts for her, and how her pages are shown."""
+    """A requester who is logged in: their services, and how their pages are shown."""
 
     request: Request
     requester: Requester
-    office: Office
+    services: RequesterServices
 
     def show(self, template: str, *, status: int = 200, **context: Any) -> Response:
         """A page with her name on it."""
@@ -70,7 +70,7 @@ class Entered:
 
     def show_project(self, tab: str, template: str, slug: str, **context: Any) -> Response:
         """A page of one project of hers."""
-        project: ProjectSummary = context.pop("project", None) or self.office.project(slug)
+        project: ProjectSummary = context.pop("project", None) or self.services.projects.get(slug)
         here = f"{root(self.request)}/projects/{quote(slug)}"
         context.setdefault("done", done(self.request))
         return self.show(template, project=project, here=here, tab=tab, **context)
@@ -83,20 +83,20 @@ def entered(request: Request) -> Entered:
     if not session.requester:
         raise LoginNeeded
     try:
-        requester = state.office.requester(session.requester)
+        requester = state.services.accounts.get(session.requester)
     except NotFound:
         session.log_out()
         raise LoginNeeded from None
-    if state.office.setting(stamp_of(requester.requester)) not in (None, session.stamp):
+    if state.services.settings.get(stamp_of(requester.requester)) not in (None, session.stamp):
         session.log_out()  # the password was changed since
         raise LoginNeeded
-    return Entered(request, requester, state.office.acting(requester))
+    return Entered(request, requester, state.services.acting_for(requester))
 
 
 def let_in(request: Request, requester: Requester) -> None:
     """Make the browser's session the requester's."""
     state = state_of(request)
-    stamp = state.office.setting(stamp_of(requester.requester)) or ""
+    stamp = state.services.settings.get(stamp_of(requester.requester)) or ""
     state.pages.session(request).log_in(requester.requester, str(stamp), time.time())
 
 

@@ -40,13 +40,13 @@ def _design(
     text = who.request.query_params.get("judges", "")
     judges = int(text) if text.isdecimal() and 0 < len(text) < 8 else None
     judges = None if judges is None else min(max(judges, 1), _MOST_JUDGES)
-    policy, _ = who.office.policy(project)
+    policy, _ = who.services.projects.get_policy(project)
     return who.show_project(
         "Gold",
         "requester/gold_design.html",
         project,
         status=status,
-        forecast=who.office.gold_forecast(project, judges=judges),
+        forecast=who.services.gold.forecast(project, judges=judges),
         stated=judges is not None,
         given=given
         or {"training": policy.training_pairs, "mix": "uniform", "shares": {}, "seed": 0},
@@ -65,7 +65,7 @@ async def split(request: Request, project: str) -> Response:
 
 def _split(request: Request, project: str, form: Form) -> Response:
     who = entered(request)
-    labels = who.office.project(project).labels
+    labels = who.services.projects.get(project).labels
     given: dict[str, Any] = {
         "training": form.text("training", most=7),
         "mix": form.text("mix", most=20),
@@ -74,7 +74,7 @@ def _split(request: Request, project: str, form: Form) -> Response:
     }
     store = form.text("do", most=20) == "split"
     try:
-        made = who.office.design_gold(
+        made = who.services.gold.design(
             project,
             training=_whole("training", given["training"]),
             training_mix=_mix(given["mix"], given["shares"]),
@@ -127,8 +127,8 @@ def _suggestions(
     problem: str = "",
     status: int = 200,
 ) -> Response:
-    fit, sure = refit.sure_of(who.office, project)
-    asked = any(one.state in ("wanted", "running") for one in refit.fits(who.office, project))
+    fit, sure = refit.sure_of(who.services, project)
+    asked = any(one.state in ("wanted", "running") for one in refit.fits(who.services, project))
     return who.show_project(
         "Gold",
         "requester/gold_suggestions.html",
@@ -136,8 +136,8 @@ def _suggestions(
         status=status,
         fit=fit,
         waiting=fit is None and asked,
-        found=who.office.suggested_gold(project, sure, SHOWN),
-        declined=who.office.declined_gold(project),
+        found=who.services.gold.describe_suggested(project, sure, SHOWN),
+        declined=who.services.gold.get_declined(project),
         roles=ROLES,
         tried=tried or {},
         problem=problem,
@@ -162,7 +162,7 @@ def _decide(request: Request, project: str, form: Form) -> Response:
     }
     try:
         if what == "approve":
-            who.office.approve_gold(
+            who.services.gold.approve(
                 project,
                 item,
                 accepted=tried["accepted"],
@@ -170,7 +170,7 @@ def _decide(request: Request, project: str, form: Form) -> Response:
                 role=_role(tried["role"]),
             )
         elif what in ("decline", "again"):
-            who.office.decline_gold(project, item, again=what == "again")
+            who.services.gold.decline(project, item, again=what == "again")
         else:
             raise BadSetting("do", what, "approve, decline or again")
     except NotFound:
@@ -193,5 +193,5 @@ async def ask(request: Request, project: str) -> Response:
     """Ask for the consensus that suggestions come from."""
     await read_form(request)
     who = await run_in_threadpool(entered, request)
-    await run_in_threadpool(refit.ask, who.office, project, refit.DEFAULT)
+    await run_in_threadpool(refit.ask, who.services, project, refit.DEFAULT)
     return go(request, f"/projects/{project}/gold/suggestions?done=asked")

@@ -22,7 +22,7 @@ async def alive() -> Response:
 @router.get("/readyz")
 def ready(request: Request) -> Response:
     """The database answers too."""
-    state_of(request).office.setup_needed()
+    state_of(request).services.accounts.needs_setup()
     return JSONResponse({"status": "ready"})
 
 
@@ -31,7 +31,7 @@ def metrics(request: Request) -> Response:
     """Figures of this process, and of the store, as Prometheus reads them."""
     gauges = {"resident_bytes": float(_resident())}
     try:
-        counts = state_of(request).office.counts()
+        counts = state_of(request).services.projects.count_stored()
         gauges |= {f"stored_{name.replace(' ', '_')}": float(n) for name, n in counts.items()}
         gauges["database_up"] = 1.0
     except Unavailable:

@@ -26,7 +26,7 @@ def from_panel(request: Request, project: str) -> Arrival | None:
     given = request.query_params
     if not given:
         return None
-    named = state_of(request).desk.participant_parameter(project)
+    named = state_of(request).judging.participant_parameter(project)
     names = (named,) if named else _PARTICIPANT
     key = next((given[name] for name in names if given.get(name)), "")
     if not key:

@@ -47,12 +47,12 @@ def work(request: Request, project: str) -> Response:
         return _arrived(request, arrival)
     judge = state.pages.session(request).judges.get(project)
     if judge is None:
-        return _welcome(request, state.desk.project(project), None)
+        return _welcome(request, state.judging.project(project), None)
     try:
-        view = state.desk.state(judge)
+        view = state.judging.state(judge)
     except NotFound:  # the project was deleted, or made anew under the same name
         state.pages.session(request).forget_judge(project)
-        return _welcome(request, state.desk.project(project), None)
+        return _welcome(request, state.judging.project(project), None)
     return _next(request, view)
 
 
@@ -67,11 +67,11 @@ def _arrived(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
     state = state_of(request)
     if isinstance(arrival, Arrival):
         admit = newcomer(request, arrival.project) if arrival.channel == "panel" else None
-        view = state.desk.arrive(arrival, admit=admit)
+        view = state.judging.arrive(arrival, admit=admit)
         project, judge = arrival.project, view.judge
     else:
         project, judge = arrival
-        state.desk.state(judge)
+        state.judging.state(judge)
     state.pages.session(request).judge_as(project, judge)
     return go(request, f"/j/{quote(project)}")
 
@@ -86,10 +86,10 @@ async def begin(request: Request, project: str) -> Response:
     if judge is None:
         arrival = Arrival(project=project, channel="open", key=secrets.token_urlsafe(16))
         admit = newcomer(request, project)
-        view = await run_in_threadpool(state.desk.arrive, arrival, admit=admit)
+        view = await run_in_threadpool(state.judging.arrive, arrival, admit=admit)
         judge = view.judge
         session.judge_as(project, judge)
-    await run_in_threadpool(state.desk.consent, judge)
+    await run_in_threadpool(state.judging.consent, judge)
     return go(request, f"/j/{quote(project)}")
 
 
@@ -97,7 +97,7 @@ async def begin(request: Request, project: str) -> Response:
 def guidelines(request: Request, project: str) -> Response:
     """The guidelines by themselves, to be read beside the work."""
     judge = state_of(request).pages.session(request).judges.get(project)
-    view = state_of(request).desk.project(project, judge=judge)
+    view = state_of(request).judging.project(project, judge=judge)
     return _show(request, "judge/guidelines.html", view, None, guidelines=render(view.guidelines))
 
 
@@ -115,7 +115,7 @@ async def finish(request: Request, project: str) -> Response:
     """Stop at the judge's own wish."""
     await read_form(request)
     _, judge = _session(request, project)
-    await run_in_threadpool(state_of(request).desk.finish, judge)
+    await run_in_threadpool(state_of(request).judging.finish, judge)
     return go(request, f"/j/{quote(project)}")
 
 
@@ -124,7 +124,7 @@ async def more(request: Request, project: str) -> Response:
     """Go on after stopping: a page is asked for, which takes her up again."""
     await read_form(request)
     _, judge = _session(request, project)
-    await run_in_threadpool(state_of(request).desk.page, judge)
+    await run_in_threadpool(state_of(request).judging.page, judge)
     return go(request, f"/j/{quote(project)}")
 
 
@@ -137,10 +137,10 @@ async def submit(request: Request, project: str, page: str) -> Response:
 
 
 def _submit(request: Request, project: str, judge: str, page: str, form: Form) -> Response:
-    desk = state_of(request).desk
+    judging = state_of(request).judging
     answers = answers_of(form.fields)
     try:
-        outcome = desk.submit(judge, page, form.need("key", most=200), answers)
+        outcome = judging.submit(judge, page, form.need("key", most=200), answers)
     except Refused as refusal:
         if refusal.code != "rows-missing":
             raise
@@ -155,13 +155,13 @@ def _submit(request: Request, project: str, judge: str, page: str, form: Form) -
 
 def _incomplete(request: Request, judge: str, rows: list[Any] | tuple[Any, ...]) -> Response:
     """The page once more, with what was answered, where an answer is missing."""
-    desk = state_of(request).desk
-    page = desk.page(judge)
+    judging = state_of(request).judging
+    page = judging.page(judge)
     if page is None:
-        return go(request, f"/j/{desk.state(judge).project}")
+        return go(request, f"/j/{judging.state(judge).project}")
     listed = ", ".join(str(row) for row in rows)
     problem = f"Not sent yet: there is no answer to result {listed}. The others are kept."
-    return _page(request, desk.state(judge), page, problem=problem, status=422)
+    return _page(request, judging.state(judge), page, problem=problem, status=422)
 
 
 @router.post("/j/{project}/pages/{page}/draft")
@@ -170,7 +170,7 @@ async def draft(request: Request, project: str, page: str) -> Response:
     form = await read_form(request)
     _, judge = _session(request, project)
     answers = answers_of(form.fields)
-    await run_in_threadpool(state_of(request).desk.save, judge, page, answers)
+    await run_in_threadpool(state_of(request).judging.save, judge, page, answers)
     return Response(status_code=204)
 
 
@@ -181,7 +181,7 @@ async def train(request: Request, project: str, page: str, row: int) -> Response
     _, judge = _session(request, project)
     state = state_of(request)
     label = form.need(f"label-{row}", most=1_000)
-    outcome = await run_in_threadpool(state.desk.answer_training, judge, page, row, label)
+    outcome = await run_in_threadpool(state.judging.answer_training, judge, page, row, label)
     told = state.pages.render(request, "judge/told.html", feedback=outcome.feedback[0])
     return HTMLResponse(told)
 
@@ -192,13 +192,13 @@ def told(request: Request, project: str, page: str) -> Response:
     state = state_of(request)
     _, judge = _session(request, project)
     try:
-        outcome = state.desk.outcome(judge, page)
+        outcome = state.judging.outcome(judge, page)
     except Refused as refusal:
         if refusal.code != "page-open":
             raise
         return go(request, f"/j/{quote(project)}")
     view = outcome.view
-    seen = state.desk.answered(judge, page)
+    seen = state.judging.answered(judge, page)
     rows = {row.row: (group, row) for group in seen.groups for row in group.rows}
     misses = [
         _miss(entry, *rows[entry.row])
@@ -209,7 +209,7 @@ def told(request: Request, project: str, page: str) -> Response:
     return _show(
         request,
         "judge/outcome.html",
-        state.desk.project(project, judge=judge),
+        state.judging.project(project, judge=judge),
         view,
         page=page,
         misses=misses,
@@ -242,7 +242,7 @@ async def contest(request: Request, project: str, page: str) -> Response:
     form = await read_form(request)
     _, judge = _session(request, project)
     row, text = form.number("row"), form.need("text", most=_COMMENT)
-    await run_in_threadpool(state_of(request).desk.contest, judge, page, row, text)
+    await run_in_threadpool(state_of(request).judging.contest, judge, page, row, text)
     return go(request, f"/j/{quote(project)}/pages/{quote(page)}")
 
 
@@ -292,16 +292,16 @@ def _next(request: Request, view: JudgeView) -> Response:
     """The page of the stage that a judge is at."""
     state = state_of(request)
     if view.stage == "consent":
-        return _welcome(request, state.desk.project(view.project, judge=view.judge), view)
+        return _welcome(request, state.judging.project(view.project, judge=view.judge), view)
     if view.stage in _OVER:
         return _end(request, view)
     if view.stage == "warned" and not state.pages.session(request).has_read(view.judge):
-        project = state.desk.project(view.project, judge=view.judge)
+        project = state.judging.project(view.project, judge=view.judge)
         words = render(project.guidelines)
         return _show(request, "judge/warned.html", project, view, guidelines=words)
-    page = state.desk.page(view.judge)
+    page = state.judging.page(view.judge)
     if page is None:
-        view = state.desk.state(view.judge)
+        view = state.judging.state(view.judge)
         return _end(request, view) if view.stage in _OVER else _wait(request, view)
     return _page(request, view, page)
 
@@ -326,7 +326,7 @@ def _welcome(request: Request, project: ProjectView, view: JudgeView | None) -> 
 
 def _end(request: Request, view: JudgeView) -> Response:
     title, tone, message = _ENDS[view.stage]
-    project = state_of(request).desk.project(view.project, judge=view.judge)
+    project = state_of(request).judging.project(view.project, judge=view.judge)
     return _show(
         request,
         "judge/end.html",
@@ -341,7 +341,7 @@ def _end(request: Request, view: JudgeView) -> Response:
 
 def _wait(request: Request, view: JudgeView) -> Response:
     """Nothing for her at the moment, but it is not over."""
-    project = state_of(request).desk.project(view.project, judge=view.judge)
+    project = state_of(request).judging.project(view.project, judge=view.judge)
     return _show(request, "judge/wait.html", project, view)
 
 
@@ -349,7 +349,7 @@ def _page(
     request: Request, view: JudgeView, page: Page, *, problem: str = "", status: int = 200
 ) -> Response:
     state = state_of(request)
-    project = state.desk.project(view.project, judge=view.judge)
+    project = state.judging.project(view.project, judge=view.judge)
     given = {answer.row: answer for answer in page.answers}
     known = {entry.row: entry for entry in page.feedback}
     if is_htmx(request):  # only where a form was sent with something missing

@@ -10,7 +10,7 @@ from threading import Lock
 
 from starlette.requests import Request
 
-from adjudge.collect.judging.entrance import Admit, too_many_new
+from adjudge.collect.judging.arriving import Admit, too_many_new
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.web.state import state_of
 

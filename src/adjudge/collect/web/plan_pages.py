@@ -94,9 +94,9 @@ def _show(
     problem: str = "",
     status: int = 200,
 ) -> Response:
-    policy, _ = who.office.policy(project)
-    asked = planner.asked_for(who.office, project)
-    plan = planner.plan_of(who.office, project)
+    policy, _ = who.services.projects.get_policy(project)
+    asked = planner.asked_for(who.services, project)
+    plan = planner.plan_of(who.services, project)
     last = asked.wish if asked else plan.wish if plan else None
     shown = {
         "accuracy": f"{last.accuracy:g}" if last else "0.9",
@@ -139,7 +139,7 @@ def _ask(request: Request, project: str, form: Form) -> Response:
             given["pay_per_page"] or "0",
             _number("gold_share", given["gold_share"]),
         )
-        planner.ask(who.office, project, wish)
+        planner.ask(who.services, project, wish)
     except (BadSetting, Refused) as fault:
         return _show(who, project, given=given, problem=str(fault), status=422)
     return go(request, f"/projects/{project}/plan")
@@ -163,12 +163,12 @@ async def use(request: Request, project: str) -> Response:
 
 
 def _use(request: Request, project: str) -> Response:
-    office = entered(request).office
-    plan = planner.plan_of(office, project)
+    services = entered(request).services
+    plan = planner.plan_of(services, project)
     if plan is None or plan.per_item is None:
         raise Refused("no-plan", "there is no plan that recommends a number of judgments")
-    policy, _ = office.policy(project)
+    policy, _ = services.projects.get_policy(project)
     changes = planner.changes(plan, policy)
     if changes:
-        office.set_policy(project, changes)
+        services.projects.set_policy(project, changes)
     return go(request, f"/projects/{project}/plan?done=plan-used")

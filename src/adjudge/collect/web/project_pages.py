@@ -31,18 +31,18 @@ def _overview(
     request: Request, project: str, preview: object = None, status: int = 200
 ) -> Response:
     who = entered(request)
-    policy, _ = who.office.policy(project)
+    policy, _ = who.services.projects.get_policy(project)
     link = f"{origin(request)}{root(request)}/j/{project}"
     return who.show_project(
         "Overview",
         "requester/overview.html",
         project,
         status=status,
-        progress=who.office.progress(project),
+        progress=who.services.projects.get_progress(project),
         link=link if "open" in policy.channels else "",
         panel_link=entry_link(link, policy) if "panel" in policy.channels else "",
         panel=policy.panel,
-        arms=[arm.name for arm in who.office.arms(project)],
+        arms=[arm.name for arm in who.services.arms.get_all(project)],
         preview=preview,
     )
 
@@ -52,7 +52,7 @@ async def dry_run(request: Request, project: str) -> Response:
     """Go the way of a judge, without anything counting."""
     form = await read_form(request)
     who = await run_in_threadpool(entered, request)
-    await run_in_threadpool(who.office.project, project)  # hers, or it is not there
+    await run_in_threadpool(who.services.projects.get, project)  # hers, or it is not there
     link = dry_run_link(request, project, form.text("arm", most=200))
     return go(request, link.removeprefix(origin(request) + root(request)))
 
@@ -61,7 +61,7 @@ async def dry_run(request: Request, project: str) -> Response:
 def progress(request: Request, project: str) -> Response:
     """The part of the overview that is asked for again and again."""
     who = entered(request)
-    figures = who.office.progress(project)
+    figures = who.services.projects.get_progress(project)
     page = state_of(request).pages.render(request, "requester/progress.html", progress=figures)
     return HTMLResponse(page)
 
@@ -74,7 +74,7 @@ async def set_state(request: Request, project: str) -> Response:
     wanted = form.need("state", most=20)
     for state in PROJECT_STATES:
         if state == wanted:
-            await run_in_threadpool(who.office.set_state, project, state)
+            await run_in_threadpool(who.services.projects.set_state, project, state)
             return go(request, f"/projects/{project}?done=state")
     raise Refused("bad-form", f"state = {wanted!r}: wanted {', '.join(PROJECT_STATES)}")
 
@@ -83,21 +83,21 @@ async def set_state(request: Request, project: str) -> Response:
 async def upload(request: Request, project: str) -> Response:
     """Add items and gold from files, or show what is wrong with them."""
     who = await run_in_threadpool(entered, request)  # before the files are read
-    await run_in_threadpool(who.office.project, project)
+    await run_in_threadpool(who.services.projects.get, project)
     form = await read_form(request)
     return await run_in_threadpool(_upload, request, project, form)
 
 
 def _upload(request: Request, project: str, form: Form) -> Response:
-    office = entered(request).office
+    services = entered(request).services
     if not form.files:
         raise Refused("bad-form", "there is no file in what was sent")
-    stored = office.value(project)
+    stored = services.projects.read(project)
     known = frozenset(item.name for item in stored.items)
     preview = uploading.read(state_of(request).settings, form.files, stored.scale, known)
     if preview.errors or form.text("do") == "check":
         return _overview(request, project, preview, 422 if preview.errors else 200)
-    office.add_items(project, preview.items, preview.golds)
+    services.projects.add_items(project, preview.items, preview.golds)
     return go(request, f"/projects/{project}?done=imported")
 
 
@@ -105,7 +105,7 @@ def _upload(request: Request, project: str, form: Form) -> Response:
 def judges(request: Request, project: str) -> Response:
     """Every judge."""
     who = entered(request)
-    listed = who.office.judges(project)
+    listed = who.services.judges.get_all(project)
     return who.show_project("Judges", "requester/judges.html", project, judges=listed)
 
 
@@ -113,7 +113,7 @@ def judges(request: Request, project: str) -> Response:
 def judge(request: Request, project: str, judge: str) -> Response:
     """One judge: confusion, answers to gold, history."""
     who = entered(request)
-    detail = who.office.judge(project, judge)
+    detail = who.services.judges.get(project, judge)
     return who.show_project("Judges", "requester/judge.html", project, judge=detail)
 
 
@@ -122,7 +122,9 @@ async def block(request: Request, project: str, judge: str) -> Response:
     """Block a judge by hand."""
     form = await read_form(request)
     who = await run_in_threadpool(entered, request)
-    await run_in_threadpool(who.office.block, project, judge, form.text("reason", most=1_000))
+    await run_in_threadpool(
+        who.services.judges.block, project, judge, form.text("reason", most=1_000)
+    )
     return go(request, f"/projects/{project}/judges/{judge}?done=blocked")
 
 
@@ -131,7 +133,9 @@ async def unblock(request: Request, project: str, judge: str) -> Response:
     """Unblock a judge."""
     form = await read_form(request)
     who = await run_in_threadpool(entered, request)
-    await run_in_threadpool(who.office.unblock, project, judge, form.text("reason", most=1_000))
+    await run_in_threadpool(
+        who.services.judges.unblock, project, judge, form.text("reason", most=1_000)
+    )
     return go(request, f"/projects/{project}/judges/{judge}?done=unblocked")
 
 
@@ -140,7 +144,7 @@ def disagreements(request: Request, project: str) -> Response:
     """Where trusted judges differ, by query."""
     who = entered(request)
     search = request.query_params.get("search", "")[:200].replace("\0", "")
-    topics = who.office.disagreements(project, search=search)
+    topics = who.services.projects.get_disagreements(project, search=search)
     return who.show_project(
         "Disagreements", "requester/disagreements.html", project, topics=topics, search=search
     )
@@ -150,14 +154,14 @@ def disagreements(request: Request, project: str) -> Response:
 def gold(request: Request, project: str) -> Response:
     """Every gold, the most doubtful first."""
     who = entered(request)
-    golds = who.office.golds(project)
+    golds = who.services.gold.get_all(project)
     return who.show_project(
         "Gold",
         "requester/gold.html",
         project,
         golds=golds[:_MOST_GOLDS],
         total=len(golds),
-        contests=who.office.contests(project),
+        contests=who.services.gold.get_contests(project),
     )
 
 
@@ -166,10 +170,10 @@ def show_gold(request: Request, project: str) -> Response:
     """One gold, to be changed."""
     who = entered(request)
     item = request.query_params.get("item", "")
-    found = [entry for entry in who.office.golds(project) if entry.item == item]
+    found = [entry for entry in who.services.gold.get_all(project) if entry.item == item]
     if not found:
         raise NotFound("gold", item)
-    said = [contest for contest in who.office.contests(project) if contest.item == item]
+    said = [contest for contest in who.services.gold.get_contests(project) if contest.item == item]
     return who.show_project(
         "Gold", "requester/gold_edit.html", project, gold=found[0], contests=said
     )
@@ -183,8 +187,8 @@ async def edit_gold(request: Request, project: str) -> Response:
 
 
 def _edit_gold(request: Request, project: str, form: Form) -> Response:
-    office = entered(request).office
-    office.edit_gold(
+    services = entered(request).services
+    services.gold.edit(
         project,
         form.need("item", most=10_000),
         accepted=form.lists.get("accepted", []),
@@ -203,9 +207,9 @@ async def settle(request: Request, project: str, contest: int) -> Response:
 
 
 def _settle(request: Request, project: str, contest: int, form: Form) -> Response:
-    office = entered(request).office
+    services = entered(request).services
     upheld = form.need("upheld", most=5) == "yes"
-    office.settle_contest(project, contest, upheld=upheld, answer=form.text("answer", most=2_000))
+    services.gold.settle(project, contest, upheld=upheld, answer=form.text("answer", most=2_000))
     return go(request, f"/projects/{project}/gold?done=settled")
 
 
@@ -215,7 +219,7 @@ def log(request: Request, project: str) -> Response:
     who = entered(request)
     given = request.query_params.get("before", "")
     before = int(given) if given.isdecimal() and len(given) < 18 else None
-    entries = who.office.log(project, before=before, limit=_LOG_LINES)
+    entries = who.services.projects.get_log(project, before=before, limit=_LOG_LINES)
     return who.show_project(
         "Log",
         "requester/log.html",

@@ -32,8 +32,11 @@ def settings(request: Request, project: str) -> Response:
 
 
 def _settings(who: Entered, project: str, problem: str = "", status: int = 200) -> Response:
-    policy, version = who.office.policy(project)
-    invites = [(invite, invite_link(who.request, invite)) for invite in who.office.invites(project)]
+    policy, version = who.services.projects.get_policy(project)
+    invites = [
+        (invite, invite_link(who.request, invite))
+        for invite in who.services.judges.get_invites(project)
+    ]
     return who.show_project(
         "Settings",
         "requester/settings.html",
@@ -41,7 +44,7 @@ def _settings(who: Entered, project: str, problem: str = "", status: int = 200) 
         status=status,
         parts=policy_form.parts(policy),
         version=version,
-        guidelines=who.office.value(project).guidelines,
+        guidelines=who.services.projects.read(project).guidelines,
         invites=invites,
         problem=problem,
     )
@@ -56,11 +59,11 @@ async def set_policy(request: Request, project: str) -> Response:
 
 def _set_policy(request: Request, project: str, form: Form) -> Response:
     who = entered(request)
-    policy, _ = who.office.policy(project)
+    policy, _ = who.services.projects.get_policy(project)
     try:
         changed = policy_form.settings(form, policy)
         if changed:
-            who.office.set_policy(project, changed)
+            who.services.projects.set_policy(project, changed)
     except BadSetting as fault:
         return _settings(who, project, str(fault), 422)
     return go(request, f"/projects/{project}/settings?done=policy")
@@ -71,7 +74,7 @@ async def set_panel(request: Request, project: str) -> Response:
     """Set what a panel asks for."""
     form = await read_form(request)
     who = await run_in_threadpool(entered, request)
-    await run_in_threadpool(who.office.use_panel, project, form.need("panel", most=40))
+    await run_in_threadpool(who.services.projects.use_panel, project, form.need("panel", most=40))
     return go(request, f"/projects/{project}/settings?done=panel")
 
 
@@ -81,7 +84,7 @@ async def set_guidelines(request: Request, project: str) -> Response:
     form = await read_form(request)
     who = await run_in_threadpool(entered, request)
     text = form.text("guidelines", most=200_000)
-    await run_in_threadpool(who.office.set_guidelines, project, text)
+    await run_in_threadpool(who.services.projects.set_guidelines, project, text)
     return go(request, f"/projects/{project}/settings?done=guidelines")
 
 
@@ -93,13 +96,13 @@ async def invite(request: Request, project: str) -> Response:
 
 
 def _invite(request: Request, project: str, form: Form) -> Response:
-    office = entered(request).office
+    services = entered(request).services
     notes = [line.strip()[:200] for line in form.need("notes").splitlines() if line.strip()]
     if len(notes) > _MOST_INVITES:
         raise Refused("bad-form", f"{len(notes):,} invitations; wanted at most {_MOST_INVITES:,}")
     days = form.text("days", most=5)
     lasting = int(days) if days.isdecimal() else state_of(request).settings.join_days
-    office.make_invites(project, notes, expires=datetime.now(UTC) + timedelta(days=lasting))
+    services.judges.invite(project, notes, expires=datetime.now(UTC) + timedelta(days=lasting))
     return go(request, f"/projects/{project}/settings?done=invited#invites")
 
 
@@ -108,7 +111,7 @@ async def revoke_invite(request: Request, project: str, invite: str) -> Response
     """Make an invitation void."""
     await read_form(request)
     who = await run_in_threadpool(entered, request)
-    await run_in_threadpool(who.office.revoke_invite, project, invite)
+    await run_in_threadpool(who.services.judges.revoke_invite, project, invite)
     return go(request, f"/projects/{project}/settings?done=invite-void#invites")
 
 
@@ -117,20 +120,22 @@ async def delete(request: Request, project: str) -> Response:
     """Delete the project, once its name is typed."""
     form = await read_form(request)
     who = await run_in_threadpool(entered, request)
-    known = await run_in_threadpool(who.office.project, project)
+    known = await run_in_threadpool(who.services.projects.get, project)
     if form.text("name", most=1_000) != known.name.strip():
         raise Refused("bad-form", "the name that was typed is not the name of the project")
-    await run_in_threadpool(who.office.delete_project, project)
+    await run_in_threadpool(who.services.projects.delete, project)
     return go(request, "/projects?done=deleted")
 
 
 @router.get("/export")
 def exports(request: Request, project: str) -> Response:
     """What can be taken out, in every format."""
-    from adjudge.collect.services import exporting
+    from adjudge.collect.managing import exporting
 
     who = entered(request)
-    return who.show_project("Export", "requester/export.html", project, formats=exporting.formats())
+    return who.show_project(
+        "Export", "requester/export.html", project, formats=exporting.list_exports()
+    )
 
 
 @router.get("/export/{format}")
@@ -141,18 +146,18 @@ def export(request: Request, project: str, format: str) -> Response:
 
 def exported(who: Entered, project: str, format: str) -> Response:
     """An export as a download, written whole before the first byte is sent."""
-    from adjudge.collect.services import exporting
+    from adjudge.collect.managing import exporting
 
-    entry = next((entry for entry in exporting.formats() if entry.name == format), None)
+    entry = next((entry for entry in exporting.list_exports() if entry.name == format), None)
     if entry is None:
         raise NotFound("export", format)
     labels = None
     if entry.kind == "labels":
         model = who.request.query_params.get("model", refit.DEFAULT)
-        labels = refit.table(who.office, project, model)
+        labels = refit.table(who.services, project, model)
     file = tempfile.SpooledTemporaryFile(max_size=4_000_000)  # noqa: SIM115 - closed when sent
     try:
-        exporting.write(who.office, project, format, file, labels=labels)
+        who.services.exports.write(project, format, file, labels=labels)
     except BaseException:
         file.close()
         raise

@@ -32,7 +32,7 @@ def home(request: Request) -> Response:
 @router.get("/setup/{token}")
 def show_setup(request: Request, token: str) -> Response:
     """The one-time set-up link."""
-    if not state_of(request).office.setup_needed():
+    if not state_of(request).services.accounts.needs_setup():
         raise Refused("set-up-done", "this server is set up already: please log in")
     return _setup(request, token, "", "")
 
@@ -58,13 +58,13 @@ async def set_up(request: Request, token: str) -> Response:
 
 
 def _set_up(request: Request, token: str, form: Form) -> Response:
-    office, attempts = state_of(request).office, state_of(request).attempts
+    services, attempts = state_of(request).services, state_of(request).attempts
     name = form.text("name", most=200)
     address = _address(request)
     _check_attempts(request, address)
     try:
         password = _new_password(form)
-        requester = office.set_up(token, name, password)
+        requester = services.accounts.set_up(token, name, password)
     except Refused as refusal:
         if refusal.code == "set-up-done":
             raise
@@ -100,7 +100,7 @@ def _login(request: Request, name: str, problem: str, after: str, status: int = 
         name=name,
         problem=problem,
         next=after[:500],
-        fresh=state_of(request).office.setup_needed(),
+        fresh=state_of(request).services.accounts.needs_setup(),
     )
 
 
@@ -117,7 +117,7 @@ def _log_in(request: Request, form: Form) -> Response:
     who = (f"name:{name.casefold()}", _address(request))
     _check_attempts(request, *who)
     try:
-        requester = state.office.log_in(name, form.fields.get("password", "")[:1_000])
+        requester = state.services.accounts.log_in(name, form.fields.get("password", "")[:1_000])
     except Refused as refusal:
         if refusal.code != "bad-login":
             raise
@@ -167,9 +167,9 @@ def _account(who: Entered, *, secret: str = "", problem: str = "", status: int =
     return who.show(
         "requester/account.html",
         status=status,
-        tokens=who.office.tokens(),
-        projects=who.office.projects(),
-        requesters=who.office.requesters() if who.requester.admin else [],
+        tokens=who.services.accounts.get_tokens(),
+        projects=who.services.projects.get_all(),
+        requesters=who.services.accounts.get_all() if who.requester.admin else [],
         secret=secret,
         problem=problem,
         done=done(who.request),
@@ -188,16 +188,16 @@ def _change_password(request: Request, form: Form) -> Response:
     name = (f"name:{who.requester.name.casefold()}",)
     _check_attempts(request, *name)
     try:
-        who.office.log_in(who.requester.name, form.fields.get("old", "")[:1_000])
+        who.services.accounts.log_in(who.requester.name, form.fields.get("old", "")[:1_000])
     except Refused:
         state_of(request).attempts.failed(*name)
         return _account(who, problem="The present password is wrong.", status=422)
     try:
-        who.office.change_password(who.requester.requester, _new_password(form))
+        who.services.accounts.change_password(who.requester.requester, _new_password(form))
     except Refused as refusal:
         return _account(who, problem=str(refusal), status=422)
-    office = state_of(request).office
-    office.keep_setting(stamp_of(who.requester.requester), secrets.token_hex(8))
+    services = state_of(request).services
+    services.settings.keep(stamp_of(who.requester.requester), secrets.token_hex(8))
     let_in(request, who.requester)
     return go(request, "/account?done=password")
 
@@ -220,7 +220,7 @@ def _make_token(request: Request, form: Form) -> Response:
         raise Refused("bad-form", f"scope = {scope!r}: wanted judge or requester")
     project = form.text("project", most=200) or None
     try:
-        _, secret = who.office.make_token(
+        _, secret = who.services.accounts.make_token(
             form.need("name", most=200),
             scope="judge" if scope == "judge" else "requester",
             project=project,
@@ -236,7 +236,7 @@ async def revoke_token(request: Request, token: str) -> Response:
     """Make an API token void."""
     await read_form(request)
     who = await run_in_threadpool(entered, request)
-    await run_in_threadpool(who.office.revoke_token, token)
+    await run_in_threadpool(who.services.accounts.revoke_token, token)
     state_of(request).tokens.forget()
     return go(request, "/account?done=token-void")
 
@@ -251,7 +251,7 @@ async def add_requester(request: Request) -> Response:
 def _add_requester(request: Request, form: Form) -> Response:
     who = entered(request)
     try:
-        who.office.add_requester(
+        who.services.accounts.add(
             form.need("name", most=200), _new_password(form), admin=bool(form.text("admin"))
         )
     except Refused as refusal:
@@ -265,7 +265,9 @@ def _add_requester(request: Request, form: Form) -> Response:
 def projects(request: Request) -> Response:
     """The requester's projects."""
     who = entered(request)
-    return who.show("requester/projects.html", projects=who.office.projects(), done=done(request))
+    return who.show(
+        "requester/projects.html", projects=who.services.projects.get_all(), done=done(request)
+    )
 
 
 @router.get("/projects/new")
@@ -320,7 +322,7 @@ def _create(request: Request, form: Form) -> Response:
             items=preview.items if preview is not None else (),
             golds=preview.golds if preview is not None else (),
         )
-        made = who.office.create_project(project)
+        made = who.services.projects.create(project)
     except (Refused, BadSetting, AdjudgeError) as fault:
         return _new(who, given, preview, str(fault), 422)
     return go(request, f"/projects/{made.slug}?done=made")
@@ -337,6 +339,6 @@ def _make_starter(request: Request) -> Response:
     from adjudge.collect import starter
 
     who = entered(request)
-    made = who.office.create_project(starter.starter())
-    who.office.set_state(made.slug, "open")
+    made = who.services.projects.create(starter.starter())
+    who.services.projects.set_state(made.slug, "open")
     return go(request, f"/projects/{made.slug}?done=starter")

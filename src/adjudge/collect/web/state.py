@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 if TYPE_CHECKING:
-    from adjudge.collect.services.desk import Desk
-    from adjudge.collect.services.office import Office
+    from adjudge.collect.services.judging import JudgingService
+    from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
     from adjudge.collect.web.keys import Keys
     from adjudge.collect.web.limiting import Newcomers
@@ -32,8 +32,8 @@ class State:
     attempts: Attempts
     newcomers: Newcomers
     database: Database
-    desk: Desk
-    office: Office
+    judging: JudgingService
+    services: RequesterServices
     tokens: Tokens
 
 

@@ -10,7 +10,7 @@ from threading import Lock
 
 from starlette.requests import Request
 
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.requesting import Requester, Token
 from adjudge.errors import Refused
 
@@ -39,8 +39,8 @@ class Holder:
 class Tokens:
     """Tokens as they come in, each remembered for a few seconds under a hash of its secret."""
 
-    def __init__(self, office: Office) -> None:
-        self._office = office
+    def __init__(self, services: RequesterServices) -> None:
+        self._services = services
         self._lock = Lock()
         self._known: OrderedDict[bytes, tuple[float, Holder]] = OrderedDict()
 
@@ -57,7 +57,7 @@ class Tokens:
             known = self._known.get(name)
         if known is not None and now - known[0] < _SECONDS:
             return known[1]
-        holder = Holder(*self._office.check_token(secret))
+        holder = Holder(*self._services.accounts.check_token(secret))
         with self._lock:
             self._known[name] = (now, holder)
             while len(self._known) > _MOST:

@@ -32,31 +32,31 @@ def test_the_whole_way_of_a_good_judge(database: Database) -> None:
     view = bench.arrive(parameters={"study": "s1"})
     assert (view.stage, view.open_items, view.accuracy) == ("consent", True, None)
     with refused("consent-wanted"):
-        bench.desk.page(view.judge)
-    view = bench.desk.consent(view.judge)
+        bench.judging.page(view.judge)
+    view = bench.judging.consent(view.judge)
     assert (view.stage, view.training_pairs, view.training_done) == ("training", 20, 0)
-    assert bench.desk.consent(view.judge).stage == "training"
+    assert bench.judging.consent(view.judge).stage == "training"
 
-    page = bench.desk.page(view.judge)
+    page = bench.judging.page(view.judge)
     assert page is not None
     assert (page.kind, len(page.rows), page.labels) == ("training", 20, LABELS)
     assert [row.row for row in page.rows] == list(range(1, 21))
-    assert bench.desk.page(view.judge) == page
-    outcome = bench.desk.submit(view.judge, page.page, page.key, bench.answers(page))
+    assert bench.judging.page(view.judge) == page
+    outcome = bench.judging.submit(view.judge, page.page, page.key, bench.answers(page))
     assert (outcome.view.stage, outcome.stored, outcome.feedback) == ("working", 20, ())
     assert outcome.view.pay == Decimal("0.00")
     assert outcome.view.notice == ("You have passed the training. From here on your work counts.",)
 
-    page = bench.desk.page(view.judge)
+    page = bench.judging.page(view.judge)
     assert page is not None
     assert (page.kind, len(page.rows), len(page.groups)) == ("work", 25, 5)
     assert len(bench.truths(page)) == 5
-    outcome = bench.desk.submit(view.judge, page.page, page.key, bench.answers(page))
+    outcome = bench.judging.submit(view.judge, page.page, page.key, bench.answers(page))
     assert (outcome.view.judged, outcome.view.gold_seen, outcome.view.gold_right) == (25, 5, 5)
     assert (outcome.view.pay, outcome.view.accuracy) == (Decimal("0.20"), 1.0)
-    while bench.desk.page(view.judge) is not None:
+    while bench.judging.page(view.judge) is not None:
         bench.turn(view.judge)
-    view = bench.desk.state(view.judge)
+    view = bench.judging.state(view.judge)
     assert (view.stage, view.completion_code) == ("finished", "DONE")
     # Two full pages, then what is left; short pages may be all gold, at most five times in 25 rows.
     assert view.pages <= 9
@@ -70,57 +70,57 @@ def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
 ) -> None:
     bench = Bench(database, training_pass=0.9, code_failed="OUT", pay_failed="0.10")
     judge = bench.arrive().judge
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     truths = bench.truths(page)
     wrong = next(label for label in LABELS if label != truths[1])
-    outcome = bench.desk.answer_training(judge, page.page, 1, wrong)
+    outcome = bench.judging.answer_training(judge, page.page, 1, wrong)
     (told,) = outcome.feedback
     assert (told.row, told.given, told.accepted, told.right) == (1, wrong, (truths[1],), False)
     assert told.reason.endswith(f" is {truths[1]}")
-    again = bench.desk.answer_training(judge, page.page, 1, truths[1])
+    again = bench.judging.answer_training(judge, page.page, 1, truths[1])
     assert again.again
     assert again.feedback == (told,)
-    right = bench.desk.answer_training(judge, page.page, 2, truths[2])
+    right = bench.judging.answer_training(judge, page.page, 2, truths[2])
     assert (right.feedback[0].right, right.feedback[0].reason) == (True, "")
     assert right.view.training_done == 2
-    reloaded = bench.desk.page(judge)
+    reloaded = bench.judging.page(judge)
     assert reloaded is not None
     assert [answer.row for answer in reloaded.answers] == [1, 2]
     assert reloaded.feedback == (told,)
 
     with refused("rows-missing"):
-        bench.desk.submit(judge, page.page, page.key, [Answer(row=3, label=wrong)])
+        bench.judging.submit(judge, page.page, page.key, [Answer(row=3, label=wrong)])
     rest = [
         Answer(row=row, label=next(label for label in LABELS if label != truths[row]))
         for row in range(3, 21)
     ]
-    outcome = bench.desk.submit(judge, page.page, page.key, rest)
+    outcome = bench.judging.submit(judge, page.page, page.key, rest)
     assert outcome.view.stage == "failed"
     assert len(outcome.feedback) == 18 + (wrong != truths[3])
     assert (outcome.view.completion_code, outcome.view.pay) == ("OUT", Decimal("0.10"))
     assert "of 20 answers in the training were right; 90% are wanted." in outcome.view.reason
-    assert bench.desk.page(judge) is None
+    assert bench.judging.page(judge) is None
     bench.check()
 
 
 def test_a_second_try_has_other_golds(database: Database) -> None:
     bench = Bench(database, golds=30, training_pairs=10, training_tries=2)
     judge = bench.arrive().judge
-    first = bench.desk.page(judge)
+    first = bench.judging.page(judge)
     assert first is not None
-    outcome = bench.desk.submit(judge, first.page, first.key, bench.answers(first, right=False))
+    outcome = bench.judging.submit(judge, first.page, first.key, bench.answers(first, right=False))
     assert (outcome.view.stage, outcome.view.tries_left, outcome.view.training_done) == (
         "training",
         0,
         0,
     )
     assert outcome.view.notice[0].startswith("Fewer than 70% of your answers were right.")
-    second = bench.desk.page(judge)
+    second = bench.judging.page(judge)
     assert second is not None
     assert not {row.title for row in first.rows} & {row.title for row in second.rows}
     bench.turn(judge)
-    assert bench.desk.state(judge).stage == "working"
+    assert bench.judging.state(judge).stage == "working"
     bench.check()
 
 
@@ -136,8 +136,8 @@ def test_missing_golds_warns_then_blocks_and_reopens_items(database: Database) -
     assert (outcome.view.stage, outcome.view.completion_code) == ("blocked", "STOP")
     assert outcome.view.pay == Decimal("0.40")
     assert sum(item.trusted for item in bench.items()) == 0
-    assert bench.desk.page(judge) is None
-    events = [entry.event for entry in bench.office.log(bench.slug, judge=judge)]
+    assert bench.judging.page(judge) is None
+    events = [entry.event for entry in bench.services.projects.get_log(bench.slug, judge=judge)]
     assert events == [
         "blocked",
         "page-answered",
@@ -163,18 +163,18 @@ def test_a_warned_judge_recovers(database: Database) -> None:
 def test_sent_twice_is_stored_once_and_answered_the_same(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     answers = bench.answers(page, right=False)
-    first = bench.desk.submit(judge, page.page, page.key, answers)
-    second = bench.desk.submit(judge, page.page, page.key, answers)
+    first = bench.judging.submit(judge, page.page, page.key, answers)
+    second = bench.judging.submit(judge, page.page, page.key, answers)
     assert (first.again, second.again) == (False, True)
     assert (second.feedback, second.stored, second.view) == (
         first.feedback,
         first.stored,
         first.view,
     )
-    assert bench.desk.outcome(judge, page.page) == second
+    assert bench.judging.outcome(judge, page.page) == second
     given = schema.judgments
     assert len(bench.rows(sa.select(given).where(given.c.kind == "work"))) == 25
     bench.check()
@@ -183,11 +183,11 @@ def test_sent_twice_is_stored_once_and_answered_the_same(database: Database) -> 
 def test_tampered_forms_are_refused_and_nothing_is_stored(database: Database) -> None:
     bench = Bench(database)
     judge, other = bench.trained("anna"), bench.trained("berta")
-    page, hers = bench.desk.page(judge), bench.desk.page(other)
+    page, hers = bench.judging.page(judge), bench.judging.page(other)
     assert page is not None
     assert hers is not None
     answers = bench.answers(page)
-    submit = bench.desk.submit
+    submit = bench.judging.submit
     with pytest.raises(NotFound, match="there is no page"):
         submit(judge, hers.page, hers.key, answers)  # another judge's
     with pytest.raises(NotFound, match="there is no page 'guessed'"):
@@ -207,9 +207,9 @@ def test_tampered_forms_are_refused_and_nothing_is_stored(database: Database) ->
     with refused("bad-form"):
         submit(judge, page.page, page.key, [Answer(row=1, label="Spam", comment="a\0b")])
     with refused("not-training"):
-        bench.desk.answer_training(judge, page.page, 1, "Spam")
+        bench.judging.answer_training(judge, page.page, 1, "Spam")
     with refused("page-open"):
-        bench.desk.outcome(judge, page.page)
+        bench.judging.outcome(judge, page.page)
     assert bench.rows(sa.select(schema.judgments).where(schema.judgments.c.kind == "work")) == []
     assert submit(judge, page.page, page.key, answers).stored == 25
     bench.check()
@@ -218,46 +218,46 @@ def test_tampered_forms_are_refused_and_nothing_is_stored(database: Database) ->
 def test_a_partial_page_is_kept_and_its_gaps_are_named(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
-    assert bench.desk.save(judge, page.page, [Answer(row=4, label="Spam", comment="why")]) == 1
+    assert bench.judging.save(judge, page.page, [Answer(row=4, label="Spam", comment="why")]) == 1
     answers = bench.answers(page)
     with pytest.raises(Refused, match="23 of 25 rows have no answer yet") as error:
-        bench.desk.submit(judge, page.page, page.key, answers[:2])
+        bench.judging.submit(judge, page.page, page.key, answers[:2])
     assert error.value.evidence["rows"] == list(range(3, 26))
-    reloaded = bench.desk.page(judge)
+    reloaded = bench.judging.page(judge)
     assert reloaded is not None
     assert [answer.row for answer in reloaded.answers] == [1, 2, 4]
     assert reloaded.answers[2] == Answer(row=4, label="Spam", comment="why")
-    assert bench.desk.submit(judge, page.page, page.key, answers).stored == 25
+    assert bench.judging.submit(judge, page.page, page.key, answers).stored == 25
     with refused("page-answered"):
-        bench.desk.save(judge, page.page, answers)
+        bench.judging.save(judge, page.page, answers)
     bench.check()
 
 
 def test_expired_pages_return_to_the_pool(database: Database) -> None:
     bench = Bench(database, topics=4, judgments_per_item=1, lease_minutes=30, screening=False)
     anna, berta = bench.trained("anna"), bench.trained("berta")
-    page = bench.desk.page(anna)
+    page = bench.judging.page(anna)
     assert page is not None
-    assert bench.desk.page(berta) is None
-    waiting = bench.desk.state(berta)
+    assert bench.judging.page(berta) is None
+    waiting = bench.judging.state(berta)
     assert (waiting.stage, waiting.open_items) == ("working", False)
     assert waiting.reason.startswith("Nothing is open for you at this moment")
     bench.clock.forward(minutes=31)
-    taken = bench.desk.page(berta)
+    taken = bench.judging.page(berta)
     assert taken is not None
-    assert bench.desk.state(anna).page is None
+    assert bench.judging.state(anna).page is None
     bench.turn(berta)
     # Anna was given nothing else: what she answered is kept, beyond what was needed.
     unable = Answer(row=1, label="can't judge")  # which never counts as a label
-    outcome = bench.desk.submit(anna, page.page, page.key, [unable, *bench.answers(page)[1:]])
+    outcome = bench.judging.submit(anna, page.page, page.key, [unable, *bench.answers(page)[1:]])
     assert outcome.stored == len(page.rows)
     filled = sum(item.surplus for item in bench.items())
     assert filled >= 15
     bench.check()
     # With Berta's work gone, Anna's counts.
-    bench.office.block(bench.slug, berta)
+    bench.services.judges.block(bench.slug, berta)
     assert sum(item.surplus for item in bench.items()) == 0
     assert sum(item.trusted for item in bench.items()) >= filled
     bench.check()
@@ -266,18 +266,18 @@ def test_expired_pages_return_to_the_pool(database: Database) -> None:
 def test_an_expired_page_is_refused_once_another_was_made(database: Database) -> None:
     bench = Bench(database, lease_minutes=30)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     bench.clock.forward(minutes=31)
-    assert bench.desk.sweep() == 1
-    assert bench.desk.sweep() == 0
-    newer = bench.desk.page(judge)
+    assert bench.judging.sweep() == 1
+    assert bench.judging.sweep() == 0
+    newer = bench.judging.page(judge)
     assert newer is not None
     assert newer.page != page.page
     with refused("page-expired"):
-        bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+        bench.judging.submit(judge, page.page, page.key, bench.answers(page))
     with refused("page-expired"):
-        bench.desk.save(judge, page.page, [])
+        bench.judging.save(judge, page.page, [])
     bench.check()
 
 
@@ -285,14 +285,14 @@ def test_items_that_nobody_can_judge_are_set_aside(database: Database) -> None:
     bench = Bench(database, topics=1, results=4, golds=0, set_aside_after=2, results_per_query=4)
     for key, other in (("anna", PAGE_BROKEN), ("berta", CANNOT_JUDGE)):
         judge = bench.arrive(key).judge
-        assert bench.desk.state(judge).stage == "working"
-        page = bench.desk.page(judge)
+        assert bench.judging.state(judge).stage == "working"
+        page = bench.judging.page(judge)
         assert page is not None
         broken = next(row.row for row in page.rows if row.title == "title of t0d1")
         answers = [
             Answer(row=row.row, label=other if row.row == broken else "Spam") for row in page.rows
         ]
-        bench.desk.submit(judge, page.page, page.key, answers)
+        bench.judging.submit(judge, page.page, page.key, answers)
     states = {item.name: (item.state, item.trusted, item.broken) for item in bench.items()}
     assert states == {
         "t0d0": ("open", 2, 0),
@@ -300,7 +300,7 @@ def test_items_that_nobody_can_judge_are_set_aside(database: Database) -> None:
         "t0d2": ("open", 2, 0),
         "t0d3": ("open", 2, 0),
     }
-    progress = bench.office.progress(bench.slug)
+    progress = bench.services.projects.get_progress(bench.slug)
     assert (progress.set_aside, progress.others, progress.open) == (1, 2, 3)
     assert progress.warnings == (
         "There is no gold: judges are neither trained nor screened, and none is blocked.",
@@ -311,30 +311,30 @@ def test_items_that_nobody_can_judge_are_set_aside(database: Database) -> None:
 def test_the_same_channel_and_key_is_the_same_judge(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     back = bench.arrive()
     assert (back.judge, back.stage) == (judge, "working")
     assert page is not None
     assert back.page == page.page
     assert bench.arrive(channel="panel").judge != judge
-    bench.office.set_state(bench.slug, "closed")
+    bench.services.projects.set_state(bench.slug, "closed")
     assert bench.arrive().judge == judge
     with refused("not-open"):
         bench.arrive("newcomer")
     with refused("not-open"):
-        bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+        bench.judging.submit(judge, page.page, page.key, bench.answers(page))
 
 
 def test_a_paused_project_takes_open_pages_and_makes_none(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
-    bench.office.set_state(bench.slug, "paused")
-    assert bench.desk.page(judge) == page
-    assert bench.desk.submit(judge, page.page, page.key, bench.answers(page)).stored == 25
+    bench.services.projects.set_state(bench.slug, "paused")
+    assert bench.judging.page(judge) == page
+    assert bench.judging.submit(judge, page.page, page.key, bench.answers(page)).stored == 25
     with refused("not-open"):
-        bench.desk.page(judge)
+        bench.judging.page(judge)
 
 
 def test_ways_in_that_are_closed(database: Database) -> None:
@@ -349,33 +349,37 @@ def test_ways_in_that_are_closed(database: Database) -> None:
         bench.arrive("")
     with refused("bad-form"):
         bench.arrive("x" * 501)
-    late, revoked, good = bench.office.make_invites(bench.slug, ["late", "revoked", "good"])[::-1]
+    late, revoked, good = bench.services.judges.invite(bench.slug, ["late", "revoked", "good"])[
+        ::-1
+    ]
     assert late.note == "late"
-    bench.office.revoke_invite(bench.slug, revoked.invite)
+    bench.services.judges.revoke_invite(bench.slug, revoked.invite)
     with refused("invite-unknown"):
         bench.arrive(revoked.invite, channel="invite")
     soon = bench.clock().replace(hour=4)
-    (brief,) = bench.office.make_invites(bench.slug, ["brief"], expires=soon)
+    (brief,) = bench.services.judges.invite(bench.slug, ["brief"], expires=soon)
     bench.clock.forward(hours=2)
     with refused("invite-expired"):
         bench.arrive(brief.invite, channel="invite")
     judge = bench.arrive(good.invite, channel="invite").judge
-    assert {one.note: one.judge for one in bench.office.invites(bench.slug)}["good"] == judge
+    assert {one.note: one.judge for one in bench.services.judges.get_invites(bench.slug)}[
+        "good"
+    ] == judge
 
 
 def test_finishing_at_her_own_wish_and_coming_back(database: Database) -> None:
     bench = Bench(database, code_finished="DONE")
     judge = bench.trained()
     with refused("nothing-done"):
-        bench.desk.finish(judge)
+        bench.judging.finish(judge)
     bench.turn(judge)
-    assert bench.desk.page(judge) is not None
-    view = bench.desk.finish(judge)
+    assert bench.judging.page(judge) is not None
+    view = bench.judging.finish(judge)
     assert (view.stage, view.completion_code, view.page) == ("finished", "DONE", None)
     assert sum(item.leased for item in bench.items()) == 0
-    assert bench.desk.finish(judge) == view
-    assert bench.desk.page(judge) is not None
-    assert bench.desk.state(judge).stage == "working"
+    assert bench.judging.finish(judge) == view
+    assert bench.judging.page(judge) is not None
+    assert bench.judging.state(judge).stage == "working"
     bench.check()
 
 
@@ -383,8 +387,8 @@ def test_no_more_than_the_most_pages(database: Database) -> None:
     bench = Bench(database, max_pages=1)
     judge = bench.trained()
     bench.turn(judge)
-    assert bench.desk.page(judge) is None
-    view = bench.desk.state(judge)
+    assert bench.judging.page(judge) is None
+    view = bench.judging.state(judge)
     assert (view.stage, view.open_items) == ("finished", False)
     assert view.reason == "You have judged as many pages as one judge may. Thank you."
 
@@ -392,9 +396,9 @@ def test_no_more_than_the_most_pages(database: Database) -> None:
 def test_gold_that_runs_out_can_end_the_work(database: Database) -> None:
     bench = Bench(database, topics=20, golds=25, gold_runs_out="finish")
     judge = bench.trained()
-    while bench.desk.page(judge) is not None:
+    while bench.judging.page(judge) is not None:
         bench.turn(judge)
-    view = bench.desk.state(judge)
+    view = bench.judging.state(judge)
     assert (view.stage, view.gold_seen) == ("finished", 5)
     assert view.judged < 60
 
@@ -402,30 +406,30 @@ def test_gold_that_runs_out_can_end_the_work(database: Database) -> None:
 def test_contests_need_a_gold_that_was_missed_and_told(database: Database) -> None:
     bench = Bench(database)
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     gold = min(bench.truths(page))
     with refused("not-contestable"):
-        bench.desk.contest(judge, page.page, gold, "no!")
-    outcome = bench.desk.submit(judge, page.page, page.key, bench.answers(page, right=False))
+        bench.judging.contest(judge, page.page, gold, "no!")
+    outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page, right=False))
     work = next(row.row for row in page.rows if row.row not in bench.truths(page))
     with refused("not-contestable"):
-        bench.desk.contest(judge, page.page, work, "no!")
+        bench.judging.contest(judge, page.page, work, "no!")
     with refused("bad-form"):
-        bench.desk.contest(judge, page.page, gold, "  ")
-    bench.desk.contest(judge, page.page, gold, "first")
-    bench.desk.contest(judge, page.page, gold, "it does match")
-    (contest,) = bench.office.contests(bench.slug)
+        bench.judging.contest(judge, page.page, gold, "  ")
+    bench.judging.contest(judge, page.page, gold, "first")
+    bench.judging.contest(judge, page.page, gold, "it does match")
+    (contest,) = bench.services.gold.get_contests(bench.slug)
     assert (contest.judge, contest.text, contest.settled) == (judge, "it does match", False)
-    again = bench.desk.outcome(judge, page.page)
+    again = bench.judging.outcome(judge, page.page)
     assert [told.row for told in again.feedback if told.contested] == [gold]
     assert [told.row for told in outcome.feedback if told.contested] == []
-    settled = bench.office.settle_contest(
+    settled = bench.services.gold.settle(
         bench.slug, contest.contest, upheld=True, answer="We have changed it."
     )
     assert (settled.settled, settled.upheld) == (True, True)
-    assert bench.office.contests(bench.slug) == []
-    assert bench.desk.state(judge).notice == ("You were right to disagree. We have changed it.",)
+    assert bench.services.gold.get_contests(bench.slug) == []
+    assert bench.judging.state(judge).notice == ("You were right to disagree. We have changed it.",)
 
 
 def test_without_feedback_nothing_is_told_of_screening(database: Database) -> None:
@@ -446,18 +450,18 @@ def test_a_model_needs_no_consent_and_is_screened_as_people_are(database: Databa
 def test_training_switched_off_meanwhile_is_waived(database: Database) -> None:
     bench = Bench(database)
     judge = bench.arrive().judge
-    bench.office.set_policy(bench.slug, {"training": False})
-    page = bench.desk.page(judge)
+    bench.services.projects.set_policy(bench.slug, {"training": False})
+    page = bench.judging.page(judge)
     assert page is not None
     assert page.kind == "work"
-    assert bench.desk.state(judge).stage == "working"
+    assert bench.judging.state(judge).stage == "working"
     bench.check()
 
 
 def test_a_page_tells_nothing_of_gold(database: Database) -> None:
     bench = Bench(database, made_project(topics=6, golds=30))
     judge = bench.trained()
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     names = {name for row in page.rows for name in row.__slots__}
     assert names == {"row", "title", "text", "url", "image"}
@@ -480,10 +484,10 @@ def test_golds_never_repeat_while_unseen_ones_are_left(
     judge = bench.trained()
     seen: list[int] = []
     while True:
-        page = bench.desk.page(judge)
+        page = bench.judging.page(judge)
         if page is None:
             break
-        bench.desk.submit(judge, page.page, page.key, bench.answers(page))
+        bench.judging.submit(judge, page.page, page.key, bench.answers(page))
     rows = schema.page_rows
     seen = [
         row.gold

@@ -1,36 +1,38 @@
-"""The desk: everything a judge can do, one transaction each."""
+"""Everything a judge can do, one transaction each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.answers import contest, finish, submit
-from adjudge.collect.judging.desktop import (
-    Desktop,
+from adjudge.collect.judging.answering import (
     check_may_answer,
     check_page_answers,
+    repeat_outcome,
     save_draft,
-    told_again,
 )
-from adjudge.collect.judging.entrance import Admit, give_consent, project_view, take_in, view_of
+from adjudge.collect.judging.arriving import Admit, give_consent, take_in
 from adjudge.collect.judging.leases import expire_pages
-from adjudge.collect.judging.pages import next_page, show
+from adjudge.collect.judging.pages import next_page, show_page
+from adjudge.collect.judging.submitting import contest, finish, submit
 from adjudge.collect.judging.training import answer_row
-from adjudge.collect.store.database import Database, utc_now
-from adjudge.collect.store.records import lock_judge, read_judge
+from adjudge.collect.judging.views import view_judge, view_project
+from adjudge.collect.store.database import Database, StoredRow, utc_now
+from adjudge.collect.store.records import judge_by_id, lock_judge, read_judge
+from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import projects
-from adjudge.collect.store.snapshot import MAIN_ARM, SnapshotCache
+from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
 from adjudge.errors import NotFound, Refused
 
 _PROJECT = select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
 
 
-class Desk:
+class JudgingService:
     """What a judge can do. Safe to share between threads; one for each process is enough.
 
     Judges and pages are named by random public ids. Every method raises ``NotFound`` for an id
@@ -44,67 +46,54 @@ class Desk:
         self._snapshots = SnapshotCache()
 
     def project(self, slug: str, *, judge: str | None = None) -> ProjectView:
-        """What a judge may know of a project; with ``judge``, as her arm has it."""
-
-        def work(on: Connection) -> ProjectView:
-            row = on.execute(_PROJECT, {"slug": slug}).one_or_none()
-            if row is None:
-                raise NotFound("project", slug)
-            arm = MAIN_ARM if judge is None else read_judge(on, judge).arm
-            return project_view(self._snapshots.get(on, row.id, row.version), arm)
-
+        """What a judge may know of a project; with ``judge``, as that judge's arm has it."""
         with self._database.read() as on:
-            return work(on)
+            snapshot = self._find_project(on, slug)
+            arm = MAIN_ARM if judge is None else read_judge(on, judge).arm
+            return view_project(snapshot, arm)
 
     def participant_parameter(self, slug: str) -> str:
         """The name under which a panel's link has the participant's id; empty for the usual."""
         with self._database.read() as on:
-            row = on.execute(_PROJECT, {"slug": slug}).one_or_none()
-            if row is None:
-                raise NotFound("project", slug)
-            return self._snapshots.get(on, row.id, row.version).policy.participant_parameter
+            return self._find_project(on, slug).policy.participant_parameter
 
     def arrive(self, arrival: Arrival, *, admit: Admit | None = None) -> JudgeView:
-        """Take in someone who came: a new judge, or the one she is already.
+        """Take in someone who came: a new judge, or the one they are already.
 
-        ``admit`` is given the policy before a new judge is made, and may refuse her.
+        ``admit`` is given the policy before a new judge is made, and may refuse.
         Refused: ``not-open`` (project not open, new judges only), ``channel-closed``,
         ``invite-unknown``, ``invite-expired``, ``crowded`` (too many new judges), ``bad-form``.
         """
 
         def work(on: Connection) -> JudgeView:
             public = take_in(on, arrival, self._snapshots, self._now(), admit)
-            return self._view(on, public)
+            return view_judge(self._open(on, public, lock=False))
 
         return self._database.write(work)
 
     def state(self, judge: str) -> JudgeView:
         """Where a judge stands now."""
         with self._database.read() as on:
-            return self._view(on, judge)
+            return view_judge(self._open(on, judge, lock=False))
 
     def consent(self, judge: str) -> JudgeView:
         """Note that a judge agreed to take part; asked again it changes nothing."""
 
         def work(on: Connection) -> JudgeView:
-            give_consent(on, judge, self._snapshots, self._now())
-            return self._view(on, judge)
+            request = self._open(on, judge)
+            give_consent(request)
+            return _view_after(request)
 
         return self._database.write(work)
 
     def page(self, judge: str) -> Page | None:
-        """The page a judge has open, or a new one; None where there is nothing for her.
+        """The page a judge has open, or a new one; None where there is nothing for them.
 
         After None, ``state`` says why: finished, failed, blocked, or nothing open at the moment.
         Refused: ``consent-wanted``, ``not-open`` (project paused or closed).
         """
-
-        def work(on: Connection) -> Page | None:
-            desk = self._open(on, judge)
-            return next_page(on, desk.judge, desk.snapshot, desk.now)
-
         # A page lost in a power cut is made anew; answers to it wait for the disk.
-        return self._database.write(work, durable=False)
+        return self._database.write(lambda on: next_page(self._open(on, judge)), durable=False)
 
     def save(self, judge: str, page: str, answers: Sequence[Answer]) -> int:
         """Keep answers that are not yet sent, so that a reload shows them; how many are kept.
@@ -113,12 +102,12 @@ class Desk:
         """
 
         def work(on: Connection) -> int:
-            desk = self._open(on, judge)
-            found = desk.page(page)
+            request = self._open(on, judge)
+            found = request.page(page)
             if found.state == "answered":
                 raise Refused("page-answered", "this page is answered already")
-            check_may_answer(desk, found)
-            return save_draft(desk, found, check_page_answers(desk, found, answers))
+            check_may_answer(request, found)
+            return save_draft(request, found, check_page_answers(request, found, answers))
 
         return self._database.write(work)
 
@@ -128,11 +117,8 @@ class Desk:
         ``feedback`` holds that row alone, right or wrong. Answering the last row ends the page.
         Refused: ``not-training``, ``page-expired``, ``bad-form``.
         """
-
-        def work(on: Connection) -> Outcome:
-            return answer_row(self._open(on, judge), page, Answer(row=row, label=label))
-
-        return self._database.write(work)
+        answer = Answer(row=row, label=label)
+        return self._database.write(lambda on: answer_row(self._open(on, judge), page, answer))
 
     def submit(self, judge: str, page: str, key: str, answers: Sequence[Answer]) -> Outcome:
         """Store the answers to a whole page, grade its golds, decide on the judge.
@@ -140,63 +126,50 @@ class Desk:
         Sent twice, the second gets the first's outcome with ``again`` True. Every row needs an
         answer: else ``rows-missing`` (evidence ``rows``), and what was given is saved. Rows of a
         training page answered one by one need none. Refused also: ``bad-form`` (evidence
-        ``row``), ``blocked``, ``page-expired`` (another page was made for her since),
+        ``row``), ``blocked``, ``page-expired`` (the judge has got another page since),
         ``not-open`` (project closed).
         """
-
-        def work(on: Connection) -> Outcome | Refused:
-            return submit(self._open(on, judge), page, key, answers)
-
-        outcome = self._database.write(work)
+        outcome = self._database.write(lambda on: submit(self._open(on, judge), page, key, answers))
         if isinstance(outcome, Refused):  # what was given is kept all the same
             raise outcome
         return outcome
 
     def outcome(self, judge: str, page: str) -> Outcome:
-        """What came of a page she has answered, to be shown again.
+        """What came of a page that the judge has answered, to be shown again.
 
         Refused: ``page-open`` where it is not answered yet.
         """
-
-        def work(on: Connection) -> Outcome:
-            desk = self._open(on, judge, lock=False)
-            found = desk.page(page)
-            if found.state != "answered":
-                raise Refused("page-open", "this page is not answered yet")
-            return told_again(desk, found)
-
         with self._database.read() as on:
-            return work(on)
+            request = self._open(on, judge, lock=False)
+            return repeat_outcome(request, _find_answered(request, page))
 
     def answered(self, judge: str, page: str) -> Page:
-        """A page that she has answered, as it was shown: the web shows misses beside their rows.
+        """A page that the judge has answered, as it was shown, so that misses stand beside rows.
 
-        Nothing but her own answered pages. Refused: ``page-open``.
+        Nothing but the judge's own answered pages. Refused: ``page-open``.
         """
         with self._database.read() as on:
-            desk = self._open(on, judge, lock=False)
-            found = desk.page(page)
-            if found.state != "answered":
-                raise Refused("page-open", "this page is not answered yet")
-            return show(on, found, desk.snapshot)
+            request = self._open(on, judge, lock=False)
+            return show_page(request, _find_answered(request, page))
 
     def contest(self, judge: str, page: str, row: int, text: str) -> None:
-        """Note "I disagree" with a gold she missed and was told of; a second text replaces.
+        """Note "I disagree" with a gold that was missed and told; a second text replaces.
 
         Refused: ``not-contestable``, ``bad-form``.
         """
         self._database.write(lambda on: contest(self._open(on, judge), page, row, text))
 
     def finish(self, judge: str) -> JudgeView:
-        """Stop at the judge's own wish: her open page goes back, she gets her completion code.
+        """Stop at the judge's own wish: the open page goes back, they get a completion code.
 
-        Asking for a page later takes her up again where items are open. Refused:
-        ``nothing-done`` before her first page of work, unless nothing is open for her.
+        Asking for a page later takes the work up again where items are open. Refused:
+        ``nothing-done`` before the first page of work, unless nothing is open for the judge.
         """
 
         def work(on: Connection) -> JudgeView:
-            finish(self._open(on, judge))
-            return self._view(on, judge)
+            request = self._open(on, judge)
+            finish(request)
+            return _view_after(request)
 
         return self._database.write(work)
 
@@ -207,11 +180,25 @@ class Desk:
     def _now(self) -> float:
         return self._clock().timestamp()
 
-    def _open(self, on: Connection, judge: str, *, lock: bool = True) -> Desktop:
+    def _open(self, on: Connection, judge: str, *, lock: bool = True) -> JudgeRequest:
         row = lock_judge(on, judge) if lock else read_judge(on, judge)
         snapshot = self._snapshots.get(on, row.project, row.version)
-        return Desktop(on, row, snapshot, self._now(), locked=lock)
+        return JudgeRequest(on=on, project=snapshot, now=self._now(), judge=row, locked=lock)
 
-    def _view(self, on: Connection, judge: str) -> JudgeView:
-        row = read_judge(on, judge)
-        return view_of(on, row, self._snapshots.get(on, row.project, row.version))
+    def _find_project(self, on: Connection, slug: str) -> ProjectSnapshot:
+        row = on.execute(_PROJECT, {"slug": slug}).one_or_none()
+        if row is None:
+            raise NotFound("project", slug)
+        return self._snapshots.get(on, row.id, row.version)
+
+
+def _view_after(request: JudgeRequest) -> JudgeView:
+    """Where the judge stands after a change."""
+    return view_judge(replace(request, judge=judge_by_id(request.on, request.judge.id)))
+
+
+def _find_answered(request: JudgeRequest, public: str) -> StoredRow:
+    page = request.page(public)
+    if page.state != "answered":
+        raise Refused("page-open", "this page is not answered yet")
+    return page

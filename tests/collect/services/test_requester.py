@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from adjudge import MajorityVote
-from adjudge.collect.services.office import Office
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer
@@ -32,9 +32,9 @@ def test_a_project_comes_out_as_it_went_in(database: Database) -> None:
             GoldEntry(item="gold1", accepted=("Spam",), role="training"),
         ),
     )
-    office = Office(database)
-    slug = office.create_project(project).slug
-    found = office.value(slug)
+    services = RequesterServices(database)
+    slug = services.projects.create(project).slug
+    found = services.projects.read(slug)
     assert sorted(found.items, key=lambda i: i.name) == sorted(project.items, key=lambda i: i.name)
     assert found.golds == project.golds
     assert (found.scale, found.guidelines, found.name) == (
@@ -43,7 +43,7 @@ def test_a_project_comes_out_as_it_went_in(database: Database) -> None:
         project.name,
     )
     assert found.policy == project.policy
-    assert office.create_project(project).slug == "made-2"
+    assert services.projects.create(project).slug == "made-2"
 
 
 @pytest.mark.parametrize(
@@ -94,28 +94,28 @@ def test_a_project_comes_out_as_it_went_in(database: Database) -> None:
 def test_a_bad_project_is_refused_whole(
     sqlite: Database, project: Project, error: type[AdjudgeError], message: str
 ) -> None:
-    office = Office(sqlite)
+    services = RequesterServices(sqlite)
     with pytest.raises(error) as raised:
-        office.create_project(project)
+        services.projects.create(project)
     assert str(raised.value) == message
-    assert office.projects() == []
+    assert services.projects.get_all() == []
 
 
 def test_states_of_a_project(database: Database) -> None:
-    office = Office(database)
-    empty = office.create_project(made_project(topics=0, golds=3, gold_topics="apart")).slug
+    services = RequesterServices(database)
+    empty = services.projects.create(made_project(topics=0, golds=3, gold_topics="apart")).slug
     with refused("no-items"):
-        office.set_state(empty, "open")
+        services.projects.set_state(empty, "open")
     with pytest.raises(BadSetting):
-        office.set_state(empty, "draft")
+        services.projects.set_state(empty, "draft")
     bench = Bench(database)
     bench.trained()
     with refused("not-closed"):
-        office.delete_project(bench.slug)
-    office.set_state(bench.slug, "closed")
-    before = office.counts()
-    office.delete_project(bench.slug)
-    after = office.counts()
+        services.projects.delete(bench.slug)
+    services.projects.set_state(bench.slug, "closed")
+    before = services.projects.count_stored()
+    services.projects.delete(bench.slug)
+    after = services.projects.count_stored()
     assert (before["projects"], after["projects"]) == (2, 1)
     assert (after["judges"], after["judgments"], after["open_pages"]) == (0, 0, 0)
 
@@ -125,15 +125,15 @@ def test_progress_cost_and_why_items_are_open(database: Database) -> None:
         database, topics=4, results=5, golds=60, judgments_per_item=2, pay_per_page="0.20",
         results_per_query=4, screening_golds=4, screening_pairs=16,
     )  # fmt: skip
-    progress = bench.office.progress(bench.slug)
+    progress = bench.services.projects.get_progress(bench.slug)
     assert (progress.items, progress.open, progress.closed, progress.needed) == (20, 20, 0, 40)
     assert progress.why_open == {"not judged yet": 20}
     assert progress.cost_to_finish == Decimal("0.60")  # 40 judgments, 16 a page
     anna, berta = bench.trained("anna"), bench.trained("berta")
     outcome = bench.turn(anna)
-    page = bench.desk.page(berta)
+    page = bench.judging.page(berta)
     assert page is not None
-    progress = bench.office.progress(bench.slug)
+    progress = bench.services.projects.get_progress(bench.slug)
     assert progress.trusted == outcome.stored - 4 == 16
     assert progress.cost == Decimal("0.20")
     leased = len(page.rows) - len(bench.truths(page))
@@ -144,11 +144,11 @@ def test_progress_cost_and_why_items_are_open(database: Database) -> None:
     (funnel,) = progress.funnel
     assert (funnel.came, funnel.trained, funnel.passed, funnel.failed) == (2, 2, 2, 0)
     assert (funnel.passed_share, progress.gold_accuracy) == (1.0, 1.0)
-    bench.office.block(bench.slug, anna)
-    progress = bench.office.progress(bench.slug)
+    bench.services.judges.block(bench.slug, anna)
+    progress = bench.services.projects.get_progress(bench.slug)
     assert (progress.trusted, progress.untrusted) == (0, 16)
     assert progress.why_open.get("judged by blocked judges only", 0) > 0
-    summary = bench.office.project(bench.slug)
+    summary = bench.services.projects.get(bench.slug)
     assert (summary.judges, summary.judgments) == (2, 16)
 
 
@@ -156,16 +156,16 @@ def test_judges_with_confusion_and_history(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()
     bench.clock.forward(minutes=5)
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
     truths = bench.truths(page)
     answers = [Answer(row=row.row, label="Spam", seconds=float(row.row)) for row in page.rows]
-    bench.desk.submit(judge, page.page, page.key, answers)
-    (row,) = bench.office.judges(bench.slug)
+    bench.judging.submit(judge, page.page, page.key, answers)
+    (row,) = bench.services.judges.get_all(bench.slug)
     assert (row.judge, row.pages, row.judged, row.seconds) == (judge, 1, 25, 13.0)
     assert (row.gold_seen, row.gold_right) == (5, sum(t == "Spam" for t in truths.values()))
     assert row.last == bench.clock()
-    detail = bench.office.judge(bench.slug, judge)
+    detail = bench.services.judges.get(bench.slug, judge)
     assert detail.labels == (*LABELS, "can't judge", "page broken")
     table = {
         (truth, label): count
@@ -180,28 +180,28 @@ def test_judges_with_confusion_and_history(database: Database) -> None:
     assert len(detail.golds) == 25
     assert [entry.event for entry in detail.history][-1] == "arrived"
     with pytest.raises(NotFound, match="there is no judge 'x'"):
-        bench.office.judge(bench.slug, "x")
+        bench.services.judges.get(bench.slug, "x")
 
 
 def test_block_and_unblock_by_hand(database: Database) -> None:
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()
     bench.turn(judge, right=False)
-    page = bench.desk.page(judge)
+    page = bench.judging.page(judge)
     assert page is not None
-    row = bench.office.block(bench.slug, judge, "too fast")
+    row = bench.services.judges.block(bench.slug, judge, "too fast")
     assert (row.stage, row.by_hand) == ("blocked", True)
     assert row.reason == "The requester has stopped your work on this project: too fast"
     assert {item.leased + item.trusted for item in bench.items()} == {0}
     with refused("blocked"):
-        bench.desk.submit(judge, page.page, page.key, bench.answers(page))
-    assert bench.desk.page(judge) is None
+        bench.judging.submit(judge, page.page, page.key, bench.answers(page))
+    assert bench.judging.page(judge) is None
     bench.check()
-    row = bench.office.unblock(bench.slug, judge, "a mistake")
+    row = bench.services.judges.unblock(bench.slug, judge, "a mistake")
     assert (row.stage, row.gold_seen, row.accuracy) == ("working", 0, None)
     assert sum(item.trusted for item in bench.items()) == 20
     assert bench.turn(judge).view.accuracy == 1.0  # a fresh start
-    log = bench.office.log(bench.slug, event="unblocked-by-hand")
+    log = bench.services.projects.get_log(bench.slug, event="unblocked-by-hand")
     assert (log[0].actor, log[0].figures["judgments"]) == ("system", 20)
     bench.check()
 
@@ -214,7 +214,7 @@ def test_disagreements_by_query(database: Database) -> None:
     }
     for key, labels in given.items():
         judge = bench.arrive(key).judge
-        page = bench.desk.page(judge)
+        page = bench.judging.page(judge)
         assert page is not None
         answers = []
         for row in page.rows:
@@ -223,31 +223,38 @@ def test_disagreements_by_query(database: Database) -> None:
             answers.append(
                 Answer(row=row.row, label=labels.get(name, "Off Topic"), comment=comment)
             )
-        bench.desk.submit(judge, page.page, page.key, answers)
-    (topic,) = bench.office.disagreements(bench.slug)
+        bench.judging.submit(judge, page.page, page.key, answers)
+    (topic,) = bench.services.projects.get_disagreements(bench.slug)
     assert (topic.topic, topic.query, topic.entropy) == ("t1", "query t1", 0.5)
     (row,) = topic.items
     assert (row.item, row.counts) == ("t1d0", {"Matching": 1, "Spam": 1})
     assert (row.entropy, row.comments) == (1.0, ("odd",))
-    assert bench.office.disagreements(bench.slug, search="QUERY T0") == []
-    assert len(bench.office.disagreements(bench.slug, search="t1")) == 1
+    assert bench.services.projects.get_disagreements(bench.slug, search="QUERY T0") == []
+    assert len(bench.services.projects.get_disagreements(bench.slug, search="t1")) == 1
 
 
 def test_importing_while_judges_are_at_work(database: Database) -> None:
     bench = Bench(database, topics=2, golds=8)
     bench.trained()
     more = [made_item("t0d0", "t0", text="changed"), made_item("new", "t9")]
-    done = bench.office.add_items(bench.slug, more, [GoldEntry(item="new", accepted=("Spam",))])
+    done = bench.services.projects.add_items(
+        bench.slug, more, [GoldEntry(item="new", accepted=("Spam",))]
+    )
     assert (done.added, done.changed, done.golds_added, done.withdrawn) == (1, 1, 1, 0)
-    assert bench.office.add_items(bench.slug, more).changed == 0
+    assert bench.services.projects.add_items(bench.slug, more).changed == 0
     kept = [item for item in bench.value.items if item.name in ("t0d0", "t0d1", "gold0")]
-    done = bench.office.replace_items(bench.slug, kept, [bench.value.golds[0]])
+    done = bench.services.projects.replace_items(bench.slug, kept, [bench.value.golds[0]])
     assert (done.withdrawn, done.golds_changed) == (16, 8)
-    found = bench.office.value(bench.slug)
+    found = bench.services.projects.read(bench.slug)
     assert {item.name for item in found.items} == {"t0d0", "t0d1", "gold0"}
     assert [entry.item for entry in found.golds] == ["gold0"]
-    assert bench.office.replace_items(bench.slug, bench.value.items, bench.value.golds).changed > 0
-    assert bench.office.project(bench.slug).golds == 8
+    assert (
+        bench.services.projects.replace_items(
+            bench.slug, bench.value.items, bench.value.golds
+        ).changed
+        > 0
+    )
+    assert bench.services.projects.get(bench.slug).golds == 8
     bench.check()
 
 
@@ -255,25 +262,28 @@ def test_policy_changes_are_versioned_and_logged(database: Database) -> None:
     bench = Bench(database, topics=2, golds=0)
     judge = bench.arrive().judge
     bench.turn(judge)
-    policy, version = bench.office.set_policy(bench.slug, {"judgments_per_item": 1})
+    policy, version = bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 1})
     assert (policy.judgments_per_item, version) == (1, 2)
     assert {item.state for item in bench.items()} == {"closed"}
-    bench.office.set_policy(bench.slug, {"judgments_per_item": 3})
+    bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 3})
     assert {item.state for item in bench.items()} == {"open"}
-    assert bench.office.set_policy(bench.slug, {"judgments_per_item": 3})[1] == 3
-    entry = bench.office.log(bench.slug, event="policy-changed")[0]
+    assert bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 3})[1] == 3
+    entry = bench.services.projects.get_log(bench.slug, event="policy-changed")[0]
     assert (entry.policy_version, entry.figures["changed"]) == (3, {"judgments_per_item": 3})
     with pytest.raises(BadSetting):
-        bench.office.set_policy(bench.slug, {"judgments_per_item": 0})
+        bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 0})
     bench.check()
 
 
 def test_judgments_and_gold_fit_the_models(database: Database) -> None:
     bench = Bench(database, topics=10, golds=40)
-    assert bench.office.judgments(bench.slug) is None
+    assert bench.services.exports.get_judgments(bench.slug) is None
     for key in ("anna", "berta", "carla"):
         bench.turn(bench.trained(key))
-    judgments, gold = bench.office.judgments(bench.slug), bench.office.gold(bench.slug)
+    judgments, gold = (
+        bench.services.exports.get_judgments(bench.slug),
+        bench.services.exports.get_gold(bench.slug),
+    )
     assert judgments is not None
     assert gold is not None
     assert (len(judgments), judgments.judge_count, len(gold)) == (60, 3, 40)
@@ -283,18 +293,18 @@ def test_judgments_and_gold_fit_the_models(database: Database) -> None:
     assert all(str(queries[name]) == f"query {name.split('d')[0]}" for name in queries)
     consensus = MajorityVote().fit(judgments)
     assert set(consensus.labels["label"].to_pylist()) == {"Matching"}
-    with_golds = bench.office.judgments(bench.slug, golds=True)
+    with_golds = bench.services.exports.get_judgments(bench.slug, golds=True)
     assert with_golds is not None
     assert len(with_golds) == 75
     assert (gold.align(with_golds) >= 0).sum() > 0
     judge = bench.arrive("anna").judge
-    bench.office.block(bench.slug, judge)
-    trusted = bench.office.judgments(bench.slug)
-    everything = bench.office.judgments(bench.slug, trusted=False)
+    bench.services.judges.block(bench.slug, judge)
+    trusted = bench.services.exports.get_judgments(bench.slug)
+    everything = bench.services.exports.get_judgments(bench.slug, trusted=False)
     assert trusted is not None
     assert everything is not None
     assert (len(trusted), len(everything)) == (40, 60)
-    table = bench.office.table(bench.slug)
+    table = bench.services.exports.get_table(bench.slug)
     assert table.num_rows == 3 * 45
     assert table["standing"].to_pylist().count("untrusted") == 45
     assert table.column_names[:4] == ["item", "topic", "document", "query"]
@@ -302,21 +312,21 @@ def test_judgments_and_gold_fit_the_models(database: Database) -> None:
 
 def test_an_empty_project_gives_an_empty_table(database: Database) -> None:
     bench = Bench(database, topics=1, golds=0)
-    assert bench.office.table(bench.slug).num_rows == 0
-    assert bench.office.gold(bench.slug) is None
-    assert bench.office.audit(bench.slug) == []
+    assert bench.services.exports.get_table(bench.slug).num_rows == 0
+    assert bench.services.exports.get_gold(bench.slug) is None
+    assert bench.services.projects.audit(bench.slug) == []
 
 
 def test_settings_and_the_log_page_on(database: Database) -> None:
     bench = Bench(database)
-    assert bench.office.setting("x") is None
-    bench.office.keep_setting("x", {"a": [1]})
-    bench.office.keep_setting("x", {"a": [2]})
-    assert bench.office.setting("x") == {"a": [2]}
+    assert bench.services.settings.get("x") is None
+    bench.services.settings.keep("x", {"a": [1]})
+    bench.services.settings.keep("x", {"a": [2]})
+    assert bench.services.settings.get("x") == {"a": [2]}
     for number in range(5):
         bench.arrive(str(number))
-    first = bench.office.log(bench.slug, limit=3)
-    rest = bench.office.log(bench.slug, before=first[-1].entry, limit=100)
+    first = bench.services.projects.get_log(bench.slug, limit=3)
+    rest = bench.services.projects.get_log(bench.slug, before=first[-1].entry, limit=100)
     assert [entry.event for entry in first] == ["arrived"] * 3
     assert [entry.event for entry in rest] == ["arrived"] * 2 + ["project-open", "project-created"]
 
@@ -325,10 +335,10 @@ def test_an_audit_tells_a_judge_who_was_tampered_with(database: Database) -> Non
     bench = Bench(database, topics=20, golds=60)
     judge = bench.trained()
     bench.turn(judge, right=False)
-    assert bench.office.audit(bench.slug) == []
+    assert bench.services.projects.audit(bench.slug) == []
     change = sa.update(schema.judges).where(schema.judges.c.public == judge)
     database.write(lambda on: on.execute(change.values(right=5, stage="working")))
-    (fault,) = bench.office.audit(bench.slug)
+    (fault,) = bench.services.projects.audit(bench.slug)
     assert fault.startswith(f"judge {judge}: stored Record(stage='working', seen=5, right=5")
     assert "by the log Record(stage='warned', seen=5, right=0, warned_at=5" in fault
 
@@ -338,16 +348,16 @@ def test_closed_items_reopen_and_what_comes_back_is_surplus(database: Database) 
     anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
     bench.turn(anna)
     assert {item.state for item in bench.items()} == {"closed"}
-    bench.office.block(bench.slug, anna)
+    bench.services.judges.block(bench.slug, anna)
     assert {(item.state, item.trusted) for item in bench.items()} == {("open", 0)}
     bench.turn(berta)
-    bench.office.unblock(bench.slug, anna)
+    bench.services.judges.unblock(bench.slug, anna)
     assert {(item.trusted, item.surplus) for item in bench.items()} == {(1, 1)}
     bench.check()
-    judgments = bench.office.judgments(bench.slug)
+    judgments = bench.services.exports.get_judgments(bench.slug)
     assert judgments is not None
     assert len(judgments) == 12  # surplus judgments are trusted
-    bench.office.block(bench.slug, berta)
+    bench.services.judges.block(bench.slug, berta)
     assert {(item.state, item.trusted, item.surplus) for item in bench.items()} == {
         ("closed", 1, 0)
     }

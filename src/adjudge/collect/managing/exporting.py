@@ -10,12 +10,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from adjudge.collect.managing.oversight import list_log
+from adjudge.collect.managing.panels import table_outcomes
+from adjudge.collect.managing.projects import read_project
+from adjudge.collect.store.arrow import read_gold, read_judgments, read_table
+from adjudge.collect.store.request import Request
 from adjudge.collect.values.project import Arm, GoldEntry, Item, Project
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, UnknownName
 
 if TYPE_CHECKING:
-    from adjudge.collect.services.office import Office
     from adjudge.data.formats import Content
 
 _VERSION = 1  # of the archive
@@ -35,7 +39,7 @@ class Export:
     extension: str
 
 
-def formats() -> list[Export]:
+def list_exports() -> list[Export]:
     """Every export, what people want most first."""
     from adjudge.data.formats import formats as known
 
@@ -68,17 +72,16 @@ def formats() -> list[Export]:
     return found
 
 
-def named(name: str) -> Export:
+def find_export(name: str) -> Export:
     """The export of that name, or an error that suggests the nearest."""
-    known = {entry.name: entry for entry in formats()}
+    known = {entry.name: entry for entry in list_exports()}
     if name not in known:
         raise UnknownName("export", name, known)
     return known[name]
 
 
-def write(
-    office: Office,
-    slug: str,
+def write_export(
+    request: Request,
     name: str,
     file: IO[bytes],
     *,
@@ -90,39 +93,41 @@ def write(
     ``trusted``: leave out the judgments of blocked judges. Cells that a spreadsheet would run are
     disarmed in whatever is CSV.
     """
-    entry = named(name)
+    entry = find_export(name)
     if entry.kind == "everything":
-        _archive(office, slug, file)
+        _archive(request, file)
     elif entry.kind == "panel":
         from adjudge.data.formats.tables import write_csv
 
-        write_csv(office.panel_outcomes(slug), file, guard=True)
+        write_csv(table_outcomes(request), file, guard=True)
     elif entry.kind == "answers":
         from adjudge.data.formats.tables import write_csv, write_jsonl
 
-        table = office.table(slug)
+        table = read_table(request.on, request.project)
         if entry.extension == ".jsonl":
             write_jsonl(table, file)
         else:
             write_csv(table, file, guard=True)
     else:
-        _formatted(_content(office, slug, entry.kind, labels, trusted), entry, file)
+        _formatted(_content(request, entry.kind, labels, trusted), entry, file)
 
 
-def _content(office: Office, slug: str, kind: str, labels: Any, trusted: bool) -> Content:
+def _content(request: Request, kind: str, labels: Any, trusted: bool) -> Content:
     """What a format is to hold, with the words of items beside it."""
     from adjudge.data.formats import Content
 
-    project = office.value(slug)
+    project = read_project(request.on, request.project.id)
     judgments = gold = None
     if kind == "judgments":
-        judgments = office.judgments(slug, trusted=trusted)
+        judgments = read_judgments(request.on, request.project, trusted=trusted, golds=False)
     elif kind == "gold":
-        gold = office.gold(slug)
+        gold = read_gold(request.on, request.project)
     held = {"judgments": judgments, "gold": gold, "labels": labels}[kind]
     if held is None:
         hints = {"labels": "; a consensus has to be fitted first"}
-        raise BadData(f"there are no {kind} in {slug} yet{hints.get(kind, '')}", wanted=kind)
+        raise BadData(
+            f"there are no {kind} in {request.project.slug} yet{hints.get(kind, '')}", wanted=kind
+        )
     return Content(
         judgments=judgments, gold=gold, labels=labels if kind == "labels" else None,
         scale=project.scale, texts=_texts(project.items),
@@ -157,11 +162,11 @@ def _formatted(content: Content, entry: Export, file: IO[bytes]) -> None:
                     archive.write(part, part.relative_to(folder).as_posix())
 
 
-def _archive(office: Office, slug: str, file: IO[bytes]) -> None:
+def _archive(request: Request, file: IO[bytes]) -> None:
     """Guidelines, scale, policy, arms, items with gold, every answer and the log, in one zip."""
     from adjudge.data.formats.tables import write_csv
 
-    project = office.value(slug)
+    project = read_project(request.on, request.project.id)
     about = {
         "adjudge": _VERSION,
         "name": project.name,
@@ -175,13 +180,13 @@ def _archive(office: Office, slug: str, file: IO[bytes]) -> None:
         archive.writestr("items.jsonl", _lines(asdict(item) for item in project.items))
         archive.writestr("gold.jsonl", _lines(asdict(gold) for gold in project.golds))
         with tempfile.TemporaryFile() as answers:
-            write_csv(office.table(slug), answers, guard=True)
+            write_csv(read_table(request.on, request.project), answers, guard=True)
             answers.seek(0)
             with archive.open("answers.csv", "w", force_zip64=True) as part:
                 shutil.copyfileobj(answers, part)
         with archive.open("log.jsonl", "w", force_zip64=True) as part:
             before: int | None = None
-            while entries := office.log(slug, before=before, limit=_LOG):
+            while entries := list_log(request, before=before, limit=_LOG):
                 part.write(_lines(asdict(entry) for entry in entries).encode())
                 before = entries[-1].entry
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Update, bindparam, select, update
-from sqlalchemy.engine import Connection
+from sqlalchemy import bindparam, select, update
 
-from adjudge.collect.judging.entrance import view_of
-from adjudge.collect.judging.pages import PAGE_BY_PUBLIC, PAGE_LOCKED, told
+from adjudge.collect.judging.pages import make_feedback
+from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.policy import Decision
 from adjudge.collect.store.database import Bulk, StoredRow
-from adjudge.collect.store.records import figures_of, judge_by_id, line, write_log
-from adjudge.collect.store.schema import contests, judges, judgments, page_rows, pages
+from adjudge.collect.store.records import figures_of, judge_by_id, write_log
+from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.schema import contests, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Outcome
-from adjudge.errors import NotFound, Refused
+from adjudge.errors import Refused
 
 LONGEST_COMMENT = 5000
 
@@ -37,59 +36,14 @@ CLOSE = (
 )
 
 
-@cache
-def _set_judge(names: tuple[str, ...]) -> Update:
-    """The statement that sets these columns of a judge's row, made once."""
-    values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=judges.c[name].type)
-                              for name in names}  # fmt: skip
-    return update(judges).where(judges.c.id == bindparam("which")).values(values)
-
-
-@dataclass(frozen=True, slots=True)
-class Desktop:
-    """One request of a judge inside its transaction: her row, her page, the project, the time."""
-
-    on: Connection
-    judge: StoredRow
-    snapshot: ProjectSnapshot
-    now: float
-    locked: bool = True  # whether her row and pages are kept from others' changes meanwhile
-
-    def page(self, public: str) -> StoredRow:
-        """One of her pages; another's looks as if it were not there."""
-        wanted = PAGE_LOCKED if self.locked else PAGE_BY_PUBLIC
-        page = self.on.execute(wanted, {"public": public}).one_or_none()
-        if page is None or page.judge != self.judge.id:
-            raise NotFound("page", public)
-        return page
-
-    def set_judge(self, **values: Any) -> None:
-        """Set columns of her row."""
-        named = {f"new_{name}": value for name, value in values.items()}
-        self.on.execute(_set_judge(tuple(values)), {"which": self.judge.id, **named})
-
-    def outcome(
-        self, page: StoredRow, feedback: Iterable[Feedback], stored: int, *, again: bool = False
-    ) -> Outcome:
-        """The outcome of a page, with the judge as she stands now."""
-        judge = judge_by_id(self.on, self.judge.id)
-        return Outcome(
-            page=page.public,
-            feedback=tuple(feedback),
-            view=view_of(self.on, judge, self.snapshot),
-            stored=stored,
-            again=again,
-        )
-
-
-def check_may_answer(desk: Desktop, page: StoredRow) -> None:
+def check_may_answer(request: JudgeRequest, page: StoredRow) -> None:
     """Refuse answers that come from a blocked judge, too late, or to a closed project."""
-    if desk.judge.stage == "blocked":
+    if request.judge.stage == "blocked":
         raise Refused("blocked", "your work on this project has been stopped")
-    dry = desk.judge.kind == DRY_RUN  # who may try a draft out
-    if desk.snapshot.state == "closed" or (desk.snapshot.state == "draft" and not dry):
+    dry = request.judge.kind == DRY_RUN  # who may try a draft out
+    if request.project.state == "closed" or (request.project.state == "draft" and not dry):
         raise Refused("not-open", "this project is closed and takes no more answers")
-    if page.state == "returned" or (page.state == "expired" and desk.judge.page != page.id):
+    if page.state == "returned" or (page.state == "expired" and request.judge.page != page.id):
         raise Refused(
             "page-expired",
             "the time for this page is over and its results went to others; "
@@ -128,34 +82,38 @@ def check_answers(
 
 
 def check_page_answers(
-    desk: Desktop, page: StoredRow, answers: Sequence[Answer]
+    request: JudgeRequest, page: StoredRow, answers: Sequence[Answer]
 ) -> dict[int, Answer]:
     """The answers to a page by row, checked."""
-    rows = list(desk.on.execute(ROWS, {"page": page.id}))
-    return check_answers(answers, rows, desk.snapshot)
+    rows = list(request.on.execute(ROWS, {"page": page.id}))
+    return check_answers(answers, rows, request.project)
 
 
-def told_again(desk: Desktop, page: StoredRow) -> Outcome:
+def repeat_outcome(request: JudgeRequest, page: StoredRow) -> Outcome:
     """The outcome of a page that is answered already."""
-    given = list(desk.on.execute(GIVEN, {"page": page.id}))
-    return desk.outcome(page, stored_feedback(desk, page, given), len(given), again=True)
+    given = list(request.on.execute(GIVEN, {"page": page.id}))
+    return conclude(request, page, _stored_feedback(request, page, given), len(given), again=True)
 
 
-def stored_feedback(desk: Desktop, page: StoredRow, given: Sequence[StoredRow]) -> list[Feedback]:
+def _stored_feedback(
+    request: JudgeRequest, page: StoredRow, given: Sequence[StoredRow]
+) -> list[Feedback]:
     """What was told of an answered page, with the gold as it is now and contests marked."""
     told_rows = set((page.outcome or {}).get("told", ()))
     ids = [row.id for row in given if row.row in told_rows]
     contested = set(
-        desk.on.execute(select(contests.c.judgment).where(contests.c.judgment.in_(ids))).scalars()
+        request.on.execute(
+            select(contests.c.judgment).where(contests.c.judgment.in_(ids))
+        ).scalars()
     )
     return [
-        told(desk.snapshot, row, contested=row.id in contested)
+        make_feedback(request.project, row, contested=row.id in contested)
         for row in given
         if row.row in told_rows
     ]
 
 
-def save_draft(desk: Desktop, page: StoredRow, given: dict[int, Answer]) -> int:
+def save_draft(request: JudgeRequest, page: StoredRow, given: dict[int, Answer]) -> int:
     """Keep answers that are not sent yet, beside those kept before."""
     kept = {row["row"]: row for row in page.draft or ()}
     for answer in given.values():
@@ -166,18 +124,18 @@ def save_draft(desk: Desktop, page: StoredRow, given: dict[int, Answer]) -> int:
             "seconds": answer.seconds,
         }
     draft = [kept[row] for row in sorted(kept)]
-    desk.on.execute(update(pages).where(pages.c.id == page.id).values(draft=draft))
+    request.on.execute(update(pages).where(pages.c.id == page.id).values(draft=draft))
     return len(draft)
 
 
-def judgment(
-    desk: Desktop, page: StoredRow, row: StoredRow, answer: Answer, standing: str
+def make_judgment(
+    request: JudgeRequest, page: StoredRow, row: StoredRow, answer: Answer, standing: str
 ) -> dict[str, Any]:
     """One judgment to be stored; of a dry run never a trusted one."""
-    gold = None if row.gold is None else desk.snapshot.golds[row.gold]
+    gold = None if row.gold is None else request.project.golds[row.gold]
     return {
-        "project": desk.judge.project,
-        "judge": desk.judge.id,
+        "project": request.judge.project,
+        "judge": request.judge.id,
         "item": row.item,
         "page": page.id,
         "row": row.row,
@@ -185,33 +143,47 @@ def judgment(
         "label": answer.label,
         "other": answer.label in OTHERS,
         "comment": answer.comment,
-        "standing": "untrusted" if desk.judge.kind == DRY_RUN else standing,
+        "standing": "untrusted" if request.judge.kind == DRY_RUN else standing,
         "gold": row.gold,
         "right": None if gold is None else gold.right(answer.label),
         "seconds": answer.seconds,
-        "time": desk.now,
+        "time": request.now,
     }
 
 
 def log_decision(
-    desk: Desktop, page: StoredRow, event: str, decision: Decision, answered: dict[str, Any]
+    request: JudgeRequest, page: StoredRow, event: str, decision: Decision, answered: dict[str, Any]
 ) -> None:
     """Log what was answered, and each decision with the figures it rests on."""
     figures = figures_of(decision.record)
     lines = [
-        line(
-            desk.snapshot,
-            desk.now,
+        request.line(
             event,
-            judge=desk.judge.id,
+            judge=request.judge.id,
             actor="judge",
             page=page.public,
             **figures,
             **answered,
         )
     ]
-    lines += [
-        line(desk.snapshot, desk.now, name, judge=desk.judge.id, **figures)
-        for name in decision.events
-    ]
-    write_log(desk.on, lines)
+    lines += [request.line(name, judge=request.judge.id, **figures) for name in decision.events]
+    write_log(request.on, lines)
+
+
+def conclude(
+    request: JudgeRequest,
+    page: StoredRow,
+    feedback: Iterable[Feedback],
+    stored: int,
+    *,
+    again: bool = False,
+) -> Outcome:
+    """The outcome of a page, with the judge as they stand now."""
+    judge = judge_by_id(request.on, request.judge.id)
+    return Outcome(
+        page=page.public,
+        feedback=tuple(feedback),
+        view=view_judge(replace(request, judge=judge)),
+        stored=stored,
+        again=again,
+    )

@@ -1,26 +1,25 @@
-"""The gold room of the office: gold as judges meet it, as it is designed, and where more may be."""
+"""The gold of a project, for the requester: how judges meet it, its design, and more of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.design import GoldDesign, GoldForecast, Suggestion
 from adjudge.collect.gold.editing import approve, edit_gold
 from adjudge.collect.gold.keeping import (
     assign_roles,
     decline,
-    declined,
-    design_of,
-    forecast_of,
-    suggest_for,
-    suggested,
+    describe_suggested,
+    design_roles,
+    forecast_project,
+    list_declined,
+    suggest_items,
 )
-from adjudge.collect.gold.review import contest_rows, gold_rows, settle
-from adjudge.collect.services.reception import Reception
-from adjudge.collect.store.records import edit_gold_alone
+from adjudge.collect.gold.review import list_contests, list_golds, settle
+from adjudge.collect.services.caller import Caller
+from adjudge.collect.store.request import Request
 from adjudge.collect.values.project import Mix, Role
 from adjudge.collect.values.requesting import Contest, GoldRow, Imported, Regrade, SuggestedGold
 
@@ -28,17 +27,20 @@ if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
 
 
-class GoldRoom(Reception):
-    """What a requester can do with the gold of her projects; a part of ``Office``."""
+@dataclass(frozen=True, slots=True)
+class GoldService:
+    """What a requester can do with the gold of a project."""
+
+    caller: Caller
 
     # -- gold that can be wrong
 
-    def golds(self, slug: str) -> list[GoldRow]:
+    def get_all(self, slug: str) -> list[GoldRow]:
         """Every gold with misses and contests, the most doubtful first."""
-        with self.database.read() as on:
-            return gold_rows(on, self.load(on, slug))
+        with self.caller.reading(slug) as request:
+            return list_golds(request)
 
-    def edit_gold(
+    def edit(
         self,
         slug: str,
         item: str,
@@ -58,34 +60,24 @@ class GoldRoom(Reception):
             "active": active,
         }
         changes = {name: value for name, value in changes.items() if value is not None}
+        return self.caller.write(
+            slug, lambda request: edit_gold(request, item, changes), alone=True
+        )
 
-        def work(on: Connection) -> Regrade:
-            edit_gold_alone(on)
-            snapshot = self.load(on, slug, lock=True)
-            return edit_gold(on, snapshot, item, changes, actor=self._name, now=self.now())
-
-        return self.database.write(work)
-
-    def contests(self, slug: str, *, settled: bool | None = False) -> list[Contest]:
+    def get_contests(self, slug: str, *, settled: bool | None = False) -> list[Contest]:
         """What judges say against gold; ``settled`` None gives all."""
-        with self.database.read() as on:
-            return contest_rows(on, self.load(on, slug).project, settled)
+        with self.caller.reading(slug) as request:
+            return list_contests(request, settled)
 
-    def settle_contest(self, slug: str, contest: int, *, upheld: bool, answer: str = "") -> Contest:
+    def settle(self, slug: str, contest: int, *, upheld: bool, answer: str = "") -> Contest:
         """Note that a contest was looked at; the judge sees the answer as a notice."""
-
-        def work(on: Connection) -> Contest:
-            snapshot = self.load(on, slug)
-            now = self.now()
-            return settle(
-                on, snapshot, contest, upheld=upheld, answer=answer, actor=self._name, now=now
-            )
-
-        return self.database.write(work)
+        return self.caller.write(
+            slug, lambda request: settle(request, contest, upheld=upheld, answer=answer)
+        )
 
     # -- gold by design
 
-    def gold_forecast(
+    def forecast(
         self,
         slug: str,
         *,
@@ -96,10 +88,10 @@ class GoldRoom(Reception):
 
         ``settings`` are changes of its policy that are only thought of.
         """
-        with self.database.read() as on:
-            return forecast_of(on, self.load(on, slug), judges, settings)
+        with self.caller.reading(slug) as request:
+            return forecast_project(request, judges, settings)
 
-    def design_gold(
+    def design(
         self,
         slug: str,
         *,
@@ -114,59 +106,53 @@ class GoldRoom(Reception):
         Without ``store`` only what it would be.
         """
 
-        def work(on: Connection) -> GoldDesign[int]:
-            snapshot = self.load(on, slug, lock=store)
-            made = design_of(
-                snapshot,
+        def work(request: Request) -> GoldDesign[int]:
+            made = design_roles(
+                request.project,
                 training=training,
                 training_mix=training_mix,
                 screening_mix=screening_mix,
                 seed=seed,
             )
             if store:
-                assign_roles(on, snapshot, made, seed=seed, actor=self._name, now=self.now())
+                assign_roles(request, made, seed=seed)
             return made
 
         if store:
-            return self.database.write(work)
-        with self.database.read() as on:
-            return work(on)
+            return self.caller.write(slug, work, lock=True)
+        with self.caller.reading(slug) as request:
+            return work(request)
 
     # -- more gold
 
-    def suggest_gold(self, slug: str, consensus: Consensus, count: int) -> list[Suggestion]:
+    def suggest(self, slug: str, consensus: Consensus, count: int) -> list[Suggestion]:
         """Items that could become gold, from a consensus; a person has to approve each."""
-        with self.database.read() as on:
-            return suggest_for(on, self.load(on, slug), consensus, count)
+        with self.caller.reading(slug) as request:
+            return suggest_items(request, consensus, count)
 
-    def suggested_gold(
+    def describe_suggested(
         self, slug: str, sure: Sequence[Suggestion], count: int
     ) -> list[SuggestedGold]:
         """So many of the items that a fit was sure of, with texts and votes, for a person to see.
 
         What is gold by now or was declined is left out.
         """
-        with self.database.read() as on:
-            return suggested(on, self.load(on, slug), sure, count)
+        with self.caller.reading(slug) as request:
+            return describe_suggested(request, sure, count)
 
-    def decline_gold(self, slug: str, item: str, *, again: bool = False) -> None:
+    def decline(self, slug: str, item: str, *, again: bool = False) -> None:
         """Never suggest an item as gold; ``again`` lets it be suggested once more.
 
         Refused: ``gold-already``.
         """
+        self.caller.write(slug, lambda request: decline(request, item, again=again), lock=True)
 
-        def work(on: Connection) -> None:
-            snapshot = self.load(on, slug, lock=True)
-            decline(on, snapshot, item, again=again, actor=self._name, now=self.now())
-
-        self.database.write(work)
-
-    def declined_gold(self, slug: str) -> list[str]:
+    def get_declined(self, slug: str) -> list[str]:
         """The items that shall not be suggested as gold."""
-        with self.database.read() as on:
-            return declined(on, self.load(on, slug))
+        with self.caller.reading(slug) as request:
+            return list_declined(request)
 
-    def approve_gold(
+    def approve(
         self,
         slug: str,
         item: str,
@@ -176,14 +162,8 @@ class GoldRoom(Reception):
         role: Role = "screening",
     ) -> Imported:
         """Make gold of an item that was work. Refused: ``gold-already``."""
-
-        def work(on: Connection) -> Imported:
-            edit_gold_alone(on)
-            snapshot = self.load(on, slug, lock=True)
-            now = self.now()
-            return approve(
-                on, snapshot, item, accepted=accepted, reason=reason, role=role,
-                actor=self._name, now=now,
-            )  # fmt: skip
-
-        return self.database.write(work)
+        return self.caller.write(
+            slug,
+            lambda request: approve(request, item, accepted=accepted, reason=reason, role=role),
+            alone=True,
+        )

@@ -1,12 +1,15 @@
-"""What a judge is told of her stage: one sentence for each case."""
+"""How a judge's way goes and ends: what they are told of it, their code, link back, and pay."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, Literal, cast
 
 from adjudge.collect.rules.links import filled
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import DRY_RUN
+
+_MICRO = Decimal(1_000_000)  # money is stored in millionths
 
 # Why a judge is finished; the first two can be taken up again.
 NOTHING_LEFT = "nothing-left"
@@ -112,3 +115,28 @@ def way_back(judge: Any, policy: Policy) -> str | None:
     if policy.participant_parameter:
         mine[policy.participant_parameter] = judge.key
     return filled(policy.return_link, {"PROLIFIC_PID": judge.key, **given, **mine})
+
+
+def pay_of(judge: Any, policy: Policy) -> int:
+    """What a judge has earned, in millionths, by their stage and the policy of their arm.
+
+    Whoever did the training and then found nothing left is paid as who failed it: for their time.
+    """
+    outcome = outcome_of(judge)
+    if outcome == "failed" or (outcome == "nothing-left" and judge.training_seen):
+        return to_micros(policy.pay_failed)
+    if judge.stage == "blocked" and not policy.pay_blocked:
+        return 0
+    return int(judge.earned)
+
+
+def to_money(micros: int) -> Decimal:
+    """A stored amount of money, exact, with at least two decimals."""
+    amount = (Decimal(int(micros)) / _MICRO).normalize()
+    exponent = amount.as_tuple().exponent
+    return amount.quantize(Decimal("0.01")) if int(exponent) > -2 else amount
+
+
+def to_micros(amount: Decimal) -> int:
+    """An amount of money as it is stored."""
+    return int((amount * _MICRO).to_integral_value())

@@ -1,0 +1,64 @@
+"""Judgments, gold and everything else taken out of a project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import IO, Any
+
+from adjudge.collect.managing.exporting import write_export
+from adjudge.collect.managing.panels import table_outcomes
+from adjudge.collect.services.caller import Caller
+from adjudge.collect.store.arrow import read_gold, read_judgments, read_table
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+
+
+@dataclass(frozen=True, slots=True)
+class ExportService:
+    """What a requester can take out of a project."""
+
+    caller: Caller
+
+    def get_judgments(
+        self, slug: str, *, trusted: bool = True, golds: bool = False, dry_runs: bool = False
+    ) -> Judgments | None:
+        """The judgments as the library's models take them; None where there are none.
+
+        ``trusted``: leave out those of blocked judges. ``golds``: with the answers to screening
+        golds, so that a model can learn from them beside ``get_gold``. ``dry_runs``: also those of
+        dry runs, which are never trusted.
+        """
+        with self.caller.reading(slug) as request:
+            return read_judgments(
+                request.on, request.project, trusted=trusted, golds=golds, dry_runs=dry_runs
+            )
+
+    def get_gold(self, slug: str) -> Gold | None:
+        """The active gold with the first accepted label of each; None where there is none."""
+        with self.caller.reading(slug) as request:
+            return read_gold(request.on, request.project)
+
+    def get_table(self, slug: str, *, dry_runs: bool = False) -> Any:
+        """Every answer as an Arrow table, one row each; dry runs only if asked for.
+
+        Columns: item, topic, document, query, judge, arm, kind, label, other, comment, standing,
+        gold, right, page, row, seconds, time.
+        """
+        with self.caller.reading(slug) as request:
+            return read_table(request.on, request.project, dry_runs=dry_runs)
+
+    def get_panel_outcomes(self, slug: str) -> Any:
+        """How each participant of a panel ended, what they are due and what to do, as Arrow."""
+        with self.caller.reading(slug) as request:
+            return table_outcomes(request)
+
+    def write(
+        self, slug: str, name: str, file: IO[bytes], *, labels: Any = None, trusted: bool = True
+    ) -> None:
+        """Write a project into an open file, by the name of an export.
+
+        ``labels`` is a consensus table, for exports of labels. ``trusted``: leave out the judgments
+        of blocked judges.
+        """
+        with self.caller.reading(slug) as request:
+            write_export(request, name, file, labels=labels, trusted=trusted)

@@ -1,0 +1,185 @@
+"""Projects, for the requester: made, changed, watched, and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.experiments.arms import find_misassigned
+from adjudge.collect.gold.editing import import_items
+from adjudge.collect.managing.accounts import find_requester
+from adjudge.collect.managing.oversight import audit, list_log, read_whole_log
+from adjudge.collect.managing.panels import preset_panel
+from adjudge.collect.managing.progress import list_disagreements, measure_progress
+from adjudge.collect.managing.projects import (
+    count_stored,
+    create_project,
+    delete_project,
+    read_project,
+    set_guidelines,
+    set_policy,
+    set_state,
+    summarize_projects,
+)
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services.caller import Caller
+from adjudge.collect.store.request import Request
+from adjudge.collect.store.schema import projects
+from adjudge.collect.values.project import GoldEntry, Item, Project
+from adjudge.collect.values.requesting import (
+    DisagreementTopic,
+    Imported,
+    LogEntry,
+    Progress,
+    ProjectState,
+    ProjectSummary,
+)
+from adjudge.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectService:
+    """What a requester can do with projects."""
+
+    caller: Caller
+
+    def create(self, project: Project) -> ProjectSummary:
+        """Store a project whole, as a draft: guidelines, scale, items, gold, policy."""
+
+        def work(on: Connection) -> ProjectSummary:
+            actor, owner = self.caller.actor, None
+            if actor is not None:
+                owner = find_requester(on, actor.requester).id
+            name, now = self.caller.name, self.caller.now()
+            made = create_project(on, project, owner=owner, actor=name, now=now)
+            return summarize_projects(on, projects.c.id == made)[0]
+
+        return self.caller.database.write(work)
+
+    def get_all(self) -> list[ProjectSummary]:
+        """The requester's projects, newest first."""
+        with self.caller.database.read() as on:
+            return summarize_projects(on, self.caller.sees(on))
+
+    def get(self, slug: str) -> ProjectSummary:
+        """One project."""
+        with self.caller.database.read() as on:
+            return self._summarize(on, slug)
+
+    def read(self, slug: str) -> Project:
+        """The project as the plain value it was made from, with all later changes."""
+        with self.caller.reading(slug) as request:
+            return read_project(request.on, request.project.id)
+
+    def set_state(self, slug: str, state: ProjectState) -> ProjectSummary:
+        """Open, pause or close a project. Refused: ``no-items`` to open one without items.
+
+        Paused: no new page, open pages may be sent. Closed: nothing is taken any more.
+        """
+
+        def work(request: Request) -> ProjectSummary:
+            set_state(request, state)
+            return self._summarize(request.on, slug)
+
+        return self.caller.write(slug, work)
+
+    def delete(self, slug: str) -> None:
+        """Delete a project with all that belongs to it.
+
+        Refused: ``not-closed`` unless it is a draft or closed.
+        """
+        self.caller.write(slug, delete_project)
+
+    def set_guidelines(self, slug: str, guidelines: str) -> None:
+        """Replace the guidelines."""
+        self.caller.write(slug, lambda request: set_guidelines(request, guidelines))
+
+    def get_policy(self, slug: str) -> tuple[Policy, int]:
+        """The policy and its version."""
+        with self.caller.reading(slug) as request:
+            return request.project.policy, request.project.policy_version
+
+    def set_policy(self, slug: str, settings: dict[str, Any]) -> tuple[Policy, int]:
+        """Change some settings; the new policy and its version."""
+
+        def work(request: Request) -> tuple[Policy, int]:
+            set_policy(request, settings)
+            fresh = request.reloaded().project
+            return fresh.policy, fresh.policy_version
+
+        return self.caller.write(slug, work, lock=True)
+
+    def use_panel(
+        self, slug: str, panel: str, settings: Mapping[str, Any] | None = None
+    ) -> tuple[Policy, int]:
+        """Set what a panel (``prolific``) asks for, then settings of one's own, in one change."""
+        own = dict(settings or {})
+        asked = preset_panel(panel, self.get_policy(slug)[0].changed(own))
+        return self.set_policy(slug, {**asked, **own})
+
+    def add_items(
+        self, slug: str, items: Sequence[Item], golds: Sequence[GoldEntry] = ()
+    ) -> Imported:
+        """Add items and gold; an item or gold of a known name is changed to what is given."""
+        return self.caller.write(
+            slug, lambda request: import_items(request, items, golds), alone=True
+        )
+
+    def replace_items(
+        self, slug: str, items: Sequence[Item], golds: Sequence[GoldEntry] = ()
+    ) -> Imported:
+        """Make these the items and gold: as ``add_items``, and what is not among them is withdrawn.
+
+        Withdrawn items keep their judgments but are shown to nobody; withdrawn gold does not
+        count any more.
+        """
+        return self.caller.write(
+            slug, lambda request: import_items(request, items, golds, keep_others=False), alone=True
+        )
+
+    # -- watching
+
+    def get_progress(self, slug: str) -> Progress:
+        """How far the project is, what it cost, why items are open."""
+        with self.caller.reading(slug) as request:
+            return measure_progress(request)
+
+    def get_disagreements(
+        self, slug: str, *, search: str = "", limit: int = 50
+    ) -> list[DisagreementTopic]:
+        """Queries whose items split the trusted judges, the most split first."""
+        with self.caller.reading(slug) as request:
+            return list_disagreements(request, search, limit)
+
+    def get_log(
+        self,
+        slug: str,
+        *,
+        before: int | None = None,
+        limit: int = 100,
+        judge: str | None = None,
+        event: str | None = None,
+    ) -> list[LogEntry]:
+        """The log, newest first; ``before`` is the last entry number seen, to page on."""
+        with self.caller.reading(slug) as request:
+            return list_log(request, before=before, limit=limit, judge=judge, event=event)
+
+    def audit(self, slug: str) -> list[str]:
+        """Where judges do not stand as a replay of the log says; empty if all is well."""
+        with self.caller.reading(slug) as request:
+            log = read_whole_log(request)
+            return [*audit(request), *find_misassigned(request.project.seed, log)]
+
+    def count_stored(self) -> dict[str, int]:
+        """Figures of the whole store: projects, judges, open pages, judgments."""
+        with self.caller.database.read() as on:
+            return count_stored(on)
+
+    def _summarize(self, on: Connection, slug: str) -> ProjectSummary:
+        found = summarize_projects(on, (projects.c.slug == slug) & self.caller.sees(on))
+        if not found:
+            raise NotFound("project", slug)
+        return found[0]
