@@ -22,8 +22,8 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Project
-from adjudge.simulation.cast import Cast, Visited, send, sight_of
-from adjudge.simulation.http_desk import HttpDesk, Ledger
+from adjudge.simulation.crowd_spec import CrowdSpec, VisitEnd, make_truths, send_crowd
+from adjudge.simulation.http_client import CrowdRecord, HttpClient
 
 PASSWORD = "correct horse battery"
 
@@ -85,17 +85,17 @@ class ServerProcess:
 class Crowded:
     """What came of a crowd at a server."""
 
-    ended: list[Visited]
-    ledger: Ledger
+    ended: list[VisitEnd]
+    ledger: CrowdRecord
     seconds: float
     looks: int  # how often the items were looked at
     over: list[Any]  # items found over what they need
     kills: int
 
     def figures(self) -> str:
-        taken = self.ledger.seconds["submit"]
+        taken = self.record.seconds["submit"]
         p50, p95, most = 1000 * np.quantile(taken, [0.5, 0.95, 1.0])
-        given = len(self.ledger.given)
+        given = len(self.record.given)
         return (
             f"{len(self.ended)} judges, {self.kills} kills: {given:,} judgments in "
             f"{self.seconds:.1f} s ({given / self.seconds:,.0f} a second), {len(taken):,} submits, "
@@ -131,11 +131,11 @@ def crowd_at(
 
     ``every`` is how many seconds the server lives between its start and a kill.
     """
-    cast = Cast.parse(population)
-    desk = HttpDesk(server.url, slug, token, wait=wait, patience=120.0)
-    labels = desk.labels()
-    sight = sight_of(labels, desk.golds(), seed)
-    actors = cast.actors(sight, len(labels), np.random.default_rng(seed))
+    spec = CrowdSpec.parse(population)
+    client = HttpClient(server.url, slug, token, wait=wait, patience=120.0)
+    labels = client.labels()
+    truths = make_truths(labels, client.golds(), seed)
+    actors = spec.make_judges(truths, len(labels), np.random.default_rng(seed))
     done, over, looks, killed = threading.Event(), [], [], []
 
     def look() -> None:
@@ -159,14 +159,14 @@ def crowd_at(
         thread.start()
     begun = time.perf_counter()
     try:
-        ended = send(desk, actors, cast.roles, at_once=cast.judges)
+        ended = send_crowd(client, actors, spec.kinds, at_once=spec.judges)
     finally:
         seconds = time.perf_counter() - begun
         done.set()
         for thread in aside:
             thread.join(timeout=90)
-        desk.close()
-    return Crowded(ended, desk.ledger, seconds, len(looks), over, len(killed))
+        client.close()
+    return Crowded(ended, client.record, seconds, len(looks), over, len(killed))
 
 
 def stored_judgments(store: Database) -> Counter[tuple[str, str, int, str, str]]:
@@ -181,6 +181,6 @@ def stored_judgments(store: Database) -> Counter[tuple[str, str, int, str, str]]
         return Counter(tuple(row) for row in on.execute(wanted))
 
 
-def acknowledged(ledger: Ledger) -> Counter[tuple[str, str, int, str, str]]:
+def acknowledged(ledger: CrowdRecord) -> Counter[tuple[str, str, int, str, str]]:
     """Every judgment that the crowd was told is stored."""
     return Counter((one.judge, one.page, one.row, one.label, one.kind) for one in ledger.given)

@@ -34,8 +34,8 @@ from adjudge.replications.training_outcomes import (
     measures,
     trusted_judgments,
 )
-from adjudge.simulation.actors import Clicker, Ethical, Spammer
-from adjudge.simulation.desk import visit
+from adjudge.simulation.behaviours import Clicker, Ethical, LabelSpammer
+from adjudge.simulation.visits import visit
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +100,7 @@ def test_those_who_come_are_as_assumed() -> None:
     came = [next(comers) for _ in range(2000)]
     kinds = Counter(type(actor.behaviour) for actor in came)
     assert kinds[Ethical] / 2000 == pytest.approx(0.8, abs=0.03)
-    assert kinds[Spammer] / 2000 == pytest.approx(0.1, abs=0.02)
+    assert kinds[LabelSpammer] / 2000 == pytest.approx(0.1, abs=0.02)
     assert kinds[Clicker] / 2000 == pytest.approx(0.1, abs=0.02)
     ethical = [actor.behaviour for actor in came if isinstance(actor.behaviour, Ethical)]
     strengths = [judge.anchoring for judge in ethical]

@@ -13,8 +13,8 @@ from adjudge.cli.console import be_quiet, count, grid, progress, say
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.simulation.cast import Visited
-    from adjudge.simulation.http_desk import Ledger
+    from adjudge.simulation.crowd_spec import VisitEnd
+    from adjudge.simulation.http_client import CrowdRecord
 
 NAME = "crowd"
 EXAMPLES = (
@@ -76,8 +76,8 @@ def run(
     anyone. A project to rehearse with is wanted: what they judge is stored like any judgment.
     """
     from adjudge.cli.writing import check_places, check_printing, deliver
-    from adjudge.simulation.cast import Cast
-    from adjudge.simulation.http_desk import HttpDesk
+    from adjudge.simulation.crowd_spec import CrowdSpec
+    from adjudge.simulation.http_client import HttpClient
 
     be_quiet(printing.quiet or printing.json)
     check_places({"--output": output})
@@ -85,15 +85,15 @@ def run(
     given = token or os.environ.get(_VARIABLE, "")
     if not given:
         raise BadSetting("--token", None, f"a token of the server, here or in {_VARIABLE}")
-    cast = Cast.parse(population, judges=judges)
-    desk = HttpDesk(server, project, given, wait=wait)
+    spec = CrowdSpec.parse(population, judges=judges)
+    client = HttpClient(server, project, given, wait=wait)
     try:
         begun = time.perf_counter()
-        ended = _sent(desk, cast, min(at_once, cast.judges), name, seed)
+        ended = _sent(client, spec, min(at_once, spec.judges), name, seed)
         seconds = time.perf_counter() - begun
     finally:
-        desk.close()
-    figures = _figures(ended, desk.ledger, seconds)
+        client.close()
+    figures = _figures(ended, client.record, seconds)
     deliver(
         _table(ended),
         "judges",
@@ -105,32 +105,32 @@ def run(
     _tell(figures)
 
 
-def _sent(desk: Any, cast: Any, at_once: int, name: str, seed: int) -> list[Visited]:
+def _sent(client: Any, spec: Any, at_once: int, name: str, seed: int) -> list[VisitEnd]:
     """Let the cast come, with a progress bar."""
     import numpy as np
 
     from adjudge.models.model import Step
-    from adjudge.simulation.cast import send, sight_of
+    from adjudge.simulation.crowd_spec import make_truths, send_crowd
 
-    labels, golds = desk.labels(), desk.golds()
+    labels, golds = client.labels(), client.golds()
     if not golds:
         say(("The token shows no gold: those who look see nothing and will fail.", "yellow"))
-    sight = sight_of(labels, golds, seed)
-    actors = cast.actors(sight, len(labels), np.random.default_rng(seed))
+    truths = make_truths(labels, golds, seed)
+    made = spec.make_judges(truths, len(labels), np.random.default_rng(seed))
     done = 0
-    with progress(f"{count(cast.judges, 'judge')} at {desk.project}") as on_step:
+    with progress(f"{count(spec.judges, 'judge')} at {client.project}") as on_step:
 
-        def on_end(_: Visited) -> None:
+        def on_end(_: VisitEnd) -> None:
             nonlocal done
             done += 1
             if on_step is not None:
-                note = f"judges done, {count(len(desk.ledger.given), 'judgment')}"
-                on_step(Step("judges", done, cast.judges, note))
+                note = f"judges done, {count(len(client.record.given), 'judgment')}"
+                on_step(Step("judges", done, spec.judges, note))
 
-        return send(desk, actors, cast.roles, at_once=at_once, name=name, on_end=on_end)
+        return send_crowd(client, made, spec.kinds, at_once=at_once, name=name, on_end=on_end)
 
 
-def _figures(ended: list[Visited], ledger: Ledger, seconds: float) -> dict[str, Any]:
+def _figures(ended: list[VisitEnd], ledger: CrowdRecord, seconds: float) -> dict[str, Any]:
     """The run in figures."""
     import numpy as np
 
@@ -153,14 +153,14 @@ def _figures(ended: list[Visited], ledger: Ledger, seconds: float) -> dict[str, 
     }
 
 
-def _table(ended: list[Visited]) -> Any:
+def _table(ended: list[VisitEnd]) -> Any:
     """One row a judge."""
     import pyarrow as pa
 
     return pa.table(
         {
             "judge": [visited.key for visited in ended],
-            "kind": [visited.role for visited in ended],
+            "kind": [visited.kind for visited in ended],
             "stage": [visited.stage for visited in ended],
             "vanished": [visited.gone for visited in ended],
             "sheets": [visited.sheets for visited in ended],
@@ -169,13 +169,13 @@ def _table(ended: list[Visited]) -> Any:
     )
 
 
-def _shown(ended: list[Visited]) -> Any:
+def _shown(ended: list[VisitEnd]) -> Any:
     """Judges by kind and by the stage they ended at."""
-    kinds = list(dict.fromkeys(visited.role for visited in ended))
+    kinds = list(dict.fromkeys(visited.kind for visited in ended))
     stages = [stage for stage in _STAGES if any(one.stage == stage for one in ended)]
     rows = []
     for kind in kinds:
-        of_kind = [visited for visited in ended if visited.role == kind]
+        of_kind = [visited for visited in ended if visited.kind == kind]
         counts = [sum(one.stage == stage for one in of_kind) for stage in stages]
         gone = sum(one.gone for one in of_kind)
         rows.append([kind, str(len(of_kind)), *map(str, counts), str(gone)])

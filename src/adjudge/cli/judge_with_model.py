@@ -15,7 +15,7 @@ from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.model_judge.endpoint import Endpoint
-    from adjudge.collect.model_judge.judging import Tally, Work
+    from adjudge.collect.model_judge.judging import ModelTally, Work
 
 NAME = "judge-with-model"
 EXAMPLES = (
@@ -90,7 +90,7 @@ def run(
 
     from adjudge.collect.model_judge.endpoint import Endpoint
     from adjudge.collect.model_judge.judging import judge as at_work
-    from adjudge.collect.model_judge.ledger import Ledger
+    from adjudge.collect.model_judge.ledger import AnswerLedger
     from adjudge.models.model import Step
 
     be_quiet(printing.quiet or printing.json)
@@ -101,8 +101,8 @@ def run(
     work = _work(project, judge or ask, server, database)
     path = ledger or Path(f"{project}-{(judge or ask).replace('/', '_')}.answers.jsonl")
 
-    async def go(on_page: Any) -> Tally:
-        with Ledger.opened(path) as kept:
+    async def go(on_page: Any) -> ModelTally:
+        with AnswerLedger.opened(path) as kept:
             async with asked as open_one:
                 return await at_work(
                     work, open_one, kept, concurrency=concurrency, most=stop_after,
@@ -111,7 +111,7 @@ def run(
 
     with progress(f"{ask} judges {project}") as on_step:
 
-        def on_page(tally: Tally) -> None:
+        def on_page(tally: ModelTally) -> None:
             if on_step is not None:
                 shown = f"{asked.usage.cost(price_in, price_out):.2f} spent"
                 on_step(Step("pages", tally.judged, stop_after or tally.judged, shown))
@@ -137,7 +137,7 @@ def _work(project: str, key: str, server: str | None, database: str) -> Work:
 
 
 def _tell(
-    tally: Tally, asked: Endpoint, price_in: float, price_out: float, printing: o.Printing
+    tally: ModelTally, asked: Endpoint, price_in: float, price_out: float, printing: o.Printing
 ) -> None:
     """How it went: pairs, trust, tokens, money."""
     from dataclasses import asdict

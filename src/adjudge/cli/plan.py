@@ -8,7 +8,7 @@ from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, progress, say
 
 if TYPE_CHECKING:
-    from adjudge.simulation.planning import Plan
+    from adjudge.simulation.planning import JudgmentPlan
 
 NAME = "plan"
 EXAMPLES = (
@@ -90,7 +90,7 @@ def run(
     _tell(made, price)
 
 
-def _tell(made: Plan, price: float) -> None:
+def _tell(made: JudgmentPlan, price: float) -> None:
     """The plan in words."""
     if made.per_item is not None:
         last = made.table.slice(made.table.num_rows - 1).to_pylist()[0]
@@ -109,7 +109,7 @@ def _tell(made: Plan, price: float) -> None:
         say(("  ", ""), (note, "yellow"))
 
 
-def _shown(made: Plan) -> Any:
+def _shown(made: JudgmentPlan) -> Any:
     """The table for people."""
     rows = [
         [

@@ -15,9 +15,17 @@ from numpy.typing import NDArray
 from adjudge.collect.rules.policy import Policy
 from adjudge.errors import BadSetting
 from adjudge.replications.training_desk import ArmDesk, Shown
-from adjudge.simulation.actors import Actor, Behaviour, Clicker, Ethical, Patience, Sight, Spammer
-from adjudge.simulation.desk import Stage, visit
+from adjudge.simulation.behaviours import (
+    Behaviour,
+    Clicker,
+    Ethical,
+    KnownTruths,
+    LabelSpammer,
+    MadeJudge,
+    Patience,
+)
 from adjudge.simulation.judges import Matrix
+from adjudge.simulation.visits import Stage, visit
 
 LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")
 NOT_MATCHING = 1
@@ -74,7 +82,7 @@ class Material:
     golds: Mapping[str, tuple[Shown, ...]]  # arm
 
     @property
-    def sight(self) -> Sight:
+    def sight(self) -> KnownTruths:
         """What someone who looks can see: the truth of every text."""
         every = [*self.items, *(gold for golds in self.golds.values() for gold in golds)]
         return {shown.text: LABELS.index(shown.truth) for shown in every}
@@ -115,8 +123,8 @@ def material(
 
 
 def arrivals(
-    crowd: Assumptions, sight: Sight, rng: np.random.Generator, *, learns_at_work: bool = True
-) -> Iterator[Actor]:
+    crowd: Assumptions, sight: KnownTruths, rng: np.random.Generator, *, learns_at_work: bool = True
+) -> Iterator[MadeJudge]:
     """Those who come, one after the other, without end.
 
     ``learns_at_work``: whether golds that a judge missed in work shift the mix that she expects.
@@ -134,15 +142,17 @@ def arrivals(
                 rows, sight, own, anchoring=anchoring, learns_at_work=learns_at_work
             )
         elif kind < kinds[1]:
-            behaviour = Spammer(own)
+            behaviour = LabelSpammer(own)
         else:
             behaviour = Clicker(own)
         training = 0.0 if own.random() < crowd.leaving else np.inf
         pages = float(own.geometric(1 / crowd.pages))
-        yield Actor(behaviour, Patience(training=training, pages=pages))
+        yield MadeJudge(behaviour, Patience(training=training, pages=pages))
 
 
-def run_arm(desk: ArmDesk, comers: Iterator[Actor], at_once: int, rng: np.random.Generator) -> None:
+def run_arm(
+    desk: ArmDesk, comers: Iterator[MadeJudge], at_once: int, rng: np.random.Generator
+) -> None:
     """Let judges come, so many at a time, until every item has its trusted judgments."""
     came = 0
     visits: list[Iterator[Stage]] = []

@@ -17,7 +17,7 @@ from adjudge.collect.rules.golds import GoldCard, choose_training, screening_ord
 from adjudge.collect.rules.policy import Policy, Record, after_page, after_training
 from adjudge.collect.rules.routing import Slot, compose, interleave
 from adjudge.errors import BadData
-from adjudge.simulation.desk import AT_WORK, Outcome, Sheet, Stage, Told
+from adjudge.simulation.visits import AT_WORK, GoldFeedback, Sheet, SheetOutcome, Stage
 
 _AHEAD = 2  # pages' worth of open items, and of golds, that a page is made from
 
@@ -130,7 +130,7 @@ class ArmDesk:
         """What is shown of an item, or of a gold, whose numbers are below 0."""
         return (self.items[number] if number >= 0 else self.golds[-1 - number]).text
 
-    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> Outcome:
+    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> SheetOutcome:
         """Grade golds, store judgments, decide on the judge."""
         seat = self.seats[key]
         if not isinstance(sheet.page, tuple) or len(labels) != len(sheet.rows):
@@ -139,7 +139,7 @@ class ArmDesk:
         right = sum(one.right for one in told)
         if sheet.kind == "training":
             self._trained(seat, right)
-            return Outcome(_stage(seat), tuple(told))
+            return SheetOutcome(_stage(seat), tuple(told))
         self._worked(seat, sheet.page, labels)
         record = replace(
             seat.record, seen=seat.record.seen + len(told), right=seat.record.right + right
@@ -149,18 +149,18 @@ class ArmDesk:
             for items in seat.items:
                 self.trusted[items] -= 1
         missed = tuple(one for one in told if not one.right) if self.policy.feedback else ()
-        return Outcome(_stage(seat), missed)
+        return SheetOutcome(_stage(seat), missed)
 
     def _graded(
         self, seat: Seat, page: tuple[int, ...], labels: Sequence[str], *, every: bool
-    ) -> list[Told]:
+    ) -> list[GoldFeedback]:
         """How each gold of a page was answered."""
         told = []
         for row, number in enumerate(page):
             if number >= 0:
                 continue
             truth = self.golds[-1 - number].truth
-            told.append(Told(row, (truth,), labels[row] == truth))
+            told.append(GoldFeedback(row, (truth,), labels[row] == truth))
             seat.gold_shown[number] = len(seat.gold_shown)
         if not every:
             seat.rows += len(page)

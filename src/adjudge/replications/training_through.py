@@ -39,10 +39,10 @@ from adjudge.replications.training_outcomes import (
     TRAINED,
     VOTE,
 )
-from adjudge.simulation.actors import Actor
-from adjudge.simulation.desk import Stage, visit
-from adjudge.simulation.http_desk import HttpDesk, head
-from adjudge.simulation.server import serving
+from adjudge.simulation.behaviours import MadeJudge
+from adjudge.simulation.http_client import HttpClient, item_key
+from adjudge.simulation.server import run_server
+from adjudge.simulation.visits import Stage, visit
 
 # Enough of each label for the mix of every arm: as much as the arm has that wants it most.
 POOL = tuple(max(counts) for counts in zip(*GOLDS.values(), strict=True))
@@ -112,17 +112,17 @@ def experiment(
     with tempfile.TemporaryDirectory(prefix="adjudge-") as place:
         folder = Path(place)
         slug, token = prepare(folder / "adjudge.db", project(made, policy, seed))
-        with serving(folder / "adjudge.db", folder) as server:
-            desk = HttpDesk(server.url, slug, token, one_line=True)
+        with run_server(folder / "adjudge.db", folder) as server:
+            desk = HttpClient(server.url, slug, token, one_line=True)
             try:
                 told = _Told(progress, 5 * len(FIVE_MIXES) * len(made.items))
                 comers = Comers(crowd, made, streams[1], learns_at_work=learns_at_work)
                 let_come(desk, comers, streams[2], told)
                 report = desk.arm_report(truth, resamples=0, seed=seed)
-                work = sum(one.kind == "work" for one in desk.ledger.given)
+                work = sum(one.kind == "work" for one in desk.record.given)
             finally:
                 desk.close()
-    return {"arms": outcomes(report), "judgments": len(desk.ledger.given), "work": work}
+    return {"arms": outcomes(report), "judgments": len(desk.record.given), "work": work}
 
 
 def project(made: Material, policy: Policy, seed: int) -> Project:
@@ -176,7 +176,7 @@ class Comers:
     ) -> None:
         self.at_once = crowd.at_once * len(FIVE_MIXES)
         every = (*made.items, *made.golds["all"])
-        sight = {f"{head(one.query, one.text)}\n": LABELS.index(one.truth) for one in every}
+        sight = {f"{item_key(one.query, one.text)}\n": LABELS.index(one.truth) for one in every}
         self._comers = {
             arm: arrivals(
                 crowd, sight, np.random.default_rng(stream), learns_at_work=learns_at_work
@@ -184,7 +184,7 @@ class Comers:
             for arm in FIVE_MIXES
         }
 
-    def next(self, arm: str) -> Actor:
+    def next(self, arm: str) -> MadeJudge:
         """The next person for an arm."""
         return next(self._comers[arm])
 
@@ -197,15 +197,15 @@ class _Told:
     needed: int
     steps: int = 0
 
-    def step(self, desk: HttpDesk) -> None:
+    def step(self, desk: HttpClient) -> None:
         """One more sheet was answered."""
         self.steps += 1
         if self.progress is not None and self.steps % 50 == 0:
-            self.progress(Step("judgments", min(len(desk.ledger.given), self.needed), self.needed))
+            self.progress(Step("judgments", min(len(desk.record.given), self.needed), self.needed))
 
 
 def let_come(
-    desk: HttpDesk, comers: Comers, stream: np.random.SeedSequence, told: _Told | None = None
+    desk: HttpClient, comers: Comers, stream: np.random.SeedSequence, told: _Told | None = None
 ) -> None:
     """Let judges come, so many at a time and in turns, until every item has its judgments.
 

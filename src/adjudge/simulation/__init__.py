@@ -11,8 +11,9 @@ Judgments(5,000 judgments, 1,000 items, 40 judges, 20 topics, scale 0 < 1 < 2)
 (4, 1000, 100)
 
 ``judges`` has the kinds of judges, ``population`` their mixture, ``design`` who judges what,
-``crowd`` puts them together, and ``panels`` has ready-made ones. ``actors`` has judges who behave
-and learn, sheet by sheet, at any ``desk`` where judgments are collected.
+``crowd`` puts them together, and ``panels`` has ready-made ones. ``behaviours`` has made judges who
+act and learn, sheet by sheet, wherever judgments are collected: ``visits`` says what they can do
+there, ``http_client`` lets them judge at a server, and ``crowd_spec`` says how many of which kind.
 """
 
 from adjudge.simulation.crowd import Crowd, Made

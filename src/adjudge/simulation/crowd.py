@@ -64,13 +64,13 @@ class Crowd:
       judges come by their ``activity`` (see ``design``): even, or with a long tail, longer as
       ``steepness`` is higher. ``repeats`` lets a judge judge an item again.
     - With ``difficulty = (a, b)``, item i has ``d_i ~ Beta(a, b)``: with chance d_i a judge cannot
-      tell and judges as if the truth were drawn afresh, so that her matrix for the item is
+      tell and judges as if the truth were drawn afresh, so that their matrix for the item is
       ``(1 - d_i) theta_j[k, l] + d_i sum_m prevalence_t[m] theta_j[m, l]``. Honeypots are easy:
       their difficulty is 0.
     - ``gold`` is the share of items whose truth is revealed, ``honeypots`` the share of items
       planted to test judges, all of them gold. Both are exact counts, rounded.
     - ``timed`` adds the seconds each judgment took, lognormal about the judge's own pace, and the
-      time it was given: a judge arrives within a week and works through her items without a break.
+      time it was given: a judge arrives within a week and works through the items without a break.
     """
 
     items: int

@@ -2,11 +2,11 @@
 
 Judges like those of a pilot are drawn anew, made to judge made items as often as is wanted, and the
 labels of the model are compared with the truth that was made. A drawn judge is one of the pilot's,
-in proportion to her judgments, with a confusion from her posterior
+in proportion to their judgments, with a confusion from their posterior
 
     theta_j[k, :] ~ Dirichlet(n_j[k, :] + alpha_k)
 
-where n_j are her expected counts and alpha_k is fitted to all judges (Dirichlet-multinomial, by the
+where n_j are the expected counts and alpha_k is fitted to all judges (Dirichlet-multinomial, by the
 fixed point of T. Minka, "Estimating a Dirichlet distribution", 2000). So the plan knows how unsure
 the pilot is of its judges.
 """
@@ -37,7 +37,7 @@ _MOST_GOLDS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class JudgmentPlan:
     """What a wanted accuracy takes; ``per_item`` is None where no number up to the most does."""
 
     wanted: float
@@ -96,11 +96,11 @@ def plan(
     beyond: int = 0,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Plan:
+) -> JudgmentPlan:
     """The fewest judgments an item with which made crowds like the pilot reach the accuracy.
 
     ``price`` is for one judgment; ``most`` is the largest number an item that is tried; ``error``
-    is how often a judge may be told wrongly by her gold. The accuracy has to be reached by the
+    is how often a judge may be told wrongly by their gold. The accuracy has to be reached by the
     lower end of the interval of the mean (90%), so that the plan is not luck. ``beyond`` numbers
     more are tried, to see what they would add.
     """
@@ -129,7 +129,7 @@ def plan(
             break
     typical, guessing = _typical(pilot), float(np.max(pilot.overall_prevalence))
     golds, mark = golds_to_tell(typical, guessing, error)
-    return Plan(
+    return JudgmentPlan(
         wanted=accuracy,
         per_item=reached,
         table=_table(rows, items, price),

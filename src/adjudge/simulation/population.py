@@ -85,7 +85,7 @@ class Population:
 
     @property
     def paces(self) -> NDArray[np.float64]:  # (judge,)
-        """The seconds a judgment takes each judge, at the median of her kind."""
+        """The seconds a judgment takes each judge, at the median of their kind."""
         return np.repeat([kind.pace for kind, _ in self.groups], self.sizes)
 
     def draw(

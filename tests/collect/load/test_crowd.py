@@ -57,7 +57,7 @@ def check(database: Database, server: ServerProcess, slug: str, came: Crowded) -
     assert came.looks > 5
     assert '"fault"' not in server.log()
     assert "Traceback" not in server.log()
-    stored, told = stored_judgments(database), acknowledged(came.ledger)
+    stored, told = stored_judgments(database), acknowledged(came.record)
     assert max(stored.values()) == 1
     assert told - stored == {}, "acknowledged and lost"
     assert stored - told == {}, "stored and never acknowledged"
@@ -70,11 +70,11 @@ def check(database: Database, server: ServerProcess, slug: str, came: Crowded) -
 
 def check_ends(bench: Bench, came: Crowded) -> None:
     """Everyone came to an end that fits her, and all items are done."""
-    assert set(came.ledger.refused) <= {"page-expired"}  # of those slower than their lease
-    ended = {role: {one.stage for one in came.ended if one.role == role} for role in _ROLES}
+    assert set(came.record.refused) <= {"page-expired"}  # of those slower than their lease
+    ended = {role: {one.stage for one in came.ended if one.kind == role} for role in _ROLES}
     assert ended["ethical"] == {"finished"}
     assert (ended["spammer"] | ended["random"]) & {"failed", "blocked"}
-    assert any(one.gone for one in came.ended if one.role == "dropout")
+    assert any(one.gone for one in came.ended if one.kind == "dropout")
     progress = bench.services.projects.get_progress(bench.slug)
     assert progress.closed == progress.items
 
@@ -95,7 +95,7 @@ def test_crowd(database: Database, server: ServerProcess) -> None:
     came = crowd_at(server, database, slug, token, POPULATION, wait=LEASE + 3)
     print(f"\n{database.url.get_backend_name()}: {came.figures()}")
     check(database, server, slug, came)
-    assert came.ledger.again == {}
+    assert came.record.again == {}
 
 
 def test_crowd_while_the_server_is_killed(database: Database, server: ServerProcess) -> None:
@@ -105,4 +105,4 @@ def test_crowd_while_the_server_is_killed(database: Database, server: ServerProc
     print(f"\n{database.url.get_backend_name()}: {came.figures()}; starts {server.starts}")
     check(database, server, slug, came)
     assert came.kills == KILLS
-    assert set(came.ledger.again) == {"connection-lost"}
+    assert set(came.record.again) == {"connection-lost"}

@@ -10,8 +10,8 @@ import pytest
 
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.in_process import InProcessWork
-from adjudge.collect.model_judge.judging import Tally, Work, judge
-from adjudge.collect.model_judge.ledger import Ledger
+from adjudge.collect.model_judge.judging import ModelTally, Work, judge
+from adjudge.collect.model_judge.ledger import AnswerLedger
 from adjudge.collect.model_judge.over_http import HttpWork
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
@@ -42,12 +42,12 @@ def work_of(
     return InProcessWork(JudgingService(store), slug, key), services, slug
 
 
-def go(work: Work, speaker: Any, path: Path, **settings: Any) -> tuple[Tally, Endpoint]:
+def go(work: Work, speaker: Any, path: Path, **settings: Any) -> tuple[ModelTally, Endpoint]:
     tries = settings.pop("tries", 2)
     endpoint = Endpoint(url=speaker.url, model="m", first_wait=0.01, tries=tries)
 
-    async def run() -> Tally:
-        with Ledger.opened(path) as ledger:
+    async def run() -> ModelTally:
+        with AnswerLedger.opened(path) as ledger:
             async with endpoint as opened:
                 return await judge(work, opened, ledger, **settings)
 
@@ -139,7 +139,7 @@ def test_a_ledger_that_is_none_is_named(tmp_path: Path) -> None:
     path.write_text("not a ledger\n")
     with (
         pytest.raises(BadData, match=r"l\.jsonl, line 1: is no line of a ledger"),
-        Ledger.opened(path),
+        AnswerLedger.opened(path),
     ):
         pass
 

@@ -132,7 +132,7 @@ def test_requesters_are_told_what_their_gold_lacks() -> None:
     said = gold_warnings(policy, training=few, screening=few, work_topics=work)
     assert said == [
         "The training wants 20 pairs, and there is gold for 12: all of it is used.",
-        "A judge who judges all she may meets about 25 screening golds, and 0 are left after the "
+        "A judge who judges all they may meets about 25 screening golds, and 0 are left after the "
         "training: then gold repeats.",
     ]
     apart = [GoldCard(n, f"g{n}", "Spam") for n in range(100)]

@@ -26,7 +26,7 @@ from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.requesting import ProjectSummary
-    from adjudge.simulation.planning import Plan
+    from adjudge.simulation.planning import JudgmentPlan
 
 ENVIRONMENT = "ADJUDGE_PLAN"
 MOST = 15  # judgments an item that are tried
@@ -214,7 +214,7 @@ def _settings(wish: Wish, policy: Policy) -> dict[str, Any]:
 
 
 def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked) -> dict[str, Any]:
-    """Fit the pilot, make crowds like it, and reckon what each number of judgments takes."""
+    """Fit the pilot, make crowds like it, and work out what each number of judgments takes."""
     from adjudge.models import default, registry
     from adjudge.simulation.planning import plan
 
@@ -251,7 +251,9 @@ def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked)
     }
 
 
-def _told(services: RequesterServices, slug: str, policy: Policy, made: Plan) -> dict[str, Any]:
+def _told(
+    services: RequesterServices, slug: str, policy: Policy, made: JudgmentPlan
+) -> dict[str, Any]:
     """A plan in the terms of the project: its pages, gold and money."""
     arms = len(services.arms.get_all(slug))
     rows = [_row(row, policy, arms) for row in made.table.to_pylist()]

@@ -43,7 +43,7 @@ _SURE = 100  # items of each label that are kept as possible gold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class ModelFit:
     """One fit of one model: how far it is, and how much there is to show."""
 
     model: str
@@ -70,7 +70,7 @@ def ask(services: RequesterServices, slug: str, model: str) -> None:
     services.settings.keep(name, {**asked, model: time.time()})
 
 
-def fits(services: RequesterServices, slug: str) -> list[Fit]:
+def fits(services: RequesterServices, slug: str) -> list[ModelFit]:
     """Every fit of a project, also those that are only asked for."""
     project = services.projects.get(slug)
     done, asked = _known(services, project), services.settings.get(_asked(project)) or {}
@@ -78,7 +78,7 @@ def fits(services: RequesterServices, slug: str) -> list[Fit]:
     for model in MODEL_NAMES:
         fit = done.get(model)
         if fit is None and model in asked:
-            fit = Fit(model=model, state="wanted")
+            fit = ModelFit(model=model, state="wanted")
         if fit is not None:
             found.append(fit)
     return found
@@ -114,7 +114,7 @@ def judges(services: RequesterServices, slug: str, model: str) -> list[dict[str,
     return rows
 
 
-def sure_of(services: RequesterServices, slug: str) -> tuple[Fit | None, list[Suggestion]]:
+def sure_of(services: RequesterServices, slug: str) -> tuple[ModelFit | None, list[Suggestion]]:
     """The fit that gold is suggested from, and the items it was sure enough of, label by label."""
     from adjudge.collect.gold.design import Suggestion
 
@@ -143,22 +143,22 @@ def due(services: RequesterServices) -> list[tuple[str, str]]:
     return found
 
 
-def fit_one(services: RequesterServices, slug: str, model: str) -> Fit:
+def fit_one(services: RequesterServices, slug: str, model: str) -> ModelFit:
     """Fit one model to a project's trusted judgments, and keep what it found."""
     project = services.projects.get(slug)
     began = time.time()
-    running = Fit(model=model, state="running", judgments=project.judgments, begun=began)
+    running = ModelFit(model=model, state="running", judgments=project.judgments, begun=began)
     before = _known(services, project).get(model)
     if before is None:
         _keep(services, project, running)
     try:
         items = _fitted(services, project, model)
     except AdjudgeError as fault:
-        fit = Fit(**{**asdict(running), "state": "failed", "problem": str(fault)})
+        fit = ModelFit(**{**asdict(running), "state": "failed", "problem": str(fault)})
     else:
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
         ready = {"state": "ready", "items": items, "seconds": time.time() - began, "made": made}
-        fit = Fit(**{**asdict(running), **ready})
+        fit = ModelFit(**{**asdict(running), **ready})
     _keep(services, project, fit)
     return fit
 
@@ -169,7 +169,7 @@ def gave_up(services: RequesterServices, slug: str, model: str, code: int) -> No
     fit = _known(services, project).get(model)
     if fit is not None and fit.state == "running":
         problem = f"its process ended with code {code}"
-        _keep(services, project, Fit(**{**asdict(fit), "state": "failed", "problem": problem}))
+        _keep(services, project, ModelFit(**{**asdict(fit), "state": "failed", "problem": problem}))
 
 
 def _fitted(services: RequesterServices, project: ProjectSummary, model: str) -> int:
@@ -225,12 +225,12 @@ def _sure(project: ProjectSummary, model: str) -> str:
     return f"fit-sure:{name_of(project)}:{model}"
 
 
-def _known(services: RequesterServices, project: ProjectSummary) -> dict[str, Fit]:
+def _known(services: RequesterServices, project: ProjectSummary) -> dict[str, ModelFit]:
     held = services.settings.get(f"fits:{name_of(project)}") or {}
-    return {model: Fit(**fit) for model, fit in held.items()}
+    return {model: ModelFit(**fit) for model, fit in held.items()}
 
 
-def _keep(services: RequesterServices, project: ProjectSummary, fit: Fit) -> None:
+def _keep(services: RequesterServices, project: ProjectSummary, fit: ModelFit) -> None:
     held = services.settings.get(f"fits:{name_of(project)}") or {}
     services.settings.keep(f"fits:{name_of(project)}", {**held, fit.model: asdict(fit)})
 

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answers:
+class FirstAnswers:
     """First answers in work: all of them in a table, and those of known truth in arrays."""
 
     table: Any  # item, judge, label, arm (code), trusted
@@ -44,11 +44,11 @@ class Answers:
         arms: Sequence[str],
         snapshot: ProjectSnapshot,
         test: Gold | None,
-    ) -> Answers:
+    ) -> FirstAnswers:
         """The answers that count, from all of a project's."""
         scale = snapshot.scale
         people = pa.array([row.public for row in rows], pa.large_string())
-        who = places_in(table["judge"], people)
+        who = find_places(table["judge"], people)
         item = table["item"].combine_chunks().dictionary_encode()
         code = item.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         _, once = np.unique(who * (len(item.dictionary) + 1) + code, return_index=True)
@@ -58,7 +58,7 @@ class Answers:
         kept = pa.array(first & work & (who >= 0))
         table, who = table.filter(kept), who[kept.to_numpy(zero_copy_only=False)]
         names, accepted, chosen = _known(snapshot, test)
-        where = places_in(table["item"], names)
+        where = find_places(table["item"], names)
         if test is None and len(table):
             where = np.where(table["gold"].to_numpy(), where, -1)
         label = _truths(table["label"], scale)
@@ -87,7 +87,7 @@ class Answers:
         return np.where(self.accepted[item, label], label, self.first[item])
 
 
-def places_in(texts: Any, among: Any) -> Ints:
+def find_places(texts: Any, among: Any) -> Ints:
     """Where each text stands among others; -1 where it does not."""
     found = pc.index_in(texts.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
     places = pc.fill_null(found, -1).to_numpy()

@@ -231,7 +231,7 @@ def _settings(arm: Arm, policy: Policy) -> dict[str, Any]:
 
 
 def arm_warnings(snapshot: ProjectSnapshot) -> list[str]:
-    """What a requester should know of her arms before judges come; none if there is one arm."""
+    """What a requester should know of their arms before judges come; none if there is one arm."""
     many, each = len(snapshot.arms), snapshot.policy.judgments_per_item
     if many < 2 or snapshot.policy.judgments_by_arm or each >= PAPER_JUDGMENTS * many:
         return []

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import select
 
-from adjudge.collect.experiments.answers import Answers, Ints, places_in
+from adjudge.collect.experiments.answers import FirstAnswers, Ints, find_places
 from adjudge.collect.experiments.measures import (
     confusions,
     mean_intervals,
@@ -62,8 +62,8 @@ def report_arms(
     """The report by arm of a project.
 
     Known truth is the project's own gold, or ``test``: the truth of items that were judged as work.
-    Answers to gold count if they were her first to that gold and not in training, since afterwards
-    she was told. ``models`` aggregate beside the majority vote; they are told no gold.
+    Answers to gold count if they were the judge's first to that gold and not in training, since the
+    judge was told afterwards. ``models`` aggregate beside the majority vote, and get no gold.
     """
     if resamples < 0:
         raise BadSetting("resamples", resamples, "0 (no intervals, no tests) or more")
@@ -79,7 +79,9 @@ def report_arms(
             )
         ).scalars()
     )
-    answers = Answers.of(read_table(request.on, request.project), real, arms, request.project, test)
+    answers = FirstAnswers.of(
+        read_table(request.on, request.project), real, arms, request.project, test
+    )
     rng = np.random.default_rng(seed)
     alike = test is not None or same_screening(request.project)
     measured, differences = _judged(answers, arms, resamples, rng)
@@ -141,7 +143,7 @@ Found = tuple[list[Measured], list[ArmDifference]]
 
 
 def _judged(
-    answers: Answers, arms: Sequence[str], resamples: int, rng: np.random.Generator
+    answers: FirstAnswers, arms: Sequence[str], resamples: int, rng: np.random.Generator
 ) -> Found:
     """Table 3: the mean of the judges' own measures, and a permutation test over judges."""
     truths = len(answers.scale.truths)
@@ -191,7 +193,7 @@ def _judge_tests(
 
 
 def _voted(
-    answers: Answers, arms: Sequence[str], _: Any, resamples: int, rng: np.random.Generator
+    answers: FirstAnswers, arms: Sequence[str], _: Any, resamples: int, rng: np.random.Generator
 ) -> Found:
     """Table 4 and figure 2, by the majority of an arm's trusted judgments."""
     ok = answers.trusted
@@ -213,7 +215,7 @@ def _voted(
 
 
 def _modelled(
-    answers: Answers,
+    answers: FirstAnswers,
     arms: Sequence[str],
     models: Sequence[Model],
     resamples: int,
@@ -237,9 +239,9 @@ def _modelled(
                 chosen.select(["item", "judge", "label"]), scale=answers.scale, source=arms[code]
             )
             fitted = model.fit(made)
-            where = places_in(answers.names, fitted.judgments.items)
+            where = find_places(answers.names, fitted.judgments.items)
             choice[code, where >= 0] = fitted.choice[where[where >= 0]]
-            hits = places_in(chosen["item"], answers.names) >= 0
+            hits = find_places(chosen["item"], answers.names) >= 0
             given[code] = int(hits.sum())
         more, found = _aggregated(model.name, choice, given, answers, arms, resamples, rng)
         measured, tests = measured + more, tests + found
@@ -250,7 +252,7 @@ def _aggregated(
     what: str,
     choice: Ints,  # (arm, item), -1 where there is none
     given: Ints,  # (arm,) judgments
-    answers: Answers,
+    answers: FirstAnswers,
     arms: Sequence[str],
     resamples: int,
     rng: np.random.Generator,
@@ -337,7 +339,7 @@ def _value(number: float) -> float | None:
 
 
 def _notes(
-    rows: Sequence[Any], left_out: int, answers: Answers, test: Gold | None, alike: bool
+    rows: Sequence[Any], left_out: int, answers: FirstAnswers, test: Gold | None, alike: bool
 ) -> list[str]:
     """What a reader should know of the figures."""
     said = []

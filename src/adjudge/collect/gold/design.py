@@ -182,7 +182,7 @@ class GoldForecast:
     """How much gold a project needs, so that no judge meets one twice.
 
     ``typical`` is for a judge who does an equal share of the work, ``busiest`` for one who does all
-    that she may. ``by_label`` splits the typical need by the mixes of the policy.
+    that they may. ``by_label`` splits the typical need by the mixes of the policy.
     """
 
     items: int
@@ -279,7 +279,7 @@ def _needs_by_label(
 def _forecast_warnings(made: GoldForecast, policy: Policy, room: float) -> list[str]:
     """Gold that runs out, labels that do, and too few judges."""
     said = []
-    ends = {"repeat": "gold repeats", "none": "screening stops", "finish": "she is finished"}
+    ends = {"repeat": "gold repeats", "none": "screening stops", "finish": "they are finished"}
     if made.have < made.typical:
         said.append(
             f"A typical judge meets {made.typical} golds and there are {made.have}: then "
@@ -288,7 +288,7 @@ def _forecast_warnings(made: GoldForecast, policy: Policy, room: float) -> list[
     elif made.have < made.busiest:
         said.append(
             f"Gold lasts a typical judge ({made.typical} of {made.have}), but not one who does all "
-            f"she may ({made.busiest}): then {ends[policy.gold_runs_out]}."
+            f"they may ({made.busiest}): then {ends[policy.gold_runs_out]}."
         )
     short = [
         f"{needed - had} {label}" for label, (needed, had) in made.by_label.items() if had < needed

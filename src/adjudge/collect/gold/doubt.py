@@ -1,6 +1,6 @@
 """How doubtful gold is: what judges who are right elsewhere say of it, and who contests it.
 
-The answer of judge j to gold g weighs as much as her skill on all *other* gold,
+The answer of judge j to gold g weighs as much as their skill on all *other* gold,
 
     w = max(0.1, (a - c) / (1 - c)),    a = (right + 2 m) / (seen + 2)
 
@@ -10,7 +10,7 @@ gold does not make those who see through it look bad. The doubt of a gold is
     (weight of the misses + weight of the contests) / (weight of all answers + of contests + 1)
 
 so a contest counts as a second miss, one miss alone is never more than a half, and gold that nobody
-misses has none. Only a judge's first answer counts: before the next she was told.
+misses has none. Only a judge's first answer counts: before the next they were told.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LEAST = 0.1  # weight of any answer: nobody is without a voice
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class AnswersToGold:
     """Answers to gold, one row each, in the order they were given."""
 
     judge: NDArray[np.int64]
@@ -37,14 +37,14 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class GoldDoubt:
     """How doubtful one gold is, and which label the best judges gave."""
 
     doubt: float
     best: str
 
 
-def doubts(answers: Answers, labels: int) -> dict[int, Doubt]:
+def measure_doubts(answers: AnswersToGold, labels: int) -> dict[int, GoldDoubt]:
     """The doubt of each gold that was answered; ``labels`` is how many a guess chooses among."""
     first = _first(answers)
     if not first.size:
@@ -59,19 +59,19 @@ def doubts(answers: Answers, labels: int) -> dict[int, Doubt]:
     total = np.bincount(gold, weights=weight + loud, minlength=golds.size)
     best = _best(gold, answers.label[first], weight, golds.size)
     return {
-        int(name): Doubt(float(doubt), said)
+        int(name): GoldDoubt(float(doubt), said)
         for name, doubt, said in zip(golds, against / (total + 1.0), best, strict=True)
     }
 
 
-def _first(answers: Answers) -> NDArray[np.intp]:
+def _first(answers: AnswersToGold) -> NDArray[np.intp]:
     """The rows of each judge's first answer to each gold."""
     pairs = np.stack([answers.judge, answers.gold], axis=1)
     return np.sort(np.unique(pairs, axis=0, return_index=True)[1]) if len(pairs) else np.arange(0)
 
 
-def _contested(answers: Answers, first: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether a judge contests a gold, by any of her answers to it."""
+def _contested(answers: AnswersToGold, first: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether a judge contests a gold, by any of their answers to it."""
     loud = set(
         zip(
             answers.judge[answers.contested].tolist(),
@@ -106,7 +106,9 @@ def _best(
     return [str(names[place]) for place in flat.reshape(golds, names.size).argmax(axis=1)]
 
 
-def said_otherwise(found: Mapping[int, Doubt], gold: int, accepted: tuple[str, ...]) -> str | None:
+def find_better_label(
+    found: Mapping[int, GoldDoubt], gold: int, accepted: tuple[str, ...]
+) -> str | None:
     """The label of the best judges, where it is not one that the gold accepts."""
     one = found.get(gold)
     return one.best if one is not None and one.best not in accepted and one.doubt > 0 else None

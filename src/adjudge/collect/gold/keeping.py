@@ -36,7 +36,7 @@ from adjudge.errors import BadSetting, NotFound, Refused
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
 
-_PAGES = 15  # pages of work that a judge does, where nothing is known of her
+_PAGES = 15  # pages of work that a judge does, where nothing is known of them
 _TEXTS = ("query", "need", "title", "text", "url")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.gold.doubt import Answers, Doubt, doubts, said_otherwise
+from adjudge.collect.gold.doubt import AnswersToGold, GoldDoubt, find_better_label, measure_doubts
 from adjudge.collect.items.standing import restore_trust
 from adjudge.collect.rules.policy import Decision, Record, after_regrade, passes
 from adjudge.collect.store.conditions import is_real, of_real_in
@@ -97,7 +97,7 @@ def regrade(request: Request, gold_ids: Sequence[int]) -> Regraded:
 
 
 def tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[str, int, str]]]:
-    """Every judge's answers to gold, counted by kind, try and grade, since her fresh start.
+    """Every judge's answers to gold, counted by kind, try and grade, since their fresh start.
 
     The keys are (kind, try, "right" | "wrong" | "void"); work has try 0.
     """
@@ -198,7 +198,7 @@ def _put_right(request: Request, ids: Sequence[int], done: Regraded) -> None:
 
 
 def _change(judge: StoredRow, decision: Decision) -> dict[str, Any]:
-    """The change of a judge's row after a regrade, with what she is told."""
+    """The change of a judge's row after a regrade, with what they are told."""
     told = [_SAID[event] for event in decision.events if event in _SAID]
     record = decision.record
     if not told and record.seen and (record.seen, record.right) != (judge.seen, judge.right):
@@ -316,7 +316,7 @@ def list_golds(request: Request) -> list[GoldRow]:
             labels=dict(labels[gold].most_common()),
             contests=waiting.get(gold, 0),
             doubt=found[gold].doubt if gold in found and facts.active else 0.0,
-            best_say=said_otherwise(found, gold, facts.accepted) if facts.active else None,
+            best_say=find_better_label(found, gold, facts.accepted) if facts.active else None,
         )
         for gold, facts in request.project.golds.items()
     ]
@@ -324,7 +324,7 @@ def list_golds(request: Request) -> list[GoldRow]:
     return sorted(rows, key=lambda row: (-row.doubt, -row.contests, -row.missed))
 
 
-def _doubts(request: Request) -> Mapping[int, Doubt]:
+def _doubts(request: Request) -> Mapping[int, GoldDoubt]:
     """How doubtful each gold is, from every answer to gold that counts."""
     rows = request.on.execute(
         select(
@@ -346,14 +346,14 @@ def _doubts(request: Request) -> Mapping[int, Doubt]:
     if not rows:
         return {}
     judge, gold, label, right, settled = zip(*rows, strict=True)
-    answers = Answers(
+    answers = AnswersToGold(
         judge=np.array(judge, dtype=np.int64),
         gold=np.array(gold, dtype=np.int64),
         label=np.array(label),
         right=np.array(right, dtype=np.bool_),
         contested=np.array([one is False for one in settled]),
     )
-    return doubts(answers, len(request.project.scale.labels))
+    return measure_doubts(answers, len(request.project.scale.labels))
 
 
 _CONTESTS = (
@@ -406,7 +406,7 @@ def settle(
     upheld: bool,
     answer: str,
 ) -> Contest:
-    """Settle a contest; the judge sees the answer beside her next page."""
+    """Settle a contest; the judge sees the answer beside their next page."""
     row = request.on.execute(
         select(contests.c.judge, contests.c.gold).where(
             contests.c.id == contest, contests.c.project == request.project.id

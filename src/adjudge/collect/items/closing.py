@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.items.counters import set_counters
 from adjudge.collect.rules.adaptive import Knowledge, needed_of, neutral, order_of, rule_of
 from adjudge.collect.rules.routing import item_state
-from adjudge.collect.store.database import Prepared, batches
+from adjudge.collect.store.database import PreparedSelect, batches
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments
 from adjudge.collect.store.settings import knowledge_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
@@ -47,7 +47,7 @@ _JUDGED = (
     .where(items.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(items.c.id, judgments.c.id)
 )
-_HELD = Prepared(
+_HELD = PreparedSelect(
     select(judgments.c.item, judgments.c.judge, judgments.c.label)
     .select_from(items.join(judgments, judgments.c.item == items.c.id))
     .where(
@@ -142,7 +142,7 @@ def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -
 
 
 def _changes(snapshot: ProjectSnapshot, standing: Standing) -> list[dict[str, Any]]:
-    """The items whose counters or state are to be otherwise than they are stored."""
+    """The items whose counters or state are to differ from what is stored."""
     limit = snapshot.policy.set_aside_after
     probability = standing.posterior.max(axis=1)
     needed = needed_of(rule_of(snapshot.policy), standing.trusted, standing.leased, probability)
@@ -166,7 +166,7 @@ def _changes(snapshot: ProjectSnapshot, standing: Standing) -> list[dict[str, An
 def preferred(
     on: Connection, snapshot: ProjectSnapshot, judge: int, queue: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
-    """Candidates for a judge's page (item, topic, rank), those that gain most from her first.
+    """Candidates for a judge's page (item, topic, rank), those that gain most from them first.
 
     As they were in a project with a fixed number. Of a query no more are left than one group has,
     where there are queries enough: a page would else take any of them.

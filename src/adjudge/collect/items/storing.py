@@ -53,7 +53,7 @@ def check_accepted(accepted: Sequence[str], scale: Scale, item: str) -> None:
 
 
 @dataclasses.dataclass(slots=True)
-class Stored:
+class ItemChanges:
     """What storing items and gold changed."""
 
     added: int = 0
@@ -71,7 +71,7 @@ def add_items(
     *,
     scale: Scale,
     policy: Policy,
-) -> Stored:
+) -> ItemChanges:
     """Add or change items and gold; which golds have other answers than before is noted."""
     check_items(given, entries, scale)
     known = {row.name: row for row in on.execute(select(items).where(items.c.project == project))}
@@ -80,7 +80,7 @@ def add_items(
     for entry in entries:
         if entry.item not in names:
             raise BadData(f"gold of {shown(entry.item)}: there is no such item", value=entry.item)
-    stored = Stored()
+    stored = ItemChanges()
     fresh = [item for item in given if item.name not in known]
     _insert_items(on, project, fresh, graded, policy)
     stored.added = len(fresh)
@@ -150,7 +150,7 @@ def set_ranks(on: Connection, ranks: Mapping[int, int]) -> None:
 
 
 def _store_golds(
-    on: Connection, project: int, entries: Sequence[GoldEntry], stored: Stored
+    on: Connection, project: int, entries: Sequence[GoldEntry], stored: ItemChanges
 ) -> None:
     """New golds, and changes of known ones."""
     if not entries:

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, select, update
 from adjudge.collect.judging.pages import make_feedback
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.policy import Decision
-from adjudge.collect.store.database import Bulk, StoredRow
+from adjudge.collect.store.database import BulkInsert, StoredRow
 from adjudge.collect.store.records import figures_of, judge_by_id, write_log
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import contests, judgments, page_rows, pages
@@ -28,7 +28,7 @@ ROWS = (
     .order_by(page_rows.c.row)
 )
 GIVEN = select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
-ADD = Bulk(judgments)
+ADD = BulkInsert(judgments)
 CLOSE = (
     update(pages)
     .where(pages.c.id == bindparam("page"))

@@ -1,4 +1,4 @@
-"""Where a judge comes in: arriving, consenting, and the view of where she stands."""
+"""Where a judge comes in: arriving, consenting, and the view of where they stand."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def _come_again(
 ) -> None:
     """Keep what a participant's newest link says (study, session); the log has the older.
 
-    From an address that sends too many links she comes in all the same, but nothing is written:
-    whoever knows her id could fill the log.
+    From an address that sends too many links they come in all the same, but nothing is written:
+    whoever knows their id could fill the log.
     """
     if known.parameters == arrival.parameters:
         return
@@ -186,7 +186,7 @@ def _make_judge(
     number: int,
     invite: int | None,
 ) -> str:
-    """A new judge in her arm and first stage."""
+    """A new judge in their arm and first stage."""
     dry = arrival.kind == DRY_RUN
     if dry:
         arm = arm_of(request.project, arrival.parameters)

@@ -1,7 +1,7 @@
 """The budget of a project: what is spent, what is in judges' hands, and whether a page fits.
 
 What is in judges' hands counts as spent until it comes back, so that the budget is not passed
-however many judges ask at once. Whoever asks for a page takes her turn first (``take_turn``).
+however many judges ask at once. Whoever asks for a page takes their turn first (``take_turn``).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def spending_of(request: Request) -> Spending:
 
 
 def _is_owed(judge: Any) -> bool:
-    """Whether a judge would be paid for her training alone, if nothing came after it."""
+    """Whether a judge would be paid for their training alone, if nothing came after it."""
     begun = judge.training_seen or (judge.stage == "training" and judge.made)
     return bool(not judge.pages and begun and judge.stage in ("training", "working", "warned"))
 
@@ -127,7 +127,7 @@ def rows_left(request: JudgeRequest, *, turn: bool = True) -> int | None:
     spent = spending_of(request)
     hers = request.policy
     pay = to_micros(hers.pay_per_page)
-    if _is_owed(request.judge):  # so much is kept for her already
+    if _is_owed(request.judge):  # so much is kept for them already
         pay = max(0, pay - to_micros(hers.pay_failed))
     if policy.budget is not None and spent.earned + spent.in_hand + pay > to_micros(policy.budget):
         return 0
@@ -137,7 +137,7 @@ def rows_left(request: JudgeRequest, *, turn: bool = True) -> int | None:
 
 
 def may_begin(request: JudgeRequest) -> bool:
-    """Whether a page could follow the training of a judge, or she has begun it already."""
+    """Whether a page could follow the training of a judge, or they have begun it already."""
     policy = request.project.policy
     if not has_budget(policy) or request.judge.kind == DRY_RUN or request.judge.made > 0:
         return True

@@ -1,7 +1,7 @@
 """Dry runs: somebody goes a judge's whole way to see it, and nothing of it counts.
 
-A dry-run judge is taken in beside the others: she uses up no place of the random assignment to
-arms, her answers are never trusted, and she is in no figure, report or export.
+A dry-run judge is taken in beside the others: they use up no place of the random assignment to
+arms, their answers are never trusted, and they are in no figure, report or export.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Who(Protocol):
 
     @property
     def channel(self) -> str:
-        """By which way she comes."""
+        """By which way they come."""
 
 
 def is_dry_run(parameters: dict[str, Any]) -> bool:
-    """Whether a judge's parameters mark her as one who only tries the project out."""
+    """Whether a judge's parameters mark them as one who only tries the project out."""
     return str(parameters.get(PARAMETER, "")).strip().casefold() not in _NO
 
 

@@ -25,7 +25,7 @@ from adjudge.collect.rules.golds import GoldCard, choose_training, screening_ord
 from adjudge.collect.rules.policy import Policy, resumed
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
 from adjudge.collect.rules.routing import Plan, Slot, compose
-from adjudge.collect.store.database import Bulk, Prepared
+from adjudge.collect.store.database import BulkInsert, PreparedSelect
 from adjudge.collect.store.records import judge_by_id, record_of, to_time
 from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, judgments, page_rows, pages
@@ -64,9 +64,9 @@ _CANDIDATES = (
     .order_by(items.c.rank)
     .limit(bindparam("most"))
 )
-CANDIDATES = Prepared(_CANDIDATES)
-CANDIDATES_IN_ARM = Prepared(_CANDIDATES.where(arm_room))
-_SHOWN = Prepared(
+CANDIDATES = PreparedSelect(_CANDIDATES)
+CANDIDATES_IN_ARM = PreparedSelect(_CANDIDATES.where(arm_room))
+_SHOWN = PreparedSelect(
     select(page_rows.c.gold, func.max(page_rows.c.page).label("page"))
     .where(page_rows.c.judge == bindparam("judge"), text("page_rows.gold IS NOT NULL"))
     .group_by(page_rows.c.gold)
@@ -85,7 +85,7 @@ _OBTAIN = (
     .with_for_update(key_share=True, skip_locked=True)
 )
 _ADD_PAGE = insert(pages).returning(pages.c.id)
-_ADD_ROWS = Bulk(page_rows)
+_ADD_ROWS = BulkInsert(page_rows)
 _SHOW = (
     select(
         page_rows.c.row,
@@ -144,7 +144,7 @@ def _refresher_page(
     request: JudgeRequest,
     rng: np.random.Generator,
 ) -> Page | None:
-    """A page of golds of the kinds that a judge confused, if she is due one and work is open."""
+    """A page of golds of the kinds that a judge confused, if they are due one and work is open."""
     due = due_for(request)
     policy = request.policy
     if due is None or not any_open(request.on, request.judge, policy) or rows_left(request) == 0:
@@ -255,9 +255,9 @@ def _lease(
     rng: np.random.Generator,
     left: int | None,
 ) -> tuple[Plan[int], int] | None:
-    """Items for a judge's next page, leased to her, and how far down the queue she is then.
+    """Items for a judge's next page, leased to them, and how far down the queue they are then.
 
-    She goes through the queue from where she was, so that what she has judged is not looked
+    They go through the queue from where they were, so that what they have judged is not looked
     through again at every page; where the rest does not fill a page, from its beginning. ``left``
     is the most rows of work that the budget allows.
     """
@@ -330,7 +330,7 @@ def _not_obtained(on: Connection, ids: list[int], arm: str, policy: Policy) -> s
     if on.dialect.name != "postgresql":
         return set()
     obtained = list(on.execute(_OBTAIN, {"ids": ids}).scalars())
-    # Only now that they are locked: a judgment of her arm may have regained its trust meanwhile.
+    # Only now that they are locked: a judgment of their arm may have regained its trust meanwhile.
     return set(ids) - with_arm_room(on, obtained, arm, policy.arm_limit)
 
 
@@ -394,7 +394,7 @@ def _store(
 
 
 def _finish(request: JudgeRequest, reason: str) -> None:
-    """Finish a judge for a reason; nothing if she is finished."""
+    """Finish a judge for a reason; nothing if they are finished."""
     if request.judge.stage == "finished":
         return
     request.on.execute(

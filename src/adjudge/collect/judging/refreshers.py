@@ -38,7 +38,7 @@ def is_refresher(page: Any) -> bool:
 
 
 def due_for(request: JudgeRequest) -> tuple[int, dict[Pair, int]] | None:
-    """The number of the refresher that a judge is to do now, and what she confused; else None.
+    """The number of the refresher that a judge is to do now, and what they confused; else None.
 
     Models have none: they do not learn from what they are told.
     """
@@ -62,7 +62,7 @@ def due_for(request: JudgeRequest) -> tuple[int, dict[Pair, int]] | None:
 
 
 def counts_of(on: Connection, project: int) -> dict[str, int]:
-    """How many refreshers each judge has done, by her public id; those who did none are not in."""
+    """How many refreshers each judge has done, by public id; those who did none are not in."""
     wanted = (
         select(judges.c.public, func.count())
         .join(pages, pages.c.judge == judges.c.id)
@@ -73,7 +73,7 @@ def counts_of(on: Connection, project: int) -> dict[str, int]:
 
 
 def refreshers_of(on: Connection, judge: int) -> tuple[RefresherRow, ...]:
-    """The refreshers of one judge, with her accuracy on screening gold before and after each."""
+    """The refreshers of one judge, with their accuracy on screening gold before and after each."""
     done = on.execute(
         select(pages.c.id, pages.c.answered, pages.c.outcome)
         .where(pages.c.judge == judge, _HERS, pages.c.state == "answered")
@@ -121,7 +121,7 @@ def _answers(on: Connection, ids: Sequence[int]) -> dict[int, list[tuple[int, bo
 def refreshers_by_arm(
     on: Connection, rows: Sequence[Any], arms: Sequence[str]
 ) -> tuple[ArmRefreshers, ...]:
-    """Refreshers of each arm, and gold accuracy of who had one before her first and after it."""
+    """Refreshers of each arm, and gold accuracy of who had one before their first and after it."""
     arm_of = {row.id: row.arm for row in rows}
     marks: dict[int, list[int]] = defaultdict(list)
     if rows:

@@ -78,7 +78,7 @@ def submit(
 
 
 def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
-    """Keep a judge's "I disagree" with a gold she was told she missed."""
+    """Keep a judge's "I disagree" with a gold they were told they missed."""
     words = said.strip()
     if not words or len(words) > LONGEST_COMMENT or "\0" in words:
         raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT} characters")
@@ -116,7 +116,7 @@ def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
 
 
 def finish(request: JudgeRequest) -> None:
-    """Finish at the judge's own wish; nothing if she is finished."""
+    """Finish at the judge's own wish; nothing if they are finished."""
     if request.judge.stage == "finished":
         return
     reason = OWN_WISH
@@ -126,7 +126,7 @@ def finish(request: JudgeRequest) -> None:
         if view_judge(request).open_items:
             message = "there is nothing to finish yet: please judge a page first"
             raise Refused("nothing-done", message)
-        reason = NOTHING_LEFT  # a panel's participant needs a code, also where she came too late
+        reason = NOTHING_LEFT  # a panel's participant needs a code, also where they came too late
     if request.judge.page is not None:
         state = request.on.execute(_STATE, {"page": request.judge.page}).scalar()
         if state == "open":
@@ -158,7 +158,7 @@ def submit_work(
         touched += counted_items(request.on, request.judge.id)
     lock_items(request.on, touched)
     dry = request.judge.kind == DRY_RUN
-    if dry and page.state == "open":  # her items go back as they were
+    if dry and page.state == "open":  # their items go back as they were
         end_pages(request.on, [page.id], "returned")
     late = _take_late(request, work, given) if page.state == "expired" and not dry else set()
     made = [

@@ -143,7 +143,7 @@ def answer_row(request: JudgeRequest, public: str, answer: Answer) -> Outcome:
 
 
 def _training_notice(decision: Decision, policy: Policy) -> list[str]:
-    """What a judge is told beside her next page after the end of a try."""
+    """What a judge is told beside their next page after the end of a try."""
     if "training-again" in decision.events:
         return [
             f"Fewer than {policy.training_pass:.0%} of your answers were right. "

@@ -64,7 +64,7 @@ def any_open(on: Connection, judge: StoredRow, policy: Policy) -> bool:
 
 
 def any_left(on: Connection, judge: StoredRow, policy: Policy) -> bool:
-    """Whether some item that she has not judged still lacks trusted judgments of her arm's, or any.
+    """Whether an item that the judge has not judged lacks trusted judgments, of their arm or any.
 
     An arm with a number of its own is done when it has that number, whatever others still lack.
     """
@@ -80,7 +80,7 @@ def in_arm(judge: StoredRow, policy: Policy) -> dict[str, Any]:
 
 
 def view_judge(request: JudgeRequest, *, open_items: bool | None = None) -> JudgeView:
-    """Where a judge stands, for her own pages."""
+    """Where a judge stands, for their own pages."""
     policy = request.policy
     page = None
     if request.judge.page is not None:
@@ -119,7 +119,7 @@ def view_judge(request: JudgeRequest, *, open_items: bool | None = None) -> Judg
 
 
 def ended_untrained(judge: StoredRow, snapshot: ProjectSnapshot) -> bool:
-    """Whether she came when the budget was spent: whoever goes on later has done the training."""
+    """Whether they came when the budget was spent: whoever goes on later has done the training."""
     spent = judge.stage == "finished" and judge.reason == BUDGET_SPENT
     return spent and bool(judge.training_seen < snapshot.training_pairs(judge.arm))
 

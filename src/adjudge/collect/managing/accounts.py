@@ -63,7 +63,7 @@ def make_setup_token(on: Connection) -> str:
 
 
 def set_up(on: Connection, token: str, name: str, password: str, now: float) -> Requester:
-    """The first requester, by the one-time token, which is void afterwards."""
+    """The first requester, by the one-time token, which is no longer valid afterwards."""
     if any_requester(on):
         raise Refused("set-up-done", "this server is set up already")
     kept = read_setting(on, _SETUP)
@@ -214,7 +214,7 @@ def list_tokens(on: Connection, requester: int | None) -> list[Token]:
 
 
 def revoke_token(on: Connection, public: str, requester: int | None) -> None:
-    """Make a token void."""
+    """Revoke a token."""
     change = update(tokens).where(tokens.c.public == public).values(revoked=True)
     if requester is not None:
         change = change.where(tokens.c.requester == requester)

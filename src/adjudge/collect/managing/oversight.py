@@ -16,7 +16,7 @@ from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.judging.refreshers import refreshers_of
 from adjudge.collect.rules.endings import pay_of, reason_of, to_money
 from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
-from adjudge.collect.rules.replay import Replay
+from adjudge.collect.rules.replay import LogReplay
 from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import columns_of, figures_of, lock_judge, record_of, to_time
@@ -96,7 +96,7 @@ def find_judge(request: Request, public: str) -> StoredRow:
 
 
 def describe_judge(request: Request, public: str) -> JudgeDetail:
-    """A judge whole: tallies, confusion against gold, her answers to gold, history."""
+    """A judge whole: tallies, confusion against gold, their answers to gold, history."""
     judge = find_judge(request, public)
     answers = request.on.execute(
         select(
@@ -252,7 +252,7 @@ def cost_of(request: Request) -> Decimal:
 
 def audit(request: Request) -> list[str]:
     """Where the stored state of judges differs from a replay of the log."""
-    replay = Replay().play(read_whole_log(request))
+    replay = LogReplay().play(read_whole_log(request))
     expected, faults = replay.records, list(replay.faults)
     done = refresher_counts(request.on, request.project.id)
     if done != replay.refreshers:

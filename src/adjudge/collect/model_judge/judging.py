@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from adjudge.collect.model_judge.endpoint import Endpoint
-from adjudge.collect.model_judge.ledger import Ledger, key_of
+from adjudge.collect.model_judge.ledger import AnswerLedger, key_of
 from adjudge.collect.model_judge.question import Question, Reply
 from adjudge.collect.values.judging import Answer, Feedback, JudgeView, Outcome, Page, ProjectView
 
@@ -46,7 +46,7 @@ class Work(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class ModelTally:
     """How a model's work went."""
 
     pages: int = 0
@@ -59,19 +59,19 @@ class Tally:
 async def judge(
     work: Work,
     endpoint: Endpoint,
-    ledger: Ledger,
+    ledger: AnswerLedger,
     *,
     concurrency: int = 8,
     most: int | None = None,
     learn: bool = True,
-    on_page: Callable[[Tally], None] | None = None,
-) -> Tally:
+    on_page: Callable[[ModelTally], None] | None = None,
+) -> ModelTally:
     """Judge pages until none is left, the judge is stopped, or ``most`` pairs are judged.
 
     ``learn``: tell the model of its missed golds, as people are told.
     """
     project = work.project()
-    tally = Tally(view=work.arrive())
+    tally = ModelTally(view=work.arrive())
     room = asyncio.Semaphore(concurrency)
     lessons: list[str] = []
     while most is None or tally.judged < most:
@@ -123,9 +123,9 @@ async def _asked(
     guidelines: str,
     labels: tuple[str, ...],
     endpoint: Endpoint,
-    ledger: Ledger,
+    ledger: AnswerLedger,
     room: asyncio.Semaphore,
-    tally: Tally,
+    tally: ModelTally,
 ) -> Reply:
     """The model's answer, from the ledger if it was asked the same before."""
     key = key_of(endpoint.model, guidelines, labels, question)

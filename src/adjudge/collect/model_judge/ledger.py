@@ -16,7 +16,7 @@ from adjudge.errors import BadData
 
 
 @dataclass(slots=True)
-class Ledger:
+class AnswerLedger:
     """Answers by what was asked: model, guidelines, labels and pair. A line of JSON each.
 
     A line is on disk before the answer is used, so a crash loses at most the requests under way; a
@@ -29,7 +29,7 @@ class Ledger:
 
     @classmethod
     @contextmanager
-    def opened(cls, path: Path) -> Iterator[Ledger]:
+    def opened(cls, path: Path) -> Iterator[AnswerLedger]:
         """The ledger in a file, which is made if it is not there."""
         made = cls(path)
         whole = made._read() if path.exists() else ""

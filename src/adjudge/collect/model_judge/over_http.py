@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -19,7 +18,7 @@ from adjudge.collect.values.judging import (
     ProjectView,
     Row,
 )
-from adjudge.errors import Refused, Unavailable
+from adjudge.simulation.http_client import ask_server
 
 _WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between tries while a server is away
 
@@ -86,30 +85,7 @@ class HttpWork:
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
         """The server's answer; while it is away or busy, it is asked again for a while."""
-        problem = ""
-        for wait in (*_WAITS, None):
-            try:
-                response = self._client.request(method, path, json=body)
-            except httpx.TransportError as fault:
-                problem = str(fault) or type(fault).__name__
-            else:
-                if response.is_success:
-                    return response.json()
-                error = _error(response)
-                problem = error["message"]
-                if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
-                    raise Refused(error["code"], f"the server says: {problem}")
-            if wait is not None:
-                time.sleep(wait)
-        raise Unavailable("server-away", f"the server gave no answer: {problem}")
-
-
-def _error(response: httpx.Response) -> dict[str, str]:
-    try:
-        error = response.json()["error"]
-        return {"code": str(error["code"]), "message": str(error["message"])}
-    except (ValueError, KeyError, TypeError):
-        return {"code": "unknown", "message": f"{response.status_code} {response.reason_phrase}"}
+        return ask_server(self._client, method, path, body, waits=_WAITS)[0]
 
 
 def _view(body: dict[str, Any]) -> JudgeView:

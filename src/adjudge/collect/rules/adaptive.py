@@ -117,7 +117,7 @@ def _normal(logs: Floats) -> Floats:  # (item, truth)
 def neutral(scale: Scale) -> Knowledge:
     """What is taken for granted before any fit: every truth as likely, every judge right in 70%.
 
-    The rest of her labels is spread evenly over those that stand for another truth, or for none.
+    The rest of their labels is spread evenly over those that stand for another truth, or for none.
     """
     truths, labels = len(scale.truths), len(scale.labels)
     right = np.arange(truths)[:, None] == np.array(scale.truth_of)[None, :]  # (truth, label)
@@ -187,7 +187,7 @@ def order_of(
 ) -> Integers:
     """Items in the order in which a judge of this confusion should judge them.
 
-    Those below the least first, the fewest first; then those that gain most from her; last those
+    Those below the least first, the fewest first; then those that gain most from them; last those
     that need nothing.
     """
     first = rule.queue(trusted, posterior.max(axis=1), gain_of(posterior, confusion))

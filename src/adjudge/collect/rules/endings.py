@@ -20,7 +20,7 @@ BUDGET_SPENT = "budget-spent"
 
 
 def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
-    """Why a judge is at her stage, in one sentence for herself."""
+    """Why a judge is at their stage, in one sentence for themselves."""
     stage = judge.stage
     if stage == "consent":
         return "Please read what you are asked to do, and agree before you start."
@@ -79,7 +79,7 @@ Ended = Literal["finished", "nothing-left", "failed", "blocked", "unfinished"]
 
 
 def outcome_of(judge: Any) -> Ended:
-    """How a judge's way ended, in a word: what her completion code and her pay depend on."""
+    """How a judge's way ended, in a word: what their completion code and their pay depend on."""
     if judge.stage == "finished" and judge.pages == 0:
         return "nothing-left"
     if judge.stage in ("finished", "failed", "blocked"):
@@ -99,9 +99,9 @@ def code_of(judge: Any, policy: Policy) -> str | None:
 
 
 def way_back(judge: Any, policy: Policy) -> str | None:
-    """The link by which a judge goes back to her panel at the end; None where there is none.
+    """The link by which a judge goes back to their panel at the end; None where there is none.
 
-    The template is the policy's; from her own link come only values, each escaped.
+    The template is the policy's; from their own link come only values, each escaped.
     """
     outcome, code = outcome_of(judge), code_of(judge, policy)
     if outcome == "unfinished" or not policy.return_link:

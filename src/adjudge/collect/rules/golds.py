@@ -115,9 +115,9 @@ def screening_order(
 ) -> list[GoldCard[Key]]:
     """The golds a judge may be screened with next, the most wanted first.
 
-    ``shown`` says when she was shown which: any number that grows with time. Unseen golds alone
+    ``shown`` says when they were shown which: any number that grows with time. Unseen golds alone
     are given while there are any; then, if they may repeat, those shown longest ago come first.
-    Among the unseen, the label she lacks most by ``mix`` comes first; within a label at random.
+    Among the unseen, the label they lack most by ``mix`` comes first; within a label at random.
     """
     fresh = [gold for gold in golds if gold.item not in shown]
     if not fresh:
@@ -202,9 +202,9 @@ def _screening_warnings(
     wanted = round(min(pages * policy.pairs_per_page, work / (1 - share)) * share)
     if spare < wanted:
         said.append(
-            f"A judge who judges all she may meets about {wanted} screening golds, and "
+            f"A judge who judges all they may meets about {wanted} screening golds, and "
             f"{max(0, spare)} are left after the training: then gold "
-            + {"repeat": "repeats.", "none": "stops.", "finish": "runs out and she is finished."}[
+            + {"repeat": "repeats.", "none": "stops.", "finish": "runs out and they are finished."}[
                 policy.gold_runs_out
             ]
         )

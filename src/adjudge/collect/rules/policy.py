@@ -286,8 +286,8 @@ def _channels(value: object) -> tuple[str, ...]:
 class Record:
     """Where a judge stands, as far as decisions need it.
 
-    ``seen`` and ``right`` count the screening golds answered since she came, or since a requester
-    last unblocked her: that is a fresh start. ``warned_at`` is ``seen`` when she was warned.
+    ``seen`` and ``right`` count the screening golds answered since they came, or since a requester
+    last unblocked them: that is a fresh start. ``warned_at`` is ``seen`` when they were warned.
     """
 
     stage: Stage
@@ -362,7 +362,7 @@ def passes(right: int, seen: int, policy: Policy) -> bool:
 def after_page(record: Record, policy: Policy) -> Decision:
     """The decision after a page of work whose golds are already in the record's tallies.
 
-    Below the warning line she is warned, once. Below the blocking line she is blocked, but only
+    Below the warning line they are warned, once. Below the blocking line they are blocked, but only
     after a warning and further golds. A warned judge whose accuracy recovers works on as before;
     falling below the line again brings no second warning.
     """
@@ -415,7 +415,7 @@ def blocked_by_hand(record: Record) -> Record:
 def unblocked_by_hand(record: Record) -> Record:
     """The record after a requester unblocked the judge: a fresh start, tallies from nought.
 
-    One who was blocked before she came to work goes on where she was.
+    One who was blocked before they came to work goes on where they were.
     """
     early = record.before in ("consent", "training", "failed")
     stage: Stage = record.before if early and record.before else "working"

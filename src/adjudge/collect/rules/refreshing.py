@@ -1,7 +1,7 @@
-"""Targeted training: when a judge gets a refresher, of which golds, and what she is told of it.
+"""Targeted training: when a judge gets a refresher, of which golds, and what they are told of it.
 
 The future work of Le and others (2010): after a block of mistakes, training on the kinds of result
-that she confused. Pure functions on plain values; randomness comes in as a generator.
+that they confused. Pure functions on plain values; randomness comes in as a generator.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _TOLD = 3  # kinds of mistake that are named to a judge
 def is_due(policy: Policy, *, misses: int, had: int) -> bool:
     """Whether a judge gets a refresher now.
 
-    ``misses`` are golds missed in work since her last refresher, or since her (fresh) start;
-    ``had`` the refreshers she has done.
+    ``misses`` are golds missed in work since their last refresher, or since their (fresh) start;
+    ``had`` the refreshers they have done.
     """
     if policy.refresher_pairs == 0 or had >= policy.refreshers:
         return False
@@ -39,8 +39,8 @@ def confusions(missed: Iterable[Pair]) -> dict[Pair, int]:
 def label_weights(confused: Mapping[Pair, int]) -> dict[str, int]:
     """How much each label is to be trained.
 
-    A mistake has two sides: the label that she did not see, and the one that she took it for. Both
-    are shown, since what tells them apart is what she has to learn.
+    A mistake has two sides: the label that was right, and the one that was given. Both are shown,
+    since what tells them apart is what the judge has to learn.
 
     >>> label_weights({("Spam", "Off Topic"): 2, ("Matching", "Off Topic"): 1})
     {'Spam': 2, 'Off Topic': 3, 'Matching': 1}
@@ -60,9 +60,9 @@ def choose_refresher(
     *,
     seen: Iterable[Key] = (),
 ) -> list[Key]:
-    """The golds of a refresher: of the labels that she confused alone, in proportion, mixed.
+    """The golds of a refresher: of the labels that they confused alone, in proportion, mixed.
 
-    Within a label golds that she has not seen come first. A label with too little gold is made up
+    Within a label golds that they have not seen come first. A label with too little gold is made up
     from the others, so that the refresher is as long as their gold allows.
     """
     weights = label_weights(confused)
@@ -87,7 +87,7 @@ def choose_refresher(
 
 
 def why(confused: Mapping[Pair, int]) -> str:
-    """Why a judge gets a refresher, in words for herself."""
+    """Why a judge gets a refresher, in words for themselves."""
     total = sum(confused.values())
     results = "1 result whose answer is known" if total == 1 else (
         f"{total} results whose answers are known"

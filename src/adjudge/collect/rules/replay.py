@@ -27,7 +27,7 @@ from adjudge.collect.values.requesting import LogEntry
 
 @dataclass(slots=True)
 class _Judge:
-    """A judge in the replay: her record, and every answer she gave to gold."""
+    """A judge in the replay: their record, and every answer they gave to gold."""
 
     arm: str
     record: Record
@@ -37,7 +37,7 @@ class _Judge:
     mark: int = 0  # how much of ``work`` came before the last refresher
 
 
-class Replay:
+class LogReplay:
     """Plays a log, entry by entry; ``records`` is where judges stand."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Replay:
         done = {name: judge.refreshers for name, judge in self._judges.items()}
         return {name: count for name, count in done.items() if count}
 
-    def play(self, entries: Iterable[LogEntry]) -> Replay:
+    def play(self, entries: Iterable[LogEntry]) -> LogReplay:
         """Play entries in order."""
         for entry in entries:
             self._step(entry)

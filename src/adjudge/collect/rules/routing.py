@@ -86,9 +86,9 @@ def compose(
 
     A page of few rows may be all gold, when it is gold's turn.
 
-    ``work`` are items she may be given with their topics, the first to be judged first; ``golds``
-    the golds she may be given, the most wanted first. ``shown`` and ``golds_shown`` count the rows
-    and golds she has been shown in work pages so far. ``seed`` is the judge's own: it says when
+    ``work`` are items they may be given with their topics, the first to be judged first; ``golds``
+    the golds they may be given, the most wanted first. ``shown`` and ``golds_shown`` count the rows
+    and golds they have been shown in work pages so far. ``seed`` is the judge's own: it says when
     gold is due.
     """
     pile = _Pile.of(work, golds, rng)

@@ -1,4 +1,4 @@
-"""How far a judge can be trusted, from her answers to gold: two ways to say "below the line"."""
+"""How far a judge can be trusted, from their answers to gold: two ways to say "below the line"."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_below(
     """Whether a judge with these golds counts as below the line.
 
     ``share``: the share correct so far is below it (the paper's). ``beta``: it is more probable
-    than ``confidence`` that her accuracy is below it. Never before ``least`` golds.
+    than ``confidence`` that their accuracy is below it. Never before ``least`` golds.
     """
     if seen < least:
         return False

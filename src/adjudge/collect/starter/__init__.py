@@ -10,7 +10,7 @@ from importlib import resources
 
 import numpy as np
 
-from adjudge.collect.starter.catalogue import CATALOGUE, Made, made
+from adjudge.collect.starter.catalogue import CATALOGUE, MadeItem, made
 from adjudge.collect.values.project import GoldEntry, Item, Project, Role
 from adjudge.data.scale import Scale
 
@@ -68,7 +68,7 @@ def _kinds(mix: tuple[float, ...], count: int, rng: np.random.Generator) -> list
     return [LABELS[kind] for kind in rng.choice(len(LABELS), size=count, p=shares)]
 
 
-def _item(name: str, topic: str, query: str, department: str, result: Made) -> Item:
+def _item(name: str, topic: str, query: str, department: str, result: MadeItem) -> Item:
     return Item(
         name=name, topic=topic, query=query, category=department, document=name.split("/")[1],
         title=result.title, text=result.text,

@@ -10,7 +10,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class CatalogueProduct:
     """A kind of product: how people search it, what it is sold as, what is sold beside it."""
 
     query: str
@@ -20,7 +20,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeItem:
     """One made search result with its right label and the reason for it."""
 
     title: str
@@ -29,10 +29,10 @@ class Made:
     reason: str
 
 
-def _catalogue() -> tuple[Product, ...]:
+def _catalogue() -> tuple[CatalogueProduct, ...]:
     text = resources.files(__package__).joinpath("catalogue.csv").read_text("utf-8")
     return tuple(
-        Product(
+        CatalogueProduct(
             query=row["query"],
             department=row["department"],
             forms=tuple(row["forms"].split("|")),
@@ -65,31 +65,33 @@ _SOLICITING = (
 )
 
 
-def made(product: Product, labels: list[str], rng: np.random.Generator) -> tuple[str, list[Made]]:
+def made(
+    product: CatalogueProduct, labels: list[str], rng: np.random.Generator
+) -> tuple[str, list[MadeItem]]:
     """A query for the product, and a result for each wanted label."""
     return product.query, [_RESULTS[label](product, rng) for label in labels]
 
 
-def _matching(product: Product, rng: np.random.Generator) -> Made:
+def _matching(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     form = _pick(product.forms, rng)
-    return Made(
+    return MadeItem(
         f"{_pick(_MAKERS, rng)} {form}", _words(rng), "Matching",
         f"This is what a person who searches '{product.query}' most likely wants.",
     )  # fmt: skip
 
 
-def _beside(product: Product, rng: np.random.Generator) -> Made:
+def _beside(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     thing = _pick(product.beside, rng)
-    return Made(
+    return MadeItem(
         f"{_pick(_MAKERS, rng)} {thing}", _words(rng), "Not Matching",
         f"It goes with a '{product.query}' but is none: accessories and parts are Not Matching.",
     )  # fmt: skip
 
 
-def _elsewhere(product: Product, rng: np.random.Generator) -> Made:
+def _elsewhere(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     others = [other for other in CATALOGUE if other.department != product.department]
     other = others[int(rng.integers(len(others)))]
-    return Made(
+    return MadeItem(
         f"{_pick(_MAKERS, rng)} {_pick(other.forms, rng)}",
         f"{_words(rng)} People who bought a {product.query} also looked at this.",
         "Off Topic",
@@ -98,9 +100,9 @@ def _elsewhere(product: Product, rng: np.random.Generator) -> Made:
     )  # fmt: skip
 
 
-def _soliciting(product: Product, rng: np.random.Generator) -> Made:
+def _soliciting(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     title, text = _SOLICITING[int(rng.integers(len(_SOLICITING)))]
-    return Made(
+    return MadeItem(
         f"{title} ({product.query})",
         text,
         "Spam",

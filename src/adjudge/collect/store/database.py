@@ -129,7 +129,7 @@ def batches(ids: Iterable[int]) -> Iterator[list[int]]:
         yield ordered[start : start + _BATCH]
 
 
-class Bulk:
+class BulkInsert:
     """Many rows into one table, past the machinery that a row would cost each time.
 
     Every row is a dictionary of the same columns, whose values the driver takes as they are.
@@ -156,7 +156,7 @@ class Bulk:
             on.exec_driver_sql(text, [tuple(row[name] for name in order) for row in rows])
 
 
-class Prepared:
+class PreparedSelect:
     """A select that is run very often: compiled once, its rows taken as the driver gives them."""
 
     def __init__(self, statement: sa.Select[Any]) -> None:

@@ -1,4 +1,4 @@
-"""A judge's row in the store: reading it under a lock, her record, and lines of the log."""
+"""A judge's row in the store: reading it under a lock, their record, and lines of the log."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ judges = Table(
     _count("right"),
     Column("warned_at", Integer),
     Column("fresh_from", Big, nullable=False, server_default="0"),  # judgments.id: see Record
-    _count("made"),  # pages made for her
+    _count("made"),  # pages made for them
     _count("pages"),  # pages of work answered
     _count("judged"),
     _count("worked"),  # of them, answers to work rather than to gold
@@ -186,7 +186,7 @@ judges = Table(
     _count("shown"),  # rows shown in pages of work
     _count("golds_shown"),
     Column("earned", BigInteger, nullable=False, server_default="0"),
-    Column("page", Big),  # the page she has open
+    Column("page", Big),  # the page they have open
     Column("reached", Big, nullable=False, server_default="0"),  # items.rank: see pages._lease
     Column("notice", JSON, nullable=False),
     UniqueConstraint("project", "channel", "key"),

@@ -71,9 +71,9 @@ class ArmDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmRefreshers:
-    """Refreshers of one arm: gold accuracy of who had one, before her first and after it.
+    """Refreshers of one arm: gold accuracy of who had one, before their first and after it.
 
-    Who gets one has just missed golds, so that she would do better afterwards by chance alone:
+    Who gets one has just missed golds, so that they would do better afterwards by chance alone:
     what a refresher does is seen between arms with and without.
     """
 

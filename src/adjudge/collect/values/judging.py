@@ -69,17 +69,17 @@ class ProjectView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeView:
-    """Where a judge stands: all that her own pages may show."""
+    """Where a judge stands: all that their own pages may show."""
 
     judge: str  # random public id
     project: str  # slug
     kind: Kind
     stage: Stage
-    reason: str  # one sentence for the judge: why she is at this stage
-    judged: int  # pairs she has answered outside training
-    pages: int  # pages she has answered outside training
-    open_items: bool  # whether a page could be made for her now
-    page: str | None  # the page she has open, to resume
+    reason: str  # one sentence for the judge: why they are at this stage
+    judged: int  # pairs they have answered outside training
+    pages: int  # pages they have answered outside training
+    open_items: bool  # whether a page could be made for them now
+    page: str | None  # the page they have open, to resume
     training_done: int  # pairs answered in the present try
     training_pairs: int  # pairs in a try; 0 where there is no training
     training_right: int
@@ -87,11 +87,11 @@ class JudgeView:
     gold_seen: int  # screening golds answered, as far as they count
     gold_right: int
     accuracy: float | None  # gold_right / gold_seen; None before the first
-    warned: bool  # whether she was warned, now or before
+    warned: bool  # whether they were warned, now or before
     pay: Decimal  # earned so far
     currency: str
     completion_code: str | None
-    return_link: str | None = None  # back to the panel she came from, with the code in it
+    return_link: str | None = None  # back to the panel they came from, with the code in it
     notice: tuple[str, ...] = ()  # sentences to show once beside the next page
 
 
@@ -128,7 +128,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page of rows that is hers until it expires. Nothing in it tells gold from work."""
+    """A page of rows that is theirs until it expires. Nothing in it tells gold from work."""
 
     page: str  # random public id
     kind: Literal["training", "work"]

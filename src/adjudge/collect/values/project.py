@@ -72,7 +72,7 @@ class GoldEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One arm: its name, and what it has otherwise than the project; None is as the project has it.
+    """One arm: its name, and what differs from the project; None is as the project has it.
 
     A mix is a share for each label, ``uniform``, or ``any`` (gold as it comes).
     """

@@ -17,10 +17,10 @@ Standing = Literal["trusted", "surplus", "untrusted"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requester:
-    """Someone who may log in: sees her own projects, an admin everyone's."""
+    """Someone who may log in: sees their own projects, an admin everyone's."""
 
     requester: str  # random public id
-    name: str  # what she logs in with
+    name: str  # what they log in with
     admin: bool
     made: datetime
 
@@ -209,7 +209,7 @@ class GoldAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefresherRow:
-    """One refresher of a judge: what led to it, how it went, and her screening gold around it."""
+    """One refresher of a judge: what led to it, how it went, and their screening gold around it."""
 
     number: int
     time: datetime
@@ -243,8 +243,8 @@ class JudgeDetail:
     golds: tuple[GoldAnswer, ...]  # newest first
     history: tuple[LogEntry, ...]  # newest first
     refreshers: tuple[RefresherRow, ...] = ()
-    participant: str = ""  # her id at the panel that she came from
-    parameters: dict[str, str] = field(default_factory=dict)  # of her link: study, session
+    participant: str = ""  # their id at the panel that they came from
+    parameters: dict[str, str] = field(default_factory=dict)  # of their link: study, session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

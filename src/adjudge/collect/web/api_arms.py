@@ -12,7 +12,7 @@ from adjudge.collect.experiments.arms import preset_arms, read_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_projects import Listing, services_of
-from adjudge.collect.web.api_values import FAULTS, ArmIn, Name, Sent, Shares, Short, Slug, send
+from adjudge.collect.web.api_values import FAULTS, ApiInput, ArmIn, Name, Shares, Short, Slug, send
 from adjudge.errors import BadSetting
 
 router = APIRouter(tags=["arms"], responses=FAULTS, dependencies=[Security(BEARER)])
@@ -20,7 +20,7 @@ Resamples = Annotated[int, Field(ge=0, le=10_000)]
 Seed = Annotated[int, Field(ge=0, le=2**53)]
 
 
-class ArmsIn(Sent):
+class ArmsIn(ApiInput):
     """Arms in their order, or the name of a preset; ``population`` is what that mix stands for."""
 
     arms: list[ArmIn] = Field(default=[], max_length=50)
@@ -28,7 +28,7 @@ class ArmsIn(Sent):
     population: Shares | None = None
 
 
-class ReportIn(Sent):
+class ReportIn(ApiInput):
     """What to measure arms by: the true labels of judged items, by the items' names."""
 
     test: dict[Name, Name] = Field(min_length=1, max_length=200_000)

@@ -15,9 +15,9 @@ from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_projects import Listing, ListOut, listed, services_of
 from adjudge.collect.web.api_values import (
     FAULTS,
+    ApiInput,
     Name,
     Reason,
-    Sent,
     Shares,
     Short,
     Slug,
@@ -30,7 +30,7 @@ Role = Literal["training", "screening", "both"]
 Mix = Literal["any", "uniform"] | Shares
 
 
-class DesignIn(Sent):
+class DesignIn(ApiInput):
     """A split of the gold: how many train and in which label mix; ``store`` false only looks."""
 
     training: Annotated[int, Field(ge=0, le=10_000)] | None = None
@@ -40,7 +40,7 @@ class DesignIn(Sent):
     store: bool = True
 
 
-class ApproveIn(Sent):
+class ApproveIn(ApiInput):
     """An item that becomes gold, by a person's word."""
 
     item: Name
@@ -49,14 +49,14 @@ class ApproveIn(Sent):
     role: Role = "screening"
 
 
-class DeclineIn(Sent):
+class DeclineIn(ApiInput):
     """An item that shall not be suggested as gold, or may be again."""
 
     item: Name
     again: bool = False
 
 
-class WishIn(Sent):
+class WishIn(ApiInput):
     """What a plan is for; pay and share of gold are the policy's if they are not given."""
 
     accuracy: Annotated[float, Field(gt=0, lt=1)]

@@ -18,6 +18,8 @@ from adjudge.collect.web import uploading
 from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_values import (
     FAULTS,
+    ApiInput,
+    ApiOutput,
     ArmIn,
     Comment,
     Guide,
@@ -28,10 +30,8 @@ from adjudge.collect.web.api_values import (
     Passage,
     PublicId,
     Reason,
-    Sent,
     Short,
     Slug,
-    Told,
     plain,
     send,
 )
@@ -48,7 +48,7 @@ Number = Annotated[int, Field(ge=0, le=2**53)]
 Listing = dict[str, Any]
 
 
-class ItemIn(Sent):
+class ItemIn(ApiInput):
     """One item to judge."""
 
     name: Name
@@ -63,7 +63,7 @@ class ItemIn(Sent):
     image: Paragraph = ""
 
 
-class GoldIn(Sent):
+class GoldIn(ApiInput):
     """The known answer to an item."""
 
     item: Name
@@ -73,7 +73,7 @@ class GoldIn(Sent):
     role: Literal["training", "screening", "both"] = "both"
 
 
-class ProjectIn(Sent):
+class ProjectIn(ApiInput):
     """A project: labels with commas between them, or < where they have an order."""
 
     name: Key
@@ -86,32 +86,32 @@ class ProjectIn(Sent):
     arms: list[ArmIn] = Field(default=[], max_length=50)
 
 
-class StateIn(Sent):
+class StateIn(ApiInput):
     """The state a project is to have."""
 
     state: Literal["open", "paused", "closed"]
 
 
-class GuidelinesIn(Sent):
+class GuidelinesIn(ApiInput):
     """Guidelines, in Markdown."""
 
     guidelines: Guide
 
 
-class PanelIn(Sent):
+class PanelIn(ApiInput):
     """A panel by its name, and settings of one's own that go with it."""
 
     panel: Literal["prolific"]
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
-class ReasonIn(Sent):
+class ReasonIn(ApiInput):
     """Why, for the log."""
 
     reason: Line = ""
 
 
-class GoldEdit(Sent):
+class GoldEdit(ApiInput):
     """A change of gold; what is not given stays."""
 
     item: Name
@@ -122,26 +122,26 @@ class GoldEdit(Sent):
     active: bool | None = None
 
 
-class SettleIn(Sent):
+class SettleIn(ApiInput):
     """The answer to a judge who disagreed."""
 
     upheld: bool
     answer: Comment = ""
 
 
-class InvitesIn(Sent):
+class InvitesIn(ApiInput):
     """Whom invitations are for, one each."""
 
     notes: list[Short] = Field(min_length=1, max_length=1_000)
 
 
-class ModelIn(Sent):
+class ModelIn(ApiInput):
     """The model to fit."""
 
     model: Literal[refit.MODEL_NAMES]  # type: ignore[valid-type]
 
 
-class ListOut(Told):
+class ListOut(ApiOutput):
     """A list of things."""
 
     results: list[dict[str, Any]]
@@ -417,7 +417,7 @@ def _linked(request: Request, invites: list[Any]) -> list[dict[str, Any]]:
 
 @router.delete("/projects/{project}/invites/{invite}", status_code=204)
 def revoke_invite(request: Request, project: Slug, invite: PublicId) -> Response:
-    """Make an invitation void."""
+    """Revoke an invitation."""
     services_of(request, project).judges.revoke_invite(project, invite)
     return Response(status_code=204)
 

@@ -36,13 +36,13 @@ Ticket = Annotated[str, InPath(pattern=r"^[A-Za-z0-9_.-]+$", max_length=400)]
 Position = Annotated[int, InPath(ge=1, le=100_000)]
 
 
-class Sent(BaseModel):
+class ApiInput(BaseModel):
     """What a caller sends: nothing but what is named."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Told(BaseModel):
+class ApiOutput(BaseModel):
     """What a caller gets: nothing but what is named."""
 
     model_config = ConfigDict(extra="forbid")
@@ -55,8 +55,8 @@ Shares = Annotated[dict[Name, Share], Field(max_length=100)]
 Mixed = Literal["any", "uniform", "population"] | Shares
 
 
-class ArmIn(Sent):
-    """An arm: its name, and what it has otherwise than the project."""
+class ArmIn(ApiInput):
+    """An arm: its name, and what differs from the project."""
 
     name: Key
     training_mix: Mixed | None = None
@@ -75,7 +75,7 @@ class ArmIn(Sent):
 # -- errors
 
 
-class Fault(Told):
+class Fault(ApiOutput):
     """One thing that is wrong with a request."""
 
     at: str
@@ -92,7 +92,7 @@ class ErrorBody(BaseModel):
     faults: list[Fault] | None = None
 
 
-class Error(Told):
+class Error(ApiOutput):
     """The one shape of every error."""
 
     error: ErrorBody
@@ -117,7 +117,7 @@ FAULTS: dict[int | str, dict[str, Any]] = {
 # -- judging
 
 
-class ArrivalIn(Sent):
+class ArrivalIn(ApiInput):
     """Who comes to judge: the same key of the same token is the same judge, always."""
 
     key: Key
@@ -126,7 +126,7 @@ class ArrivalIn(Sent):
     consent: bool = False
 
 
-class AnswerIn(Sent):
+class AnswerIn(ApiInput):
     """One answer: a label of the scale, or one of the others."""
 
     row: int = Field(ge=1, le=100_000)
@@ -139,33 +139,33 @@ class AnswerIn(Sent):
         return Answer(row=self.row, label=self.label, comment=self.comment, seconds=self.seconds)
 
 
-class AnswersIn(Sent):
+class AnswersIn(ApiInput):
     """The answers to a page, with its key: sent twice, they are stored once."""
 
     key: Key
     answers: list[AnswerIn] = Field(max_length=10_000)
 
 
-class DraftIn(Sent):
+class DraftIn(ApiInput):
     """Answers that are kept but not yet sent."""
 
     answers: list[AnswerIn] = Field(max_length=10_000)
 
 
-class LabelIn(Sent):
+class LabelIn(ApiInput):
     """The answer to one row of a training page."""
 
     label: Name
 
 
-class ContestIn(Sent):
+class ContestIn(ApiInput):
     """Why a gold is wrong."""
 
     row: int = Field(ge=1, le=100_000)
     text: SomeComment
 
 
-class JudgeOut(Told):
+class JudgeOut(ApiOutput):
     """Where a judge stands."""
 
     judge: str
@@ -192,14 +192,14 @@ class JudgeOut(Told):
     notice: list[str]
 
 
-class ArrivalOut(Told):
-    """A judge, and the ticket by which the holder of this token acts for her."""
+class ArrivalOut(ApiOutput):
+    """A judge, and the ticket by which the holder of this token acts for them."""
 
     ticket: str
     judge: JudgeOut
 
 
-class RowOut(Told):
+class RowOut(ApiOutput):
     """One result to judge."""
 
     row: int
@@ -209,7 +209,7 @@ class RowOut(Told):
     image: str
 
 
-class GroupOut(Told):
+class GroupOut(ApiOutput):
     """The results of one query."""
 
     query: str
@@ -218,7 +218,7 @@ class GroupOut(Told):
     rows: list[RowOut]
 
 
-class FeedbackOut(Told):
+class FeedbackOut(ApiOutput):
     """What is told of one gold."""
 
     row: int
@@ -229,7 +229,7 @@ class FeedbackOut(Told):
     contested: bool
 
 
-class AnswerOut(Told):
+class AnswerOut(ApiOutput):
     """An answer that is kept."""
 
     row: int
@@ -238,7 +238,7 @@ class AnswerOut(Told):
     seconds: float | None
 
 
-class PageOut(Told):
+class PageOut(ApiOutput):
     """A page of results; nothing in it tells gold from work."""
 
     page: str
@@ -253,14 +253,14 @@ class PageOut(Told):
     why: str
 
 
-class NextOut(Told):
+class NextOut(ApiOutput):
     """The next page, or none and where the judge stands."""
 
     page: PageOut | None
     judge: JudgeOut | None
 
 
-class OutcomeOut(Told):
+class OutcomeOut(ApiOutput):
     """What came of answers."""
 
     page: str
@@ -270,7 +270,7 @@ class OutcomeOut(Told):
     again: bool
 
 
-class BriefOut(Told):
+class BriefOut(ApiOutput):
     """What a judge may know of a project."""
 
     slug: str

@@ -21,11 +21,11 @@ DONE = {
     "made": "The project is made. Open it to judges when it is ready.",
     "starter": "The starter project is open to judges.",
     "password": "The password is changed.",
-    "token-void": "The token is void.",
+    "token-void": "The token is revoked.",
     "requester": "The requester can log in now.",
     "state": "The state is changed.",
-    "blocked": "The judge is blocked; her judgments are untrusted, and their items open again.",
-    "unblocked": "The judge is unblocked, and her judgments count again.",
+    "blocked": "The judge is blocked; their judgments are untrusted, and their items open again.",
+    "unblocked": "The judge is unblocked, and their judgments count again.",
     "imported": "The files are imported.",
     "gold": "The gold is changed, and every answer to it graded anew.",
     "settled": "The judge will see your answer.",
@@ -39,7 +39,7 @@ DONE = {
     "panel": "What the panel asks for is set; the overview says what is still missing.",
     "arms": "The arms are set; the log has their new version.",
     "invited": "The invitations are made.",
-    "invite-void": "The invitation is void.",
+    "invite-void": "The invitation is revoked.",
     "asked": "The consensus is asked for; it appears here when it is ready.",
     "deleted": "The project is deleted.",
 }
@@ -63,13 +63,13 @@ class Entered:
     services: RequesterServices
 
     def show(self, template: str, *, status: int = 200, **context: Any) -> Response:
-        """A page with her name on it."""
+        """A page with their name on it."""
         return state_of(self.request).pages.show(
             self.request, template, status=status, requester=self.requester, **context
         )
 
     def show_project(self, tab: str, template: str, slug: str, **context: Any) -> Response:
-        """A page of one project of hers."""
+        """A page of one project of theirs."""
         project: ProjectSummary = context.pop("project", None) or self.services.projects.get(slug)
         here = f"{root(self.request)}/projects/{quote(slug)}"
         context.setdefault("done", done(self.request))

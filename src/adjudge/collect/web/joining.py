@@ -46,7 +46,7 @@ def invite_link(request: Request, invite: Invite) -> str:
 
 
 def resume_link(request: Request, view: JudgeView) -> str:
-    """The link by which a judge goes on with her own work on another device."""
+    """The link by which a judge goes on with their own work on another device."""
     state = state_of(request)
     # By the day, so that the same page is the same page when it is loaded again.
     ends = int((time.time() // _DAY + 1 + state.settings.judge_days) * _DAY)
@@ -54,7 +54,7 @@ def resume_link(request: Request, view: JudgeView) -> str:
 
 
 def dry_run_link(request: Request, project: str, arm: str) -> str:
-    """A link by which somebody tries the project out, as one judge of her own; it lasts a day."""
+    """A link by which somebody tries the project out, as one judge of their own; it lasts a day."""
     held = {"p": project, "d": f"dry-run-{secrets.token_urlsafe(12)}", "a": arm}
     return _link(request, {**held, "e": int(time.time() + _DAY)})
 

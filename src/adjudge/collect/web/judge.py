@@ -40,7 +40,7 @@ _COMMENT = 2_000  # characters
 
 @router.get("/j/{project}")
 def work(request: Request, project: str) -> Response:
-    """Where a judge goes on: whatever is next for her."""
+    """Where a judge goes on: whatever is next for them."""
     state = state_of(request)
     arrival = joining.from_panel(request, project)
     if arrival is not None:
@@ -121,7 +121,7 @@ async def finish(request: Request, project: str) -> Response:
 
 @router.post("/j/{project}/more")
 async def more(request: Request, project: str) -> Response:
-    """Go on after stopping: a page is asked for, which takes her up again."""
+    """Go on after stopping: a page is asked for, which takes them up again."""
     await read_form(request)
     _, judge = _session(request, project)
     await run_in_threadpool(state_of(request).judging.page, judge)
@@ -307,7 +307,7 @@ def _next(request: Request, view: JudgeView) -> Response:
 
 
 def _welcome(request: Request, project: ProjectView, view: JudgeView | None) -> Response:
-    # A person counts the right answers she needs, not shares.
+    # A person counts the right answers they need, not shares.
     needed = -(-round(project.training_pass * project.training_pairs * 1000) // 1000)
     return _show(
         request,
@@ -340,7 +340,7 @@ def _end(request: Request, view: JudgeView) -> Response:
 
 
 def _wait(request: Request, view: JudgeView) -> Response:
-    """Nothing for her at the moment, but it is not over."""
+    """Nothing for them at the moment, but it is not over."""
     project = state_of(request).judging.project(view.project, judge=view.judge)
     return _show(request, "judge/wait.html", project, view)
 

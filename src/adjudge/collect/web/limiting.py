@@ -31,7 +31,7 @@ class Newcomers:
         self._came: OrderedDict[str, list[float]] = OrderedDict()
 
     def admit(self, name: str, limits: Limits) -> float:
-        """Count one more of this name and give 0, or give the seconds that she has to wait."""
+        """Count one more of this name and give 0, or give the seconds that they have to wait."""
         now = self._clock()
         longest = max((seconds for most, seconds in limits if most), default=0.0)
         with self._lock:

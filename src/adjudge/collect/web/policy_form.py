@@ -35,7 +35,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "screening_pairs": ("Other results for those golds", ""),
     "screening_mix": ("Labels of hidden gold", "any, uniform, or shares"),
     "gold_runs_out": ("When a judge has seen all gold", ""),
-    "feedback": ("Tell a judge what she missed", ""),
+    "feedback": ("Tell a judge what they missed", ""),
     "trust": ("How trust is reckoned", "share: right among seen; beta: posterior."),
     "warn_below": ("Warn below", "Accuracy on gold, from 0 to 1."),
     "block_below": ("Block below", "After a warning."),
@@ -105,7 +105,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FormPart:
     """Settings that belong together: those to tick, and those to fill in."""
 
     title: str
@@ -113,12 +113,12 @@ class Part:
     fields: list[Field]
 
 
-def parts(policy: Policy) -> list[Part]:
+def parts(policy: Policy) -> list[FormPart]:
     """Every setting of a policy, part by part."""
-    made: list[Part] = []
+    made: list[FormPart] = []
     for field in fields(policy):
         if field.name in _PARTS or not made:
-            made.append(Part(_PARTS.get(field.name, "Policy"), [], []))
+            made.append(FormPart(_PARTS.get(field.name, "Policy"), [], []))
         ticked = field.kind in ("flag", "several")
         (made[-1].flags if ticked else made[-1].fields).append(field)
     return made

@@ -52,7 +52,7 @@ async def dry_run(request: Request, project: str) -> Response:
     """Go the way of a judge, without anything counting."""
     form = await read_form(request)
     who = await run_in_threadpool(entered, request)
-    await run_in_threadpool(who.services.projects.get, project)  # hers, or it is not there
+    await run_in_threadpool(who.services.projects.get, project)  # theirs, or it is not there
     link = dry_run_link(request, project, form.text("arm", most=200))
     return go(request, link.removeprefix(origin(request) + root(request)))
 

@@ -108,7 +108,7 @@ def _invite(request: Request, project: str, form: Form) -> Response:
 
 @router.post("/settings/invites/{invite}/revoke")
 async def revoke_invite(request: Request, project: str, invite: str) -> Response:
-    """Make an invitation void."""
+    """Revoke an invitation."""
     await read_form(request)
     who = await run_in_threadpool(entered, request)
     await run_in_threadpool(who.services.judges.revoke_invite, project, invite)

@@ -1,4 +1,4 @@
-"""The requester's way in, her account and the list of her projects."""
+"""The requester's way in, their account and the list of their projects."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _account(who: Entered, *, secret: str = "", problem: str = "", status: int =
 
 @router.post("/account/password")
 async def change_password(request: Request) -> Response:
-    """Change one's own password; every other session of hers ends."""
+    """Change one's own password; every other session of theirs ends."""
     form = await read_form(request)
     return await run_in_threadpool(_change_password, request, form)
 
@@ -233,7 +233,7 @@ def _make_token(request: Request, form: Form) -> Response:
 
 @router.post("/account/tokens/{token}/revoke")
 async def revoke_token(request: Request, token: str) -> Response:
-    """Make an API token void."""
+    """Revoke an API token."""
     await read_form(request)
     who = await run_in_threadpool(entered, request)
     await run_in_threadpool(who.services.accounts.revoke_token, token)

@@ -26,7 +26,7 @@ class Session:
     id: str
     requester: str = ""
     stamp: str = ""  # of the requester's password, so that a new one ends older sessions
-    since: float = 0.0  # when she logged in
+    since: float = 0.0  # when they logged in
     judges: dict[str, str] = field(default_factory=dict)  # project: judge
     read: list[str] = field(default_factory=list)  # warned judges who read the guidelines again
     changed: bool = False

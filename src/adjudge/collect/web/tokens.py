@@ -26,12 +26,12 @@ class Holder:
     requester: Requester
 
     def may_judge(self, project: str) -> None:
-        """Complain unless the token lets its holder judge in a project."""
+        """Refuse unless the token lets its holder judge in a project."""
         if self.token.project is not None and self.token.project != project:
             raise Refused("token-scope", f"this token is not for the project {project!r}")
 
     def may_request(self) -> None:
-        """Complain unless the token has the powers of a requester."""
+        """Refuse unless the token has the powers of a requester."""
         if self.token.scope != "requester":
             raise Refused("token-scope", "this token may only judge; wanted one of scope requester")
 

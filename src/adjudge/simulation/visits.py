@@ -1,8 +1,8 @@
-"""What an actor can do at a desk where judgments are collected, whatever the desk is made of.
+"""What a made judge can do where judgments are collected, in this process or at a server.
 
-A desk in this process, for experiments, and a client of a server over HTTP look the same from
-here, so that the same actors work at both. An actor sees what a judge would see: the rows of a
-sheet as text, what she is told of them, and her own stage. Nothing tells gold from work.
+A client in this process, for experiments, and a client of a server over HTTP look the same from
+here, so that the same judges work at both. A made judge sees what any judge would see: the rows of
+a sheet as text, the feedback on them, and their own stage. Nothing tells gold from work.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Sheet:
     kind: Literal["training", "work"]
     rows: tuple[str, ...]  # what is shown of each result
     labels: tuple[str, ...]
-    page: object = None  # what the desk itself needs to know its own page again
+    page: object = None  # what the client itself needs to know its own page again
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class GoldFeedback:
     """What is told of one gold that was answered: every one in training, the missed in work."""
 
     row: int  # its place on the sheet, from 0
@@ -35,25 +35,25 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a sheet: where the actor stands now, and what she was told."""
+class SheetOutcome:
+    """What came of a sheet: where the judge stands now, and the feedback."""
 
     stage: Stage
-    told: tuple[Told, ...] = ()
+    feedback: tuple[GoldFeedback, ...] = ()
 
 
-class Desk(Protocol):
-    """A place where judges come, answer sheets and are told; ``key`` is who the judge is."""
+class JudgingClient(Protocol):
+    """Where judges come, answer sheets and get feedback; ``key`` is who the judge is."""
 
     def arrive(self, key: str) -> Stage:
-        """Take in someone who came, with her consent; the stage she begins at."""
+        """Take in someone who came, with their consent; the stage they begin at."""
         ...
 
     def sheet(self, key: str) -> Sheet | None:
-        """The next sheet for her; None where there is nothing, for now or for good."""
+        """The next sheet for them; None where there is nothing, for now or for good."""
         ...
 
-    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> Outcome:
+    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> SheetOutcome:
         """Hand in a label for each row of a sheet."""
         ...
 
@@ -63,40 +63,40 @@ class Desk(Protocol):
 
 
 class Visitor(Protocol):
-    """Someone who can be sent to a desk."""
+    """Someone who can be sent to judge."""
 
     def stays(self, stage: Stage, sheets: int) -> bool:
-        """Whether she goes on, at a stage at which she has answered so many sheets."""
+        """Whether they go on, at a stage at which they have answered so many sheets."""
         ...
 
     def answer(self, sheet: Sheet) -> list[str]:
         """A label for each row."""
         ...
 
-    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
-        """Take in what she was told."""
+    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
+        """Take in what they were told."""
         ...
 
 
-def visit(visitor: Visitor, desk: Desk, key: str) -> Iterator[Stage]:
-    """A judge's way through, one sheet a step, so that many can be at the desk in turns.
+def visit(visitor: Visitor, client: JudgingClient, key: str) -> Iterator[Stage]:
+    """A judge's way through, one sheet a step, so that many can be at work in turns.
 
-    It ends when she leaves, is sent away, or there is nothing left for her to do.
+    It ends when they leave, are sent away, or there is nothing left for them to do.
     """
-    stage = desk.arrive(key)
+    stage = client.arrive(key)
     answered = {"training": 0, "work": 0}
     while stage in AT_WORK:
         kind = "training" if stage == "training" else "work"
         if not visitor.stays(stage, answered[kind]):
-            desk.leave(key)
+            client.leave(key)
             return
-        sheet = desk.sheet(key)
+        sheet = client.sheet(key)
         if sheet is None:
-            desk.leave(key)
+            client.leave(key)
             return
         labels = visitor.answer(sheet)
-        outcome = desk.submit(key, sheet, labels)
-        visitor.learn(sheet, labels, outcome.told)
+        outcome = client.submit(key, sheet, labels)
+        visitor.learn(sheet, labels, outcome.feedback)
         answered[sheet.kind] += 1
         stage = outcome.stage
         yield stage

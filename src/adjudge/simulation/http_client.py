@@ -1,8 +1,8 @@
-"""A desk that is a server elsewhere: actors judge over its HTTP API, as any script or model may.
+"""A client of a server: made judges judge over its HTTP API, as any script or model may.
 
 Nothing here knows what the server is made of. A request that got no answer, since the connection
 was lost or the server is away or busy, is sent again: the key of a page makes that safe. What the
-server has acknowledged goes into a ``Ledger``, so that its own account can be compared with it.
+server has acknowledged goes into a ``CrowdRecord``, to be compared with the server's own account.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import quote
@@ -19,7 +19,7 @@ from urllib.parse import quote
 import httpx
 
 from adjudge.errors import BadSetting, Refused, Unavailable
-from adjudge.simulation.desk import AT_WORK, Outcome, Sheet, Stage, Told
+from adjudge.simulation.visits import AT_WORK, GoldFeedback, Sheet, SheetOutcome, Stage
 
 _FIRST, _LONGEST = 0.05, 1.0  # seconds between two tries, at first and at most
 _LOOK = 0.2  # seconds between two looks for a page, where there is none for now
@@ -38,7 +38,7 @@ class Acknowledged:
 
 
 @dataclass(slots=True, eq=False)
-class Ledger:
+class CrowdRecord:
     """What a crowd knows of its own work: what was acknowledged, how long it took, what failed."""
 
     given: list[Acknowledged] = field(default_factory=list)
@@ -71,14 +71,14 @@ class _Seat:
     stage: Stage = "training"
     ticket: str = ""
     judge: str = ""
-    open_items: bool = True  # whether there was work for her when she came
+    open_items: bool = True  # whether there was work for them when they came
     page: dict[str, Any] | None = None
     rows: list[int] = field(default_factory=list)  # of a training page, still to be answered
     pages: int = 0  # of work, answered
 
 
-class HttpDesk:
-    """The desk of one project at a server. Safe to share between threads, one judge a thread.
+class HttpClient:
+    """The client of one project at a server. Safe to share between threads, one judge a thread.
 
     ``patience`` is how many seconds a request is sent again while the server is away or busy, and
     ``wait`` how many a judge waits for a page where all open items are in others' hands.
@@ -91,7 +91,7 @@ class HttpDesk:
         project: str,
         token: str,
         *,
-        ledger: Ledger | None = None,
+        record: CrowdRecord | None = None,
         patience: float = 60.0,
         wait: float = 0.0,
         one_line: bool = False,
@@ -99,7 +99,7 @@ class HttpDesk:
         if not server.startswith(("http://", "https://")):
             raise BadSetting("server", server, "an address such as http://127.0.0.1:8100")
         self.project = project
-        self.ledger = ledger or Ledger()
+        self.record = record or CrowdRecord()
         self._patience = patience
         self._wait = wait
         self._server = f"{server.rstrip('/')}/api/v1"
@@ -129,7 +129,7 @@ class HttpDesk:
             if refusal.code != "token-scope":
                 raise
             return {}
-        return {head(row["query"], row["title"]): row["accepted"][0] for row in rows}
+        return {item_key(row["query"], row["title"]): row["accepted"][0] for row in rows}
 
     def arm(self, key: str) -> str:
         """The arm that a judge who came was put into, as a requester may know."""
@@ -158,7 +158,7 @@ class HttpDesk:
         return seat.stage
 
     def had_work(self, key: str) -> bool:
-        """Whether there was something for a judge to do when she came."""
+        """Whether there was something for a judge to do when they came."""
         return self._seats[key].open_items
 
     def stage(self, key: str) -> Stage:
@@ -180,7 +180,7 @@ class HttpDesk:
             time.sleep(_LOOK)
         return _sheet(seat)
 
-    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> Outcome:
+    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> SheetOutcome:
         """Hand in a sheet: one row in training, a whole page in work."""
         seat = self._seats[key]
         page, rows = cast(tuple[dict[str, Any], tuple[int, ...]], sheet.page)
@@ -199,16 +199,16 @@ class HttpDesk:
                 raise
             seat.page, seat.rows = None, []
             seat.stage = "blocked" if refusal.code == "blocked" else seat.stage
-            return Outcome(seat.stage)
+            return SheetOutcome(seat.stage)
         self._acknowledged(seat, sheet, labels)
         seat.stage = _stage(body["judge"])
         places = {row: place for place, row in enumerate(rows)}
-        told = [
-            Told(places[entry["row"]], tuple(entry["accepted"]), entry["right"])
+        feedback = [
+            GoldFeedback(places[entry["row"]], tuple(entry["accepted"]), entry["right"])
             for entry in body["feedback"]
             if entry["row"] in places
         ]
-        return Outcome(seat.stage, tuple(told))
+        return SheetOutcome(seat.stage, tuple(feedback))
 
     def leave(self, key: str) -> None:
         """Finish, where there is something to finish; else just go away."""
@@ -220,7 +220,7 @@ class HttpDesk:
     def _acknowledged(self, seat: _Seat, sheet: Sheet, labels: Sequence[str]) -> None:
         """Note what was stored; the page is done with, or one row of it."""
         page, rows = cast(tuple[dict[str, Any], tuple[int, ...]], sheet.page)
-        self.ledger.add(
+        self.record.add(
             [
                 Acknowledged(seat.judge, page["page"], row, label, sheet.kind)
                 for row, label in zip(rows, labels, strict=True)
@@ -244,31 +244,67 @@ class HttpDesk:
         self, client: httpx.Client, method: str, path: str, sent: Any = None, *, what: str = ""
     ) -> Any:
         """The server's answer; the request is sent again while the server is away or busy."""
-        until = time.monotonic() + self._patience
-        pause, problem = _FIRST, ""
-        while True:
-            begun = time.perf_counter()
-            try:
-                response = client.request(method, path, json=sent)
-            except httpx.TransportError as fault:
-                code, problem = "connection-lost", str(fault) or type(fault).__name__
-            else:
-                if response.is_success:
-                    if what:
-                        self.ledger.took(what, time.perf_counter() - begun)
-                    return response.json()
-                code, problem = _error(response)
-                if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
-                    self.ledger.count(self.ledger.refused, code)
-                    raise Refused(code, f"the server says: {problem}")
-            self.ledger.count(self.ledger.again, code)
-            if time.monotonic() + pause > until:
-                raise Unavailable("server-away", f"the server gave no answer: {problem}")
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST)
+        try:
+            body, seconds = ask_server(
+                client,
+                method,
+                path,
+                sent,
+                waits=_pauses(self._patience),
+                on_again=lambda code: self.record.count(self.record.again, code),
+            )
+        except Refused as refusal:
+            self.record.count(self.record.refused, refusal.code)
+            raise
+        if what:
+            self.record.took(what, seconds)
+        return body
 
 
-def head(query: str, title: str) -> str:
+def _pauses(patience: float) -> Iterator[float]:
+    """Seconds to wait before each further try, until patience ends."""
+    until, pause = time.monotonic() + patience, _FIRST
+    while time.monotonic() + pause <= until:
+        yield pause
+        pause = min(2 * pause, _LONGEST)
+
+
+def ask_server(
+    client: httpx.Client,
+    method: str,
+    path: str,
+    sent: Any = None,
+    *,
+    waits: Iterable[float],
+    on_again: Callable[[str], None] | None = None,
+) -> tuple[Any, float]:
+    """The answer of a server's HTTP API, and the seconds that the last try took.
+
+    While the server is away or busy the request is sent again, after each of ``waits``. Any other
+    error is ``Refused`` with the server's code and words.
+    """
+    pauses = iter(waits)
+    while True:
+        begun = time.perf_counter()
+        try:
+            response = client.request(method, path, json=sent)
+        except httpx.TransportError as fault:
+            code, problem = "connection-lost", str(fault) or type(fault).__name__
+        else:
+            if response.is_success:
+                return response.json(), time.perf_counter() - begun
+            code, problem = _error(response)
+            if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                raise Refused(code, f"the server says: {problem}")
+        if on_again is not None:
+            on_again(code)
+        pause = next(pauses, None)
+        if pause is None:
+            raise Unavailable("server-away", f"the server gave no answer: {problem}")
+        time.sleep(pause)
+
+
+def item_key(query: str, title: str) -> str:
     """What tells a result from others: its query and its title, each on one line."""
     return f"{' '.join(query.split())}\n{' '.join(title.split())}"
 
@@ -286,10 +322,10 @@ def _take(seat: _Seat, page: dict[str, Any]) -> None:
 
 
 def _sheet(seat: _Seat) -> Sheet:
-    """The page as an actor sees it: of a training page, the next row alone."""
+    """The page as a judge sees it: of a training page, the next row alone."""
     page = cast(dict[str, Any], seat.page)
     shown = {
-        row["row"]: f"{head(group['query'], row['title'])}\n{row['text']}"
+        row["row"]: f"{item_key(group['query'], row['title'])}\n{row['text']}"
         for group in page["groups"]
         for row in group["rows"]
     }
@@ -308,4 +344,4 @@ def _error(response: httpx.Response) -> tuple[str, str]:
         error = response.json()["error"]
         return str(error["code"]), str(error["message"])
     except (ValueError, KeyError, TypeError):
-        return f"http-{response.status_code}", response.reason_phrase or "no reason given"
+        return f"http-{response.status_code}", f"{response.status_code} {response.reason_phrase}"

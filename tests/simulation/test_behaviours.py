@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from adjudge.errors import BadSetting
-from adjudge.simulation.actors import (
-    Actor,
+from adjudge.simulation.behaviours import (
     Clicker,
     Colluder,
+    ColludingRing,
     Ethical,
+    LabelSpammer,
+    MadeJudge,
     Patience,
-    Ring,
-    Spammer,
-    right_answers,
+    find_right_answers,
 )
-from adjudge.simulation.desk import Sheet, Told
+from adjudge.simulation.visits import GoldFeedback, Sheet
 
 LABELS = ("a", "b", "c")
 THETA = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
@@ -31,11 +31,11 @@ def work(*rows: str) -> Sheet:
     return Sheet("work", rows, LABELS)
 
 
-def told_that(actor: Ethical | Spammer, right: str, times: int = 1) -> None:
+def told_that(actor: Ethical | LabelSpammer, right: str, times: int = 1) -> None:
     """Tell an actor so often that her answer was wrong and what it should have been."""
     wrong = next(label for label in LABELS if label != right)
     for _ in range(times):
-        actor.learn(Sheet("training", ("x",), LABELS), [wrong], [Told(0, (right,), False)])
+        actor.learn(Sheet("training", ("x",), LABELS), [wrong], [GoldFeedback(0, (right,), False)])
 
 
 def test_an_ethical_judge_without_anchoring_is_her_confusion_matrix() -> None:
@@ -61,18 +61,18 @@ def test_an_anchored_judge_takes_the_mix_for_a_prior() -> None:
 
 def test_a_right_answer_teaches_as_well_as_a_correction() -> None:
     labels = ["a", "b", "c"]
-    told = [Told(0, ("a", "b"), True), Told(2, ("b", "a"), False)]
-    assert right_answers(labels, told) == {0: "a", 2: "b"}
+    told = [GoldFeedback(0, ("a", "b"), True), GoldFeedback(2, ("b", "a"), False)]
+    assert find_right_answers(labels, told) == {0: "a", 2: "b"}
     judge = Ethical(THETA, SIGHT, rng())
     judge.learn(work("is a", "is b", "is c"), labels, told)
-    assert judge.told.tolist() == [2, 2, 1]
+    assert judge.feedback.tolist() == [2, 2, 1]
 
 
 def test_a_judge_may_learn_the_mix_in_training_alone() -> None:
     judge = Ethical(THETA, SIGHT, rng(), anchoring=1.0, learns_at_work=False)
     told_that(judge, "a", 2)
-    judge.learn(work("is b"), ["a"], [Told(0, ("b",), False)])
-    assert judge.told.tolist() == [3, 1, 1]
+    judge.learn(work("is b"), ["a"], [GoldFeedback(0, ("b",), False)])
+    assert judge.feedback.tolist() == [3, 1, 1]
 
 
 def test_anchoring_below_nought_is_refused() -> None:
@@ -82,7 +82,7 @@ def test_anchoring_below_nought_is_refused() -> None:
 
 
 def test_a_spammer_gives_the_commonest_label_so_far() -> None:
-    spammer = Spammer(rng(3))
+    spammer = LabelSpammer(rng(3))
     first = spammer.answer(work("is a", "is b"))
     assert first[0] == first[1]
     told_that(spammer, "b")
@@ -91,12 +91,12 @@ def test_a_spammer_gives_the_commonest_label_so_far() -> None:
     assert spammer.answer(work("is a")) == ["c"]
     told_that(spammer, "b")
     assert spammer.answer(work("is a")) == ["b"]  # a tie: b was there first
-    assert {Spammer(rng(seed)).answer(work("x"))[0] for seed in range(30)} == set(LABELS)
+    assert {LabelSpammer(rng(seed)).answer(work("x"))[0] for seed in range(30)} == set(LABELS)
 
 
 def test_a_clicker_gives_every_label_alike_and_learns_nothing() -> None:
     clicker = Clicker(rng())
-    clicker.learn(work("is a"), ["b"], [Told(0, ("a",), False)])
+    clicker.learn(work("is a"), ["b"], [GoldFeedback(0, ("a",), False)])
     answers = clicker.answer(work(*["is a"] * 9_000))
     assert [answers.count(label) / 9_000 for label in LABELS] == pytest.approx(
         [1 / 3] * 3, abs=0.02
@@ -104,22 +104,22 @@ def test_a_clicker_gives_every_label_alike_and_learns_nothing() -> None:
 
 
 def test_colluders_agree_and_pass_on_the_golds_they_were_told() -> None:
-    ring = Ring(rng(1))
+    ring = ColludingRing(rng(1))
     one, other = Colluder(ring), Colluder(ring)
     page = work(*[f"text {number}" for number in range(40)])
     given = one.answer(page)
     assert other.answer(page) == given
     assert len(set(given)) == 3
     right = "b" if given[7] != "b" else "c"
-    one.learn(page, given, [Told(7, (right,), False)])
+    one.learn(page, given, [GoldFeedback(7, (right,), False)])
     after = other.answer(page)
     assert after[7] == right
     assert after[:7] + after[8:] == given[:7] + given[8:]
 
 
 def test_patience_is_by_stage() -> None:
-    actor = Actor(Clicker(rng()), Patience(training=2, pages=1))
+    actor = MadeJudge(Clicker(rng()), Patience(training=2, pages=1))
     assert [actor.stays("training", done) for done in range(3)] == [True, True, False]
     assert [actor.stays("working", done) for done in range(2)] == [True, False]
     assert [actor.stays("warned", done) for done in range(2)] == [True, False]
-    assert Actor(Clicker(rng())).stays("working", 10**9)
+    assert MadeJudge(Clicker(rng())).stays("working", 10**9)

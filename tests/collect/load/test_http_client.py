@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import BadSetting, Refused, Unavailable
-from adjudge.simulation.http_desk import HttpDesk, head
+from adjudge.simulation.http_client import HttpClient, item_key
 from crowds import acknowledged, stored_judgments
 from sites import LABELS, Site, served
 
@@ -37,43 +37,43 @@ def looked(rows: tuple[str, ...]) -> list[str]:
 
 def test_a_judge_is_trained_works_is_told_and_finishes(site: Site) -> None:
     slug = site.open_project(judgments_per_item=1)
-    desk = HttpDesk(site.url, slug, token_of(site, "requester", slug))
-    assert desk.labels() == LABELS
-    golds = desk.golds()
+    client = HttpClient(site.url, slug, token_of(site, "requester", slug))
+    assert client.labels() == LABELS
+    golds = client.golds()
     assert len(golds) == 16
-    assert golds[head("lamp kind 0", "A good lamp, g0")] == "Good"
-    assert desk.arrive("anna") == "training"
-    first = desk.sheet("anna")
+    assert golds[item_key("lamp kind 0", "A good lamp, g0")] == "Good"
+    assert client.arrive("anna") == "training"
+    first = client.sheet("anna")
     assert first is not None
     assert (first.kind, len(first.rows), first.labels) == ("training", 1, LABELS)
     wrong = [LABELS[1 - LABELS.index(looked(first.rows)[0])]]
-    outcome = desk.submit("anna", first, wrong)
+    outcome = client.submit("anna", first, wrong)
     assert [(one.row, one.right, one.accepted) for one in outcome.told] == [
         (0, False, (looked(first.rows)[0],))
     ]
     stages = []
-    while (sheet := desk.sheet("anna")) is not None:
-        stages.append(desk.submit("anna", sheet, looked(sheet.rows)).stage)
+    while (sheet := client.sheet("anna")) is not None:
+        stages.append(client.submit("anna", sheet, looked(sheet.rows)).stage)
     assert stages[:3] == ["training", "training", "working"]
-    assert desk.stage("anna") == "finished"
-    desk.leave("anna")
-    assert acknowledged(desk.ledger) == stored_judgments(site.parts.database)
-    assert desk.ledger.again == desk.ledger.refused == {}
-    assert len(desk.ledger.seconds["train"]) == 4
-    desk.close()
+    assert client.stage("anna") == "finished"
+    client.leave("anna")
+    assert acknowledged(client.record) == stored_judgments(site.parts.database)
+    assert client.record.again == client.record.refused == {}
+    assert len(client.record.seconds["train"]) == 4
+    client.close()
 
 
 def test_coming_back_goes_on_in_the_middle_of_the_training(site: Site) -> None:
     slug = site.open_project()
     token = token_of(site, "judge", slug)
-    desk = HttpDesk(site.url, slug, token)
-    assert desk.golds() == {}  # it may not know
-    desk.arrive("anna")
-    sheet = desk.sheet("anna")
+    client = HttpClient(site.url, slug, token)
+    assert client.golds() == {}  # it may not know
+    client.arrive("anna")
+    sheet = client.sheet("anna")
     assert sheet is not None
-    desk.submit("anna", sheet, looked(sheet.rows))
-    desk.close()
-    again = HttpDesk(site.url, slug, token)
+    client.submit("anna", sheet, looked(sheet.rows))
+    client.close()
+    again = HttpClient(site.url, slug, token)
     assert again.arrive("anna") == "training"
     following = again.sheet("anna")
     assert following is not None
@@ -83,18 +83,18 @@ def test_coming_back_goes_on_in_the_middle_of_the_training(site: Site) -> None:
 
 def test_what_the_server_refuses_is_told(site: Site) -> None:
     slug = site.open_project()
-    desk = HttpDesk(site.url, slug, "not a token")
+    client = HttpClient(site.url, slug, "not a token")
     with pytest.raises(Refused) as told:
-        desk.labels()
+        client.labels()
     assert told.value.code == "bad-token"
-    assert desk.ledger.refused == {"bad-token": 1}
+    assert client.record.refused == {"bad-token": 1}
     with pytest.raises(BadSetting):
-        HttpDesk("127.0.0.1:8100", slug, "x")
-    away = HttpDesk("http://127.0.0.1:9", slug, "x", patience=0.2)
+        HttpClient("127.0.0.1:8100", slug, "x")
+    away = HttpClient("http://127.0.0.1:9", slug, "x", patience=0.2)
     with pytest.raises(Unavailable, match="the server gave no answer"):
         away.labels()
-    assert away.ledger.again["connection-lost"] >= 2
-    desk.close()
+    assert away.record.again["connection-lost"] >= 2
+    client.close()
     away.close()
 
 
@@ -137,18 +137,18 @@ def test_a_lost_or_busy_answer_is_asked_for_again_and_noted_once() -> None:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Faulty)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    desk = HttpDesk(f"http://127.0.0.1:{server.server_port}", "p", "x")
+    client = HttpClient(f"http://127.0.0.1:{server.server_port}", "p", "x")
     try:
-        desk.arrive("anna")
-        sheet = desk.sheet("anna")
+        client.arrive("anna")
+        sheet = client.sheet("anna")
         assert sheet is not None
-        assert desk.submit("anna", sheet, ["x"]).stage == "working"
+        assert client.submit("anna", sheet, ["x"]).stage == "working"
     finally:
-        desk.close()
+        client.close()
         server.shutdown()
         server.server_close()
     assert len(sent) == 3
     assert len(set(sent)) == 1
     assert json.loads(sent[0]) == {"key": "k", "answers": [{"row": 1, "label": "x"}]}
-    assert len(desk.ledger.given) == 1
-    assert desk.ledger.again == {"connection-lost": 1, "database-busy": 1}
+    assert len(client.record.given) == 1
+    assert client.record.again == {"connection-lost": 1, "database-busy": 1}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from adjudge.simulation.actors import Actor, Clicker, Patience
-from adjudge.simulation.desk import Outcome, Sheet, Stage, visit
+from adjudge.simulation.behaviours import Clicker, MadeJudge, Patience
+from adjudge.simulation.visits import Sheet, SheetOutcome, Stage, visit
 
 LABELS = ("a", "b")
 
@@ -34,21 +34,21 @@ class Counter:
             return None
         return Sheet("work", ("one", "two"), LABELS)
 
-    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> Outcome:
+    def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> SheetOutcome:
         assert len(labels) == len(sheet.rows)
         self.asked.append(sheet.kind)
         if sheet.kind == "training":
             self.trained += 1
-            return Outcome("working" if self.trained == 3 else "training")
+            return SheetOutcome("working" if self.trained == 3 else "training")
         self.worked += 1
-        return Outcome("blocked" if self.worked == self.blocks_after else "working")
+        return SheetOutcome("blocked" if self.worked == self.blocks_after else "working")
 
     def leave(self, key: str) -> None:
         self.asked.append("leave")
 
 
-def clicker(**patience: float) -> Actor:
-    return Actor(Clicker(np.random.default_rng(0)), Patience(**patience))
+def clicker(**patience: float) -> MadeJudge:
+    return MadeJudge(Clicker(np.random.default_rng(0)), Patience(**patience))
 
 
 @pytest.mark.parametrize(
@@ -62,16 +62,16 @@ def clicker(**patience: float) -> Actor:
     ],
 )
 def test_a_visit_ends_when_it_should(
-    patience: dict[str, float], desk: Counter, wanted: list[str]
+    patience: dict[str, float], client: Counter, wanted: list[str]
 ) -> None:
-    stages = list(visit(clicker(**patience), desk, "me"))
-    assert desk.asked == ["arrive me", *wanted]
+    stages = list(visit(clicker(**patience), client, "me"))
+    assert client.asked == ["arrive me", *wanted]
     assert len(stages) == len([word for word in wanted if word != "leave"])
 
 
 def test_nothing_happens_before_the_first_step() -> None:
-    desk = Counter(1)
-    steps = visit(clicker(), desk, "me")
-    assert desk.asked == []
+    client = Counter(1)
+    steps = visit(clicker(), client, "me")
+    assert client.asked == []
     assert next(steps) == "training"
-    assert desk.asked == ["arrive me", "training"]
+    assert client.asked == ["arrive me", "training"]

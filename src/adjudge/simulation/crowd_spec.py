@@ -1,12 +1,12 @@
-"""Who comes to a desk: stated numbers of actors of stated behaviour, and how they are sent there.
+"""Who comes to judge: stated numbers of made judges of stated behaviour, and how they are sent.
 
-``ethical(accuracy, anchoring)``  looks, and errs as often as she is told to
+``ethical(accuracy, anchoring)``  looks, and errs as often as they are told to
 ``spammer``                       gives the label that was right most often so far
 ``random``                        gives any label
 ``colluder``                      shares a ring with all the other colluders
 ``dropout(pairs)``                is ethical, and vanishes in the middle of something
 
-What a result truly is, only gold says. ``MadeSight`` makes up the rest from the text and a seed:
+What a result truly is, only gold says. ``MadeTruths`` makes up the rest from the text and a seed:
 the same text is the same to everyone who looks.
 """
 
@@ -24,25 +24,25 @@ from numpy.typing import NDArray
 
 from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadSetting, UnknownName
-from adjudge.simulation.actors import (
-    Actor,
+from adjudge.simulation.behaviours import (
     Behaviour,
     Clicker,
     Colluder,
+    ColludingRing,
     Ethical,
-    Ring,
-    Sight,
-    Spammer,
+    KnownTruths,
+    LabelSpammer,
+    MadeJudge,
 )
-from adjudge.simulation.desk import Desk, Sheet, Stage, Told, visit
+from adjudge.simulation.visits import GoldFeedback, JudgingClient, Sheet, Stage, visit
 
-ROLES = ("ethical", "spammer", "random", "colluder", "dropout")
+BEHAVIOURS = ("ethical", "spammer", "random", "colluder", "dropout")
 _SETTINGS = {"ethical": ("accuracy", "anchoring"), "dropout": ("pairs",)}
 _EXAMPLE = "'ethical:80,spammer:10,random:10'"
 _PART = re.compile(r"([A-Za-z_-]+)\s*(?:\(([^()]*)\)\s*)?(?::\s*(.*))?")
 
 
-class MadeSight(Mapping[str, int]):
+class MadeTruths(Mapping[str, int]):
     """The truth of every text: what gold says, else made up from the text and the seed."""
 
     def __init__(self, labels: int, known: Mapping[str, int], seed: int) -> None:
@@ -65,13 +65,13 @@ class MadeSight(Mapping[str, int]):
         return len(self._known)
 
 
-def sight_of(labels: Sequence[str], golds: Mapping[str, str], seed: int) -> MadeSight:
-    """The sight of a crowd that is told the gold, by ``http_desk.head``."""
+def make_truths(labels: Sequence[str], golds: Mapping[str, str], seed: int) -> MadeTruths:
+    """The truths that a crowd sees which knows the gold, by ``http_client.item_key``."""
     known = {top: labels.index(label) for top, label in golds.items() if label in labels}
-    return MadeSight(len(labels), known, seed)
+    return MadeTruths(len(labels), known, seed)
 
 
-class Gone(Exception):
+class DroppedOut(Exception):
     """Someone vanished: closed the window, with a page open."""
 
 
@@ -83,31 +83,31 @@ class Dropout:
         self._left = pairs
 
     def answer(self, sheet: Sheet) -> list[str]:
-        """Labels, while she is there."""
+        """Labels, while they are there."""
         self._left -= len(sheet.rows)
         if self._left < 0:
-            raise Gone
+            raise DroppedOut
         return self._behaviour.answer(sheet)
 
-    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
-        """As her behaviour does."""
-        self._behaviour.learn(sheet, labels, told)
+    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
+        """As their behaviour does."""
+        self._behaviour.learn(sheet, labels, feedback)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One kind of actor, with its settings and its weight."""
+class CrowdPart:
+    """One kind of judge, with its settings and its weight."""
 
-    role: str
+    kind: str
     settings: Mapping[str, float]
     weight: float
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
-    """A crowd to come: kinds of actors with weights, and how many there are in all."""
+class CrowdSpec:
+    """A crowd to come: kinds of judges with weights, and how many there are in all."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[CrowdPart, ...]
     judges: int
 
     def __post_init__(self) -> None:
@@ -117,8 +117,8 @@ class Cast:
             raise BadSetting("population", "", f"at least one judge, such as {_EXAMPLE}")
 
     @classmethod
-    def parse(cls, text: str, *, judges: int | None = None) -> Cast:
-        """A cast as people write it: ``ethical(0.9):150,spammer:20,random:20,dropout:10``.
+    def parse(cls, text: str, *, judges: int | None = None) -> CrowdSpec:
+        """A crowd as people write it: ``ethical(0.9):150,spammer:20,random:20,dropout:10``.
 
         Weights are numbers of judges, or shares of ``judges`` where that is given.
         """
@@ -127,24 +127,28 @@ class Cast:
             for part in parts:
                 if part.weight != int(part.weight):
                     wanted = "a whole number of judges, or --judges beside it"
-                    raise BadSetting(f"weight of {part.role}", part.weight, wanted)
+                    raise BadSetting(f"weight of {part.kind}", part.weight, wanted)
             judges = int(sum(part.weight for part in parts))
         return cls(parts, judges)
 
     @property
-    def roles(self) -> tuple[str, ...]:  # (judge,)
-        """The role of each judge, in the order of the parts; sizes by largest remainder."""
-        return tuple(part.role for part in self._players())
+    def kinds(self) -> tuple[str, ...]:  # (judge,)
+        """The kind of each judge, in the order of the parts; sizes by largest remainder."""
+        return tuple(part.kind for part in self._members())
 
-    def actors(self, sight: Sight, labels: int, rng: np.random.Generator) -> list[Actor]:
-        """The actors, each with a chance of her own, in the order of ``roles``."""
-        ring = Ring(np.random.default_rng(rng.integers(2**63)))
+    def make_judges(
+        self, truths: KnownTruths, labels: int, rng: np.random.Generator
+    ) -> list[MadeJudge]:
+        """The judges, each with a random stream of their own, in the order of ``kinds``."""
+        ring = ColludingRing(np.random.default_rng(rng.integers(2**63)))
         return [
-            Actor(_behaviour(part, sight, labels, np.random.default_rng(rng.integers(2**63)), ring))
-            for part in self._players()
+            MadeJudge(
+                _behaviour(part, truths, labels, np.random.default_rng(rng.integers(2**63)), ring)
+            )
+            for part in self._members()
         ]
 
-    def _players(self) -> list[Part]:
+    def _members(self) -> list[CrowdPart]:
         weights = np.array([part.weight for part in self.parts])
         share = weights / weights.sum() * self.judges
         sizes = np.floor(share).astype(np.int64)
@@ -154,44 +158,44 @@ class Cast:
         return [part for part, size in pairs for _ in range(int(size))]
 
 
-def _part(text: str) -> Part:
+def _part(text: str) -> CrowdPart:
     """One kind with its settings and weight: ``ethical(0.9,0.5):80``."""
     found = _PART.fullmatch(text)
     if found is None:
         raise BadSetting("population", text, f"kinds of judges, such as {_EXAMPLE}")
-    role, inside, after = found.groups()
-    if role not in ROLES:
-        raise UnknownName("kind of judge", role, ROLES)
+    kind, inside, after = found.groups()
+    if kind not in BEHAVIOURS:
+        raise UnknownName("kind of judge", kind, BEHAVIOURS)
     weight = 1.0 if after is None else as_number(after)
     if weight is None or weight < 0:
-        raise BadSetting(f"weight of {role}", after, "a number, 0 or more")
-    names = _SETTINGS.get(role, ())
+        raise BadSetting(f"weight of {kind}", after, "a number, 0 or more")
+    names = _SETTINGS.get(kind, ())
     values = [] if inside is None else [as_number(one.strip()) for one in inside.split(",")]
     if len(values) > len(names) or None in values:
         wanted = f"{', '.join(names)}, in this order" if names else "no settings"
-        raise BadSetting(f"settings of {role}", inside, wanted)
+        raise BadSetting(f"settings of {kind}", inside, wanted)
     settings = {
         name: value for name, value in zip(names, values, strict=False) if value is not None
     }
     if not 0 <= settings.get("accuracy", 0.5) <= 1:
         raise BadSetting("accuracy of ethical", settings["accuracy"], "a share from 0 to 1")
-    return Part(role, settings, weight)
+    return CrowdPart(kind, settings, weight)
 
 
 def _behaviour(
-    part: Part, sight: Sight, labels: int, rng: np.random.Generator, ring: Ring
+    part: CrowdPart, truths: KnownTruths, labels: int, rng: np.random.Generator, ring: ColludingRing
 ) -> Behaviour:
-    if part.role == "spammer":
-        return Spammer(rng)
-    if part.role == "random":
+    if part.kind == "spammer":
+        return LabelSpammer(rng)
+    if part.kind == "random":
         return Clicker(rng)
-    if part.role == "colluder":
+    if part.kind == "colluder":
         return Colluder(ring)
     accuracy = part.settings.get("accuracy", 0.9)
     looks = Ethical(
-        _confusion(labels, accuracy), sight, rng, anchoring=part.settings.get("anchoring", 0.0)
+        _confusion(labels, accuracy), truths, rng, anchoring=part.settings.get("anchoring", 0.0)
     )
-    if part.role == "dropout":
+    if part.kind == "dropout":
         mean = max(1.0, part.settings.get("pairs", 40.0))
         return Dropout(looks, int(rng.geometric(1 / mean)))
     return looks
@@ -206,8 +210,8 @@ def _confusion(labels: int, accuracy: float) -> NDArray[np.float64]:  # (truth, 
     return matrix
 
 
-class StagedDesk(Desk, Protocol):
-    """A desk that knows where a judge stands after she left, too."""
+class StagedClient(JudgingClient, Protocol):
+    """A client that knows where a judge stands after they left, too."""
 
     def stage(self, key: str) -> Stage:
         """The stage a judge is at, as far as is known."""
@@ -215,57 +219,57 @@ class StagedDesk(Desk, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Visited:
+class VisitEnd:
     """How one visit ended: at a stage, ``gone`` in the middle of it, or by a problem."""
 
     key: str
-    role: str
+    kind: str
     stage: str
     sheets: int
     gone: bool = False
     problem: str = ""
 
 
-def send(
-    desk: StagedDesk,
-    actors: Sequence[Actor],
-    roles: Sequence[str],
+def send_crowd(
+    client: StagedClient,
+    judges: Sequence[MadeJudge],
+    kinds: Sequence[str],
     *,
     at_once: int,
     name: str = "judge",
-    on_end: Callable[[Visited], None] | None = None,
-) -> list[Visited]:
-    """Send actors to a desk, so many at once, each in a thread of her own; how each visit ended."""
+    on_end: Callable[[VisitEnd], None] | None = None,
+) -> list[VisitEnd]:
+    """Send judges to a client, so many at once, each in a thread; how each visit ended."""
 
-    def go(place: int) -> Visited:
-        return _visited(desk, actors[place], f"{name}-{place}", roles[place])
+    def go(place: int) -> VisitEnd:
+        return _visit(client, judges[place], f"{name}-{place}", kinds[place])
 
-    ended: dict[int, Visited] = {}
-    pool = ThreadPoolExecutor(max_workers=max(1, min(at_once, len(actors))))
+    ended: dict[int, VisitEnd] = {}
+    pool = ThreadPoolExecutor(max_workers=max(1, min(at_once, len(judges))))
     try:
-        waiting = {pool.submit(go, place): place for place in range(len(actors))}
+        waiting = {pool.submit(go, place): place for place in range(len(judges))}
         for done in as_completed(waiting):
             ended[waiting[done]] = done.result()
             if on_end is not None:
                 on_end(ended[waiting[done]])
     finally:
         pool.shutdown(cancel_futures=True)
-    return [ended[place] for place in range(len(actors))]
+    return [ended[place] for place in range(len(judges))]
 
 
-def _visited(desk: StagedDesk, actor: Actor, key: str, role: str) -> Visited:
+def _visit(client: StagedClient, judge: MadeJudge, key: str, kind: str) -> VisitEnd:
     """One visit from the arrival to its end."""
     sheets = 0
     gone, problem = False, ""
     try:
-        for _ in visit(actor, desk, key):
+        for _ in visit(judge, client, key):
             sheets += 1
-    except Gone:
+    except DroppedOut:
         gone = True
     except AdjudgeError as fault:
         problem = str(fault)
     try:
-        stage: str = desk.stage(key)
+        stage: str = client.stage(key)
     except KeyError:
         stage = "not let in"
-    return Visited(key, role, stage, sheets, gone, problem)
+    return VisitEnd(key, kind, stage, sheets, gone, problem)

@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 
 from adjudge.errors import AdjudgeError, Refused
-from adjudge.simulation.actors import Actor, Clicker, Colluder, Spammer
-from adjudge.simulation.cast import Cast, Dropout, Gone, MadeSight, send, sight_of
-from adjudge.simulation.desk import Outcome, Sheet, Stage
+from adjudge.simulation.behaviours import Clicker, Colluder, LabelSpammer, MadeJudge
+from adjudge.simulation.crowd_spec import (
+    CrowdSpec,
+    Dropout,
+    DroppedOut,
+    MadeTruths,
+    make_truths,
+    send_crowd,
+)
+from adjudge.simulation.visits import Sheet, SheetOutcome, Stage
 
 LABELS = ("good", "bad", "ugly")
 
@@ -37,23 +44,23 @@ class OneRowDesk:
         self.threads.add(threading.get_ident())
         return Sheet("work", (f"q\ntitle {len(self.given[key])}\ntext",), LABELS)
 
-    def submit(self, key: str, sheet: Sheet, labels: list[str]) -> Outcome:
+    def submit(self, key: str, sheet: Sheet, labels: list[str]) -> SheetOutcome:
         self.given[key] += labels
-        return Outcome(self.stage(key))
+        return SheetOutcome(self.stage(key))
 
     def leave(self, key: str) -> None:
         pass
 
 
 def test_numbers_are_judges() -> None:
-    cast = Cast.parse("ethical(0.8,0.5):3, spammer:2,random,dropout(5):1")
-    assert cast.judges == 7
-    assert cast.roles == ("ethical",) * 3 + ("spammer",) * 2 + ("random", "dropout")
+    spec = CrowdSpec.parse("ethical(0.8,0.5):3, spammer:2,random,dropout(5):1")
+    assert spec.judges == 7
+    assert spec.kinds == ("ethical",) * 3 + ("spammer",) * 2 + ("random", "dropout")
 
 
 def test_numbers_are_shares_of_the_judges() -> None:
-    cast = Cast.parse("ethical:2,spammer:1,random:0.5", judges=10)
-    assert Counter(cast.roles) == {"ethical": 6, "spammer": 3, "random": 1}
+    spec = CrowdSpec.parse("ethical:2,spammer:1,random:0.5", judges=10)
+    assert Counter(spec.kinds) == {"ethical": 6, "spammer": 3, "random": 1}
 
 
 @pytest.mark.parametrize(
@@ -81,49 +88,51 @@ def test_numbers_are_shares_of_the_judges() -> None:
 )
 def test_a_bad_population_is_told(text: str, message: str) -> None:
     with pytest.raises(AdjudgeError) as told:
-        Cast.parse(text)
+        CrowdSpec.parse(text)
     assert str(told.value) == message
 
 
 def test_actors_are_of_their_kind_and_the_seed_makes_them_the_same() -> None:
-    cast = Cast.parse("ethical(1):1,spammer:1,random:1,colluder:2,dropout:1")
-    sight = MadeSight(3, {}, 0)
+    spec = CrowdSpec.parse("ethical(1):1,spammer:1,random:1,colluder:2,dropout:1")
+    truths = MadeTruths(3, {}, 0)
     sheet = Sheet("work", tuple(f"q\nt{place}\nx" for place in range(50)), LABELS)
-    once, again = (cast.actors(sight, 3, np.random.default_rng(4)) for _ in range(2))
+    once, again = (spec.make_judges(truths, 3, np.random.default_rng(4)) for _ in range(2))
     kinds = [type(actor.behaviour) for actor in once]
-    assert kinds[1:] == [Spammer, Clicker, Colluder, Colluder, Dropout]
-    assert once[0].answer(sheet) == [LABELS[sight[row]] for row in sheet.rows]
+    assert kinds[1:] == [LabelSpammer, Clicker, Colluder, Colluder, Dropout]
+    assert once[0].answer(sheet) == [LABELS[truths[row]] for row in sheet.rows]
     for one, other in zip(once[:5], again[:5], strict=True):
         assert one.answer(sheet) == other.answer(sheet)
     assert once[3].answer(sheet) == once[4].answer(sheet)  # of one ring
 
 
 def test_sight_knows_gold_and_makes_up_the_rest_for_everyone_alike() -> None:
-    sight = sight_of(LABELS, {"q\nknown": "ugly", "q\nodd": "unheard of"}, seed=3)
-    assert sight["q\nknown\nany text"] == 2
+    truths = make_truths(LABELS, {"q\nknown": "ugly", "q\nodd": "unheard of"}, seed=3)
+    assert truths["q\nknown\nany text"] == 2
     texts = [f"q\ntitle {place}\ntext" for place in range(3000)]
-    other = sight_of(LABELS, {}, seed=3)
-    assert [sight[text] for text in texts] == [other[text] for text in texts]
-    share = np.bincount([sight[text] for text in texts]) / 3000
+    other = make_truths(LABELS, {}, seed=3)
+    assert [truths[text] for text in texts] == [other[text] for text in texts]
+    share = np.bincount([truths[text] for text in texts]) / 3000
     assert np.allclose(share, 1 / 3, atol=4 * (2 / 9 / 3000) ** 0.5)
-    assert [sight_of(LABELS, {}, seed=4)[text] for text in texts] != [sight[t] for t in texts]
+    assert [make_truths(LABELS, {}, seed=4)[text] for text in texts] != [truths[t] for t in texts]
 
 
 def test_a_dropout_vanishes_with_the_sheet_in_her_hands() -> None:
-    desk = OneRowDesk(sheets=9)
-    leaves = Actor(Dropout(Clicker(np.random.default_rng(0)), 4))
-    (ended,) = send(desk, [leaves], ["dropout"], at_once=1)
+    client = OneRowDesk(sheets=9)
+    leaves = MadeJudge(Dropout(Clicker(np.random.default_rng(0)), 4))
+    (ended,) = send_crowd(client, [leaves], ["dropout"], at_once=1)
     assert (ended.stage, ended.sheets, ended.gone) == ("working", 4, True)
-    assert len(desk.given["judge-0"]) == 4
-    with pytest.raises(Gone):
+    assert len(client.given["judge-0"]) == 4
+    with pytest.raises(DroppedOut):
         leaves.answer(Sheet("work", ("x",), LABELS))
 
 
 def test_visits_end_in_order_whatever_becomes_of_each() -> None:
-    desk = OneRowDesk()
-    actors = [Actor(Clicker(np.random.default_rng(seed))) for seed in range(4)]
+    client = OneRowDesk()
+    judges = [MadeJudge(Clicker(np.random.default_rng(seed))) for seed in range(4)]
     told: list[str] = []
-    ended = send(desk, actors, ["random"] * 4, at_once=4, on_end=lambda one: told.append(one.key))
+    ended = send_crowd(
+        client, judges, ["random"] * 4, at_once=4, on_end=lambda one: told.append(one.key)
+    )
     assert [one.key for one in ended] == [f"judge-{place}" for place in range(4)]
     assert [one.stage for one in ended] == ["finished", "not let in", "finished", "finished"]
     assert ended[1].problem == "not open"

@@ -1,15 +1,15 @@
-"""Actors: made judges who behave, and learn from what they are told, at any ``Desk``.
+"""Made judges who act, and learn from the feedback they get, at any ``JudgingClient``.
 
-An actor is a behaviour, what she does with a sheet, and a patience, when she leaves. Behaviours:
+A made judge has a behaviour (what they do with a sheet) and a patience (when they leave).
 
-``Ethical``   looks at each result, errs by her confusion matrix, and leans to the labels she has
-              been told of most: anchoring.
-``Spammer``   does not look: gives the label that was right most often so far.
-``Clicker``   does not look: any label, each as likely.
-``Colluder``  does not look: gives what her ring has found out or agreed on.
+``Ethical``       looks at each result, errs by a confusion matrix, and leans to the labels that
+                  feedback named most: anchoring.
+``LabelSpammer``  does not look: gives the label that was right most often so far.
+``Clicker``       does not look: any label, each as likely.
+``Colluder``      does not look: gives what their ring has found out or agreed on.
 
-What a result truly is, an actor who looks knows from its text: ``Sight`` maps texts to truths, as
-the maker of the experiment knows them.
+What a result truly is, a judge who looks knows from its text: ``KnownTruths`` maps texts to truths,
+as the maker of the experiment knows them.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.errors import BadSetting
-from adjudge.simulation.desk import Sheet, Stage, Told
+from adjudge.simulation.visits import GoldFeedback, Sheet, Stage
 
-Sight = Mapping[str, int]  # the text of a result -> its truth, by its place on the scale
+KnownTruths = Mapping[str, int]  # the text of a result -> its truth, by its place on the scale
 
 
 class Behaviour(Protocol):
-    """What someone does with a sheet, and with what she is told of it."""
+    """What someone does with a sheet, and with what they are told of it."""
 
     def answer(self, sheet: Sheet) -> list[str]:
         """A label for each row."""
         ...
 
-    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
-        """Take in what was told of the labels she gave."""
+    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
+        """Take in what was told of the labels they gave."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """When someone leaves of her own will.
+    """When someone leaves of their own will.
 
-    ``training`` is how many pairs of training she would do, 0 for one who only looks in, and
+    ``training`` is how many pairs of training they would do, 0 for one who only looks in, and
     ``pages`` how many pages of work.
     """
 
@@ -52,45 +52,45 @@ class Patience:
     pages: float = math.inf
 
     def stays(self, stage: Stage, sheets: int) -> bool:
-        """Whether she goes on, having answered so many sheets of this stage."""
+        """Whether they go on, having answered so many sheets of this stage."""
         return sheets < (self.training if stage == "training" else self.pages)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Actor:
-    """A made judge: how she behaves, and how long she stays."""
+class MadeJudge:
+    """A made judge: how they behave, and how long they stay."""
 
     behaviour: Behaviour
     patience: Patience = field(default_factory=Patience)
 
     def stays(self, stage: Stage, sheets: int) -> bool:
-        """Whether she goes on, having answered so many sheets of this stage."""
+        """Whether they go on, having answered so many sheets of this stage."""
         return self.patience.stays(stage, sheets)
 
     def answer(self, sheet: Sheet) -> list[str]:
-        """A label for each row, by her behaviour."""
+        """A label for each row, by their behaviour."""
         return self.behaviour.answer(sheet)
 
-    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
-        """Take in what she was told."""
-        self.behaviour.learn(sheet, labels, told)
+    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
+        """Take in what they were told."""
+        self.behaviour.learn(sheet, labels, feedback)
 
 
 class Ethical:
-    """A judge who looks: errs by her matrix, and leans to the labels she was told of most.
+    """A judge who looks: errs by their matrix, and leans to the labels they were told of most.
 
         p(label | truth)  is proportional to  theta[truth, label] * mix[label] ** anchoring
 
-    ``mix`` is the share of each label among the answers she was told to be right, in training and
-    in screening, after one of each label that she takes for granted. With anchoring 0 she is her
-    confusion matrix and nothing else; with 1 she takes the mix for the prior, as Bayes would.
-    Without ``learns_at_work`` the mix is that of the training alone, whatever she is told later.
+    ``mix`` is the share of each label among the answers they were told to be right, in training and
+    in screening, after one of each label taken for granted. With anchoring 0 the judge is the
+    confusion matrix and nothing else; with 1 they take the mix for the prior, as Bayes would.
+    Without ``learns_at_work`` the mix is that of the training alone, whatever they are told later.
     """
 
     def __init__(
         self,
         confusion: NDArray[np.float64],  # (truth, label)
-        sight: Sight,
+        truths: KnownTruths,
         rng: np.random.Generator,
         *,
         anchoring: float = 0.0,
@@ -101,46 +101,46 @@ class Ethical:
         self.confusion = confusion
         self.anchoring = anchoring
         self.learns_at_work = learns_at_work
-        self.told = np.ones(confusion.shape[1])  # (label,)
-        self._sight = sight
+        self.label_counts = np.ones(confusion.shape[1])  # (label,)
+        self._truths = truths
         self._rng = rng
 
     @property
     def mix(self) -> NDArray[np.float64]:  # (label,)
-        """The share of each label as she has come to expect it."""
-        return np.asarray(self.told / self.told.sum())
+        """The share of each label as they have come to expect it."""
+        return np.asarray(self.label_counts / self.label_counts.sum())
 
     @property
     def leaning(self) -> NDArray[np.float64]:  # (truth, label)
-        """Her confusion matrix as it is by now."""
+        """Their confusion matrix as it is by now."""
         tilted = self.confusion * self.mix**self.anchoring
         return np.asarray(tilted / tilted.sum(axis=1, keepdims=True))
 
     def answer(self, sheet: Sheet) -> list[str]:
-        """What she takes each row for."""
+        """What they take each row for."""
         edges = np.cumsum(self.leaning, axis=1)  # (truth, label)
-        truth = [self._sight[row] for row in sheet.rows]
+        truth = [self._truths[row] for row in sheet.rows]
         chance = self._rng.random(len(truth))
         chosen = (chance[:, None] >= edges[truth][:, :-1]).sum(axis=1)
         return [sheet.labels[code] for code in chosen]
 
-    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
+    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
         """Count the answers that were right; of several accepted ones, the first."""
         if sheet.kind == "work" and not self.learns_at_work:
             return
-        for answer in right_answers(labels, told).values():
-            self.told[sheet.labels.index(answer)] += 1
+        for answer in find_right_answers(labels, feedback).values():
+            self.label_counts[sheet.labels.index(answer)] += 1
 
 
-class Spammer:
+class LabelSpammer:
     """One who does not look: gives the label that was right most often so far.
 
-    Until she is told anything she gives one label of her own choice; where labels tie, the one
+    Until they are told anything they give one label of their own choice; where labels tie, the one
     that came to the front first.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self.told: dict[str, int] = {}
+        self.label_counts: dict[str, int] = {}
         self.favourite: str | None = None
         self._rng = rng
 
@@ -150,12 +150,12 @@ class Spammer:
             self.favourite = sheet.labels[int(self._rng.integers(len(sheet.labels)))]
         return [self.favourite] * len(sheet.rows)
 
-    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:  # noqa: ARG002
+    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:  # noqa: ARG002
         """Count the answers that were right."""
-        for answer in right_answers(labels, told).values():
-            self.told[answer] = self.told.get(answer, 0) + 1
-        if self.told:
-            self.favourite = max(self.told, key=self.told.__getitem__)
+        for answer in find_right_answers(labels, feedback).values():
+            self.label_counts[answer] = self.label_counts.get(answer, 0) + 1
+        if self.label_counts:
+            self.favourite = max(self.label_counts, key=self.label_counts.__getitem__)
 
 
 class Clicker:
@@ -171,11 +171,11 @@ class Clicker:
             for code in self._rng.integers(len(sheet.labels), size=len(sheet.rows))
         ]
 
-    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
+    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
         """Nothing."""
 
 
-class Ring:
+class ColludingRing:
     """What colluders share: the right answers they were told, and what they agreed on else.
 
     A judge is told of golds alone, so that a ring passes golds that one of its members has met and
@@ -197,21 +197,21 @@ class Ring:
 
 
 class Colluder:
-    """One who does not look: gives what her ring knows or has agreed on."""
+    """One who does not look: gives what their ring knows or has agreed on."""
 
-    def __init__(self, ring: Ring) -> None:
+    def __init__(self, ring: ColludingRing) -> None:
         self.ring = ring
 
     def answer(self, sheet: Sheet) -> list[str]:
         """The ring's answers."""
         return [self.ring.answer(text, sheet.labels) for text in sheet.rows]
 
-    def learn(self, sheet: Sheet, labels: Sequence[str], told: Sequence[Told]) -> None:
+    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
         """Tell the ring."""
-        for row, answer in right_answers(labels, told).items():
+        for row, answer in find_right_answers(labels, feedback).items():
             self.ring.known[sheet.rows[row]] = answer
 
 
-def right_answers(labels: Sequence[str], told: Sequence[Told]) -> dict[int, str]:
-    """The right answer of each row that something was told of: her own, or the first accepted."""
-    return {one.row: labels[one.row] if one.right else one.accepted[0] for one in told}
+def find_right_answers(labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> dict[int, str]:
+    """The right answer of each row that something was told of: their own, or the first accepted."""
+    return {one.row: labels[one.row] if one.right else one.accepted[0] for one in feedback}
