@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import history
 import made
-from made import Size
+from accuracy import accuracy
+from copies import copies
+from cost import cost
+from made import MANY, Size, size_of, what_of
+from some_gold import gold
 from tables import FIRST
 
 if TYPE_CHECKING:
@@ -20,23 +24,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 ITERATIONS = 20
-REAL = ("trec-rf10 binary", "rte", "web-relevance")
-JUDGES = {10**5: 100, 10**6: 1_000}  # and 10,000 for larger crowds
-MANY = 10_000  # judges
 TEXT = 10**6  # judgments up to which crowd-kit gets ids as text too
 PROCESSES = 2
 Task = Callable[[], dict[str, Any]]
-
-
-def size_of(judgments: int, classes: int, judges: int | None = None) -> Size:
-    """A made crowd of so many judgments, ten an item."""
-    least = max(judgments // 100, 10) if judgments < 10**5 else MANY
-    return Size(judgments // made.PER_ITEM, judges or JUDGES.get(judgments, least), classes)
-
-
-def what_of(size: Size) -> dict[str, int]:
-    """What a comparison on a made crowd is of."""
-    return {"judgments": size.judgments, "judges": size.judges, "classes": size.classes}
 
 
 def dawid_skene(run: Run) -> None:
@@ -148,38 +138,6 @@ def reading(run: Run) -> None:
         run.comparison("reading", {"judgments": size.judgments, "order": order}, sides)
 
 
-def accuracy(run: Run) -> None:
-    """Every model of the registry on real crowds, beside crowd-kit's."""
-    if not run.data.is_dir():
-        print("accuracy: left out, no real judgments (set ADJUDGE_DATA)", file=sys.stderr)
-        return
-    made_already = {line["set"] for line in run.done if line["case"] == "accuracy"}
-    for name in REAL[1:2] if run.quick else REAL:
-        if name in made_already:
-            continue
-        print(f"accuracy: {name}", file=sys.stderr)
-        with tempfile.TemporaryDirectory() as folder:
-            arrays = str(Path(folder) / "judgments.npz")
-            settings = {"name": name, "data": str(run.data), "arrays": arrays}
-            found = run.ours("real", **settings, sample=not run.quick)
-            more = run.theirs("real", arrays=arrays)["rows"] if run.peers is not None else []
-        what = {"case": "accuracy", "set": name, "gold": found["gold"]}
-        run.note(
-            [
-                {
-                    **run.about,
-                    "date": run.about["run"],
-                    **what,
-                    "judgments": found["judgments"],
-                    "side": row["model"],
-                    "cpu": round(row["cpu"], 5),
-                    "accuracy": row["accuracy"],
-                }
-                for row in found["rows"] + more
-            ]
-        )
-
-
 def samplers(run: Run) -> None:
     """The hierarchical relevance model beside JAGS and nutpie, by a script of its own."""
     if any(line["case"] == "samplers" for line in run.done):
@@ -221,5 +179,8 @@ CASES = {
     "engines": engines,
     "reading": reading,
     "accuracy": accuracy,
+    "copies": copies,
+    "gold": gold,
+    "cost": cost,
     "samplers": samplers,
 }

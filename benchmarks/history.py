@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 Line = dict[str, Any]
-WHAT = ("case", "judgments", "judges", "classes", "set", "order", "side")  # what a line is of
-CASES = ("dawid-skene", "scale", "engines", "reading", "accuracy", "samplers")
+# What a line is of.
+WHAT = ("case", "judgments", "judges", "classes", "set", "order", "copied", "copies", "gold_labels")
+WHAT += ("side",)
+CASES = ("dawid-skene", "scale", "engines", "reading", "accuracy", "copies", "gold", "cost")
+CASES += ("samplers",)
 WORSE = 1.25  # times as long, in calibrated CPU time, is a regression
 SHORT = 0.01  # CPU seconds below which a clock tells nothing
 

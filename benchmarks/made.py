@@ -20,6 +20,8 @@ from adjudge.simulation.crowd import numbered
 POPULATION = "skilled(6,4):80,spammer:10,lazy:10"
 PER_ITEM = 10
 SEED = 1
+JUDGES = {10**5: 100, 10**6: 1_000}  # and 10,000 for larger crowds
+MANY = 10_000  # judges
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,17 @@ class Size:
     @property
     def scale(self) -> Scale:
         return Scale(labels=tuple(str(grade) for grade in range(self.classes)), ordinal=True)
+
+
+def size_of(judgments: int, classes: int, judges: int | None = None) -> Size:
+    """A made crowd of so many judgments, ten an item."""
+    least = max(judgments // 100, 10) if judgments < 10**5 else MANY
+    return Size(judgments // PER_ITEM, judges or JUDGES.get(judgments, least), classes)
+
+
+def what_of(size: Size) -> dict[str, int]:
+    """What a comparison on a made crowd is of."""
+    return {"judgments": size.judgments, "judges": size.judges, "classes": size.classes}
 
 
 def arrays(size: Size, cache: Path) -> Path:

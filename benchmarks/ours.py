@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
+import accuracy
+import copies
+import cost
 import numpy as np
 import pyarrow.csv
+import some_gold
 from made import Size, truth_of
 from made import judgments as load
 from meter import Meter, answer
 
-from adjudge import MODELS, BadData, DaskEngine, DawidSkene, Judgments, ThreadsEngine
-from adjudge.data.formats import Content, read
-from adjudge.data.formats.trec_rf10 import trec_2011_subset
-from adjudge.evaluation.against_gold import evaluate
+from adjudge import DaskEngine, DawidSkene, Judgments, ThreadsEngine
 from adjudge.simulation import Crowd, Population
 
 
@@ -90,56 +90,6 @@ def read_csv_by_pyarrow(path: str, warm_up: str) -> dict[str, Any]:
     return {**meter.reading, "rows": rows}
 
 
-def real(name: str, data: str, arrays: str, sample: bool) -> dict[str, Any]:
-    """Every model of the registry on real judgments; the judgments as arrays, for the peers."""
-    content = _real(name, Path(data))
-    judgments, gold = content.judgments, content.gold
-    if judgments is None or gold is None:
-        raise ValueError(f"{name} needs judgments and gold")
-    np.savez(
-        arrays,
-        item=judgments.item,
-        judge=judgments.judge,
-        label=judgments.label,
-        gold=gold.align(judgments),
-    )
-    rows = []
-    tiny = Crowd(items=50, population=Population.parse("skilled:20"), scale=judgments.scale)
-    for title, model in _models(sample):
-        try:
-            model.fit(tiny.make().judgments)
-        except BadData:
-            continue  # not a model for this scale
-        with Meter() as meter:
-            consensus = model.fit(judgments)
-        result = evaluate(consensus, gold)
-        right = result["expected_accuracy"].value
-        rows.append({"model": title, "accuracy": right, "cpu": meter.reading["cpu"]})
-    return {"judgments": len(judgments), "gold": result.scored, "rows": rows}
-
-
-def _real(name: str, data: Path) -> Content:
-    if name == "trec-rf10 binary":
-        return trec_2011_subset(read(data / "trec-rf10" / "judgments.tsv"))
-    return read(data / name / "judgments.csv")
-
-
-def _models(sample: bool) -> list[tuple[str, Any]]:
-    """The models of the registry, those with several methods once with each."""
-    found = []
-    for name, kind in MODELS.items():
-        settings = {field.name for field in fields(kind)}
-        methods = get_args(get_type_hints(kind)["method"]) if "method" in settings else ()
-        if "chains" in settings and not methods:
-            methods = ("gibbs",)
-        for method in methods or ("",):
-            if method == "gibbs" and not sample:
-                continue
-            chosen = {"method": method} if "method" in settings else {}
-            found.append((f"{name}, {method}" if method else name, kind(**chosen)))
-    return found
-
-
 if __name__ == "__main__":
     answer(
         {
@@ -148,6 +98,9 @@ if __name__ == "__main__":
             "cold": cold,
             "read": read_csv,
             "read by pyarrow": read_csv_by_pyarrow,
-            "real": real,
+            **accuracy.TASKS,
+            **copies.TASKS,
+            **some_gold.TASKS,
+            **cost.TASKS,
         }
     )

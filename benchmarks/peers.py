@@ -7,7 +7,8 @@ import sys
 import venv
 from pathlib import Path
 
-PACKAGES = ("crowd-kit",)
+# crowd-kit's Wawa and ZeroBasedSkill do not work with a newer scikit-learn.
+PACKAGES = ("crowd-kit", "cleanlab", "scikit-learn<1.7")
 
 
 def python_of(cache: Path) -> Path:
@@ -15,10 +16,10 @@ def python_of(cache: Path) -> Path:
     folder = cache / "peers"
     python = folder / "bin" / "python"
     done = folder / "installed"
-    if not done.is_file():
+    if not done.is_file() or done.read_text(encoding="ascii") != "\n".join(PACKAGES):
         print(f"Setting up: installing {', '.join(PACKAGES)} (once) ...", file=sys.stderr)
         venv.create(folder, with_pip=True, clear=True)
         install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
         subprocess.run([str(python), *install, *PACKAGES], check=True)
-        done.touch()
+        done.write_text("\n".join(PACKAGES), encoding="ascii")
     return python

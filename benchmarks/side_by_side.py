@@ -19,6 +19,7 @@ from typing import Any
 
 import cases
 import history
+import pages
 import peers
 import tables
 from calibration import calibrate
@@ -34,6 +35,7 @@ class Run:
     """What was asked for, what was there before, and what has been measured."""
 
     quick: bool
+    full: bool  # the samplers too, where every model is measured
     sizes: tuple[int, ...]  # judgments
     repeats: int
     threads: int
@@ -87,6 +89,11 @@ class Run:
         if self.keep is not None:
             history.append(self.keep, lines)
 
+    def note_rows(self, what: dict[str, Any], rows: Rows) -> None:
+        """Keep what one process measured of several sides, each once."""
+        date = {"date": _now(), "turns": 1}
+        self.note([{**self.about, **date, **what, **_rounded(row)} for row in rows])
+
     def least(self, sides: dict[str, Callable[[], dict[str, Any]]]) -> dict[str, dict[str, Any]]:
         """Every side measured in turn, so many times; the least of its figures."""
         readings: dict[str, Rows] = {side: [] for side in sides}
@@ -129,6 +136,10 @@ def _least(rows: Rows) -> dict[str, Any]:
     }
 
 
+def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, **({"cpu": round(row["cpu"], 5)} if "cpu" in row else {})}
+
+
 def _brief(reading: dict[str, Any]) -> str:
     peak = "" if reading["peak"] is None else f", {reading['peak'] / 1e6:,.0f} MB"
     return f"{reading['cpu']:.3f} s CPU, {reading['wall']:.3f} s{peak}"
@@ -160,6 +171,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--cap", type=float, default=300.0, help="CPU seconds a peer's fit may take"
     )
+    parser.add_argument("--full", action="store_true", help="samplers too, in accuracy")
     parser.add_argument("--repeats", type=int, default=5, help="turns of every side (5)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--resume", action="store_true", help="go on with a run broken off")
@@ -196,6 +208,7 @@ def _run(options: argparse.Namespace) -> Run:
     data = Path(os.environ.get("ADJUDGE_DATA", HERE.parent.parent / "shared" / "data"))
     run = Run(
         quick=options.quick,
+        full=options.full,
         sizes=(10_000,) if options.quick else _sizes(options.sizes),
         repeats=1 if options.quick else options.repeats,
         threads=options.threads,
@@ -235,7 +248,9 @@ def main() -> int:
     if not options.quick and not options.compare:
         (options.cache / "unfinished").unlink(missing_ok=True)
     if run.keep == HERE / "history":
-        tables.refresh(HERE / "README.md", list(history.newest(run.keep).values()))
+        newest = list(history.newest(run.keep).values())
+        tables.refresh(HERE / "README.md", newest)
+        pages.write(newest)
     return int(options.compare and any(change["worse"] for change in changes))
 
 

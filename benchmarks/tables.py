@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import accuracy_tables
+
 Lines = list[dict[str, Any]]
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 FIRST = "adjudge, nothing compiled yet"
@@ -26,16 +28,23 @@ def markdown(lines: Lines) -> str:
     parts = []
     for case, table in TABLES.items():
         chosen = [line for line in lines if line["case"] == case]
+        if case == "accuracy":  # those of before probabilities were scored are another table's
+            chosen = [line for line in chosen if "kind" in line]
         if chosen:
-            parts += [f"{table(chosen)}\n\n{_colophon(chosen)}"]
+            parts += [f"{table(chosen)}\n\n{colophon(chosen)}"]
     return "\n\n".join(parts)
 
 
 def refresh(readme: Path, lines: Lines) -> None:
-    """Put tables of the newest measurements into the README, between its two marks."""
-    text = readme.read_text(encoding="utf-8")
+    """Put tables of the newest measurements into the README."""
+    put(readme, markdown(lines))
+
+
+def put(page: Path, made: str) -> None:
+    """Put text that was made into a page, between its two marks."""
+    text = page.read_text(encoding="utf-8")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
-    readme.write_text(f"{before}{BEGIN}\n\n{markdown(lines)}\n\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}", encoding="utf-8")
 
 
 def changes(found: Lines) -> str:
@@ -44,7 +53,7 @@ def changes(found: Lines) -> str:
     for change in sorted(found, key=lambda change: -change["times"]):
         line, last = change["line"], change["last"]
         what = [f"{line[name]:,} {name}" for name in ("judgments", "classes") if line.get(name)]
-        what += [str(line[name]) for name in ("set", "order") if line.get(name)]
+        what += [str(line[name]) for name in ("set", "order", "copied") if line.get(name)]
         rows.append(
             (
                 line["case"],
@@ -244,30 +253,6 @@ def _part(line: dict[str, Any], name: str) -> float:
     return float(max(line["cpu"] - line["system"], 1e-6) if name == "user" else line[name])
 
 
-def _accuracy(lines: Lines) -> str:
-    sets = list(dict.fromkeys(line["set"] for line in lines))
-    models = list(dict.fromkeys(line["side"] for line in lines))
-    cells = {(line["set"], line["side"]): line for line in lines}
-    rows = []
-    for model in models:
-        found = [cells.get((name, model)) for name in sets]
-        figures = [
-            "" if line is None else f"{100 * line['accuracy']:.1f} ({line['cpu']:.2g} s)"
-            for line in found
-        ]
-        rows.append((model, *figures))
-    first = {line["set"]: line for line in reversed(lines)}
-    header = [
-        f"{name} ({first[name]['judgments']:,} judgments, {first[name]['gold']:,} gold)"
-        for name in sets
-    ]
-    note = (
-        "\n\nPer cent of gold items, unsupervised, default settings; ties count as they fall on "
-        "average. In brackets the CPU time of one fit."
-    )
-    return _table("Accuracy on real crowds", ("", *header), rows) + note
-
-
 def _samplers(lines: Lines) -> str:
     ours = next((line for line in lines if line["side"] == "adjudge"), {})
     rows = []
@@ -291,7 +276,7 @@ def _samplers(lines: Lines) -> str:
     return _table(title, (*header, *more), rows) + note
 
 
-def _colophon(lines: Lines) -> str:
+def colophon(lines: Lines) -> str:
     """When, where and with what; a table whose lines come from several runs names them all."""
     told = []
     for line in {line["run"]: line for line in lines}.values():
@@ -316,6 +301,9 @@ TABLES: dict[str, Callable[[Lines], str]] = {
     "scale": _scale,
     "engines": _engines,
     "reading": _reading,
-    "accuracy": _accuracy,
+    "accuracy": accuracy_tables.accuracy,
+    "copies": accuracy_tables.copies,
+    "gold": accuracy_tables.gold,
+    "cost": accuracy_tables.cost,
     "samplers": _samplers,
 }

@@ -1,4 +1,4 @@
-"""What is measured of crowd-kit; run by the Python of the peers' own environment."""
+"""What is measured of the peers, by the Python of their own environment."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from crowdkit.aggregation import DawidSkene, MajorityVote
+from crowdkit.aggregation import DawidSkene
 from meter import Meter, answer
+from peer_answers import answers
 
 NEVER = float("-inf")  # the gain below which it stops: its objective can fall, and stop it early
 
@@ -43,43 +44,13 @@ def _frame(item: Any, judge: Any, label: Any, ids: str) -> pd.DataFrame:
     return frame
 
 
-def real(arrays: str) -> dict[str, Any]:
-    """Accuracy on real judgments, ties counted as they fall on average."""
-    held = np.load(arrays)
-    frame = _frame(held["item"], held["judge"], held["label"], "numbers")
-    rows = []
-    for name, model in (("MajorityVote", MajorityVote()), ("DawidSkene", DawidSkene())):
-        with Meter() as meter:
-            model.fit(frame)
-        shares = model.probas_.fillna(0.0)
-        rows.append(
-            {
-                "model": f"crowd-kit {name}",
-                "accuracy": _expected_accuracy(shares, held["gold"]),
-                "cpu": meter.reading["cpu"],
-            }
-        )
-    return {"rows": rows}
-
-
-def _expected_accuracy(shares: pd.DataFrame, gold: Any) -> float:
-    """The accuracy to expect of ties broken at random, over the items that have gold."""
-    known = [item for item in np.flatnonzero(gold >= 0) if item in shares.index]
-    values = shares.loc[known].to_numpy()
-    best = values >= values.max(axis=1, keepdims=True) - 1e-9
-    place = {label: column for column, label in enumerate(shares.columns)}
-    column = np.array([place.get(int(gold[item]), -1) for item in known])
-    hit = (column >= 0) & best[np.arange(len(known)), column]
-    return float(np.mean(hit / best.sum(axis=1)))
-
-
 def versions() -> dict[str, str]:
     """The versions that matter."""
-    names = ("crowd-kit", "numpy", "pandas", "scipy")
+    names = ("crowd-kit", "cleanlab", "numpy", "pandas", "scipy")
     return {"python": platform.python_version()} | {
         name: importlib.metadata.version(name) for name in names
     }
 
 
 if __name__ == "__main__":
-    answer({"fit": fit, "real": real, "versions": versions})
+    answer({"fit": fit, "answers": answers, "versions": versions})

@@ -146,6 +146,52 @@ def test_calibration_by_hand() -> None:
     }
 
 
+def test_the_corrected_calibration_error_by_hand() -> None:
+    confidence, right = np.array([0.9, 0.9, 0.6]), np.array([True, False, True])
+    # One bin: S = 2.4 - 2 = .4, V = .09 + .09 + .24 = .42, z = .6172; Phi .7315, phi .3297.
+    found = scores.corrected_calibration_error(confidence, right, bins=1)
+    assert found == pytest.approx((0.4 * 0.4630 - 2 * 0.64807 * 0.3297) / 3, abs=1e-4)
+    sure = scores.corrected_calibration_error(np.ones(4), np.array([True, True, True, False]))
+    assert sure == pytest.approx(0.25)  # nothing is left to luck by a probability of 1
+    assert scores.corrected_calibration_error(np.ones(4), np.ones(4, np.bool_)) == 0
+
+
+@pytest.mark.parametrize("items", [60, 500, 5_000])
+def test_calibrated_predictions_have_no_corrected_error_on_average(items: int) -> None:
+    random = np.random.default_rng(items)
+    plain, corrected = [], []
+    for _ in range(400):
+        confidence = random.uniform(0.5, 1.0, items)
+        right = random.random(items) < confidence
+        plain.append(float(scores.calibration_error(confidence, right)))
+        corrected.append(float(scores.corrected_calibration_error(confidence, right)))
+    luck = np.std(corrected) / np.sqrt(len(corrected))
+    assert abs(np.mean(corrected)) < 4 * luck + 0.02 * np.mean(plain)
+    assert np.mean(plain) > 5 * abs(np.mean(corrected))  # what there was to correct
+
+
+@pytest.mark.parametrize("excess", [0.1, 0.25, -0.2])
+def test_a_known_miscalibration_is_found_by_the_corrected_error(excess: float) -> None:
+    random = np.random.default_rng(3)
+    found = []
+    for _ in range(200):
+        confidence = random.uniform(0.6, 0.8, 2_000)
+        right = random.random(2_000) < confidence - excess
+        found.append(float(scores.corrected_calibration_error(confidence, right)))
+    assert np.mean(found) == pytest.approx(abs(excess), abs=0.003)
+
+
+def test_the_corrected_error_of_resamples_is_that_of_repeated_items() -> None:
+    random = np.random.default_rng(5)
+    confidence = random.uniform(0.3, 1.0, 40)
+    right = random.random(40) < confidence
+    weight = random.multinomial(40, np.full(40, 1 / 40), size=3).astype(float)
+    found = scores.corrected_calibration_error(confidence, right, weight)
+    for row, value in zip(weight.astype(int), found, strict=True):
+        drawn = np.repeat(confidence, row), np.repeat(right, row)
+        assert scores.corrected_calibration_error(*drawn) == pytest.approx(value)
+
+
 def test_log_loss_is_clipped_and_says_so() -> None:
     posterior = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])
     truth = np.array([0, 0, 0])
@@ -197,6 +243,7 @@ def test_nothing_gives_nan_and_no_warning() -> None:
         scores.log_loss(codes, shares),
         scores.brier(codes, shares),
         scores.calibration_error(floats, flags),
+        scores.corrected_calibration_error(floats, flags),
         scores.cells(flags, floats).precision,
         scores.cells(flags, floats).f1,
     ]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from adjudge.errors import BadSetting
 
@@ -270,6 +271,46 @@ def calibration_error(
     if weight is None:
         return np.float64(np.abs(gap.sum(axis=0)).sum() / len(confidence))
     return np.asarray(np.abs(weight @ gap).sum(axis=1) / len(confidence))
+
+
+def corrected_calibration_error(
+    confidence: Floats, right: Flags | Floats, weight: Floats | None = None, *, bins: int = 10
+) -> Value:
+    """The expected calibration error without its bias: 0 on average where all is calibrated.
+
+    The absolute value makes luck count as error, the more the fewer the items: 100 items that are
+    perfectly calibrated have an error of .05 or so (Kumar, Liang and Ma 2019, "Verified uncertainty
+    calibration", arXiv:1909.10155; Roelofs and others 2022, arXiv:2012.08668). Here one half of a
+    bin's items gives the sign of its gap, the other half its size, so that luck in one does not
+    meet itself in the other, on average over all halvings. With S the sum of (confidence - right)
+    over the bin, V = sum of confidence (1 - confidence), the variance that S has where all is
+    calibrated, and z = S / sqrt(V), that is in the limit of many items
+
+        S (2 Phi(z) - 1) - 2 sqrt(V) phi(z)
+
+    which has mean 0 if S ~ N(0, V), and becomes the size of S where the gap is no luck; between the
+    two it understates. (Kumar and others subtract a bias estimated at the gap that was seen, and so
+    keep 2 - sqrt(2) of it where all is calibrated.) By luck it may lie below 0.
+    """
+    if not len(confidence):
+        return mean_of(confidence, weight)
+    place = _bin(confidence, bins)
+    gap, spread = np.zeros((2, len(confidence), bins))
+    rows = np.arange(len(confidence))
+    gap[rows, place] = confidence - right
+    spread[rows, place] = confidence * (1 - confidence)
+    if weight is None:
+        return np.float64(_without_luck(gap.sum(axis=0), spread.sum(axis=0)) / len(confidence))
+    return np.asarray(_without_luck(weight @ gap, weight @ spread) / len(confidence))
+
+
+def _without_luck(gap: Floats, variance: Floats) -> Value:  # (..., bin)
+    """The sizes of gaps less what luck makes of them, summed over bins."""
+    width = np.sqrt(np.maximum(variance, 0.0))
+    certain = np.where(gap == 0, 0.0, np.inf) * np.sign(gap)  # of a bin where nothing is left open
+    z = np.divide(gap, width, out=certain, where=width > 0)
+    density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+    return np.asarray((gap * (2 * ndtr(z) - 1) - 2 * width * density).sum(axis=-1))
 
 
 def _bin(confidence: Floats, bins: int) -> NDArray[np.intp]:

@@ -1,0 +1,46 @@
+"""What an answer is worth against gold: right, honest, and how sure; the same for every side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge import Judgments
+from adjudge.evaluation import scores
+
+SURE = 0.99  # labels above it ought to be right ninety-nine times in a hundred
+HALF = 0.5  # judgments that every label has before the first, in the smoothed vote share
+
+
+def score(truth: NDArray[np.int16], posterior: NDArray[np.float64]) -> dict[str, Any]:
+    """Figures of probabilities over the items whose truth is known (0 or above)."""
+    known = truth >= 0
+    gold, given = truth[known], posterior[known]
+    top = given >= given.max(axis=1, keepdims=True) - scores.TIE
+    right = top[np.arange(len(gold)), gold] / top.sum(axis=1)  # ties in expectation
+    confidence = np.minimum(given.max(axis=1), 1.0)
+    sure = confidence > SURE
+    return {
+        "accuracy": round(float(right.mean()), 6),
+        "log_loss": round(float(scores.log_loss(gold, given)), 6),
+        "brier": round(float(scores.brier(gold, given)), 6),
+        "ece": round(float(scores.corrected_calibration_error(confidence, right)), 6),
+        "sure": round(float(sure.mean()), 6),
+        "sure_accuracy": round(float(right[sure].mean()), 6) if sure.any() else None,
+    }
+
+
+def score_labels(truth: NDArray[np.int16], label: NDArray[np.integer]) -> dict[str, Any]:
+    """The accuracy of a method that gives labels and no probabilities."""
+    known = truth >= 0
+    return {"accuracy": round(float((label[known] == truth[known]).mean()), 6)}
+
+
+def vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item, label)
+    """The share of each label among an item's judgments, half a judgment added to each."""
+    classes = len(judgments.scale.labels)
+    cell = judgments.item.astype(np.int64) * classes + judgments.label
+    counts = np.bincount(cell, minlength=judgments.item_count * classes).reshape(-1, classes)
+    return np.asarray((counts + HALF) / (counts + HALF).sum(axis=1, keepdims=True))
