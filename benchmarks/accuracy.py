@@ -16,11 +16,12 @@ import prototype
 from accuracy_tables import PROTOTYPE, VOTE
 from entries import entries
 from meter import Meter
-from scoring import score, score_labels, vote_share
+from scoring import score, score_labels
 from sets import MADE, MADE_CROWD, Set, made_set, real_set, real_sets
 
 from adjudge.errors import AdjudgeError
 from adjudge.evaluation.comparison import Entrant
+from adjudge.evaluation.honesty import smoothed_vote_share
 from adjudge.simulation import Crowd, Population
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def accuracy(run: Run) -> None:
         wanted = {name: wanted[name] for name in (QUICK, "50 items, 10 judges") if name in wanted}
     done = {line["set"] for line in run.done if line["case"] == CASE}
     for name, kind in wanted.items():
-        if name in done:
+        if name in done or not run.wants(name):
             continue
         print(f"accuracy: {name}", file=sys.stderr)
         if kind == MADE_CROWD:
@@ -106,7 +107,7 @@ def _mean(rows: Rows) -> dict[str, Any]:
 def measure_ours(held: Set, *, full: bool) -> Rows:
     """The smoothed vote share and every model of the registry."""
     with Meter() as meter:
-        shares = vote_share(held.judgments)
+        shares = smoothed_vote_share(held.judgments)
     rows = [{"side": VOTE, "cpu": meter.reading["cpu"], **score(held.truth, shares)}]
     tiny = Crowd(items=50, population=Population.parse("skilled:20"), scale=held.judgments.scale)
     few = tiny.make().judgments

@@ -16,11 +16,12 @@ from accuracy_tables import PROTOTYPE, VOTE
 from entries import entries
 from meter import Meter
 from numpy.typing import NDArray
-from scoring import score, vote_share
+from scoring import score
 from sets import MADE_CROWD, Set, real_set, real_sets, with_copies
 
 from adjudge import Judgments
 from adjudge.errors import AdjudgeError
+from adjudge.evaluation.honesty import smoothed_vote_share
 from adjudge.simulation.panels import MODEL_NAME, demo
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ def judges_by_accuracy(held: Set) -> NDArray[np.intp]:
 
 def _scores(held: Set, judgments: Judgments, data: Path, full: bool) -> dict[str, dict[str, Any]]:
     """What every side makes of judgments, by side."""
-    rows: list[dict[str, Any]] = [{"side": VOTE, **score(held.truth, vote_share(judgments))}]
+    rows: list[dict[str, Any]] = [
+        {"side": VOTE, **score(held.truth, smoothed_vote_share(judgments))}
+    ]
     for entry in entries(full=full):
         try:
             with Meter() as meter:

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge import Judgments
 from adjudge.evaluation import scores
 
 SURE = 0.99  # labels above it ought to be right ninety-nine times in a hundred
-HALF = 0.5  # judgments that every label has before the first, in the smoothed vote share
 
 
 def score(truth: NDArray[np.int16], posterior: NDArray[np.float64]) -> dict[str, Any]:
@@ -36,11 +34,3 @@ def score_labels(truth: NDArray[np.int16], label: NDArray[np.integer]) -> dict[s
     """The accuracy of a method that gives labels and no probabilities."""
     known = truth >= 0
     return {"accuracy": round(float((label[known] == truth[known]).mean()), 6)}
-
-
-def vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item, label)
-    """The share of each label among an item's judgments, half a judgment added to each."""
-    classes = len(judgments.scale.labels)
-    cell = judgments.item.astype(np.int64) * classes + judgments.label
-    counts = np.bincount(cell, minlength=judgments.item_count * classes).reshape(-1, classes)
-    return np.asarray((counts + HALF) / (counts + HALF).sum(axis=1, keepdims=True))

@@ -36,6 +36,7 @@ class Run:
 
     quick: bool
     full: bool  # the samplers too, where every model is measured
+    sets: frozenset[str]  # the only ones that accuracy and gold are measured on; none for all
     sizes: tuple[int, ...]  # judgments
     repeats: int
     threads: int
@@ -48,6 +49,10 @@ class Run:
     before: dict[tuple[Any, ...], history.Line]
     keep: Path | None  # the folder of the history
     done: Rows = field(default_factory=list)
+
+    def wants(self, name: str) -> bool:
+        """Whether a set is to be measured."""
+        return not self.sets or name in self.sets
 
     @property
     def classes(self) -> tuple[int, ...]:
@@ -171,6 +176,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--cap", type=float, default=300.0, help="CPU seconds a peer's fit may take"
     )
+    parser.add_argument("--sets", default="", help="sets of accuracy and gold, joined by ;")
     parser.add_argument("--full", action="store_true", help="samplers too, in accuracy")
     parser.add_argument("--repeats", type=int, default=5, help="turns of every side (5)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
@@ -209,6 +215,7 @@ def _run(options: argparse.Namespace) -> Run:
     run = Run(
         quick=options.quick,
         full=options.full,
+        sets=frozenset(part.strip() for part in options.sets.split(";") if part.strip()),
         sizes=(10_000,) if options.quick else _sizes(options.sizes),
         repeats=1 if options.quick else options.repeats,
         threads=options.threads,

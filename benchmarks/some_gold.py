@@ -40,7 +40,7 @@ def gold(run: Run) -> None:
     real = real_sets(run.data)
     done = {line["set"] for line in run.done if line["case"] == CASE}
     for name, kind in real.items():
-        if name in done or (run.quick and name != QUICK):
+        if name in done or not run.wants(name) or (run.quick and name != QUICK):
             continue
         print(f"gold: {name}", file=sys.stderr)
         draws = 2 if run.quick else DRAWS

@@ -109,8 +109,6 @@ def test_scores_by_hand(modules: Any) -> None:
     assert modules.scoring.score_labels(truth, np.array([0, 0, 0, 1]))["accuracy"] == (
         pytest.approx(2 / 3, abs=1e-6)
     )
-    shares = modules.scoring.vote_share(judgments_of(ROWS))
-    assert shares.tolist() == [[1.5 / 5, 3.5 / 5], [2.5 / 3, 0.5 / 3]]
 
 
 def test_the_judges_who_are_copied_are_chosen_by_gold(modules: Any) -> None:

@@ -16,16 +16,20 @@ def test_a_pipe_gets_the_models_and_a_person_the_advice(adjudge: Run, demo_folde
     ended = adjudge("compare", demo_folder / "judgments.csv", *gold, *FEW)
     assert ended.code == 0, ended.err
     assert ended.out.splitlines()[0] == (
-        "model,accuracy,low,high,rank,log_loss,log_loss_rank,calibration_error,seconds,reason"
+        "model,log_loss,rank,accuracy,low,high,accuracy_rank,brier,corrected_calibration_error,"
+        "seconds,reason"
     )
-    assert {row["model"]: row["rank"] for row in ended.rows} == {
+    assert {row["model"]: row["accuracy_rank"] for row in ended.rows} == {
         "hybrid-confusion:em": "1",
         "dawid-skene": "1",
         "majority-vote": "2",
     }
-    first, last = ended.err.splitlines()
-    assert first.startswith("  cross-validated by 5 folds over 400 gold items; models share a rank")
-    assert last.startswith("Take hybrid-confusion:em: accuracy 0.8")
+    losses = [float(row["log_loss"]) for row in ended.rows]
+    assert losses == sorted(losses)
+    first, vote, last = ended.err.splitlines()
+    assert first.startswith("  cross-validated by 5 folds over 400 gold items, ranked by log loss")
+    assert vote.startswith("  the plain vote share, half a judgment added to each label, has a log")
+    assert last.startswith("Take hybrid-confusion:em: log loss 0.3")
 
 
 def test_a_table_for_people(at_terminal: Run, demo_folder: Path) -> None:
@@ -33,7 +37,7 @@ def test_a_table_for_people(at_terminal: Run, demo_folder: Path) -> None:
     ended = at_terminal("compare", demo_folder / "judgments.csv", *gold, *FEW)
     assert "Models, best first" in ended.out
     assert any(
-        line.split()[:3] == ["hybrid-confusion:em", "0.895", "(1)"]
+        line.split()[:5] == ["hybrid-confusion:em", "0.316", "(1)", "0.895", "(1)"]
         for line in ended.out.splitlines()
     )
     assert max(map(len, ended.out.splitlines())) <= 80
@@ -54,6 +58,7 @@ def test_without_gold_judgments_are_held_out(way: str, adjudge: Run, demo_folder
     )
     assert f"  not scored: vote: {rows[2]['reason']}\n" in ended.err
     assert "by 3 folds of 2,418 judgments" in ended.err
+    assert "cannot be known without gold" in ended.err
 
 
 def test_gold_that_stands_in_the_file_is_taken(adjudge: Run, folder: Path) -> None:

@@ -84,6 +84,13 @@ def test_small_by_hand() -> None:
         "brier": (0.06 + 0.14 + (0.09 + 0.36 + 0.81)) / 3,
         # Confidences .8 and .7 are right, .6 is wrong, each in its own bin.
         "calibration_error": (0.2 + 0.3 + 0.6) / 3,
+        # Of one item each, the gap g and the sd of its luck, sqrt(p (1 - p)).
+        "corrected_calibration_error": sum(
+            gap * math.erf(gap / sd / math.sqrt(2))
+            - 2 * sd * math.exp(-0.5 * (gap / sd) ** 2) / math.sqrt(2 * math.pi)
+            for gap, sd in ((0.2, 0.4), (0.3, math.sqrt(0.21)), (0.6, math.sqrt(0.24)))
+        )
+        / 3,
         "grade_error": 1 / 3,
         "grade_rmse": math.sqrt(1 / 3),
         # Squares: observed 1/3; by chance E a² + E b² - 2 E a E b = 8/3 + 5/3 - 2 * 4/3 * 1.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from adjudge import Consensus, DawidSkene, Gold, Judgments, MajorityVote, model
 from adjudge.errors import BadData, BadSetting, UnknownName
-from adjudge.evaluation import compare_models, cross_validate, entrants
-from adjudge.evaluation.comparison import Entrant, Result, _pick
+from adjudge.evaluation import beside_vote, compare_models, cross_validate, entrants
+from adjudge.evaluation.comparison import UNKNOWN, Entrant, Result, _pick
 from adjudge.evaluation.heldout import held_out_score
 from adjudge.models.model import Model, Step
 from adjudge.models.registry import MODELS
@@ -86,22 +87,24 @@ def test_scores_by_gold_are_those_of_cross_validation() -> None:
     assert compared.by == "gold"
     table = compared.to_table()
     assert table.column_names == [
-        *("model", "accuracy", "low", "high", "rank", "log_loss", "log_loss_rank"),
-        *("calibration_error", "seconds", "reason"),
+        *("model", "log_loss", "rank", "accuracy", "low", "high", "accuracy_rank"),
+        *("brier", "corrected_calibration_error", "seconds", "reason"),
     ]
     rows = {row["model"]: row for row in table.to_pylist()}
     crossed = cross_validate(DawidSkene(seed=2), MADE.judgments, MADE.gold, folds=4, seed=2).pooled
-    for name in ("accuracy", "log_loss", "calibration_error"):
+    for name in ("accuracy", "log_loss", "brier", "corrected_calibration_error"):
         assert rows["dawid-skene"][name] == pytest.approx(crossed[name].value)
     # With three adversaries in ten, the vote is far behind.
-    assert rows["majority-vote"]["rank"] == 2
-    assert rows["dawid-skene"]["rank"] == rows["hybrid-confusion:em"]["rank"] == 1
-    assert table["model"].to_pylist()[-1] == "majority-vote"
-    assert compared.chosen in ("dawid-skene", "hybrid-confusion:em")
-    assert compared.recommendation.startswith(f"Take {compared.chosen}: accuracy 0.")
-    assert compared.recommendation.endswith(
-        "as accurate, as far as this gold can tell, but has a higher log loss."
+    assert rows["majority-vote"]["accuracy_rank"] == 2
+    assert [row["log_loss"] for row in table.to_pylist()] == sorted(
+        row["log_loss"] for row in table.to_pylist()
     )
+    assert rows[compared.chosen]["rank"] == rows[compared.chosen]["accuracy_rank"] == 1
+    assert compared.recommendation.startswith(f"Take {compared.chosen}: log loss 0.")
+    assert "ranked by log loss" in compared.notes[0]
+    vote = beside_vote(crossed, MADE.judgments)
+    assert vote is not None
+    assert f"has a log loss of {vote.vote:.3f}" in compared.notes[1]
     assert [(step.done, step.total) for step in steps][-1] == (12, 12)
     assert {step.note for step in steps} == set(FEW)
 
@@ -120,7 +123,9 @@ def test_scores_without_gold_are_those_of_judgments_held_out() -> None:
     assert compared.chosen == "hybrid-confusion:em"
     assert rows["majority-vote"]["rank"] > 1
     assert "the shares of the labels alone give -0.69" in compared.notes[0]
-    assert compared.recommendation.endswith("Only gold would tell which labels are right.")
+    assert compared.recommendation.startswith("hybrid-confusion:em predicts judgments held out")
+    assert compared.recommendation.endswith(UNKNOWN)
+    assert "how well the panel predicts itself, not the truth" in UNKNOWN
 
 
 def test_a_model_that_fails_is_named_and_the_others_go_on() -> None:
@@ -146,7 +151,7 @@ def test_a_model_that_fails_is_named_and_the_others_go_on() -> None:
         ),
     ]
     assert compared.to_table()["accuracy"].to_pylist()[1:] == [None, None]
-    assert compared.recommendation.startswith("Take majority-vote: accuracy")
+    assert compared.recommendation.startswith("Take majority-vote: log loss")
 
 
 def test_where_every_model_fails() -> None:
@@ -185,3 +190,22 @@ def test_the_vote_alone_is_its_own_first_rank() -> None:
     )
     assert compared.results[0].scores["rank"] == 1
     assert np.isfinite(compared.results[0].scores["log_loss"])
+
+
+def test_where_the_vote_is_more_honest_the_advice_says_so() -> None:
+    """Six judges who make the same mistakes: a model that counts them as six is too sure."""
+    rows = [
+        (f"i{n:03}", f"judge{j}", str((n + (n % 10 < 3)) % 2)) for n in range(120) for j in range(6)
+    ]
+    items, judges, labels = zip(*rows, strict=True)
+    table = pa.table({"item": items, "judge": judges, "label": labels})
+    gold = Gold.of({f"i{n:03}": str(n % 2) for n in range(120)})
+    compared = compare_models(
+        Judgments.from_table(table), gold, models=[Entrant(name="dawid-skene", model=DawidSkene())]
+    )
+    loss = compared.results[0].scores["log_loss"]
+    vote = -0.7 * np.log(6.5 / 7) - 0.3 * np.log(0.5 / 7)
+    assert compared.recommendation.endswith(
+        f"Its probabilities are worse than the plain vote's: log loss {loss:.3f} on 120 gold items,"
+        f" where the vote share (half a judgment added to each label) has {vote:.3f}."
+    )

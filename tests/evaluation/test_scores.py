@@ -143,7 +143,13 @@ def test_calibration_by_hand() -> None:
         "items": 0,
         "confidence": None,
         "share": None,
+        "share_low": None,
+        "share_high": None,
     }
+    # Wilson's interval of 1 of 3 and of 2 of 3.
+    assert found.share_low == pytest.approx([0.0615, 0.2077], abs=1e-4)
+    assert found.share_high == pytest.approx([0.7923, 0.9385], abs=1e-4)
+    assert found.corrected == scores.corrected_calibration_error(confidence, right, bins=2)
 
 
 def test_the_corrected_calibration_error_by_hand() -> None:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge import Judgments, MajorityVote
+from adjudge.evaluation import BesideVote
 from adjudge.report import Results, gather
 from adjudge.report.health import health
 from adjudge.report.words import (
@@ -75,6 +76,30 @@ def test_how_sure_with_gold_says_whether_to_believe_it(sampled: Results) -> None
         f"{score.value:.1%} ({score.low:.1%} to {score.high:.1%}) of the labels are right."
     )
     assert finding.tone in ("good", "warn")
+
+
+def test_figures_of_calibration_stand_beside_accuracy(sampled: Results) -> None:
+    found = sampled.evaluation
+    assert found is not None
+    assert found.calibration is not None
+    assert certainty(sampled).answer[2] == (
+        f"Log loss {found['log_loss'].value:.3f}, Brier {found['brier'].value:.3f}, calibration "
+        f"error {found['corrected_calibration_error'].value:.3f} (bias corrected)."
+    )
+
+
+def test_probabilities_worse_than_the_votes_are_not_to_be_believed(sampled: Results) -> None:
+    better = replace(sampled, beside_vote=BesideVote(items=80, model=0.3, vote=0.5))
+    worse = replace(sampled, beside_vote=BesideVote(items=80, model=0.9, vote=0.5))
+    said = (
+        "Its probabilities are worse than the plain vote's: log loss 0.900 on 80 gold items, where "
+        "the vote share (half a judgment added to each label) has 0.500."
+    )
+    assert said not in certainty(better).answer
+    finding = certainty(worse)
+    assert said in finding.answer
+    assert finding.tone == "warn"
+    assert not any("can be believed" in sentence for sentence in finding.answer)
 
 
 def test_whom_to_keep_adds_up_to_all_judges(sampled: Results) -> None:

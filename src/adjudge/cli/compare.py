@@ -47,11 +47,11 @@ def run(
     reading: o.Reading,
     printing: o.Printing,
 ) -> None:
-    """Compare models on your judgments: accuracy, log loss, calibration, time, and which to take.
+    """Compare models on your judgments: log loss, accuracy, calibration, time, and which to take.
 
-    With gold, of --gold or of the file itself, each is cross-validated over it. Without, each is
-    scored by how well it predicts judgments that it was not shown. Models that do not differ
-    significantly share a rank.
+    With gold, of --gold or of the file itself, each is cross-validated over it and ranked by log
+    loss. Without, each is scored by how well it predicts judgments that it was not shown, which
+    does not say whose labels are right. Models that do not differ significantly share a rank.
     """
     from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
@@ -106,7 +106,12 @@ def _shown(compared: Comparison) -> Any:
 
     scored = [row for row in compared.results if row.reason is None]
     if compared.by == "gold":
-        columns = {"accuracy": "rank", "log_loss": "log_loss_rank", "calibration_error": None}
+        columns = {
+            "log_loss": "rank",
+            "accuracy": "accuracy_rank",
+            "brier": None,
+            "corrected_calibration_error": None,
+        }
     else:
         columns = {"log_score": "rank", "se": None}
     heads = [_HEADS.get(column, column.replace("_", " ")) for column in columns]
@@ -131,4 +136,4 @@ def _shown(compared: Comparison) -> Any:
     )
 
 
-_HEADS = {"calibration_error": "ECE", "se": "s.e."}
+_HEADS = {"brier": "Brier", "corrected_calibration_error": "ECE", "se": "s.e."}

@@ -15,6 +15,7 @@ from adjudge.errors import BadData, BadSetting
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
     from adjudge.data.gold import Gold
+    from adjudge.data.judgments import Judgments
     from adjudge.data.scale import Scale
     from adjudge.evaluation.against_gold import Evaluation
 
@@ -53,7 +54,8 @@ def run(
     """Score labels against gold: accuracy, F1, AUC, log loss, calibration and more.
 
     Given a table of labels, scores it. Given judgments, fits the model first: without gold, or
-    cross-validated over it with --folds. The gold is that of --gold, or else of the file itself.
+    cross-validated over it with --folds; and says so where the model's probabilities are worse than
+    the plain vote's. The gold is that of --gold, or else of the file itself.
     """
     from adjudge.cli.reading import read_content
     from adjudge.cli.writing import check_places, check_printing
@@ -152,7 +154,8 @@ def _of_judgments(
         consensus = fitted(model, read.judgments, None, fitting)
         with progress("scoring"):
             result = evaluate(consensus, truth, **scoring)
-        return result, result.to_table(), summary(consensus, read)
+        beside = _beside(result, read.judgments)
+        return result, result.to_table(), {**summary(consensus, read), **beside}
     tell_if_cold()
     with progress(f"cross-validating {model.name}") as on_step:
         crossed = cross_validate(
@@ -165,8 +168,17 @@ def _of_judgments(
             **scoring,
         )
     say((model.name, "bold"), f" by {folds} folds over {count(len(truth), 'gold item')}")
-    about = {"model": model.name, "folds": folds, **read.omissions}
+    beside = _beside(crossed.pooled, read.judgments)
+    about = {"model": model.name, "folds": folds, **beside, **read.omissions}
     return crossed.pooled, crossed.to_table(), about
+
+
+def _beside(result: Evaluation, judgments: Judgments) -> dict[str, Any]:
+    """What the plain vote would have had, and a warning where that is better."""
+    from adjudge.evaluation.honesty import beside_vote
+
+    found = beside_vote(result, judgments)
+    return {} if found is None else {"vote_log_loss": found.vote, "warning": found.warning}
 
 
 def _deliver(
@@ -184,6 +196,8 @@ def _deliver(
 
     for note in result.notes:
         say(f"  {note}")
+    if about.get("warning"):
+        say((str(about["warning"]), "yellow"))
     notes = [*about.get("notes", ()), *result.notes]
     meanings = {measure.name: measure.meaning for measure in MEASURES} if explain else None
     deliver(

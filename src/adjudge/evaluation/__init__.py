@@ -9,6 +9,7 @@
 - ``compare_models`` puts models side by side, by gold or, with ``held_out_score``, by judgments
   held out, and recommends one: a ``Comparison``; ``entrants`` are the models that take part.
 - ``rank_systems`` ranks search systems under the judges' noise: a ``Ranking``.
+- ``beside_vote`` says whether a model's probabilities are worth more than the plain vote's.
 - ``paired_t_test``, ``sign_test`` and ``rank_methods`` compare methods.
 
 Single scores are plain functions of arrays in ``adjudge.evaluation.scores``; ``MEASURES`` lists all
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from adjudge.evaluation.crossvalidation import CrossValidation, cross_validate
     from adjudge.evaluation.diagnosis import Diagnosis, diagnose
     from adjudge.evaluation.heldout import HeldOut, held_out_score
+    from adjudge.evaluation.honesty import BesideVote, beside_vote
     from adjudge.evaluation.items import suggest_judges
     from adjudge.evaluation.judge_pairs import cohen_kappa
     from adjudge.evaluation.measures import MEASURES, Measure
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MEASURES",
     "Agreement",
+    "BesideVote",
     "Comparison",
     "CrossValidation",
     "Diagnosis",
@@ -61,6 +64,7 @@ __all__ = [
     "Replay",
     "Score",
     "Stopping",
+    "beside_vote",
     "cohen_kappa",
     "compare_models",
     "correct_by_item",
@@ -81,6 +85,7 @@ __all__ = [
 _HOMES = {
     "MEASURES": "measures",
     "Agreement": "agreement",
+    "BesideVote": "honesty",
     "Comparison": "comparison",
     "CrossValidation": "crossvalidation",
     "Diagnosis": "diagnosis",
@@ -95,6 +100,7 @@ _HOMES = {
     "Replay": "replay",
     "Score": "score",
     "Stopping": "stopping",
+    "beside_vote": "honesty",
     "cohen_kappa": "judge_pairs",
     "compare_models": "comparison",
     "correct_by_item": "significance",

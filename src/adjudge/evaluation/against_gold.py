@@ -249,7 +249,7 @@ def _scores(sample: Sample, resamples: int, level: float, seed: int) -> dict[str
     for measure in wanting if resamples else ():
         value, values = found[measure.name].value, np.concatenate(drawn[measure.name])
         bounds = (
-            centred_interval(value, values, level, least=0.0)
+            centred_interval(value, values, level, least=min(value, 0.0))
             if measure.biased
             else percentile_interval(values, level)
         )

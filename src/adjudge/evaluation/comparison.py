@@ -1,7 +1,9 @@
 """Models side by side on the same judgments: how good, how sure, how fast, and which to take.
 
-With gold they are cross-validated over it; without, they are scored by judgments held out. Models
-that do not differ significantly share a rank. A model that fails is named with its reason.
+With gold they are cross-validated over it, and ranked by log loss: right and honest in one.
+Without, they are scored by judgments held out, which says how well the panel predicts itself and
+not which labels are right. Models that do not differ significantly share a rank. A model that fails
+is named with its reason.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
 from adjudge.evaluation.crossvalidation import CrossValidation, cross_validate
 from adjudge.evaluation.heldout import HeldOut, held_out_score, label_shares_score
+from adjudge.evaluation.honesty import BesideVote, beside_vote
 from adjudge.evaluation.scores import CLIP
 from adjudge.evaluation.significance import correct_by_item, rank_methods
 from adjudge.models.model import Model, Progress, Step
@@ -113,7 +116,7 @@ class Comparison:
         return pa.table(columns)
 
 
-_WHOLE = ("rank", "log_loss_rank", "clipped")
+_WHOLE = ("rank", "accuracy_rank", "clipped")
 
 
 def _gone(value: float | None) -> bool:
@@ -157,7 +160,7 @@ def compare_models(
         raise BadData(f"no model could be scored ({reasons})")
     if gold is None:
         return _by_judgments(found, failed, judgments, level, folds)
-    return _by_gold(found, failed, gold, level, folds)
+    return _by_gold(found, failed, judgments, gold, level, folds)
 
 
 class Timed:
@@ -217,47 +220,57 @@ def _run_all(
 def _by_gold(
     found: Mapping[str, tuple[Timed, CrossValidation]],
     failed: Sequence[Result],
+    judgments: Judgments,
     gold: Gold,
     level: float,
     folds: int,
 ) -> Comparison:
-    """The comparison of cross-validated models."""
+    """The comparison of cross-validated models: the lowest log loss first."""
     pooled = {name: crossed.pooled for name, (_, crossed) in found.items()}
     losses = {name: _losses(crossed) for name, (_, crossed) in found.items()}
-    ranked = rank_methods(correct_by_item(pooled), level=level)
-    loss_rank = {
-        place.method: place.rank
-        for place in rank_methods(losses, higher_is_better=False, level=level)
-    }
+    correct = correct_by_item(pooled)
+    ranked = rank_methods(losses, higher_is_better=False, level=level)
+    accuracy_rank = {place.method: place.rank for place in rank_methods(correct, level=level)}
     results = []
     for place in ranked:
-        accuracy = pooled[place.method]["accuracy"]
-        timed = found[place.method][0]
-        scores = {
-            "accuracy": accuracy.value,
-            "low": _number(accuracy.low),
-            "high": _number(accuracy.high),
+        timed, scores = found[place.method][0], pooled[place.method]
+        values = {
+            "log_loss": float(scores["log_loss"]),
             "rank": place.rank,
-            "log_loss": float(pooled[place.method]["log_loss"]),
-            "log_loss_rank": loss_rank[place.method],
-            "calibration_error": float(pooled[place.method]["calibration_error"]),
+            "accuracy": scores["accuracy"].value,
+            "low": _number(scores["accuracy"].low),
+            "high": _number(scores["accuracy"].high),
+            "accuracy_rank": accuracy_rank[place.method],
+            "brier": float(scores["brier"]),
+            "corrected_calibration_error": float(scores["corrected_calibration_error"]),
         }
         seconds = timed.seconds / timed.fits
-        results.append(Result(name=place.method, scores=scores, seconds=seconds))
+        results.append(Result(name=place.method, scores=values, seconds=seconds))
     alike = [row for row in results if row.scores["rank"] == 1]
-    close = rank_methods(
-        {row.name: losses[row.name] for row in alike}, higher_is_better=False, level=level
-    )
-    chosen, spared = _pick([place.method for place in close if place.rank == 1], results)
+    close = rank_methods({row.name: correct[row.name] for row in alike}, level=level)
+    accurate = {place.method for place in close if place.rank == 1}
+    chosen, spared = _pick([row.name for row in alike if row.name in accurate], results)
+    beside = beside_vote(pooled[chosen.name], judgments)
     return Comparison(
         by="gold",
         results=(*results, *failed),
         chosen=chosen.name,
-        recommendation=_advice_by_gold(chosen, spared, alike, results),
+        recommendation=_advice_by_gold(chosen, spared, alike, results, beside),
         notes=(
-            f"cross-validated by {folds} folds over {len(gold):,} gold items; models share a rank "
-            f"where a paired t-test over items finds no difference (p > {level:g})",
+            f"cross-validated by {folds} folds over {len(gold):,} gold items, ranked by log loss; "
+            "models share a rank where a paired t-test over items finds no difference "
+            f"(p > {level:g})",
+            *_vote_note(beside),
         ),
+    )
+
+
+def _vote_note(beside: BesideVote | None) -> tuple[str, ...]:
+    if beside is None:
+        return ()
+    return (
+        "the plain vote share, half a judgment added to each label, has a log loss of "
+        f"{beside.vote:.3f}: a model above it is too sure",
     )
 
 
@@ -286,28 +299,33 @@ def _time(row: Result) -> float:
 
 
 def _advice_by_gold(
-    chosen: Result, spared: Result | None, alike: Sequence[Result], results: Sequence[Result]
+    chosen: Result,
+    spared: Result | None,
+    alike: Sequence[Result],
+    results: Sequence[Result],
+    beside: BesideVote | None,
 ) -> str:
-    """A sentence that recommends a model by gold."""
+    """Sentences that recommend a model by gold."""
     scores = chosen.scores
     text = (
-        f"Take {chosen.name}: accuracy {scores['accuracy']:.3f} "
-        f"({scores['low']:.3f} to {scores['high']:.3f}), log loss {scores['log_loss']:.3f}"
+        f"Take {chosen.name}: log loss {scores['log_loss']:.3f}, accuracy "
+        f"{scores['accuracy']:.3f} ({scores['low']:.3f} to {scores['high']:.3f})"
     )
     others = [row.name for row in alike if row is not chosen]
     if spared is not None:
         text += (
-            f"; {spared.name} is no better by accuracy or log loss as far as this gold can tell, "
+            f"; {spared.name} is no better by log loss or accuracy as far as this gold can tell, "
             f"and takes {_time(spared):.1f} s a fit instead of {_time(chosen):.2f} s"
         )
     elif others:
         text += (
-            f"; {_listed(others)} {'is' if len(others) == 1 else 'are'} as accurate, as far as "
-            f"this gold can tell, but {'has' if len(others) == 1 else 'have'} a higher log loss"
+            f"; {_listed(others)} {'has' if len(others) == 1 else 'have'} as low a log loss, as "
+            "far as this gold can tell"
         )
     elif len(results) > 1:
-        text += "; it is more accurate than every other, significantly"
-    return f"{text}."
+        text += "; its log loss is lower than every other's, significantly"
+    warning = beside.warning if beside is not None else None
+    return f"{text}.{'' if warning is None else f' {warning}'}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -356,23 +374,33 @@ def _by_judgments(
 def _advice_by_judgments(
     chosen: Result, spared: Result | None, alike: Sequence[Result], results: Sequence[Result]
 ) -> str:
-    """A sentence that recommends a model by judgments held out."""
+    """What judgments held out tell of models, and what they do not."""
     scores = chosen.scores
     text = (
-        f"Take {chosen.name}: it gives held-out judgments a log score of "
+        f"{chosen.name} predicts judgments held out best: a log score of "
         f"{scores['log_score']:.4f} (s.e. {scores['se']:.4f})"
     )
     others = [row.name for row in alike if row is not chosen]
     if spared is not None:
-        text += (
-            f"; {spared.name} predicts them no better as far as these judgments can tell, and "
-            f"takes {_time(spared):.1f} s a fit instead of {_time(chosen):.2f} s"
+        text = (
+            f"{chosen.name} predicts judgments held out as well as any: a log score of "
+            f"{scores['log_score']:.4f} (s.e. {scores['se']:.4f}); {spared.name} is no better as "
+            f"far as these judgments can tell, and takes {_time(spared):.1f} s a fit instead of "
+            f"{_time(chosen):.2f} s"
         )
     elif others:
         text += (
-            f"; {_listed(others)} {'is' if len(others) == 1 else 'are'} as good, as far as these "
+            f"; {_listed(others)} {'does' if len(others) == 1 else 'do'} as well, as far as these "
             "judgments can tell"
         )
     elif len(results) > 1:
-        text += "; it predicts them better than every other, significantly"
-    return f"{text}. Only gold would tell which labels are right."
+        text += ", better than every other, significantly"
+    return f"{text}. {UNKNOWN}"
+
+
+UNKNOWN = (
+    "This measures how well the panel predicts itself, not the truth: judges who make the same "
+    "mistakes predict one another well. Which model's labels are right, and whether its "
+    "probabilities can be believed, cannot be known without gold; 25 labels by an expert begin to "
+    "tell."
+)

@@ -305,6 +305,16 @@ MEASURES: tuple[Measure, ...] = (
         biased=True,  # a resample is worse calibrated than what it is drawn from
     ),
     Measure(
+        name="corrected_calibration_error",
+        meaning="the same with its bias corrected: about 0 where nothing is wrong",
+        of=lambda s, w: scores.corrected_calibration_error(
+            _confidence(s), _right(s), w, bins=s.bins
+        ),
+        probabilities=True,
+        higher_is_better=False,
+        biased=True,
+    ),
+    Measure(
         name="grade_error",
         meaning="mean distance between label and gold, in grades",
         of=_on_labels(scores.grade_error),

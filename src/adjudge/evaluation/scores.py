@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from adjudge.errors import BadSetting
+from adjudge.evaluation.score import wilson
 
 Codes = NDArray[np.integer]  # (item,)
 Floats = NDArray[np.float64]
@@ -222,10 +223,13 @@ class Calibration:
     count: NDArray[np.int64]  # (bin,)
     confidence: Floats  # (bin,) mean, NaN where the bin is empty
     share: Floats  # (bin,) of items that are right, NaN where the bin is empty
+    share_low: Floats  # (bin,) Wilson's interval of the share, at 95%; NaN where it is empty
+    share_high: Floats
     error: float  # expected calibration error, NaN where there are no items
+    corrected: float  # the same without its bias
 
     def to_table(self) -> Any:
-        """One row a bin: low, high, items, confidence, share; null where the bin is empty."""
+        """One row a bin: low, high, items, confidence, share and its interval, if not empty."""
         empty = self.count == 0
         return pa.table(
             {
@@ -234,6 +238,8 @@ class Calibration:
                 "items": pa.array(self.count),
                 "confidence": pa.array(self.confidence, mask=empty),
                 "share": pa.array(self.share, mask=empty),
+                "share_low": pa.array(self.share_low, mask=empty),
+                "share_high": pa.array(self.share_high, mask=empty),
             }
         )
 
@@ -247,12 +253,20 @@ def calibration(confidence: Floats, right: Flags, bins: int = 10) -> Calibration
         total = np.bincount(place, values.astype(np.float64), bins)
         return np.asarray(ratio(total.astype(np.float64), count.astype(np.float64)))
 
+    share = mean(right)
+    bounds = np.array(
+        [wilson(part * items, items) for part, items in zip(share, count, strict=True)]
+    )
+    bounds[count == 0] = np.nan
     return Calibration(
         edges=np.linspace(0.0, 1.0, bins + 1),
         count=count,
         confidence=mean(confidence),
-        share=mean(right),
+        share=share,
+        share_low=bounds[:, 0],
+        share_high=bounds[:, 1],
         error=float(calibration_error(confidence, right, bins=bins)),
+        corrected=float(corrected_calibration_error(confidence, right, bins=bins)),
     )
 
 

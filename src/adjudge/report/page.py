@@ -39,7 +39,8 @@ _MAIN = (  # scores that everyone reads; the others are folded away
     "f1",
     "auc",
     "log_loss",
-    "calibration_error",
+    "brier",
+    "corrected_calibration_error",
 )
 _SECTIONS = {
     "items": ("voted-estimated", "judge-item-matrix"),

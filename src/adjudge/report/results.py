@@ -11,6 +11,7 @@ from adjudge.data.gold import Gold
 from adjudge.evaluation.against_gold import Evaluation, evaluate
 from adjudge.evaluation.agreement import Agreement, measure_agreement
 from adjudge.evaluation.diagnosis import Diagnosis, diagnose
+from adjudge.evaluation.honesty import BesideVote, beside_vote
 from adjudge.evaluation.predictive import Check, predictive_checks
 from adjudge.evaluation.ratings import accuracy_by_ratings
 from adjudge.models.dawid_skene import DawidSkene
@@ -44,6 +45,7 @@ class Results:
     diagnostics: tuple[dict[str, Any], ...] = ()
     gold: Gold | None = None
     evaluation: Evaluation | None = None
+    beside_vote: BesideVote | None = None  # log loss beside the plain vote's
     blind: bool = False  # scored by a second fit that was not told the gold
     curve: Any | None = None  # table of accuracy by number of judgments
     provenance: Provenance = field(default_factory=Provenance)
@@ -93,6 +95,7 @@ def gather(
         diagnostics=diagnostics,
         gold=gold,
         evaluation=evaluation if evaluation is None or evaluation.scored else None,
+        beside_vote=None if evaluation is None else beside_vote(evaluation, judgments),
         blind=told,
         curve=curve if curve is not None and len(curve) else None,
         provenance=Provenance() if provenance is None else provenance,

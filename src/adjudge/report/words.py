@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from adjudge.data.draws import HIGHEST
+from adjudge.evaluation.against_gold import Evaluation
 from adjudge.report.results import Results
 
 SURE = 0.9  # a label of this probability is called sure
 DOUBT = 0.6  # and one below this is in doubt
 _NAMED = 5  # judges named in a sentence
 _SHOWN = 4  # labels named in a sentence
+_OFF = 0.05  # a gap between sure and right, or a calibration error, that is worth a warning
 _FAR = 1.05  # an R-hat that is more than a trifle too high
 
 
@@ -111,19 +113,39 @@ def certainty(results: Results) -> Finding:
             f"{score.value:.1%}{between} of the labels are right{how}."
         )
         if found.calibration is not None and np.isfinite(found.calibration.error):
-            mean = float(found.posterior.max(axis=1).mean()) if found.posterior is not None else 0
-            gap = mean - score.value
-            if abs(gap) > 0.05:
-                tone = "warn"
-                answer.append(
-                    f"On them the model is {mean:.0%} sure on average: too "
-                    f"{'sure' if gap > 0 else 'modest'} by {abs(gap):.0%}; read its "
-                    "probabilities as an order rather than as shares."
-                )
-            else:
-                tone = "good"
-                answer.append("Its probabilities can be believed: they match the share right.")
+            said, tone = _believable(results, found)
+            answer += said
     return Finding(question="How sure?", answer=tuple(answer), tone=tone)
+
+
+def _believable(results: Results, found: Evaluation) -> tuple[list[str], str]:
+    """Whether the probabilities can be believed: in figures, in words, beside the vote's."""
+    scores, calibration = found.scores, found.calibration
+    corrected = 0.0 if calibration is None else calibration.corrected
+    said = [
+        f"Log loss {float(scores['log_loss']):.3f}, Brier {float(scores['brier']):.3f}, "
+        f"calibration error {corrected:.3f} (bias corrected)."
+    ]
+    warning = None if results.beside_vote is None else results.beside_vote.warning
+    if warning is not None:
+        said.append(warning)
+    mean = float(found.posterior.max(axis=1).mean()) if found.posterior is not None else 0.0
+    gap = mean - float(scores["accuracy"])
+    if abs(gap) > _OFF:
+        said.append(
+            f"On them the model is {mean:.0%} sure on average: too "
+            f"{'sure' if gap > 0 else 'modest'} by {abs(gap):.0%}; read its "
+            "probabilities as an order rather than as shares."
+        )
+    elif warning is None and corrected <= _OFF:
+        said.append("Its probabilities can be believed: they match the share right.")
+        return said, "good"
+    elif warning is None:
+        said.append(
+            "It is about as sure as it is right on average, but too sure of some labels and too "
+            "modest about others: see the calibration plot."
+        )
+    return said, "warn"
 
 
 def judges_found(results: Results) -> Finding:

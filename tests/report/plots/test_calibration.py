@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from adjudge.evaluation.scores import calibration
 from adjudge.report.plots.calibration import calibration_plot
@@ -13,12 +14,19 @@ def test_a_point_for_each_bin_that_holds_items() -> None:
     confidence = np.array([0.55, 0.55, 0.95, 0.95, 0.95, 0.95])
     right = np.array([True, False, True, True, True, False])
     spec = spec_with_data(calibration_plot(calibration(confidence, right)))
-    rows = spec["layer"][1]["data"]["values"]
-    assert rows == [
+    rows = spec["layer"][2]["data"]["values"]
+    points = [{name: row[name] for name in ("confidence", "share", "items")} for row in rows]
+    assert points == [
         {"confidence": 0.55, "share": 0.5, "items": 2},
         {"confidence": 0.95, "share": 0.75, "items": 4},
     ]
-    assert "calibration error 0.150" in spec["title"]["subtitle"][0]  # (2 * 0.05 + 4 * 0.2) / 6
+    reach = spec["layer"][1]
+    assert (reach["mark"]["type"], reach["encoding"]["y2"]["field"]) == ("rule", "share_high")
+    assert [row["share_low"] for row in rows] == pytest.approx([0.0945, 0.3006], abs=1e-4)
+    assert [row["share_high"] for row in rows] == pytest.approx([0.9055, 0.9544], abs=1e-4)
+    # S = .1 and .8, V = .495 and .19, z = .142 and 1.835: .1 x .113 - 1.407 x .395 = -.544 and
+    # .8 x .934 - .872 x .074 = .682, over 6 items: luck explains the first and not the second.
+    assert "calibration error 0.023, bias corrected" in spec["title"]["subtitle"][0]
 
 
 def test_the_curve_of_accuracy() -> None:

@@ -12,14 +12,21 @@ from adjudge.report.theme import LIGHT
 
 
 def calibration_plot(calibration: Calibration, what: str = "label") -> Any:
-    """The chart: confidence of each bin against its share of items that are right."""
+    """The chart: confidence of each bin against its share right, with that share's interval."""
     table = calibration.to_table()
     rows = table.filter(table["items"].to_numpy() > 0)
     across = alt.X(**drawing.unit("confidence", f"probability given to the {what}"))
     up = alt.Y(**drawing.unit("share", "share that is right by gold"))
-    data = drawing.table(confidence=rows["confidence"], share=rows["share"], items=rows["items"])
+    data = drawing.table(
+        **{name: rows[name] for name in ("confidence", "share", "share_low", "share_high", "items")}
+    )
     base = alt.Chart(data).encode(x=across, y=up)
     line = base.mark_line(color=LIGHT.blue, aria=False)
+    reach = (
+        alt.Chart(data)
+        .mark_rule(color=LIGHT.blue, opacity=0.5, aria=False)
+        .encode(x=across, y=alt.Y("share_low:Q"), y2="share_high:Q")
+    )
     points = base.mark_circle(color=LIGHT.blue, opacity=0.85, aria=False).encode(
         size=alt.Size(
             "items:Q",
@@ -28,14 +35,27 @@ def calibration_plot(calibration: Calibration, what: str = "label") -> Any:
             legend=alt.Legend(tickCount=3),
         ),
         tooltip=drawing.tooltip(
-            {"confidence": "probability", "share": "right", "items": "items"},
-            {"confidence": ".2f", "share": ".2f", "items": ","},
+            {
+                "confidence": "probability",
+                "share": "right",
+                "share_low": "at least (95%)",
+                "share_high": "at most (95%)",
+                "items": "items",
+            },
+            {
+                "confidence": ".2f",
+                "share": ".2f",
+                "share_low": ".2f",
+                "share_high": ".2f",
+                "items": ",",
+            },
         ),
     )
     ends = drawing.table(confidence=[0, 1], share=[0, 1])
     perfect = alt.Chart(ends).mark_line(color=LIGHT.soft, strokeDash=[4, 4], aria=False)
     return drawing.titled(
-        (perfect.encode(x=across, y=up) + line + points).properties(width=340, height=320),
+        (perfect.encode(x=across, y=up) + reach + line + points).properties(width=340, height=320),
         "Calibration",
-        f"expected calibration error {calibration.error:.3f}; below the dashes it is too sure",
+        f"calibration error {calibration.corrected:.3f}, bias corrected; lines are 95% intervals; "
+        "below the dashes it is too sure",
     )
