@@ -45,8 +45,12 @@ def lines_in(folder: Path) -> Iterator[Line]:
 
 
 def newest(folder: Path) -> dict[tuple[Any, ...], Line]:
-    """The newest line of everything that was ever measured."""
-    return {key_of(line): line for line in lines_in(folder)}
+    """The newest line of everything that was ever measured, in the order of measuring."""
+    found: dict[tuple[Any, ...], Line] = {}
+    for line in lines_in(folder):
+        found.pop(key_of(line), None)
+        found[key_of(line)] = line
+    return found
 
 
 def compared(before: dict[tuple[Any, ...], Line], now: list[Line]) -> list[Line]:
