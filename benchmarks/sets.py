@@ -94,6 +94,8 @@ def with_copies(judgments: Judgments, judge: int, copies: int) -> Judgments:
         label=np.concatenate([judgments.label, np.tile(judgments.label[own], copies)])[order],
         time=None,
         seconds=None,
+        families=None,  # a copy is not declared: it is to be found
+        family=None,
     )
 
 
