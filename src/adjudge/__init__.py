@@ -1,9 +1,8 @@
 """adjudge turns noisy relevance judgments into labels that can be trusted.
 
-    from adjudge import DawidSkene, Judgments
+    import adjudge
 
-    judgments = Judgments.read("judgments.csv")
-    consensus = DawidSkene().fit(judgments)
+    consensus = adjudge.fit("judgments.csv", gold="gold.csv")
     consensus.labels  # Arrow table: item, label, probability, ...
     consensus.judges  # Arrow table: judge, judgments, accuracy, bits, ...
 
@@ -26,10 +25,12 @@ if TYPE_CHECKING:
     from adjudge.engines.dask import DaskEngine
     from adjudge.engines.threads import ThreadsEngine
     from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
+    from adjudge.fitting import fit
     from adjudge.models.dawid_skene import DawidSkene
     from adjudge.models.hierarchical_confusion import HierarchicalConfusion
     from adjudge.models.hierarchical_relevance import HierarchicalRelevance
     from adjudge.models.hybrid_confusion import HybridConfusion
+    from adjudge.models.item_types import ItemTypes
     from adjudge.models.majority_vote import MajorityVote
     from adjudge.models.model import Model
     from adjudge.models.pmf import Pmf
@@ -58,6 +59,7 @@ _HOMES = {
     "HierarchicalConfusion": "models.hierarchical_confusion",
     "HierarchicalRelevance": "models.hierarchical_relevance",
     "HybridConfusion": "models.hybrid_confusion",
+    "ItemTypes": "models.item_types",
     "MajorityVote": "models.majority_vote",
     "Pmf": "models.pmf",
     "SingleConfusion": "models.single_confusion",
@@ -67,6 +69,7 @@ _HOMES = {
     "ZScore": "models.weighting",
     "MODELS": "models.registry",
     "Model": "models.model",
+    "fit": "fitting",
     "model": "models.registry",
 }
 
@@ -86,6 +89,7 @@ __all__ = [
     "HierarchicalConfusion",
     "HierarchicalRelevance",
     "HybridConfusion",
+    "ItemTypes",
     "Judgments",
     "MajorityVote",
     "Model",
@@ -97,6 +101,7 @@ __all__ = [
     "UnknownName",
     "Vote",
     "ZScore",
+    "fit",
     "model",
 ]
 

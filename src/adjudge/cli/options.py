@@ -97,6 +97,15 @@ class Reading:
         bool,
         option("--skip-bad-rows", help="Leave bad rows out, and list them, not stop.", panel=_READ),
     ] = False
+    family: Annotated[
+        str | None,
+        option(
+            "--family",
+            metavar="REGEX",
+            help="Judges who share what this finds in their names are one source: '(.*)-run'.",
+            panel=_READ,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +174,7 @@ class Fitting:
             "--model",
             "-m",
             metavar="NAME",
-            help="See 'adjudge models'; hybrid-confusion by EM if not given.",
+            help="See 'adjudge models'; item-types if not given.",
             panel=_FIT,
         ),
     ] = None

@@ -130,6 +130,8 @@ def with_gold(content: Content, gold: Path | None, reading: Reading, labelling: 
     if content.judgments is None:
         raise BadData(f"there are no judgments: {holds(content)}")
     given, judgments, known, beside = None, content.judgments, None, content.gold
+    if reading.family is not None:
+        judgments = judgments.with_family_rule(reading.family)
     if gold is not None:
         from adjudge.cli.shaping import allowed
 

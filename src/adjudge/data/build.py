@@ -33,7 +33,7 @@ from adjudge.data.scale import Scale
 from adjudge.data.source import Source
 from adjudge.data.times import times
 
-_CODED = ("item", "topic", "document", "judge", "label", "gold")
+_CODED = ("item", "topic", "document", "judge", "label", "gold", "family")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +155,7 @@ def _group(
 ) -> Judgments:
     """Judgments from rows: sorted by item, rows of one item in the order they came."""
     judge, judges = coded["judge"]
+    families, family = _family_column(coded, where, place)
     codes, names = coded["label"]
     table = np.array([scale.label_code(name) for name in names.to_pylist()])
     label = table.astype(scale.label_dtype)[codes]
@@ -180,7 +181,26 @@ def _group(
         documents=items.documents,
         time=time,
         seconds=seconds,
+        families=families,
+        family=family,
     )
+
+
+def _family_column(
+    coded: Coded, where: dict[str, str], place: Source
+) -> tuple[Names | None, Codes | None]:
+    """The families that a column names and that of each judge; one of a single judge says nothing.
+
+    A judge in two families is an error.
+    """
+    if "family" not in coded:
+        return None, None
+    judge, judges = coded["judge"]
+    codes, names = coded["family"]
+    blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(names), ""))
+    value = np.where(blank[codes], -1, codes).astype(np.int32)
+    chosen, _ = one_each(judge, value, names, where["family"], place, judges, kind="judge")
+    return names, chosen
 
 
 def _runs(item: Codes, count: int) -> NDArray[np.int64] | None:  # (item + 1,)

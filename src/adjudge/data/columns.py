@@ -132,6 +132,8 @@ def one_each(
     column: str,
     place: Source,
     items: Names,
+    *,
+    kind: str = "item",
 ) -> tuple[Codes, NDArray[np.int64]]:  # (item,), (item,)
     """The one value each item has in a column, and the row that says it; two are an error."""
     first = np.full(len(items), -1, dtype=np.int64)
@@ -145,8 +147,8 @@ def one_each(
         before = place.error(int(first[item[row]]), "").place.split(f"{place.name}, ", 1)[-1]
         raise place.error(
             row,
-            f"item {shown(items[int(item[row])].as_py())} has {column} {shown(names[value[row]])} "
-            f"here but {shown(names[chosen[item[row]]])} at {before}; wanted one",
+            f"{kind} {shown(items[int(item[row])].as_py())} has {column} "
+            f"{shown(names[value[row]])} here but {shown(names[chosen[item[row]]])} at {before}; wanted one",
             column=column,
             value=names[value[row]],
             wanted=names[chosen[item[row]]],

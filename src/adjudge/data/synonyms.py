@@ -18,7 +18,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "rater",
         "labeler",
         "labeller",
+        "model",
     ),
+    # One source of several judges: a model that was asked several times, by several prompts.
+    "family": ("family", "judgefamily", "model"),
     "label": ("label", "answer", "rating", "response", "judgment", "judgement", "grade"),
     "gold": ("gold", "truth", "truelabel", "goldlabel", "expert"),
     "reason": ("reason", "why"),

@@ -105,19 +105,25 @@ class VoiceSweeps:
 
     def votes(self) -> Counts:
         """Counts with weighted vote shares for posteriors."""
-        return self.posterior(None, own=not self.shared)[1]
+        return self._folded(self._voted()[1], own=not self.shared, weighted=True)
 
     def expect(self, parameters: Parameters) -> Counts:
         """Expected counts under the parameters."""
-        return self._folded(self.inner.expect(self._spoken(parameters)), own=not self.shared)
+        counts = self.inner.expect(self._spoken(parameters))
+        return self._folded(counts, own=not self.shared, weighted=True)
 
     def posterior(
         self, parameters: Parameters | None, *, own: bool
     ) -> tuple[NDArray[np.float64], Counts]:
-        """The posterior of every item, and the counts that go with it."""
+        """The posterior of every item; counts of all judgments alike, to measure judges by."""
         if parameters is not None:
             posterior, counts = self.inner.posterior(self._spoken(parameters), own=True)
-            return posterior, self._folded(counts, own=own or not self.shared)
+            return posterior, self._folded(counts, own=own or not self.shared, weighted=False)
+        posterior, counts = self._voted()
+        return posterior, self._folded(counts, own=own or not self.shared, weighted=False)
+
+    def _voted(self) -> tuple[NDArray[np.float64], Counts]:
+        """Weighted vote shares, and counts of voices under them."""
         units = self.voices.units
         none = np.zeros(len(units), dtype=np.bool_)
         posterior, _, shares = self.inner.weigh(units, units, none)
@@ -126,7 +132,7 @@ class VoiceSweeps:
             confusion=shares / SHARE,
             log_likelihood=float("nan"),
         )
-        return posterior, self._folded(counts, own=own or not self.shared)
+        return posterior, counts
 
     def cells(self) -> Whole:
         """How many judgments there are of each label by each judge."""
@@ -168,8 +174,8 @@ class VoiceSweeps:
         spoken = confusion[self.voices.judge_of] ** self.voices.weight[:, None, None]
         return replace(parameters, confusion=spoken)
 
-    def _folded(self, counts: Counts, *, own: bool) -> Counts:
-        folded = self.voices.fold(counts.confusion, weighted=True)
+    def _folded(self, counts: Counts, *, own: bool, weighted: bool) -> Counts:
+        folded = self.voices.fold(counts.confusion, weighted=weighted)
         if not own:
             folded = folded.sum(axis=0, keepdims=True)
         return replace(counts, confusion=folded)

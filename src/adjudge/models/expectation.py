@@ -51,6 +51,11 @@ class Free(Protocol):
         """Whether each topic has its own prevalence."""
         ...
 
+    @property
+    def weigh_copies(self) -> bool:
+        """Whether near copies have one voice between them."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
@@ -178,7 +183,14 @@ def fit_points(
     smoothing: Smoothing | None = None,
 ) -> Consensus:
     """Fit points: free prevalence and confusion, or smoothed, shared by all judges or not."""
-    prepared = prepare(judgments, gold, engine, by_topic=model.by_topic, shared=model.shared)
+    prepared = prepare(
+        judgments,
+        gold,
+        engine,
+        by_topic=model.by_topic,
+        shared=model.shared,
+        copies=model.weigh_copies,
+    )
     gamma = prior_counts(judgments.scale, model.diagonal)
     if smoothing is not None:
         gamma = smoothing.confusion

@@ -52,6 +52,7 @@ class HierarchicalConfusion:
     by_topic: bool = True
     iterations: int = 200
     tolerance: float = 1e-6
+    weigh_copies: bool = True
     ties: Ties = "random"
     seed: int = 0
 

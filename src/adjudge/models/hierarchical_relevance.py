@@ -42,6 +42,7 @@ class HierarchicalRelevance:
     draws: int = 1000
     thin: int = 1
     by_topic: bool = True
+    weigh_copies: bool = True
     ties: Ties = "random"
     seed: int = 0
 

@@ -57,6 +57,7 @@ class HybridConfusion:
     thin: int = 10
     iterations: int = 500
     tolerance: float = 1e-6
+    weigh_copies: bool = True
     by_topic: bool = False
     ties: Ties = "random"
     seed: int = 0

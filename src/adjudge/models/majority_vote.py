@@ -26,6 +26,7 @@ class MajorityVote:
     name: ClassVar[str] = "majority-vote"
     shared: ClassVar[bool] = False
 
+    weigh_copies: bool = True
     by_topic: bool = False
     ties: Ties = "random"
     seed: int = 0
@@ -42,7 +43,9 @@ class MajorityVote:
         progress: Progress | None = None,  # noqa: ARG002 - one pass needs none
     ) -> Consensus:
         """The vote of each item; gold, where it is known, overrules the vote."""
-        prepared = prepare(judgments, gold, engine, by_topic=self.by_topic)
+        prepared = prepare(
+            judgments, gold, engine, by_topic=self.by_topic, copies=self.weigh_copies
+        )
         posterior, counts = prepared.sweeps.posterior(None, own=True)
         gamma = prior_counts(judgments.scale, 1.0)
         parameters = maximise(counts, gamma)

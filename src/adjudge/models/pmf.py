@@ -128,7 +128,7 @@ class Pmf:
         progress: Progress | None = None,
     ) -> Consensus:
         """The vote of all judges on each item; gold, where it is known, overrules it."""
-        prepared = prepare(judgments, gold, engine, by_topic=self.by_topic)
+        prepared = prepare(judgments, gold, engine, by_topic=self.by_topic, copies=False)
         factors = self.factors(prepared.judgments, engine=prepared.engine, progress=progress)
         return self.vote(prepared, factors)
 

@@ -13,7 +13,8 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.engines.engine import Engine, Parameters
+from adjudge.engines.engine import Engine, Parameters, Sampler
+from adjudge.engines.voices import VoiceSampler
 from adjudge.errors import BadSetting
 from adjudge.models.gibbs import Chain, Plan, Prior, check_plan, make_room, run_chains, stride_of
 from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
@@ -52,6 +53,11 @@ class Sampled(Protocol):
         """Whether each topic has its own prevalence."""
         ...
 
+    @property
+    def weigh_copies(self) -> bool:
+        """Whether near copies have one voice between them."""
+        ...
+
 
 def plan_of(model: Sampled) -> Plan:
     """The run that a model's settings ask for, checked."""
@@ -76,7 +82,7 @@ def sampled(
 ) -> Consensus:
     """Sample a model with that prior, and put the draws together."""
     by_topic = model.by_topic and judgments.topics is not None
-    prepared = prepare(judgments, gold, engine, by_topic=by_topic)
+    prepared = prepare(judgments, gold, engine, by_topic=by_topic, copies=model.weigh_copies)
     plan = plan_of(model)
     table = prepared.judgments
     scale = table.scale
@@ -89,14 +95,16 @@ def sampled(
         pick(votes, table, ties="random", seed=plan.seed + 7919 * chain)[0]
         for chain in range(plan.chains)
     ]
-    sampler = prepared.engine.sampler(
-        table,
+    sampler: Sampler = prepared.engine.sampler(
+        prepared.spoken,
         prepared.known,
         by_topic=by_topic,
         seed=plan.seed,
         chains=plan.chains,
         pivot=pivot,
     )
+    if prepared.weighted:
+        sampler = VoiceSampler(sampler, prepared.voices)
     chains = [Chain() for _ in range(plan.chains)]
     kept = make_room(chains, plan, prior, stride, table.judge_count, topics)
     cut = run_chains(
@@ -119,6 +127,9 @@ def sampled(
         confusion=sum(chain.confusion_sum for chain in chains) / swept,
     )
     counts = sum(chain.counts_sum for chain in chains).transpose(0, 2, 1) / swept
+    if prepared.weighted:  # judges are measured by all of their judgments alike
+        sums = counts.sum(axis=(1, 2), keepdims=True)
+        counts = counts * table.counts_per_judge[:, None, None] / np.maximum(sums, 1e-12)
     notes = (_story(plan, draws, cut), *draws.warnings())
     consensus = conclude(
         model,

@@ -42,7 +42,14 @@ class Memory:
             unseen = int((code < 0).sum())
             confusion = every[code]  # -1 is the last: the population
         prevalence, by_topic = self._prevalence(judgments)
-        prepared = prepare(judgments, None, self.engine, by_topic=by_topic, shared=self._shared)
+        prepared = prepare(
+            judgments,
+            None,
+            self.engine,
+            by_topic=by_topic,
+            shared=self._shared,
+            copies=bool(getattr(self.model, "weigh_copies", False)),
+        )
         parameters = Parameters(prevalence=prevalence, confusion=confusion)
         notes = (
             (f"{unseen:,} of {judgments.judge_count:,} judges are new: the population's confusion",)

@@ -34,6 +34,7 @@ class SingleConfusion:
     iterations: int = 500
     tolerance: float = 1e-6
     diagonal: float = 3.0
+    weigh_copies: bool = True
     by_topic: bool = False
     ties: Ties = "random"
     seed: int = 0

@@ -34,7 +34,7 @@ def fit_variational(
 ) -> Consensus:
     """Fit the hierarchical model by coordinate ascent until the likelihood settles."""
     by_topic = model.by_topic and judgments.topics is not None
-    prepared = prepare(judgments, gold, engine, by_topic=by_topic)
+    prepared = prepare(judgments, gold, engine, by_topic=by_topic, copies=model.weigh_copies)
     truths = len(judgments.scale.truths)
     checkpoint = checkpoint_of(prepared, model)
     alpha, beta, counts, trace = _begun(prepared, checkpoint)

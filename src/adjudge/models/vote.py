@@ -56,6 +56,7 @@ class Vote:
     flip: bool = False
     shrink: float = 0.0
     priors: tuple[float, ...] | None = None
+    weigh_copies: bool = True
     by_topic: bool = False
     ties: Ties = "random"
     seed: int = 0
@@ -78,7 +79,9 @@ class Vote:
         progress: Progress | None = None,  # noqa: ARG002 - one pass needs none
     ) -> Consensus:
         """The weighted vote of each item; gold, where it is known, overrules it."""
-        prepared = prepare(judgments, gold, engine, by_topic=self.by_topic)
+        prepared = prepare(
+            judgments, gold, engine, by_topic=self.by_topic, copies=self.weigh_copies
+        )
         table = prepared.judgments
         choice = self.choose(table, gold, prepared.engine)
         posterior, fallback, whole = prepared.sweeps.weigh(*choice.units)

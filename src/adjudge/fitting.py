@@ -1,0 +1,59 @@
+"""The main job in one call: judgments in, consensus out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.engines.engine import Engine
+from adjudge.models import default
+from adjudge.models.model import Progress
+from adjudge.models.registry import model as build_model
+
+
+def fit(
+    judgments: Judgments | str | Path | Any,
+    gold: Gold | str | Path | Any = None,
+    *,
+    model: str | None = None,
+    family: str | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    start: Consensus | None = None,
+    **settings: object,
+) -> Consensus:
+    """The consensus of judgments: a file, a table of any dataframe library, or Judgments.
+
+    ``gold`` likewise, or a mapping; gold that stands in a column beside the judgments is used only
+    if their file is named as ``gold`` too.
+    ``model`` and ``settings`` are those of the command line. ``family`` is a pattern in the names
+    of judges: those who share what it finds are one source. ``start`` goes on from an earlier fit.
+    """
+    if isinstance(judgments, Judgments):
+        table = judgments
+    elif isinstance(judgments, str | Path):
+        table = Judgments.read(judgments)
+    else:
+        table = Judgments.from_table(judgments)
+    known = None if gold is None else _gold(gold)
+    if family is not None:
+        table = table.with_family_rule(family)
+    chosen = {**(default.SETTINGS if model is None else {}), **settings}
+    made: Any = build_model(model or default.DEFAULT, **chosen)
+    more = {} if start is None else {"start": start}
+    consensus: Consensus = made.fit(table, known, engine=engine, progress=progress, **more)
+    return consensus
+
+
+def _gold(given: Any) -> Gold:
+    """Gold from whatever holds it."""
+    if isinstance(given, Gold):
+        return given
+    if isinstance(given, str | Path):
+        return Gold.read(given)
+    if isinstance(given, dict) and not {"item", "document"} & given.keys():
+        return Gold.of(given)
+    return Gold.from_table(given)
