@@ -158,14 +158,14 @@ def test_seeds_change_the_intervals_and_nothing_else(adjudge: Run, demo_folder: 
 
 
 def test_probabilities_worse_than_the_votes_are_told(adjudge: Run, folder: Path) -> None:
-    """Six judges who make the same mistakes: the model counts them as six, and is too sure."""
+    """Six judges who make the same mistakes: shares without smoothing are certain, and wrong."""
     lines = ["item,judge,label,gold"]
     lines += [f"i{n},j{j},{(n + (n % 10 < 3)) % 2},{n % 2}" for n in range(60) for j in range(6)]
     (folder / "same.csv").write_text("\n".join(lines) + "\n")
-    ended = adjudge("evaluate", "same.csv", "--model", "dawid-skene", "--resamples", "0")
+    ended = adjudge("evaluate", "same.csv", "--model", "majority-vote", "--resamples", "0")
     assert ended.code == 0, ended.err
     assert "Its probabilities are worse than the plain vote's: log loss " in ended.err
-    found = adjudge("evaluate", "same.csv", "--model", "dawid-skene", "--json").json
+    found = adjudge("evaluate", "same.csv", "--model", "majority-vote", "--json").json
     # 42 items of 60 are right: -.7 ln(6.5 / 7) - .3 ln(.5 / 7)
     assert found["vote_log_loss"] == pytest.approx(0.8436, abs=1e-4)
     assert found["warning"].endswith("has 0.844.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from adjudge import Consensus, DawidSkene, Gold, Judgments, MajorityVote, model
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.evaluation import beside_vote, compare_models, cross_validate, entrants
-from adjudge.evaluation.comparison import UNKNOWN, Entrant, Result, _pick
+from adjudge.evaluation.comparison import UNKNOWN, Entrant, Result, _advice_by_gold, _pick
 from adjudge.evaluation.heldout import held_out_score
+from adjudge.evaluation.honesty import BesideVote
 from adjudge.models.model import Model, Step
 from adjudge.models.registry import MODELS
 from adjudge.simulation import Crowd, Population
@@ -193,19 +193,13 @@ def test_the_vote_alone_is_its_own_first_rank() -> None:
 
 
 def test_where_the_vote_is_more_honest_the_advice_says_so() -> None:
-    """Six judges who make the same mistakes: a model that counts them as six is too sure."""
-    rows = [
-        (f"i{n:03}", f"judge{j}", str((n + (n % 10 < 3)) % 2)) for n in range(120) for j in range(6)
-    ]
-    items, judges, labels = zip(*rows, strict=True)
-    table = pa.table({"item": items, "judge": judges, "label": labels})
-    gold = Gold.of({f"i{n:03}": str(n % 2) for n in range(120)})
-    compared = compare_models(
-        Judgments.from_table(table), gold, models=[Entrant(name="dawid-skene", model=DawidSkene())]
+    scores = {"log_loss": 0.9, "accuracy": 0.8, "low": 0.7, "high": 0.88, "rank": 1}
+    row = Result(name="sure", scores=scores, seconds=0.1)
+    said = _advice_by_gold(row, None, [row], [row], BesideVote(items=120, model=0.9, vote=0.5))
+    assert said == (
+        "Take sure: log loss 0.900, accuracy 0.800 (0.700 to 0.880). Its probabilities are worse "
+        "than the plain vote's: log loss 0.900 on 120 gold items, where the vote share (half a "
+        "judgment added to each label) has 0.500."
     )
-    loss = compared.results[0].scores["log_loss"]
-    vote = -0.7 * np.log(6.5 / 7) - 0.3 * np.log(0.5 / 7)
-    assert compared.recommendation.endswith(
-        f"Its probabilities are worse than the plain vote's: log loss {loss:.3f} on 120 gold items,"
-        f" where the vote share (half a judgment added to each label) has {vote:.3f}."
-    )
+    better = BesideVote(items=120, model=0.9, vote=1.0)
+    assert _advice_by_gold(row, None, [row], [row], better).endswith("(0.700 to 0.880).")
