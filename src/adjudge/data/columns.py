@@ -148,7 +148,8 @@ def one_each(
         raise place.error(
             row,
             f"{kind} {shown(items[int(item[row])].as_py())} has {column} "
-            f"{shown(names[value[row]])} here but {shown(names[chosen[item[row]]])} at {before}; wanted one",
+            f"{shown(names[value[row]])} here but {shown(names[chosen[item[row]]])} at {before}; "
+            "wanted one",
             column=column,
             value=names[value[row]],
             wanted=names[chosen[item[row]]],

@@ -78,6 +78,8 @@ class CountLeftOut:
 
     tables: Tables
     types: int
+    source: NDArray[np.int32]  # (judge,)
+    grouped: NDArray[np.bool_]  # (judge,)
 
     def run(self, part: Part) -> tuple[Any, ...]:
         """Counts (judge * label * type) in shares, on all items and on those with gold."""
@@ -93,6 +95,8 @@ class CountLeftOut:
                 self.tables.prior,
                 self.tables.ratio,
                 part.labels,
+                self.source,
+                self.grouped,
                 self.types,
                 counts[:size],
                 counts[size:],
@@ -110,6 +114,7 @@ class Agreement:
     weight: Whole  # (judge,)
     key: NDArray[np.uint64]  # (judge,)
     person: NDArray[np.int32]  # (judge,)
+    source: NDArray[np.int32]  # (judge,)
     rates: Floats  # (person, type, label)
     items: float  # the share of items to look at
     most: float  # pairs of an item, about
@@ -130,6 +135,7 @@ class Agreement:
                 self.weight,
                 self.key,
                 self.person,
+                self.source,
                 self.rates,
                 self.items,
                 self.most,
@@ -137,6 +143,21 @@ class Agreement:
             )
 
         return (part.add_up(3, count),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prints:
+    """A print of each judge: equal where two said the same of the same items."""
+
+    key: NDArray[np.uint64]  # (judge,)
+
+    def run(self, part: Part) -> tuple[Any, ...]:
+        """Prints of the part's judgments, to be added up."""
+
+        def add(start: int, stop: int, prints: Whole) -> None:
+            kernels.add_prints(*part.given, start, stop, self.key, part.labels, prints)
+
+        return (part.add_up(part.judgments.judge_count, add),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -168,14 +168,17 @@ def count_left_out(
     prior,
     ratio,
     step,
+    source,
+    grouped,
     types,
     counts,
     on_gold,
 ):
     """Add up what judges say of types, each judgment under the types that the others give.
 
-    ``counts`` is (judge * step + label, type), flat, in shares; ``on_gold`` the same for the items
-    whose truth is known, if any is.
+    The others are those of another ``source`` (judge,), which is only looked at for judges who are
+    ``grouped`` (judge,). ``counts`` is (judge * step + label, type), flat, in shares; ``on_gold``
+    the same for the items whose truth is known, if any is.
     """
     others = types - 1
     whole = np.empty(others, dtype=np.int64)
@@ -192,6 +195,12 @@ def count_left_out(
             cell = np.int64(judge[m]) * step + label[m]
             for t in range(others):
                 total[few * others + t] = whole[t] - ratio[cell * others + t]
+            if grouped[judge[m]]:
+                for n in range(offsets[i], offsets[i + 1]):
+                    if n != m and source[judge[n]] == source[judge[m]]:
+                        other = np.int64(judge[n]) * step + label[n]
+                        for t in range(others):
+                            total[few * others + t] -= ratio[other * others + t]
             cells[few] = cell
             marked[few] = known[i * known_step] >= 0
             few += 1
@@ -269,6 +278,7 @@ def agree_beyond(
     weight,
     key,
     person,
+    source,
     rates,
     items,
     most,
@@ -276,9 +286,9 @@ def agree_beyond(
 ):
     """How often two judges of an item agree, and how often its types would have them agree.
 
-    The pair itself is left out of the item's types. ``person`` (judge,) is the row of ``rates``
-    (judge, type, label) of each judge; ``items`` the share of items looked at, ``most`` about how
-    many pairs of one. An item weighs as its number of judgments.
+    The pair itself is left out of the item's types; judges of one ``source`` (judge,) are no pair.
+    ``person`` (judge,) is the row of ``rates`` (judge, type, label) of each judge; ``items`` the
+    share of items looked at, ``most`` about how many pairs of one. An item weighs as its voices.
     """
     types = rates.shape[1]
     others = types - 1
@@ -300,10 +310,13 @@ def agree_beyond(
             continue
         gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
         share = pair_share(count, most)
+        voices = 0
+        for m in range(offsets[i], offsets[i + 1]):
+            voices += weight[judge[m]]
         for m in range(offsets[i], offsets[i + 1]):
             a = np.int64(judge[m]) * step + label[m]
             for n in range(m + 1, offsets[i + 1]):
-                if person[judge[m]] == person[judge[n]]:
+                if source[judge[m]] == source[judge[n]]:
                     continue
                 if share < 1.0 and not chosen(mixed(code ^ (key[judge[m]] + key[judge[n]])), share):
                     continue
@@ -315,7 +328,7 @@ def agree_beyond(
                 left[few, 0], left[few, 1] = person[judge[m]], label[m]
                 right[few, 0], right[few, 1] = person[judge[n]], label[n]
                 heavy = (weight[judge[m]] / WEIGHT) * (weight[judge[n]] / WEIGHT)
-                own[few] = 2.0 * heavy / (share * count)
+                own[few] = 2.0 * heavy / (share * (voices / WEIGHT))
                 few += 1
                 if few == _FEW:
                     add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums)
@@ -414,6 +427,19 @@ def count_company(offsets, judge, start, stop, family, seen, company):
             company[m] = min(seen[family[judge[m]]], 255)
         for m in range(offsets[i], offsets[i + 1]):
             seen[family[judge[m]]] = 0
+
+
+@njit(**_KERNEL)
+def add_prints(offsets, judge, label, start, stop, key, labels, prints):
+    """Add to each judge's print what she said of each item; equal prints: equal judgments.
+
+    Items are told apart by who said what of them, so the copies of a judge all know the same ones.
+    """
+    for i in range(start, stop):
+        code = item_key(offsets, judge, label, i, key, labels)
+        for m in range(offsets[i], offsets[i + 1]):
+            said = mixed(code + U(label[m]) * U(0x9E3779B97F4A7C15))
+            prints[judge[m]] += np.int64(said >> U(24))  # sums of many stay whole numbers
 
 
 @njit(**_KERNEL)

@@ -8,13 +8,14 @@ the items they have in common,
 
 Loadings lambda are weighted medians over partners, look-alikes sharing one weight, so that a clique
 cannot explain itself. A pair whose excess is .9 or more is a near copy, if strangers would have
-disagreed on ten items at least and the two have a twentieth of all items in common. Labels alone
+disagreed on ten items at least and the two have a twentieth of all items in common; so is a judge
+who said just what another said of just the same items, however few of all they are. Labels alone
 cannot tell milder copies from two good judges, so those are only reported.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from adjudge.data.families import Families, Pair
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Sweeps
-from adjudge.engines.item_types import CountPairs
+from adjudge.engines.item_types import CountPairs, Prints
 from adjudge.kernels import item_types as kernels
 
 Floats = NDArray[np.float64]
@@ -37,6 +38,7 @@ _COPY, _SUSPECT = 0.9, 0.7  # excess
 _EXPECTED = 10.0  # disagreements, were they strangers
 _SHARE_OF_ITEMS = 0.05
 _PARTNERS = 3
+_LOADING = 0.6  # of a judge of whom nothing is known
 _ALIKE, _ALIKE_COMMON = 0.75, 20  # correlation from which two share one weight in the medians
 _REPORTED = 50  # suspected pairs kept
 _TOLD, _NAMED = 3, 6  # families told, judges named of each
@@ -71,6 +73,8 @@ def find_families(judgments: Judgments, sweeps: Sweeps, *, search: bool = True) 
     none = Families.none(judgments.judge_count)
     pairs = _count(judgments, sweeps) if search else None
     families = none if pairs is None else _near_copies(judgments, pairs, none)
+    if search:
+        families = _with_exact_copies(sweeps, families)
     if judgments.family is not None:
         families = _declared(judgments.family, families)
     return families
@@ -107,6 +111,35 @@ def _names(judges: tuple[int, ...], judgments: Judgments) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1]
 
 
+def _with_exact_copies(sweeps: Sweeps, families: Families) -> Families:
+    """Families joined by judges who said the same of the same items."""
+    cells = sweeps.cells()
+    count = cells.sum(axis=1)
+    habit = cells / np.maximum(count, 1)[:, None]
+    expected = count * (1.0 - _LOADING**2) * (1.0 - (habit**2).sum(axis=1))
+    able = np.flatnonzero(expected >= _EXPECTED)
+    if len(able) < 2:
+        return families
+    (prints,) = sweeps.ask(Prints(key_judges(cells)))
+    able = able[np.lexsort((able, prints[able]))]
+    same = prints[able[1:]] == prints[able[:-1]]
+    same &= (cells[able[1:]] == cells[able[:-1]]).all(axis=1)
+    found = tuple(
+        Pair((int(a), int(b)), 1.0, int(count[a]))
+        for a, b in zip(able[:-1][same], able[1:][same], strict=True)
+    )
+    known = {pair.judges for pair in families.merged}
+    new = tuple(pair for pair in found if pair.judges not in known)
+    if not new:
+        return families
+    merged = (*families.merged, *new)
+    family, share = _components(len(count), merged), families.share.copy()
+    for first in {int(family[pair.judges[0]]) for pair in merged}:
+        own = [pair.excess for pair in merged if family[pair.judges[0]] == first]
+        share[family == first] = sum(sorted(own)) / len(own)
+    return replace(families, family=family, share=share, merged=merged)
+
+
 def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     """The agreement of pairs of judges; None where no two could be found to be copies."""
     cells = sweeps.cells()
@@ -141,7 +174,7 @@ def _loadings(pairs: _Pairs) -> Floats:  # (row,)
     known = pairs.common >= _COMMON
     alike = known & (pairs.correlation >= _ALIKE) & (pairs.common >= _ALIKE_COMMON)
     company = 1.0 + alike.sum(axis=1)
-    loading = np.full(len(known), 0.6)
+    loading = np.full(len(known), _LOADING)
     for _ in range(30):
         weight = np.where(known, np.minimum(pairs.common, 50.0) * loading / company, 0.0)
         ratio = pairs.correlation / loading

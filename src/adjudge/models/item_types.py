@@ -52,7 +52,7 @@ class ItemTypes:
     strength: float = 20.0
     iterations: int = 40
     frozen: int = 20
-    tolerance: float = 1e-3
+    tolerance: float = 5e-4
     weigh_copies: bool = True
     calibrate: bool = True
     by_topic: bool = False

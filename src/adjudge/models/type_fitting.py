@@ -76,14 +76,15 @@ def fit_structures(
     """Every structure that the model has for these judgments, fitted."""
     kinds = kinds_of(model, prepared)
     cells = prepared.voices.fold(prepared.voice_cells(), weighted=True)  # (judge, label)
+    weight = weights_of(prepared)
     earlier = _earlier(start, prepared)
     fitted = []
     for name in names_of(model, prepared):
         rows: Rows
         if name == "slant":
-            rows = SlantRows(cells, kinds, model.strength)
+            rows = SlantRows(cells, weight, kinds, model.strength)
         else:
-            rows = HabitRows(cells, kinds, line=name == "line")
+            rows = HabitRows(cells, weight, kinds, line=name == "line")
         state = _begin(prepared, rows, by_topic=model.by_topic)
         if name in earlier and earlier[name].confusion.shape[1] == kinds * cells.shape[1]:
             swept = prepared.sweeps.expect(earlier[name])
@@ -103,6 +104,17 @@ def _earlier(start: Consensus | None, prepared: Prepared) -> dict[str, Parameter
         return {}
     found, _ = memory.parameters(prepared.judgments)
     return {each.name: parameters for each, parameters in zip(memory.types, found, strict=True)}
+
+
+def weights_of(prepared: Prepared) -> Floats:  # (judge,)
+    """What a judgment of each judge weighs on average.
+
+    Beliefs about her weigh as much, so that two copies of half a voice each are the one judge.
+    """
+    cells = prepared.voice_cells()
+    count = prepared.voices.fold(cells, weighted=False).sum(axis=1)
+    heavy = prepared.voices.fold(cells, weighted=True).sum(axis=1)
+    return np.asarray(np.where(count > 0, heavy / np.maximum(count, 1.0), 1.0))
 
 
 def frame_of(prepared: Prepared, *, by_topic: bool) -> Frame:
@@ -158,6 +170,7 @@ def _maximise(
     progress: Progress | None,
 ) -> FittedTypes:
     """Sweep until the objective gains too little, the beliefs being frozen on the way."""
+    strength = model.strength * weights_of(prepared)[:, None, None]
     least = model.tolerance * max(prepared.judgments.item_count, 1)
     checkpoint = checkpoint_of(prepared, model)
     _recall(state, None if checkpoint is None else checkpoint.load(f"types-{name}"), rows)
@@ -168,7 +181,7 @@ def _maximise(
         if not state.frozen:
             state.believed = rows.update(state.counts)
         typical = rows.typical(state.counts)
-        rates = normalise(state.counts + model.strength * state.believed)
+        rates = normalise(state.counts + strength * state.believed)
         overall = normalise(exact_sum(state.classes) + _EVERY)
         prevalence = overall[None]
         if len(state.classes) > 1:
@@ -176,7 +189,7 @@ def _maximise(
         given = Parameters(prevalence=prevalence, confusion=rates, of_types=True)
         swept = prepared.sweeps.expect(given)
         state.counts, state.classes = swept.confusion, swept.classes
-        prior = model.strength * state.believed * np.log(np.maximum(rates, 1e-300))
+        prior = strength * state.believed * np.log(np.maximum(rates, 1e-300))
         state.trace.append(
             swept.log_likelihood
             + float(exact_sum(exact_sum(prior).reshape(-1)))

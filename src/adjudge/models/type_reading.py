@@ -62,7 +62,9 @@ def _left_out(
     """Counts of every judgment under the types that the others give: all, and those on gold."""
     tables = prepared.sweeps.tables(parameters)
     types = parameters.confusion.shape[1]
-    counts, on_gold = prepared.sweeps.ask(CountLeftOut(tables, types))
+    voices = prepared.voices
+    source = prepared.families.family[voices.judge_of]
+    counts, on_gold = prepared.sweeps.ask(CountLeftOut(tables, types, source, voices.weight < 1))
     return counts, on_gold
 
 
@@ -89,7 +91,8 @@ def _mean(
         trusted = trust(first.overall, fit, first.kinds, beyond, judges)
     readings = []
     for each, left_out in zip(fitted, counts, strict=True):
-        rows = normalise(left_out + model.strength * each.believed)
+        strength = model.strength * judges.weight[:, None, None]
+        rows = normalise(left_out + strength * each.believed)
         meaning = (1.0 - trusted.same) * refer(each.overall, rows, judges)
         if trusted.same > 0:
             meaning = meaning + trusted.same * refer(each.overall, each.rates, judges)
@@ -118,6 +121,7 @@ def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:
         voices.units,
         key[voices.judge_of],
         voices.judge_of,
+        prepared.families.family[voices.judge_of],
         np.ascontiguousarray(fitted.rates),
         share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM),
         _PAIRS_OF_ITEM,

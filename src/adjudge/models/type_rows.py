@@ -66,12 +66,13 @@ class Rows(Protocol):
 class HabitRows:
     """Judges who are partly typical, partly creatures of habit."""
 
-    def __init__(self, cells: Floats, kinds: int, *, line: bool = False) -> None:
+    def __init__(self, cells: Floats, weight: Floats, kinds: int, *, line: bool = False) -> None:
         labels = cells.shape[1]
         self.kinds = kinds
         self.place = np.linspace(0.0, labels - 1.0, labels * kinds) if line else np.empty(0)
         self.base = normalise(exact_sum(cells) + 1.0)
-        self.habit = normalise(cells + _HABIT * self.base)  # (judge, label)
+        self.weight = weight  # (judge,) of a judgment, and of beliefs about her
+        self.habit = normalise(cells + _HABIT * weight[:, None] * self.base)  # (judge, label)
         self.count = cells.sum(axis=1)
         self.share = np.full(len(cells), _BETA[1] / sum(_BETA))  # of habit, (judge,)
         self.mean = np.empty((0, 0))
@@ -101,7 +102,8 @@ class HabitRows:
             routine = share * habit
             part = routine / ((1.0 - share) * self.mean + routine)
             moved = np.einsum("jtl,jtl->j", counts, part)
-            self.share = (moved + _BETA[1]) / (self.count + sum(_BETA))
+            believed = self.weight * sum(_BETA)
+            self.share = (moved + self.weight * _BETA[1]) / (self.count + believed)
         share = self.share[:, None, None]
         return np.asarray((1.0 - share) * self.mean + share * habit)
 
@@ -114,9 +116,9 @@ class HabitRows:
 class SlantRows:
     """Judges who are more or less sharp than the typical one, and lean to some labels."""
 
-    def __init__(self, cells: Floats, kinds: int, strength: float) -> None:
+    def __init__(self, cells: Floats, weight: Floats, kinds: int, strength: float) -> None:
         judges, labels = cells.shape
-        self.kinds, self.strength = kinds, strength
+        self.kinds, self.weight, self.strength = kinds, weight, strength
         self.place = np.empty(0)
         self.base = normalise(exact_sum(cells) + 1.0)
         self.sharpness = np.ones(judges)
@@ -138,7 +140,8 @@ class SlantRows:
         logs = np.log(label_row)
         self._step(by_label, logs)
         rows = self._rows(logs)
-        own = normalise(by_label + self.strength * rows)  # (judge, label, label)
+        drawn = self.strength * self.weight[:, None, None] * rows
+        own = normalise(by_label + drawn)  # (judge, label, label)
         lean = type_row / np.repeat(label_row, self.kinds, axis=0)
         return normalise(np.repeat(own, self.kinds, axis=1) * lean)
 
@@ -156,18 +159,19 @@ class SlantRows:
         left = counts - whole[:, :, None] * rows
         labels = counts.shape[-1]
         gradient = np.empty((len(counts), labels + 1))
-        gradient[:, 0] = np.einsum("jkl,kl->j", left, logs) - _SHARPNESS * (self.sharpness - 1.0)
-        gradient[:, 1:] = left.sum(axis=1) - _SLANT * self.slant
+        sharp, lean = _SHARPNESS * self.weight, _SLANT * self.weight
+        gradient[:, 0] = np.einsum("jkl,kl->j", left, logs) - sharp * (self.sharpness - 1.0)
+        gradient[:, 1:] = left.sum(axis=1) - lean[:, None] * self.slant
         mean = np.einsum("jkl,kl->jk", rows, logs)
         square = np.einsum("jkl,kl->jk", rows, logs**2)
         bend = np.empty((len(counts), labels + 1, labels + 1))
-        bend[:, 0, 0] = (whole * (square - mean**2)).sum(axis=1) + _SHARPNESS
+        bend[:, 0, 0] = (whole * (square - mean**2)).sum(axis=1) + sharp
         weighted = whole[:, :, None] * rows
         cross = np.einsum("jkl,kl->jl", weighted, logs) - np.einsum("jkl,jk->jl", weighted, mean)
         bend[:, 0, 1:] = bend[:, 1:, 0] = cross
         bend[:, 1:, 1:] = -np.einsum("jkl,jkm->jlm", weighted, rows)
         every = np.arange(1, labels + 1)
-        bend[:, every, every] += weighted.sum(axis=1) + _SLANT
+        bend[:, every, every] += weighted.sum(axis=1) + lean[:, None]
         step = np.clip(np.linalg.solve(bend, gradient[..., None])[..., 0], -1.0, 1.0)
         self.sharpness = np.clip(self.sharpness + step[:, 0], -2.0, 4.0)
         self.slant = self.slant + step[:, 1:]
