@@ -3,7 +3,7 @@
 A type is never taken for the label that it started from. It is read through a reference judge, an
 average over judges weighted by how much their labels tell of the types,
 
-    Z_t = .95 sum_j omega_j theta_jt + .05 / K,
+    Z_t = (1 - f) sum_j omega_j theta_jt + f / K,
 
 with theta_jt what judge j says of items of type t as *the others* have them: each judgment counts
 under the types that its item has without it. An item's truth is then sum_t P_it Z_t. Truth is
@@ -15,7 +15,7 @@ beyond what types explain (rho); and a few judges can never show their independe
     kappa = c (.5 + .45 clip(1 - rho/.05, 0, 1)),  c = clip((.08 - h)/.05, 0, 1) M^2/(M^2 + 10^2),
 
 M being the number of voices, each counted as far as it judged. Where c is above 0, theta_jt is that
-far the judge's fitted row instead.
+far the judge's fitted row instead, and the floor is lower: f = .05 (1 - c).
 """
 
 from __future__ import annotations
@@ -67,17 +67,20 @@ def information(prevalence: Floats, rows: Floats) -> Floats:  # (judge,)
     return np.asarray(np.einsum("t,jtl,jtl->j", prevalence, rows, ratio))
 
 
-def refer(prevalence: Floats, rows: Floats, judges: Judges) -> Floats:  # (type, label)
-    """What the reference judge says of each type."""
+def refer(
+    prevalence: Floats, rows: Floats, judges: Judges, same: float = 0.0
+) -> Floats:  # (type, label)
+    """What the reference judge says of each type; ``same`` is how far kinds mean the same."""
     count, voices = judges.count, judges.voices
     exponent = _EXPONENT * voices**2 / (voices**2 + _MANY**2)
     told = np.maximum(information(prevalence, rows) * count / (count + 10.0), 1e-6)
-    say = judges.weight * count / (count + _SETTLED) * told**exponent
-    whole = float(exact_sum(say))
-    say = say / whole if whole > 0 else np.full(len(say), 1.0 / len(say))
+    say = judges.weight * count / (count + _SETTLED) * (told / told.max()) ** exponent
+    if not say.max() > 0:  # nobody judged anything
+        say = np.ones(len(say))
     labels = rows.shape[2]
-    mean = normalise(exact_sum(say[:, None, None] * rows))
-    return np.asarray((1.0 - _FLOOR) * mean + _FLOOR / labels)
+    mean = normalise(exact_sum(say[:, None, None] / say.max() * rows, fine=True))
+    floor = _FLOOR * (1.0 - same)
+    return np.asarray((1.0 - floor) * mean + floor / labels)
 
 
 def trust(

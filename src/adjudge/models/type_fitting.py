@@ -24,6 +24,7 @@ _WIDTH = 0.35  # grades: how far from its mean grade an item's first type lies
 _MANY = 20  # labels above which there is one type of each
 _TOPIC = 10.0  # items' worth of all types in the prevalence of a topic
 _EVERY = 0.5  # pseudo-items of each type
+FEWEST = 10  # sweeps before beliefs are frozen: where a label is rare the first gain little
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -201,7 +202,7 @@ def _maximise(
         if state.frozen and done > state.frozen + 1 and gain <= least:
             converged = True
             break
-        if not state.frozen and (done >= model.frozen or gain <= 10 * least):
+        if not state.frozen and (done >= model.frozen or (done >= FEWEST and gain <= 10 * least)):
             state.frozen = done
         if checkpoint is not None and checkpoint.due(done) and done < model.iterations:
             checkpoint.save(f"types-{name}", _kept(state, rows))

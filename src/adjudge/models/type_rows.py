@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_UNIT = 2.0**24  # of exact sums
+_UNIT, _FINE = 2.0**24, 2.0**40  # of exact sums: of counts, of shares
 _TIED = 20.0  # pseudo-judgments that tie the types of a label to it
 _TYPICAL = 20.0  # pseudo-judgments that draw a type's typical row to its label's
 _HABIT = 5.0  # pseudo-judgments that draw a judge's habit to everybody's
@@ -29,9 +29,13 @@ _SHARPNESS, _SLANT = 4.0, 1.0  # precision of a and b
 _NEAR = 0.6  # grades: how far from its place a type is labelled
 
 
-def exact_sum(values: Floats, axis: int = 0) -> Floats:
-    """A sum that does not depend on the order, values taken in units of 2^-24."""
-    return np.asarray(np.rint(values * _UNIT).astype(np.int64).sum(axis=axis) / _UNIT)
+def exact_sum(values: Floats, *, fine: bool = False) -> Floats:
+    """A sum over the first axis that does not depend on the order.
+
+    Values are taken in units of 2^-24; ``fine``, in units of 2^-40, if they are 1 at most.
+    """
+    unit = _FINE if fine else _UNIT
+    return np.asarray(np.rint(values * unit).astype(np.int64).sum(axis=0) / unit)
 
 
 def normalise(rows: Floats) -> Floats:
