@@ -1,9 +1,10 @@
 """Judgments that weigh less than one, through sweeps that know no weights.
 
-What a judgment weighs depends on its judge and on how many of her family judged the item. So each
-such case becomes a judge of its own here, a *voice*: sweeps see judgments by voices, each voice's
-log-probabilities are her judge's times its weight, and counts of voices are folded back into those
-of judges. Where no judgment weighs less than one there is nothing to wrap, and no bit changes.
+What a judgment weighs depends on its judge, on how many of her family judged the item, and on how
+often she said the same of it. So each such case becomes a judge of its own here, a *voice*: sweeps
+see judgments by voices, each voice's log-probabilities are her judge's times its weight, and counts
+of voices are folded back into those of judges. Where no judgment weighs less than one there is
+nothing to wrap, and no bit changes.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Voices:
     judge_of: NDArray[np.int32]  # (voice,)
     weight: NDArray[np.float64]  # (voice,)
     judges: int
+    items: Whole  # (judge,) how many items each judged
 
     @property
     def units(self) -> Whole:  # (voice,)
@@ -55,31 +57,45 @@ def voices_of(
 ) -> tuple[Judgments, Voices]:
     """Judgments by voices. ``repeats``: several judgments of an item by one judge are one voice."""
     judges = judgments.judge_count
-    same = Voices(np.arange(judges, dtype=np.int32), np.ones(judges), judges)
+    whole = judgments.counts_per_judge
+    same = Voices(np.arange(judges, dtype=np.int32), np.ones(judges), judges, whole)
     if not repeats and not families.any:
         return judgments, same
     company = np.empty(len(judgments), dtype=np.uint8)
-    seen = np.zeros(judges, dtype=np.int64)
+    repeated = np.empty(len(judgments), dtype=np.uint8)
+    items = np.zeros(judges, dtype=np.int64)
     kernels.count_company(
-        judgments.offsets, judgments.judge, 0, judgments.item_count, families.family, seen, company
+        judgments.offsets,
+        judgments.judge,
+        judgments.label,
+        0,
+        judgments.item_count,
+        families.family,
+        np.zeros(judges, dtype=np.int64),
+        np.zeros((judges, len(judgments.scale.labels)), dtype=np.int64),
+        np.zeros(judges, dtype=np.int8),
+        company,
+        repeated,
+        items,
     )
     share = families.share
     if not repeats:  # alone in her family, she may say the same thing twice
         alone = np.bincount(families.family, minlength=judges)[families.family] == 1
         share = np.where(alone, 0.0, share)
-    rows = np.flatnonzero(company > 1)
-    rows = rows[share[judgments.judge[rows]] > 0]
+        repeated[:] = 1
+    rows = np.flatnonzero((company > 1) | (repeated > 1))
+    rows = rows[(share[judgments.judge[rows]] > 0) | (repeated[rows] > 1)]
     if not rows.size:
         return judgments, same
-    case, which = np.unique(
-        judgments.judge[rows].astype(np.int64) * 256 + company[rows], return_inverse=True
-    )
-    judge_of = np.concatenate([same.judge_of, (case // 256).astype(np.int32)])
-    weight = np.concatenate([same.weight, 1.0 / (1.0 + (case % 256 - 1) * share[case // 256])])
-    code = judgments.judge.copy()
-    code[rows] = (judges + which).astype(np.int32)
+    code = (judgments.judge[rows].astype(np.int64) << 16) + (company[rows].astype(np.int64) << 8)
+    case, which = np.unique(code + repeated[rows], return_inverse=True)
+    who, others, times = case >> 16, (case >> 8) % 256 - 1, case % 256
+    judge_of = np.concatenate([same.judge_of, who.astype(np.int32)])
+    weight = np.concatenate([same.weight, 1.0 / (times * (1.0 + others * share[who]))])
+    spoken = judgments.judge.copy()
+    spoken[rows] = (judges + which).astype(np.int32)
     names = judgments.judges.take(pa.array(judge_of))
-    return replace(judgments, judge=code, judges=names), Voices(judge_of, weight, judges)
+    return replace(judgments, judge=spoken, judges=names), Voices(judge_of, weight, judges, items)
 
 
 class VoiceSweeps:

@@ -375,6 +375,15 @@ def read_types(
 
 
 @njit(**_KERNEL)
+def is_repeat(judge, label, start, m):
+    """Whether a judgment says again what its judge said of the item, from ``start`` on."""
+    for n in range(start, m):
+        if judge[n] == judge[m] and label[n] == label[m]:
+            return True
+    return False
+
+
+@njit(**_KERNEL)
 def count_pairs(
     offsets, judge, label, start, stop, key, row, habit, items, most, common, agreed, crossed
 ):
@@ -385,6 +394,7 @@ def count_pairs(
     the first row, the sum of the other's habit, and of her own, at the labels that she gave.
     """
     labels = habit.shape[1]
+    again = np.empty(_MOST, dtype=np.bool_)
     for i in range(start, stop):
         count = offsets[i + 1] - offsets[i]
         if count < 2 or count > _MOST:
@@ -394,12 +404,14 @@ def count_pairs(
             continue
         share = pair_share(count, most)
         for m in range(offsets[i], offsets[i + 1]):
+            again[m - offsets[i]] = is_repeat(judge, label, offsets[i], m)
+        for m in range(offsets[i], offsets[i + 1]):
             a = row[judge[m]]
-            if a < 0:
+            if a < 0 or again[m - offsets[i]]:
                 continue
             for n in range(m + 1, offsets[i + 1]):
                 b = row[judge[n]]
-                if b < 0 or a == b:
+                if b < 0 or a == b or again[n - offsets[i]]:
                     continue
                 if share < 1.0 and not chosen(mixed(code ^ (key[judge[m]] + key[judge[n]])), share):
                     continue
@@ -415,18 +427,30 @@ def count_pairs(
 
 
 @njit(**_KERNEL)
-def count_company(offsets, judge, start, stop, family, seen, company):
-    """How many judgments of the item come from each judgment's family, at most 255.
+def count_company(
+    offsets, judge, label, start, stop, family, seen, said, own, company, repeated, items
+):
+    """How many judgments of the item come from each judgment's family, repeats counted once.
 
-    ``seen`` (family,) is a buffer of zeros, and is left so.
+    ``repeated`` gets how often its judge gave the item that very label. Both are 255 at most.
+    ``items`` (judge,) gets how many items each judged. ``seen`` (family,), ``said`` (judge, label)
+    and ``own`` (judge,) are buffers of zeros, and are left so.
     """
     for i in range(start, stop):
         for m in range(offsets[i], offsets[i + 1]):
-            seen[family[judge[m]]] += 1
+            if said[judge[m], label[m]] == 0:
+                seen[family[judge[m]]] += 1
+            said[judge[m], label[m]] += 1
+            if own[judge[m]] == 0:
+                items[judge[m]] += 1
+            own[judge[m]] = 1
         for m in range(offsets[i], offsets[i + 1]):
             company[m] = min(seen[family[judge[m]]], 255)
+            repeated[m] = min(said[judge[m], label[m]], 255)
         for m in range(offsets[i], offsets[i + 1]):
             seen[family[judge[m]]] = 0
+            said[judge[m], label[m]] = 0
+            own[judge[m]] = 0
 
 
 @njit(**_KERNEL)

@@ -41,8 +41,8 @@ _FEW = 10.0  # voices
 class Judges:
     """What the reference judge has to know of each judge."""
 
-    count: Floats  # (judge,) judgments
-    weight: Floats  # (judge,) what a judgment of hers weighs on average
+    count: Floats  # (judge,) items judged
+    weight: Floats  # (judge,) what she says of an item weighs, on average
 
     @property
     def voices(self) -> float:

@@ -108,14 +108,13 @@ def _earlier(start: Consensus | None, prepared: Prepared) -> dict[str, Parameter
 
 
 def weights_of(prepared: Prepared) -> Floats:  # (judge,)
-    """What a judgment of each judge weighs on average.
+    """What the judgments of an item by each judge weigh together, on average.
 
     Beliefs about her weigh as much, so that two copies of half a voice each are the one judge.
     """
-    cells = prepared.voice_cells()
-    count = prepared.voices.fold(cells, weighted=False).sum(axis=1)
-    heavy = prepared.voices.fold(cells, weighted=True).sum(axis=1)
-    return np.asarray(np.where(count > 0, heavy / np.maximum(count, 1.0), 1.0))
+    items = prepared.voices.items
+    heavy = prepared.voices.fold(prepared.voice_cells(), weighted=True).sum(axis=1)
+    return np.asarray(np.where(items > 0, heavy / np.maximum(items, 1), 1.0))
 
 
 def frame_of(prepared: Prepared, *, by_topic: bool) -> Frame:

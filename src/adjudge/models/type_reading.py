@@ -19,7 +19,7 @@ from adjudge.kernels.fixed import LIKELIHOOD, SHARE
 from adjudge.models.families import key_judges, share_of_items
 from adjudge.models.model import Prepared, pick, prepare, settings_of, tell_ties
 from adjudge.models.reference_judge import Judges, Trust, read_truths, refer, sharpen, trust
-from adjudge.models.type_fitting import FittedTypes
+from adjudge.models.type_fitting import FittedTypes, weights_of
 from adjudge.models.type_rows import exact_sum, normalise
 
 if TYPE_CHECKING:
@@ -108,10 +108,7 @@ def _mean(
 
 def judges_of(prepared: Prepared) -> Judges:
     """How much each judge judged, and what her judgments weigh."""
-    cells = prepared.voice_cells()
-    count = prepared.voices.fold(cells, weighted=False).sum(axis=1)
-    weight = prepared.voices.fold(cells, weighted=True).sum(axis=1) / np.maximum(count, 1.0)
-    return Judges(count, weight)
+    return Judges(prepared.voices.items.astype(np.float64), weights_of(prepared))
 
 
 def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:

@@ -1,0 +1,202 @@
+"""ItemTypes: what the contract of all models cannot know."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import adjudge
+from adjudge import BadSetting, DawidSkene, Gold, ItemTypes, Judgments, MajorityVote
+from adjudge.data.consensus import Consensus
+from adjudge.evaluation.against_gold import evaluate
+from adjudge.models.type_reading import TypesMemory
+from adjudge.simulation import Crowd, Population, demo
+from strategies import judgments
+
+
+def memory_of(consensus: Consensus) -> TypesMemory:
+    assert isinstance(consensus.predictor, TypesMemory)
+    return consensus.predictor
+
+
+def with_copies(given: Judgments, judge: str, copies: int, *, renamed: str = "copy") -> Judgments:
+    """The same judgments, and those of one judge once more under other names."""
+    rows = given.to_table().select(["item", "judge", "label"]).to_pylist()
+    own = [row for row in rows if row["judge"] == judge]
+    more = [{**row, "judge": f"{renamed}-{n}"} for n in range(copies) for row in own]
+    columns = {name: [row[name] for row in rows + more] for name in ("item", "judge", "label")}
+    return Judgments.from_table(columns, scale=given.scale)
+
+
+@settings(max_examples=300)
+@given(table=judgments(), frozen=st.integers(1, 6))
+def test_the_objective_never_falls_once_beliefs_are_frozen(table: Judgments, frozen: int) -> None:
+    model = ItemTypes(iterations=25, frozen=frozen, tolerance=0.0)
+    for fitted in memory_of(model.fit(table)).types:
+        steps = np.diff(fitted.trace[fitted.frozen - 1 :])
+        assert np.all(steps >= -1e-5 * np.abs(fitted.trace[-1]) - 1e-4), (fitted.name, steps)
+
+
+@pytest.mark.parametrize("copies", [1, 4])
+def test_copies_of_a_model_change_no_label_of_the_demo(copies: int) -> None:
+    made = demo(seed=3)
+    alone = ItemTypes().fit(made.judgments)
+    more = ItemTypes().fit(with_copies(made.judgments, "llm-judge-8b", copies))
+    where = dict(zip(more.judgments.items.to_pylist(), more.posterior, strict=True))
+    same = np.array([where[item] for item in alone.judgments.items.to_pylist()])
+    assert same == pytest.approx(alone.posterior, abs=1e-3)
+    assert more.families is not None
+    assert len(more.families.groups) == 1
+    assert len(more.families.groups[0]) == copies + 1
+    naive = DawidSkene(weigh_copies=False).fit(with_copies(made.judgments, "llm-judge-8b", copies))
+    gap = (
+        evaluate(more, made.truth)["accuracy"].value - evaluate(naive, made.truth)["accuracy"].value
+    )
+    assert gap > 0.1  # copies that always agree look perfect to it
+
+
+def test_a_declared_family_has_one_voice_whatever_the_noise() -> None:
+    made = demo(seed=3)
+    rng = np.random.default_rng(1)
+    noisy = with_copies(made.judgments, "llm-judge-8b", 4, renamed="llm-judge-8b-run")
+    label = noisy.label.copy()
+    for judge in range(noisy.judge_count):
+        if "-run" in noisy.judges[judge].as_py():
+            own = np.flatnonzero(noisy.judge == judge)
+            rerolled = own[rng.random(own.size) < 0.2]
+            label[rerolled] = rng.integers(0, 3, rerolled.size)
+    noisy = dataclasses.replace(noisy, label=label)
+    alone = evaluate(ItemTypes().fit(made.judgments), made.truth)["accuracy"].value
+    declared = ItemTypes().fit(noisy.with_family_rule("llm-judge-8b"))
+    assert declared.families is not None
+    assert [len(group) for group in declared.families.groups] == [5]
+    assert declared.families.share[declared.families.groups[0][0]] == 1.0
+    assert evaluate(declared, made.truth)["accuracy"].value == pytest.approx(alone, abs=0.02)
+
+
+def test_it_is_not_surer_than_two_judges_can_make_it() -> None:
+    """Few judges cannot show that they are independent: no type is taken for its label."""
+    rng = np.random.default_rng(4)
+    items, truth = 600, rng.integers(0, 3, 600)
+    slip = np.where(rng.random(items) < 0.4, rng.integers(0, 3, items), truth)  # shared by both
+    rows: dict[str, list[object]] = {"item": [], "judge": [], "label": []}
+    for judge in ("a", "b"):
+        own = np.where(rng.random(items) < 0.1, rng.integers(0, 3, items), slip)
+        rows["item"] += [f"i{n}" for n in range(items)]
+        rows["judge"] += [judge] * items
+        rows["label"] += own.tolist()
+    table = Judgments.from_table(rows)
+    gold = Gold.of({f"i{n}": int(truth[n]) for n in range(items)})
+    ours = evaluate(ItemTypes().fit(table), gold)
+    vote = evaluate(MajorityVote().fit(table), gold)
+    skene = evaluate(DawidSkene(weigh_copies=False).fit(table), gold)
+    assert ours["log_loss"].value < vote["log_loss"].value
+    assert ours["log_loss"].value < skene["log_loss"].value
+    assert ours["log_loss"].value < 1.0
+
+
+def test_a_warm_start_goes_on_from_where_the_fit_ended() -> None:
+    made = Crowd(items=600, population=Population.parse("two-coin:40")).make(2)
+    first = ItemTypes().fit(made.judgments)
+    again = ItemTypes(frozen=1).fit(made.judgments, start=first)
+    cold, warm = memory_of(first).types, memory_of(again).types
+    assert sum(len(each.trace) for each in warm) < 0.7 * sum(len(each.trace) for each in cold)
+    assert (again.choice == first.choice).mean() > 0.98
+
+
+def test_gold_calibrates_and_keeps_its_own_items() -> None:
+    """Judges who call every second relevant item irrelevant: gold shows it, labels cannot."""
+    rng = np.random.default_rng(2)
+    items = 800
+    truth = rng.integers(0, 2, items)
+    seen = np.where((truth == 1) & (rng.random(items) < 0.5), 0, truth)
+    rows: dict[str, list[object]] = {"item": [], "judge": [], "label": []}
+    for judge in range(8):
+        own = np.where(rng.random(items) < 0.2, 1 - seen, seen)
+        rows["item"] += [f"i{n}" for n in range(items)]
+        rows["judge"] += [f"j{judge}"] * items
+        rows["label"] += own.tolist()
+    table = Judgments.from_table(rows)
+    known = Gold.of({f"i{n}": int(truth[n]) for n in range(200)})
+    rest = Gold.of({f"i{n}": int(truth[n]) for n in range(200, items)})
+    alone = evaluate(ItemTypes().fit(table), rest)["log_loss"].value
+    model = ItemTypes()
+    consensus = model.fit(table, known)
+    assert evaluate(consensus, rest)["log_loss"].value < alone - 0.05
+    assert np.all(consensus.probability[consensus.known >= 0] == 1)
+    assert any("200 gold items calibrate the answer" in note for note in consensus.notes)
+    plain = ItemTypes(calibrate=False).fit(table, known)
+    assert evaluate(plain, rest)["log_loss"].value == pytest.approx(alone, abs=1e-9)
+
+
+def test_judges_are_measured_without_their_own_judgments() -> None:
+    """Coin throwers: alone with one other judge, her own label must not vouch for her."""
+    rng = np.random.default_rng(6)
+    rows: dict[str, list[object]] = {"item": [], "judge": [], "label": []}
+    for item in range(500):
+        for judge in rng.choice(20, 2, replace=False):
+            rows["item"].append(f"i{item}")
+            rows["judge"].append(f"j{judge}")
+            rows["label"].append(int(rng.integers(0, 2)))
+    accuracy = ItemTypes().fit(Judgments.from_table(rows)).judges["accuracy"].to_numpy()
+    assert abs(accuracy.mean() - 0.5) < 0.05
+
+
+def test_effective_judgments_are_no_more_than_voices() -> None:
+    consensus = ItemTypes().fit(with_copies(demo(seed=3).judgments, "llm-judge-8b", 3))
+    voices = consensus.judgments.counts_per_item - 3  # four copies, one voice
+    assert consensus.effective is not None
+    assert np.all(consensus.effective <= voices + 1e-3)
+    assert consensus.labels["n_eff"].to_pylist() == consensus.effective.tolist()
+
+
+def test_many_labels_have_one_type_each() -> None:
+    labels = [f"l{n:02}" for n in range(25)]
+    rows = {
+        "item": [f"i{n}" for n in range(50) for _ in range(3)],
+        "judge": [f"j{j}" for _ in range(50) for j in range(3)],
+        "label": [labels[n % 25] for n in range(50) for _ in range(3)],
+    }
+    consensus = ItemTypes().fit(Judgments.from_table(rows))
+    assert memory_of(consensus).types[0].kinds == 1
+    assert consensus.labels["label"].to_pylist() == [labels[n % 25] for n in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("structures", (), "structures = (): wanted some of habit, slant and line"),
+        ("structures", ("wave",), "structures = ('wave',): wanted some of habit, slant and line"),
+        ("kinds", 0, "kinds = 0: wanted at least 1"),
+        ("strength", 0.0, "strength = 0.0: wanted more than 0"),
+        ("iterations", 0, "iterations = 0: wanted at least 1"),
+        ("frozen", 41, "frozen = 41: wanted 1 to 40, the iterations"),
+        ("tolerance", -1.0, "tolerance = -1.0: wanted 0 or more"),
+    ],
+)
+def test_settings_that_cannot_be(setting: str, value: object, told: str) -> None:
+    with pytest.raises(BadSetting) as caught:
+        ItemTypes(**{setting: value})
+    assert str(caught.value) == told
+
+
+def test_fit_takes_a_file_a_table_or_judgments(tmp_path) -> None:
+    made = demo(seed=3)
+    table = made.judgments.to_table().select(["item", "judge", "label"])
+    path = tmp_path / "judgments.csv"
+    table.to_pandas().to_csv(path, index=False)
+    one = adjudge.fit(path)
+    two = adjudge.fit(table)
+    three = adjudge.fit(made.judgments, model="item-types")
+    truth = dict(zip(made.truth.items.to_pylist(), made.truth.texts(), strict=True))
+    wanted = dict(zip(*(one.labels[name].to_pylist() for name in ("item", "label")), strict=True))
+    for other in (two, three):
+        labels = (other.labels[name].to_pylist() for name in ("item", "label"))
+        assert dict(zip(*labels, strict=True)) == wanted
+    some = dict(list(truth.items())[:50])
+    assert adjudge.fit(table, gold=some).known is not None
+    assert adjudge.fit(table, model="dawid-skene").model == "dawid-skene"
