@@ -377,10 +377,10 @@ def read_types(
 @njit(**_KERNEL)
 def is_repeat(judge, label, start, m):
     """Whether a judgment says again what its judge said of the item, from ``start`` on."""
+    found = False
     for n in range(start, m):
-        if judge[n] == judge[m] and label[n] == label[m]:
-            return True
-    return False
+        found |= judge[n] == judge[m] and label[n] == label[m]
+    return found
 
 
 @njit(**_KERNEL)
