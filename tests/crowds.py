@@ -86,7 +86,7 @@ class Crowded:
     """What came of a crowd at a server."""
 
     ended: list[VisitEnd]
-    ledger: CrowdRecord
+    record: CrowdRecord
     seconds: float
     looks: int  # how often the items were looked at
     over: list[Any]  # items found over what they need
@@ -101,7 +101,7 @@ class Crowded:
             f"{self.seconds:.1f} s ({given / self.seconds:,.0f} a second), {len(taken):,} submits, "
             f"p50 {p50:.0f} ms, p95 {p95:.0f} ms, most {most:.0f} ms; {self.looks} looks; stages "
             f"{dict(Counter(one.stage for one in self.ended))}; sent again "
-            f"{dict(self.ledger.again)}, refused {dict(self.ledger.refused)}"
+            f"{dict(self.record.again)}, refused {dict(self.record.refused)}"
         )
 
 

@@ -65,14 +65,14 @@ def test_a_right_answer_teaches_as_well_as_a_correction() -> None:
     assert find_right_answers(labels, told) == {0: "a", 2: "b"}
     judge = Ethical(THETA, SIGHT, rng())
     judge.learn(work("is a", "is b", "is c"), labels, told)
-    assert judge.feedback.tolist() == [2, 2, 1]
+    assert judge.label_counts.tolist() == [2, 2, 1]
 
 
 def test_a_judge_may_learn_the_mix_in_training_alone() -> None:
     judge = Ethical(THETA, SIGHT, rng(), anchoring=1.0, learns_at_work=False)
     told_that(judge, "a", 2)
     judge.learn(work("is b"), ["a"], [GoldFeedback(0, ("b",), False)])
-    assert judge.feedback.tolist() == [3, 1, 1]
+    assert judge.label_counts.tolist() == [3, 1, 1]
 
 
 def test_anchoring_below_nought_is_refused() -> None:

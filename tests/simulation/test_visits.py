@@ -52,7 +52,7 @@ def clicker(**patience: float) -> MadeJudge:
 
 
 @pytest.mark.parametrize(
-    ("patience", "desk", "wanted"),
+    ("patience", "client", "wanted"),
     [
         ({}, Counter(2), ["training"] * 3 + ["work"] * 2 + ["leave"]),
         ({"training": 0}, Counter(2), ["leave"]),

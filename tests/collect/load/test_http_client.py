@@ -48,7 +48,7 @@ def test_a_judge_is_trained_works_is_told_and_finishes(site: Site) -> None:
     assert (first.kind, len(first.rows), first.labels) == ("training", 1, LABELS)
     wrong = [LABELS[1 - LABELS.index(looked(first.rows)[0])]]
     outcome = client.submit("anna", first, wrong)
-    assert [(one.row, one.right, one.accepted) for one in outcome.told] == [
+    assert [(one.row, one.right, one.accepted) for one in outcome.feedback] == [
         (0, False, (looked(first.rows)[0],))
     ]
     stages = []
