@@ -144,7 +144,7 @@ def _tell(
 
     from adjudge.cli.writing import print_json
 
-    usage, view = asked.usage, tally.view
+    usage, view = asked.usage, tally.judge
     cost = usage.cost(price_in, price_out)
     if printing.json:
         print_json({"pages": tally.pages, "judged": tally.judged, "unanswered": tally.unanswered,

@@ -22,14 +22,14 @@ from adjudge.simulation.design import ACTIVITIES, activity_of, assign
 from adjudge.simulation.population import Population
 
 BINARY = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
-BLOCK = 1 << 19  # judgments made at a time: each block has its own seed, and fits in the caches
-START = 1_767_225_600.0  # the first judge comes after 2026-01-01 00:00 UTC
-WEEK = 7 * 86_400.0
+_BLOCK = 1 << 19  # judgments made at a time: each block has its own seed, and fits in the caches
+_START = 1_767_225_600.0  # the first judge comes after 2026-01-01 00:00 UTC
+_WEEK = 7 * 86_400.0
 PARTS = (
     *("judges", "prevalence", "truth", "activity", "counts"),
     *("gold", "difficulty", "labels", "time"),
 )
-STEEPEST = 10  # beyond this the least active judges have no chance that a float can hold
+_STEEPEST = 10  # beyond this the least active judges have no chance that a float can hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,8 +97,8 @@ class Crowd:
         self._check_per_item()
         if self.activity not in ACTIVITIES:
             raise UnknownName("activity", self.activity, ACTIVITIES)
-        if not 0 < self.steepness <= STEEPEST:
-            raise BadSetting("steepness", self.steepness, f"a number above 0, up to {STEEPEST}")
+        if not 0 < self.steepness <= _STEEPEST:
+            raise BadSetting("steepness", self.steepness, f"a number above 0, up to {_STEEPEST}")
         if self.difficulty is not None and not all(0 < x < math.inf for x in self.difficulty):
             raise BadSetting(
                 "difficulty", self.difficulty, "two numbers above 0: a and b of a Beta"
@@ -253,7 +253,7 @@ class Crowd:
         """
         judge = np.empty(offsets[-1], dtype=np.int32)
         label = np.empty(offsets[-1], dtype=self.scale.label_dtype)
-        step = max(1, BLOCK // self._range[1])
+        step = max(1, _BLOCK // self._range[1])
         starts = range(0, self.items, step)
 
         def fill(start: int, seed: np.random.SeedSequence) -> None:
@@ -332,7 +332,7 @@ def work(
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # (judgment,)
     """When each judgment was given and the seconds it took, judge after judge without a break."""
-    arrival = START + WEEK * rng.random(len(paces))
+    arrival = _START + _WEEK * rng.random(len(paces))
     pace = paces * np.exp(0.3 * rng.standard_normal(len(paces)))
     seconds = pace[judge] * np.exp(0.5 * rng.standard_normal(len(judge)))
     seconds = np.maximum(np.round(seconds, 1), 0.1)

@@ -36,7 +36,7 @@ from adjudge.simulation.behaviours import (
 )
 from adjudge.simulation.visits import GoldFeedback, JudgingClient, Sheet, Stage, visit
 
-BEHAVIOURS = ("ethical", "spammer", "random", "colluder", "dropout")
+_BEHAVIOURS = ("ethical", "spammer", "random", "colluder", "dropout")
 _SETTINGS = {"ethical": ("accuracy", "anchoring"), "dropout": ("pairs",)}
 _EXAMPLE = "'ethical:80,spammer:10,random:10'"
 _PART = re.compile(r"([A-Za-z_-]+)\s*(?:\(([^()]*)\)\s*)?(?::\s*(.*))?")
@@ -164,8 +164,8 @@ def _part(text: str) -> CrowdPart:
     if found is None:
         raise BadSetting("population", text, f"kinds of judges, such as {_EXAMPLE}")
     kind, inside, after = found.groups()
-    if kind not in BEHAVIOURS:
-        raise UnknownName("kind of judge", kind, BEHAVIOURS)
+    if kind not in _BEHAVIOURS:
+        raise UnknownName("kind of judge", kind, _BEHAVIOURS)
     weight = 1.0 if after is None else as_number(after)
     if weight is None or weight < 0:
         raise BadSetting(f"weight of {kind}", after, "a number, 0 or more")

@@ -20,8 +20,8 @@ from adjudge.data.names import Codes
 from adjudge.errors import UnknownName
 
 ACTIVITIES = ("even", "zipf", "lognormal")
-ROUNDS = 24  # of drawing again, before the keys
-KEYS = 1 << 22  # (item, judge) keys held at a time
+_ROUNDS = 24  # of drawing again, before the keys
+_KEYS = 1 << 22  # (item, judge) keys held at a time
 
 
 def activity_of(
@@ -78,7 +78,7 @@ def _by_rounds(
     judge = np.where(asked, _draw(cumulative, asked.size, rng).reshape(asked.shape), nobody)
     left = np.arange(len(counts))
     part = judge
-    for _ in range(ROUNDS):
+    for _ in range(_ROUNDS):
         again = _seen_before(part)
         wrong = again.any(axis=0)
         if not wrong.any():
@@ -107,7 +107,7 @@ def _by_keys(
 ) -> None:
     """Fill the open places of each item with distinct judges by exponential keys."""
     wide, judges = len(judge), len(activity)
-    step = max(1, KEYS // judges)
+    step = max(1, _KEYS // judges)
     for start in range(0, judge.shape[1], step):
         part = judge[:, start : start + step].T  # (item, place)
         keys = rng.standard_exponential((len(part), judges)) / activity

@@ -22,8 +22,8 @@ from adjudge.errors import BadSetting, UnknownName
 Confusion = NDArray[np.float64]  # (judge, truth, label)
 Matrix = tuple[tuple[float, ...], ...]  # (truth, label)
 
-ORDINAL_DECAY = 0.4
-SPAM = ("uniform", "prevalence")
+_ORDINAL_DECAY = 0.4
+_SPAM = ("uniform", "prevalence")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class World:
     def wrong(self, decay: float | None) -> NDArray[np.float64]:  # (truth, label)
         """The matrix of a judge who always errs; where no label is wrong, of one who never does."""
         if decay is None:
-            decay = ORDINAL_DECAY if self.scale.ordinal else 1.0
+            decay = _ORDINAL_DECAY if self.scale.ordinal else 1.0
         stands = _stands(self.scale)
         near = np.where(stands, 0.0, decay ** (np.maximum(_distance(self.scale), 1.0) - 1.0))
         total = near.sum(axis=1, keepdims=True)
@@ -196,8 +196,8 @@ class Spammer(Kind):
     pace: ClassVar[float] = 4.0
 
     def __post_init__(self) -> None:
-        if self.by not in SPAM:
-            raise UnknownName("way of spamming", str(self.by), SPAM)
+        if self.by not in _SPAM:
+            raise UnknownName("way of spamming", str(self.by), _SPAM)
 
     def draw(self, count: int, world: World) -> Confusion:
         """The same rows for every judge."""

@@ -39,7 +39,7 @@ THREE: tuple[Matrix, Matrix, Matrix] = (
     ((0.65, 0.3, 0.05), (0.1, 0.8, 0.1), (0.05, 0.05, 0.9)),
 )
 GRADES = ("Bad", "Fair", "Good", "Excellent", "Perfect")
-GRADE_PREVALENCE = (0.2, 0.25, 0.25, 0.2, 0.1)
+_GRADE_PREVALENCE = (0.2, 0.25, 0.25, 0.2, 0.1)
 MODEL_NAME = "llm-judge-8b"
 MODEL: Matrix = ((0.72, 0.2, 0.08), (0.08, 0.67, 0.25), (0.02, 0.1, 0.88))  # too kind to 0 and 1
 
@@ -77,7 +77,7 @@ def monitoring_panel(seed: int = 0, *, accuracy: float = 0.65, kappa: float = 20
     skills = (Dirichlet(kappa, accuracy), Dirichlet(kappa / 2, accuracy - 0.15))
     population = Population(tuple(zip(skills, (old, new), strict=True)))
     scale = Scale(labels=GRADES, ordinal=True)
-    prevalence = np.array([GRADE_PREVALENCE])
+    prevalence = np.array([_GRADE_PREVALENCE])
     confusion = population.draw(scale, prevalence[0], draws[0])
     truth = pick(draws[1].random(items), prevalence, None).astype(np.int32)
     # New judges differ as quadratic steps do; each has one item at least, and the sum is exact.

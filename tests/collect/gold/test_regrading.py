@@ -16,7 +16,7 @@ def test_an_edit_of_gold_regrades_everyone_and_unblocks_the_wronged(database: Da
     judge = bench.arrive("anna").judge
     other = bench.arrive("berta").judge
     bench.turn(judge, right=False)
-    assert bench.turn(judge, right=False).view.stage == "blocked"
+    assert bench.turn(judge, right=False).judge.stage == "blocked"
     bench.turn(other)
     bench.check()
     wrong = [
@@ -53,7 +53,7 @@ def test_who_failed_the_training_by_wrong_gold_is_let_in(database: Database) -> 
     page = bench.judging.page(judge)
     assert page is not None
     outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page, right=False))
-    assert outcome.view.stage == "failed"
+    assert outcome.judge.stage == "failed"
     passed: list[str] = []
     for answer in bench.services.judges.get(bench.slug, judge).golds:
         done = bench.services.gold.edit(bench.slug, answer.item, active=False)

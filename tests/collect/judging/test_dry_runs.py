@@ -37,7 +37,7 @@ def test_nothing_of_a_dry_run_counts(database: Database) -> None:
     answers = bench.answers(page)
     answers[0] = Answer(row=answers[0].row, label="can't judge")
     outcome = bench.judging.submit(dry, page.page, page.key, answers)
-    assert (outcome.view.judged, outcome.view.pay) == (25, Decimal("0.20"))
+    assert (outcome.judge.judged, outcome.judge.pay) == (25, Decimal("0.20"))
     bench.turn(dry, right=False)
     bench.check()
     assert {(item.leased, item.trusted, item.surplus, item.broken) for item in bench.items()} == {
@@ -112,7 +112,7 @@ def test_a_draft_can_be_tried_out_and_a_closed_project_cannot(sqlite: Database) 
         bench.arrive("anna", project=slug)
     dry = bench.arrive("tester", project=slug, kind="dry-run").judge
     bench.turn(dry)
-    assert bench.turn(dry).view.judged == 25
+    assert bench.turn(dry).judge.judged == 25
     bench.services.projects.set_state(slug, "open")
     bench.services.projects.set_state(slug, "closed")
     with pytest.raises(Refused, match="not open at the moment"):

@@ -60,9 +60,9 @@ def test_a_good_model_is_trained_judges_everything_and_is_trusted(
     speaker.answer = knows
     work, services, slug = work_of(tmp_path)
     tally, _ = go(work, speaker, tmp_path / "l.jsonl")
-    assert tally.view is not None
-    assert tally.view.stage == "finished"
-    assert tally.view.accuracy == 1.0
+    assert tally.judge is not None
+    assert tally.judge.stage == "finished"
+    assert tally.judge.accuracy == 1.0
     progress = services.projects.get_progress(slug)
     assert (progress.closed, progress.trusted) == (12, 12)
     (row,) = services.judges.get_all(slug)
@@ -80,8 +80,8 @@ def test_a_clueless_model_fails_the_training_like_anyone(speaker: Any, tmp_path:
     speaker.answer = clueless
     work, services, slug = work_of(tmp_path)
     tally, _ = go(work, speaker, tmp_path / "l.jsonl")
-    assert tally.view is not None
-    assert tally.view.stage == "failed"
+    assert tally.judge is not None
+    assert tally.judge.stage == "failed"
     assert services.projects.get_progress(slug).trusted == 0
 
 
@@ -156,8 +156,8 @@ def test_the_same_over_http(speaker: Any, tmp_path: Path) -> None:
         work = HttpWork(site.url, slug, secret, "model-7")
         tally, _ = go(work, speaker, tmp_path / "l.jsonl")
         work.close()
-        assert tally.view is not None
-        assert tally.view.stage == "finished"
+        assert tally.judge is not None
+        assert tally.judge.stage == "finished"
         assert site.services.projects.get_progress(slug).closed == 12
         wrong = HttpWork(site.url, slug, "nonsense", "model-7")
         with pytest.raises(Refused, match="the server says"):

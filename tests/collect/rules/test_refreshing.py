@@ -107,7 +107,7 @@ def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> Non
     )  # fmt: skip
     judge = bench.trained()
     outcome = bench.turn(judge, right=False)
-    before = outcome.view
+    before = outcome.judge
     assert (before.stage, before.gold_seen, before.gold_right) == ("working", 5, 0)
     page = bench.judging.page(judge)
     assert page is not None
@@ -130,7 +130,7 @@ def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> Non
     assert (told.right, told.accepted) == (False, (truths[1],))
     assert told.reason.endswith(f" is {truths[1]}")
     outcome = bench.judging.submit(judge, page.page, page.key, bench.answers(page)[1:])
-    after = outcome.view
+    after = outcome.judge
     for name in ("stage", "gold_seen", "gold_right", "training_right", "pay", "judged", "pages"):
         assert getattr(after, name) == getattr(before, name), name
     assert after.notice == ("Thank you. Here your work goes on.",)
@@ -165,7 +165,7 @@ def test_gold_that_was_wrong_takes_the_refresher_back(database: Database) -> Non
         .where(schema.judgments.c.right.is_(False))
     )[0].name
     bench.services.gold.edit(bench.slug, gold, accepted=LABELS)
-    assert bench.judging.state(judge).gold_right == outcome.view.gold_right + 1
+    assert bench.judging.state(judge).gold_right == outcome.judge.gold_right + 1
     page = bench.judging.page(judge)
     assert page is not None
     assert page.kind == "work", "four misses are left, and five bring a refresher"

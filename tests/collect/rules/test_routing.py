@@ -22,7 +22,6 @@ from adjudge.collect.rules.routing import (
     golds_scheduled,
     interleave,
     item_state,
-    why_open,
 )
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
@@ -239,24 +238,6 @@ def test_arms_are_balanced_within_a_block_at_every_moment(
             assert len(set(counts.values())) == 1
 
 
-def test_the_state_of_an_item_and_why_it_is_open() -> None:
-    def state(trusted: int, broken: int) -> str:
-        return item_state(trusted=trusted, needed=5, broken=broken, set_aside_after=3)
-
-    assert (state(4, 0), state(5, 0), state(4, 3), state(5, 3)) == (
-        "open",
-        "closed",
-        "set aside",
-        "closed",
-    )
-    none = {"leased": 0, "trusted": 0, "untrusted": 0, "broken": 0}
-    assert why_open(none) == "not judged yet"
-    assert why_open({**none, "broken": 1}) == "judges could not judge it"
-    assert why_open({**none, "untrusted": 2}) == "judged by blocked judges only"
-    assert why_open({**none, "trusted": 2, "untrusted": 2}).startswith("some trusted judgments")
-    assert why_open({**none, "trusted": 2, "leased": 1}) == "in judges' hands"
-
-
 # -- nothing gives gold away
 
 WAYS = {
@@ -375,3 +356,15 @@ def test_arms_of_arrivals_follow_the_seed_and_the_log(sqlite: Database) -> None:
     entries = RequesterServices(sqlite).projects.get_log(bench.slug, event="arrived")[::-1]
     assert [entry.figures["number"] for entry in entries] == [0, 1, 2, 3, 4]
     assert {entry.figures["arm"] for entry in entries} == {"all"}
+
+
+def test_the_state_of_an_item() -> None:
+    def state(trusted: int, broken: int) -> str:
+        return item_state(trusted=trusted, needed=5, broken=broken, set_aside_after=3)
+
+    assert (state(4, 0), state(5, 0), state(4, 3), state(5, 3)) == (
+        "open",
+        "closed",
+        "set aside",
+        "closed",
+    )

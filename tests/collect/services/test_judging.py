@@ -43,17 +43,17 @@ def test_the_whole_way_of_a_good_judge(database: Database) -> None:
     assert [row.row for row in page.rows] == list(range(1, 21))
     assert bench.judging.page(view.judge) == page
     outcome = bench.judging.submit(view.judge, page.page, page.key, bench.answers(page))
-    assert (outcome.view.stage, outcome.stored, outcome.feedback) == ("working", 20, ())
-    assert outcome.view.pay == Decimal("0.00")
-    assert outcome.view.notice == ("You have passed the training. From here on your work counts.",)
+    assert (outcome.judge.stage, outcome.stored, outcome.feedback) == ("working", 20, ())
+    assert outcome.judge.pay == Decimal("0.00")
+    assert outcome.judge.notice == ("You have passed the training. From here on your work counts.",)
 
     page = bench.judging.page(view.judge)
     assert page is not None
     assert (page.kind, len(page.rows), len(page.groups)) == ("work", 25, 5)
     assert len(bench.truths(page)) == 5
     outcome = bench.judging.submit(view.judge, page.page, page.key, bench.answers(page))
-    assert (outcome.view.judged, outcome.view.gold_seen, outcome.view.gold_right) == (25, 5, 5)
-    assert (outcome.view.pay, outcome.view.accuracy) == (Decimal("0.20"), 1.0)
+    assert (outcome.judge.judged, outcome.judge.gold_seen, outcome.judge.gold_right) == (25, 5, 5)
+    assert (outcome.judge.pay, outcome.judge.accuracy) == (Decimal("0.20"), 1.0)
     while bench.judging.page(view.judge) is not None:
         bench.turn(view.judge)
     view = bench.judging.state(view.judge)
@@ -83,7 +83,7 @@ def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
     assert again.feedback == (told,)
     right = bench.judging.answer_training(judge, page.page, 2, truths[2])
     assert (right.feedback[0].right, right.feedback[0].reason) == (True, "")
-    assert right.view.training_done == 2
+    assert right.judge.training_done == 2
     reloaded = bench.judging.page(judge)
     assert reloaded is not None
     assert [answer.row for answer in reloaded.answers] == [1, 2]
@@ -96,10 +96,10 @@ def test_training_shows_each_mistake_at_once_and_counts_the_first_answer(
         for row in range(3, 21)
     ]
     outcome = bench.judging.submit(judge, page.page, page.key, rest)
-    assert outcome.view.stage == "failed"
+    assert outcome.judge.stage == "failed"
     assert len(outcome.feedback) == 18 + (wrong != truths[3])
-    assert (outcome.view.completion_code, outcome.view.pay) == ("OUT", Decimal("0.10"))
-    assert "of 20 answers in the training were right; 90% are wanted." in outcome.view.reason
+    assert (outcome.judge.completion_code, outcome.judge.pay) == ("OUT", Decimal("0.10"))
+    assert "of 20 answers in the training were right; 90% are wanted." in outcome.judge.reason
     assert bench.judging.page(judge) is None
     bench.check()
 
@@ -110,12 +110,12 @@ def test_a_second_try_has_other_golds(database: Database) -> None:
     first = bench.judging.page(judge)
     assert first is not None
     outcome = bench.judging.submit(judge, first.page, first.key, bench.answers(first, right=False))
-    assert (outcome.view.stage, outcome.view.tries_left, outcome.view.training_done) == (
+    assert (outcome.judge.stage, outcome.judge.tries_left, outcome.judge.training_done) == (
         "training",
         0,
         0,
     )
-    assert outcome.view.notice[0].startswith("Fewer than 70% of your answers were right.")
+    assert outcome.judge.notice[0].startswith("Fewer than 70% of your answers were right.")
     second = bench.judging.page(judge)
     assert second is not None
     assert not {row.title for row in first.rows} & {row.title for row in second.rows}
@@ -128,13 +128,13 @@ def test_missing_golds_warns_then_blocks_and_reopens_items(database: Database) -
     bench = Bench(database, topics=20, golds=60, code_blocked="STOP", pay_per_page="0.20")
     judge = bench.trained()
     outcome = bench.turn(judge, right=False)
-    assert (outcome.view.stage, outcome.view.warned) == ("warned", True)
+    assert (outcome.judge.stage, outcome.judge.warned) == ("warned", True)
     assert len(outcome.feedback) == 5
     assert all(not told.right and told.reason for told in outcome.feedback)
     assert sum(item.trusted for item in bench.items()) == 20
     outcome = bench.turn(judge, right=False)
-    assert (outcome.view.stage, outcome.view.completion_code) == ("blocked", "STOP")
-    assert outcome.view.pay == Decimal("0.40")
+    assert (outcome.judge.stage, outcome.judge.completion_code) == ("blocked", "STOP")
+    assert outcome.judge.pay == Decimal("0.40")
     assert sum(item.trusted for item in bench.items()) == 0
     assert bench.judging.page(judge) is None
     events = [entry.event for entry in bench.services.projects.get_log(bench.slug, judge=judge)]
@@ -153,10 +153,10 @@ def test_missing_golds_warns_then_blocks_and_reopens_items(database: Database) -
 def test_a_warned_judge_recovers(database: Database) -> None:
     bench = Bench(database, topics=40, golds=100, block_below=0.5)
     judge = bench.trained()
-    assert bench.turn(judge, right=False).view.stage == "warned"
-    assert bench.turn(judge).view.stage == "warned"  # 5 of 10
-    assert bench.turn(judge).view.stage == "warned"  # 10 of 15
-    assert bench.turn(judge).view.stage == "working"  # 15 of 20
+    assert bench.turn(judge, right=False).judge.stage == "warned"
+    assert bench.turn(judge).judge.stage == "warned"  # 5 of 10
+    assert bench.turn(judge).judge.stage == "warned"  # 10 of 15
+    assert bench.turn(judge).judge.stage == "working"  # 15 of 20
     bench.check()
 
 
@@ -169,10 +169,10 @@ def test_sent_twice_is_stored_once_and_answered_the_same(database: Database) -> 
     first = bench.judging.submit(judge, page.page, page.key, answers)
     second = bench.judging.submit(judge, page.page, page.key, answers)
     assert (first.again, second.again) == (False, True)
-    assert (second.feedback, second.stored, second.view) == (
+    assert (second.feedback, second.stored, second.judge) == (
         first.feedback,
         first.stored,
-        first.view,
+        first.judge,
     )
     assert bench.judging.outcome(judge, page.page) == second
     given = schema.judgments
@@ -436,7 +436,7 @@ def test_without_feedback_nothing_is_told_of_screening(database: Database) -> No
     bench = Bench(database, feedback=False)
     judge = bench.trained()
     outcome = bench.turn(judge, right=False)
-    assert (outcome.feedback, outcome.view.stage) == ((), "warned")
+    assert (outcome.feedback, outcome.judge.stage) == ((), "warned")
 
 
 def test_a_model_needs_no_consent_and_is_screened_as_people_are(database: Database) -> None:
@@ -444,7 +444,7 @@ def test_a_model_needs_no_consent_and_is_screened_as_people_are(database: Databa
     view = bench.arrive("m", channel="api", kind="model")
     assert view.stage == "training"
     bench.turn(view.judge)
-    assert bench.turn(view.judge, right=False).view.stage == "warned"
+    assert bench.turn(view.judge, right=False).judge.stage == "warned"
 
 
 def test_training_switched_off_meanwhile_is_waived(database: Database) -> None:

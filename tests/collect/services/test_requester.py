@@ -200,7 +200,7 @@ def test_block_and_unblock_by_hand(database: Database) -> None:
     row = bench.services.judges.unblock(bench.slug, judge, "a mistake")
     assert (row.stage, row.gold_seen, row.accuracy) == ("working", 0, None)
     assert sum(item.trusted for item in bench.items()) == 20
-    assert bench.turn(judge).view.accuracy == 1.0  # a fresh start
+    assert bench.turn(judge).judge.accuracy == 1.0  # a fresh start
     log = bench.services.projects.get_log(bench.slug, event="unblocked-by-hand")
     assert (log[0].actor, log[0].figures["judgments"]) == ("system", 20)
     bench.check()

@@ -35,7 +35,7 @@ MODEL_NAMES = (
     "pmf",
 )
 DEFAULT = "hybrid-confusion"
-PAGE = 200  # items that are kept, and shown, together
+_PAGE = 200  # items that are kept, and shown, together
 ENVIRONMENT = "ADJUDGE_REFIT"
 _LEAST = 25  # new judgments before a model is fitted again
 _SHARE = 0.1  # and of those it was fitted to
@@ -58,7 +58,7 @@ class ModelFit:
     @property
     def pages(self) -> int:
         """How many pages of items it has."""
-        return -(-self.items // PAGE)
+        return -(-self.items // _PAGE)
 
 
 def ask(services: RequesterServices, slug: str, model: str) -> None:
@@ -187,9 +187,9 @@ def _fitted(services: RequesterServices, project: ProjectSummary, model: str) ->
     golden = set() if gold is None else set(gold.items.to_pylist())
     table = consensus.labels.sort_by([("entropy", "descending"), ("item", "ascending")])
     rows = [row for row in table.to_pylist() if row["item"] not in golden]
-    for page in range(0, max(len(rows), 1), PAGE):
-        name = _rows(project, model, page // PAGE)
-        services.settings.keep(name, rows[page : page + PAGE])
+    for page in range(0, max(len(rows), 1), _PAGE):
+        name = _rows(project, model, page // _PAGE)
+        services.settings.keep(name, rows[page : page + _PAGE])
     about = consensus.judges.select(["judge", "judgments", "accuracy", "bits"]).to_pylist()
     about.sort(key=lambda row: -(row["bits"] or 0.0))
     services.settings.keep(_judges(project, model), about)

@@ -26,9 +26,9 @@ from adjudge.collect.values.requesting import LogEntry
 from adjudge.data.scale import canonical
 from adjudge.errors import BadData, BadSetting, Refused, UnknownName
 
-MOST_ARMS = 50
-LONGEST_NAME = 80
-PAPER_JUDGMENTS = 5  # trusted judgments an item, in each arm
+_MOST_ARMS = 50
+_LONGEST_NAME = 80
+_PAPER_JUDGMENTS = 5  # trusted judgments an item, in each arm
 
 # Le and others (2010), table 1: percent of each label in an arm's training data, which both
 # trained and screened.
@@ -62,7 +62,7 @@ def read_arms(given: object, *, labels: Sequence[str], gold: Iterable[str] = ())
         raise BadData("is no list of arms", wanted='[{"name": ..., "training_mix": ...}, ...]')
     counted = population if population is not None else Counter(gold)
     made = tuple(_read_arm(one, place, counted, labels) for place, one in enumerate(given, 1))
-    check_names(made)
+    _check_names(made)
     return made
 
 
@@ -108,14 +108,14 @@ def _read_mix(given: object, arm: str, name: str, population: object, labels: Se
     return shares
 
 
-def check_names(given: Sequence[Arm]) -> None:
+def _check_names(given: Sequence[Arm]) -> None:
     """Refuse no arms, too many, and names that cannot be told apart."""
-    if not 1 <= len(given) <= MOST_ARMS:
-        raise BadSetting("arms", len(given), f"1 to {MOST_ARMS} arms")
+    if not 1 <= len(given) <= _MOST_ARMS:
+        raise BadSetting("arms", len(given), f"1 to {_MOST_ARMS} arms")
     seen: set[str] = set()
     for arm in given:
-        if not arm.name.strip() or len(arm.name) > LONGEST_NAME or not arm.name.isprintable():
-            raise BadSetting("name of an arm", arm.name, f"1 to {LONGEST_NAME} plain characters")
+        if not arm.name.strip() or len(arm.name) > _LONGEST_NAME or not arm.name.isprintable():
+            raise BadSetting("name of an arm", arm.name, f"1 to {_LONGEST_NAME} plain characters")
         if arm.name.casefold() in seen:
             raise BadSetting("name of an arm", arm.name, "a name that no other arm has")
         seen.add(arm.name.casefold())
@@ -150,7 +150,7 @@ def store_arms(
     on: Connection, project: int, given: Sequence[Arm], policy: Policy, *, first: int = 0
 ) -> None:
     """Store arms in their order, checked against the project's policy, from the ``first`` on."""
-    check_names(given)
+    _check_names(given)
     rows = [
         {
             "project": project,
@@ -233,12 +233,12 @@ def _settings(arm: Arm, policy: Policy) -> dict[str, Any]:
 def arm_warnings(snapshot: ProjectSnapshot) -> list[str]:
     """What a requester should know of their arms before judges come; none if there is one arm."""
     many, each = len(snapshot.arms), snapshot.policy.judgments_per_item
-    if many < 2 or snapshot.policy.judgments_by_arm or each >= PAPER_JUDGMENTS * many:
+    if many < 2 or snapshot.policy.judgments_by_arm or each >= _PAPER_JUDGMENTS * many:
         return []
     return [
         f"Arms share the items, which close at {each} trusted judgments over all {many} arms: "
-        f"about {each / many:.2g} an item in each arm. For {PAPER_JUDGMENTS} an item in each, set "
-        f"judgments_per_item to {PAPER_JUDGMENTS} and judgments_by_arm."
+        f"about {each / many:.2g} an item in each arm. For {_PAPER_JUDGMENTS} an item in each, set "
+        f"judgments_per_item to {_PAPER_JUDGMENTS} and judgments_by_arm."
     ]
 
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
 
 _CELLS = 20_000_000  # judgments counted over all permutations of a vote
 
@@ -26,7 +26,7 @@ def measure_names(truths: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def measures(confusion: Floats) -> Floats:  # (..., truth, label) -> (..., measure)
+def measures(confusion: _Floats) -> _Floats:  # (..., truth, label) -> (..., measure)
     """Accuracy, precision and recall from counts of truths against labels."""
     hits = np.diagonal(confusion, axis1=-2, axis2=-1)  # (..., truth)
     over = (
@@ -42,19 +42,21 @@ def measures(confusion: Floats) -> Floats:  # (..., truth, label) -> (..., measu
 
 
 def confusions(
-    group: Ints,  # (answer,)
-    truth: Ints,  # (answer,)
-    label: Ints,  # (answer,)
+    group: _Ints,  # (answer,)
+    truth: _Ints,  # (answer,)
+    label: _Ints,  # (answer,)
     groups: int,
     truths: int,
-) -> Floats:  # (group, truth, label)
+) -> _Floats:  # (group, truth, label)
     """Answers counted by group, truth and label."""
     cell = (group * truths + truth) * truths + label
     counts = np.bincount(cell, minlength=groups * truths * truths)
     return counts.reshape(groups, truths, truths).astype(np.float64)
 
 
-def means(rows: Floats, weight: Floats) -> Floats:  # (row, measure), (..., row) -> (..., measure)
+def means(
+    rows: _Floats, weight: _Floats
+) -> _Floats:  # (row, measure), (..., row) -> (..., measure)
     """Weighted means of the rows, each measure over the rows that have it."""
     known = ~np.isnan(rows)
     total = weight @ np.where(known, rows, 0.0)
@@ -65,12 +67,12 @@ def means(rows: Floats, weight: Floats) -> Floats:  # (row, measure), (..., row)
 
 
 def mean_intervals(
-    rows: Floats,  # (row, measure)
+    rows: _Floats,  # (row, measure)
     *,
     resamples: int,
     level: float,
     rng: np.random.Generator,
-) -> tuple[Floats, Floats]:  # (measure,) each
+) -> tuple[_Floats, _Floats]:  # (measure,) each
     """Bootstrap intervals of the means, over rows."""
     many = len(rows)
     if many < 2 or not resamples:
@@ -81,14 +83,14 @@ def mean_intervals(
 
 
 def pooled_intervals(
-    truth: Ints,  # (item,)
-    label: Ints,  # (item,)
+    truth: _Ints,  # (item,)
+    label: _Ints,  # (item,)
     truths: int,
     *,
     resamples: int,
     level: float,
     rng: np.random.Generator,
-) -> tuple[Floats, Floats]:  # (measure,) each
+) -> tuple[_Floats, _Floats]:  # (measure,) each
     """Bootstrap intervals of the measures of one set of items, over items.
 
     Items of one cell of the confusion cannot be told apart, so cells are drawn by their shares.
@@ -102,7 +104,7 @@ def pooled_intervals(
     return _middle(measures(drawn.reshape(resamples, truths, truths)), level)
 
 
-def _middle(drawn: Floats, level: float) -> tuple[Floats, Floats]:  # (resample, measure)
+def _middle(drawn: _Floats, level: float) -> tuple[_Floats, _Floats]:  # (resample, measure)
     """The middle of the resamples, measure by measure."""
     tail = (1 - level) / 2
     low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
@@ -114,12 +116,12 @@ def _middle(drawn: Floats, level: float) -> tuple[Floats, Floats]:  # (resample,
 
 
 def permutation_test(
-    rows: Floats,  # (row, measure)
-    arm: Ints,  # (row,)
+    rows: _Floats,  # (row, measure)
+    arm: _Ints,  # (row,)
     *,
     permutations: int,
     rng: np.random.Generator,
-) -> Floats:  # (measure,)
+) -> _Floats:  # (measure,)
     """P of means that lie so far apart between arms if arms made no difference.
 
     Rows are dealt out to the arms anew, as the chance that put judges into arms could have done.
@@ -135,7 +137,7 @@ def permutation_test(
     return np.where(np.isnan(seen), np.nan, p)
 
 
-def _spread(rows: Floats, dealt: Ints, codes: Ints) -> Floats:  # (deal, measure)
+def _spread(rows: _Floats, dealt: _Ints, codes: _Ints) -> _Floats:  # (deal, measure)
     """Squared distance of the arms' means from the mean of all, weighted by rows."""
     known = ~np.isnan(rows)
     filled = np.where(known, rows, 0.0)
@@ -154,12 +156,12 @@ def _spread(rows: Floats, dealt: Ints, codes: Ints) -> Floats:  # (deal, measure
 
 
 def votes(
-    group: Ints,  # (judgment,)
-    item: Ints,  # (judgment,)
-    label: Ints,  # (judgment,)
+    group: _Ints,  # (judgment,)
+    item: _Ints,  # (judgment,)
+    label: _Ints,  # (judgment,)
     shape: tuple[int, int, int],  # groups, items, truths
     rng: np.random.Generator,
-) -> Ints:  # (group, item)
+) -> _Ints:  # (group, item)
     """The label most given to each item within each group, -1 where none is; ties at random."""
     groups, items, truths = shape
     cell = (group * items + item) * truths + label
@@ -169,10 +171,10 @@ def votes(
 
 
 def vote_test(
-    judge: Ints,  # (judgment,)
-    item: Ints,  # (judgment,)
-    label: Ints,  # (judgment,)
-    arm: Ints,  # (judge,)
+    judge: _Ints,  # (judgment,)
+    item: _Ints,  # (judgment,)
+    label: _Ints,  # (judgment,)
+    arm: _Ints,  # (judge,)
     accepted: NDArray[np.bool_],  # (item, truth)
     *,
     permutations: int,
@@ -189,7 +191,7 @@ def vote_test(
     shape = (arms, *accepted.shape)
     permutations = min(permutations, max(99, _CELLS // (len(judge) + arms * accepted.size)))
 
-    def spread(deal: Ints) -> float:
+    def spread(deal: _Ints) -> float:
         choice = votes(deal[judge], item, label, shape, rng)
         right = accepted[np.arange(accepted.shape[0]), choice]
         voted = choice >= 0

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from adjudge.models.model import Model
 
 _LEVEL = 0.95
-BY_ITEM = "sign test over items"
+_BY_ITEM = "sign test over items"
 
 
 def report_arms(
@@ -83,7 +83,7 @@ def report_arms(
         read_table(request.on, request.project), real, arms, request.project, test
     )
     rng = np.random.default_rng(seed)
-    alike = test is not None or same_screening(request.project)
+    alike = test is not None or _same_screening(request.project)
     measured, differences = _judged(answers, arms, resamples, rng)
     for part in (_voted, _modelled):
         more, tests = part(answers, arms, models, resamples, rng)
@@ -101,14 +101,14 @@ def report_arms(
     )
 
 
-def same_screening(snapshot: ProjectSnapshot) -> bool:
+def _same_screening(snapshot: ProjectSnapshot) -> bool:
     """Whether all arms screen with the same label mix, so that gold measures them alike."""
     return len({str(arm.policy.screening_mix) for arm in snapshot.arms.values()}) <= 1
 
 
 def _compares(one: ArmDifference) -> bool:
     """Whether a test holds where arms have other mixes of gold: within a truth, or an item."""
-    return one.measure.startswith("recall ") or one.test == BY_ITEM
+    return one.measure.startswith("recall ") or one.test == _BY_ITEM
 
 
 def _funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
@@ -139,12 +139,12 @@ def _funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
     )
 
 
-Found = tuple[list[Measured], list[ArmDifference]]
+_Found = tuple[list[Measured], list[ArmDifference]]
 
 
 def _judged(
     answers: FirstAnswers, arms: Sequence[str], resamples: int, rng: np.random.Generator
-) -> Found:
+) -> _Found:
     """Table 3: the mean of the judges' own measures, and a permutation test over judges."""
     truths = len(answers.scale.truths)
     names = measure_names(answers.scale.truths)
@@ -194,7 +194,7 @@ def _judge_tests(
 
 def _voted(
     answers: FirstAnswers, arms: Sequence[str], _: Any, resamples: int, rng: np.random.Generator
-) -> Found:
+) -> _Found:
     """Table 4 and figure 2, by the majority of an arm's trusted judgments."""
     ok = answers.trusted
     item, label, judge = answers.item[ok], answers.label[ok], answers.judge[ok]
@@ -220,7 +220,7 @@ def _modelled(
     models: Sequence[Model],
     resamples: int,
     rng: np.random.Generator,
-) -> Found:
+) -> _Found:
     """The same by other models, each fitted to one arm's trusted judgments alone."""
     from adjudge.data.judgments import Judgments
 
@@ -256,7 +256,7 @@ def _aggregated(
     arms: Sequence[str],
     resamples: int,
     rng: np.random.Generator,
-) -> Found:
+) -> _Found:
     """Measures of an aggregate with intervals over items, and sign tests over items of pairs."""
     from adjudge.evaluation.significance import sign_test
 
@@ -282,7 +282,7 @@ def _aggregated(
             pairs.append((arms[one], arms[other]))
             gaps.append(found.mean)
             ps.append(found.p)
-    return measured, _pairs(what, "accuracy", pairs, gaps, ps, BY_ITEM)
+    return measured, _pairs(what, "accuracy", pairs, gaps, ps, _BY_ITEM)
 
 
 def _rows(

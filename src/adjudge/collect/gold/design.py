@@ -23,25 +23,25 @@ from adjudge.errors import BadSetting
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
 
-Key = TypeVar("Key", bound=Hashable)
+_Key = TypeVar("_Key", bound=Hashable)
 
-SKEWED = 0.5  # a label with more than this share,
-AHEAD = 1.5  # and so many times the share of the next one, rules a mix
+_SKEWED = 0.5  # a label with more than this share,
+_AHEAD = 1.5  # and so many times the share of the next one, rules a mix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GoldDesign(Generic[Key]):
+class GoldDesign(Generic[_Key]):
     """A training and a screening set that have no gold in common, and what is wrong with them."""
 
-    training: tuple[Key, ...]
-    screening: tuple[Key, ...]
+    training: tuple[_Key, ...]
+    screening: tuple[_Key, ...]
     missing: dict[str, dict[str, int]]  # set -> label -> golds that the mix wants and nobody has
     counts: dict[str, dict[str, int]]  # set -> label -> golds in it
     warnings: tuple[str, ...] = ()
 
 
 def design(
-    candidates: Sequence[GoldCard[Key]],
+    candidates: Sequence[GoldCard[_Key]],
     *,
     training: int,
     screening: int | None = None,
@@ -49,7 +49,7 @@ def design(
     screening_mix: Mix = "any",
     labels: Sequence[str] = (),
     seed: int = 0,
-) -> GoldDesign[Key]:
+) -> GoldDesign[_Key]:
     """A training set of so many golds and a screening set from the rest, each to its label mix.
 
     ``screening`` None takes all that is left. Where a label has too little gold the set is filled
@@ -132,7 +132,7 @@ def ruling(mix: Mapping[str, float], labels: Sequence[str]) -> tuple[str, float]
         return None
     shares = sorted(((mix.get(label, 0) / total, label) for label in labels), reverse=True)
     (most, label), (next_most, _) = shares[0], shares[1]
-    skewed = most > SKEWED and most >= AHEAD * next_most - 1e-9
+    skewed = most > _SKEWED and most >= _AHEAD * next_most - 1e-9
     return (label, most) if skewed else None
 
 
@@ -161,7 +161,7 @@ def skew_warnings(
 
 
 def expected_mix(
-    cards: Sequence[GoldCard[Key]], count: int, mix: Mix, labels: Sequence[str]
+    cards: Sequence[GoldCard[_Key]], count: int, mix: Mix, labels: Sequence[str]
 ) -> dict[str, float]:
     """How many golds of each label a judge's set of so many has, on average, from these cards."""
     pool = Counter(card.label for card in cards)
@@ -196,7 +196,7 @@ class GoldForecast:
     typical: int
     busiest: int
     have: int
-    by_label: dict[str, tuple[int, int]]  # label -> needed, had
+    by_label: dict[str, tuple[int, ...]]  # label -> needed, had
     shown_each: float  # judges that each gold is shown to, on average
     by_role: dict[str, dict[str, int]] = field(default_factory=dict)  # set -> label -> golds
     warnings: tuple[str, ...] = ()
@@ -208,8 +208,8 @@ def forecast(
     items: int,
     labels: Sequence[str],
     judges: int,
-    training: Sequence[GoldCard[Key]] = (),
-    screening: Sequence[GoldCard[Key]] = (),
+    training: Sequence[GoldCard[_Key]] = (),
+    screening: Sequence[GoldCard[_Key]] = (),
     lost: float = 0.0,
 ) -> GoldForecast:
     """What gold a project needs, from its items, judgments an item, page layout and judges.
@@ -263,8 +263,8 @@ def _needs_by_label(
     labels: Sequence[str],
     trained: int,
     screened: int,
-    cards: Sequence[GoldCard[Key]],
-) -> dict[str, tuple[int, int]]:
+    cards: Sequence[GoldCard[_Key]],
+) -> dict[str, tuple[int, ...]]:
     """How much gold of each label the mixes want, and how much there is."""
     label_of = {card.item: card.label for card in cards}
     have = Counter(label_of.values())

@@ -95,10 +95,7 @@ def _weights(
 
 
 def _best(
-    gold: NDArray[np.intp],
-    label: NDArray[np.str_],
-    weight: NDArray[np.float64],
-    golds: int,
+    gold: NDArray[np.intp], label: NDArray[np.str_], weight: NDArray[np.float64], golds: int
 ) -> list[str]:
     """The label of most weight of each gold."""
     names, code = np.unique(label, return_inverse=True)

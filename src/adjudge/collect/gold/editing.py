@@ -71,11 +71,7 @@ def import_items(
     )
 
 
-def edit_gold(
-    request: Request,
-    item: str,
-    changes: Mapping[str, Any],
-) -> Regrade:
+def edit_gold(request: Request, item: str, changes: Mapping[str, Any]) -> Regrade:
     """Change a gold and regrade every answer to it."""
     (gold,) = names_to_golds(request.project, [item])
     if "accepted" in changes:
@@ -100,12 +96,7 @@ def edit_gold(
 
 
 def approve(
-    request: Request,
-    item: str,
-    *,
-    accepted: Sequence[str],
-    reason: str,
-    role: Role,
+    request: Request, item: str, *, accepted: Sequence[str], reason: str, role: Role
 ) -> Imported:
     """Make gold of an item that was work, by a person's word.
 

@@ -41,9 +41,7 @@ _TEXTS = ("query", "need", "title", "text", "url")
 
 
 def forecast_project(
-    request: Request,
-    judges_expected: int | None,
-    settings: Mapping[str, Any] | None = None,
+    request: Request, judges_expected: int | None, settings: Mapping[str, Any] | None = None
 ) -> GoldForecast:
     """How much gold a project needs; judges are taken from those who worked, if none are stated.
 
@@ -214,12 +212,7 @@ def design_roles(
     )
 
 
-def assign_roles(
-    request: Request,
-    made: GoldDesign[int],
-    *,
-    seed: int,
-) -> None:
+def assign_roles(request: Request, made: GoldDesign[int], *, seed: int) -> None:
     """Split the gold into training and screening by a design; no gold has both roles then.
 
     Gold that is in neither set screens too.

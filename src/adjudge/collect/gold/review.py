@@ -40,7 +40,7 @@ from adjudge.errors import NotFound
 
 
 @dataclass(slots=True)
-class Regraded:
+class _Regraded:
     """What grading anew changed."""
 
     answers: int = 0
@@ -51,20 +51,20 @@ class Regraded:
     upheld: int = 0  # contests that are settled by it
 
 
-CORRECTED = "A known answer was corrected:"  # how every notice of a regrade begins
+_CORRECTED = "A known answer was corrected:"  # how every notice of a regrade begins
 _SAID = {
-    "unblocked": f"{CORRECTED} your work counts again. We are sorry.",
-    "training-passed": f"{CORRECTED} you have passed the training.",
-    "recovered": f"{CORRECTED} the warning no longer stands.",
+    "unblocked": f"{_CORRECTED} your work counts again. We are sorry.",
+    "training-passed": f"{_CORRECTED} you have passed the training.",
+    "recovered": f"{_CORRECTED} the warning no longer stands.",
 }
 
 
-def regrade(request: Request, gold_ids: Sequence[int]) -> Regraded:
+def regrade(request: Request, gold_ids: Sequence[int]) -> _Regraded:
     """Grade every answer to these golds by what they accept now, and decide on judges anew.
 
     The caller has changed the golds and holds answers off (``edit_gold_alone``).
     """
-    done = Regraded()
+    done = _Regraded()
     affected: set[int] = set()
     lines = []
     for gold in gold_ids:
@@ -96,7 +96,7 @@ def regrade(request: Request, gold_ids: Sequence[int]) -> Regraded:
     return done
 
 
-def tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[str, int, str]]]:
+def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[str, int, str]]]:
     """Every judge's answers to gold, counted by kind, try and grade, since their fresh start.
 
     The keys are (kind, try, "right" | "wrong" | "void"); work has try 0.
@@ -127,7 +127,7 @@ def tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[st
     return found
 
 
-def recount(record: Record, counts: Counter[tuple[str, int, str]]) -> Record:
+def _recount(record: Record, counts: Counter[tuple[str, int, str]]) -> Record:
     """The record with its tallies counted anew.
 
     A void answer in training fills its place and does no harm; in work it does not count.
@@ -144,7 +144,7 @@ def recount(record: Record, counts: Counter[tuple[str, int, str]]) -> Record:
     )
 
 
-def any_passed(
+def _any_passed(
     snapshot: ProjectSnapshot, judge: Any, counts: Counter[tuple[str, int, str]]
 ) -> bool:
     """Whether one of the tries that a judge has ended would pass now."""
@@ -158,9 +158,9 @@ def any_passed(
     return False
 
 
-def _put_right(request: Request, ids: Sequence[int], done: Regraded) -> None:
+def _put_right(request: Request, ids: Sequence[int], done: _Regraded) -> None:
     """Count the tallies of judges anew, and lift what they no longer bear out."""
-    tallies = tallies_of(request.on, ids)
+    tallies = _tallies_of(request.on, ids)
     changes, lines = [], []
     freed = []
     for part in batches(ids):
@@ -168,11 +168,11 @@ def _put_right(request: Request, ids: Sequence[int], done: Regraded) -> None:
             select(judges).where(judges.c.id.in_(part)).order_by(judges.c.id)
         ):
             counts = tallies[judge.id]
-            record = recount(record_of(judge), counts)
+            record = _recount(record_of(judge), counts)
             decision = after_regrade(
                 record,
                 request.project.policy_of(judge.arm),
-                passed=any_passed(request.project, judge, counts),
+                passed=_any_passed(request.project, judge, counts),
             )
             changes.append(_change(judge, decision))
             figures = figures_of(decision.record)
@@ -202,7 +202,7 @@ def _change(judge: StoredRow, decision: Decision) -> dict[str, Any]:
     told = [_SAID[event] for event in decision.events if event in _SAID]
     record = decision.record
     if not told and record.seen and (record.seen, record.right) != (judge.seen, judge.right):
-        told = [f"{CORRECTED} {record.right} of your {record.seen} answers to such are right now."]
+        told = [f"{_CORRECTED} {record.right} of your {record.seen} answers to such are right now."]
     # Of several tallies only the last is true; what lifted a block or a warning stays said.
     kept = [text for text in judge.notice if text not in told and not _is_tally(text)]
     page = None if "training-passed" in decision.events else judge.page
@@ -211,7 +211,7 @@ def _change(judge: StoredRow, decision: Decision) -> dict[str, Any]:
 
 
 def _is_tally(text: str) -> bool:
-    return text.startswith(CORRECTED) and text not in _SAID.values()
+    return text.startswith(_CORRECTED) and text not in _SAID.values()
 
 
 def _uphold(request: Request, gold_ids: Sequence[int]) -> int:
@@ -399,13 +399,7 @@ def list_contests(request: Request, settled: bool | None) -> list[Contest]:
     return [_contest_of(row) for row in request.on.execute(wanted)]
 
 
-def settle(
-    request: Request,
-    contest: int,
-    *,
-    upheld: bool,
-    answer: str,
-) -> Contest:
+def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Contest:
     """Settle a contest; the judge sees the answer beside their next page."""
     row = request.on.execute(
         select(contests.c.judge, contests.c.gold).where(

@@ -73,7 +73,7 @@ def is_adaptive(snapshot: ProjectSnapshot) -> bool:
     return snapshot.policy.closing == "adaptive"
 
 
-def knowledge_of(on: Connection, snapshot: ProjectSnapshot) -> Knowledge:
+def _knowledge_of(on: Connection, snapshot: ProjectSnapshot) -> Knowledge:
     """What is known of a project's judges: the last fit, kept with the snapshot once it is read.
 
     A new fit makes a new version of the project, and so a new snapshot.
@@ -98,11 +98,11 @@ class Standing:
     rows: Sequence[Any]  # (item,) the stored row of each, before any change
 
 
-def standing_of(
+def _standing_of(
     on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]
 ) -> Iterator[Standing]:
     """Where items stand, as many at a time as fit one statement."""
-    knowledge = knowledge_of(on, snapshot)
+    knowledge = _knowledge_of(on, snapshot)
     codes = {label: code for code, label in enumerate(snapshot.scale.labels)}
     for part in batches(ids):
         rows = on.execute(_JUDGED, {"ids": part}).all()
@@ -131,7 +131,7 @@ def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -
     if not is_adaptive(snapshot):
         return []
     found = []
-    for standing in standing_of(on, snapshot, ids):
+    for standing in _standing_of(on, snapshot, ids):
         changes = _changes(snapshot, standing)
         surplus = [row.id for row in standing.rows if row.surplus]
         if surplus:
@@ -180,7 +180,7 @@ def preferred(
     given = [(place[row[0]], row[1], codes[row[2]]) for row in _HELD.all(on, asked)
              if row[0] in place]  # fmt: skip
     item, who, label = np.array(given, dtype=np.int64).reshape(-1, 3).T
-    knowledge = knowledge_of(on, snapshot)
+    knowledge = _knowledge_of(on, snapshot)
     order = order_of(
         rule_of(snapshot.policy),
         np.bincount(item, minlength=len(front)),

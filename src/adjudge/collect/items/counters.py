@@ -25,7 +25,7 @@ _COUNTERS = ("leased", "trusted", "surplus", "broken")
 _MORE = {name: items.c[name] + bindparam(f"more_{name}") for name in _COUNTERS}
 
 
-def state_rule(
+def _state_rule(
     *, trusted: Any, needed: Any, broken: Any, set_aside_after: Any
 ) -> ColumnElement[str]:
     """The state that counters give an item, in SQL; in Python it is ``routing.item_state``."""
@@ -48,7 +48,7 @@ _ADD = (
     .where(items.c.id.in_(_IDS))
     .values(
         **_MORE,
-        state=state_rule(
+        state=_state_rule(
             trusted=_MORE["trusted"],
             needed=items.c.needed,
             broken=_MORE["broken"],
@@ -155,7 +155,7 @@ def set_needed(on: Connection, project: int, policy: Policy) -> list[int]:
     wanted = policy.judgments_needed(arms_in(on, project))
     engaged = items.c.leased + items.c.trusted
     needed = case((engaged <= wanted, literal(wanted)), else_=engaged)
-    state = state_rule(
+    state = _state_rule(
         trusted=items.c.trusted,
         needed=needed,
         broken=items.c.broken,

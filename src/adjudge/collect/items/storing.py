@@ -22,7 +22,7 @@ from adjudge.errors import BadData, shown
 TEXTS = ("topic", "query", "document", "need", "category", "title", "text", "url", "image")
 
 
-def check_items(given: Sequence[Item], entries: Sequence[GoldEntry], scale: Scale) -> None:
+def _check_items(given: Sequence[Item], entries: Sequence[GoldEntry], scale: Scale) -> None:
     """Refuse items and gold that cannot be stored, before anything is."""
     seen: set[str] = set()
     for row, item in enumerate(given, 1):
@@ -73,7 +73,7 @@ def add_items(
     policy: Policy,
 ) -> ItemChanges:
     """Add or change items and gold; which golds have other answers than before is noted."""
-    check_items(given, entries, scale)
+    _check_items(given, entries, scale)
     known = {row.name: row for row in on.execute(select(items).where(items.c.project == project))}
     graded = {entry.item for entry in entries}
     names = known.keys() | {item.name for item in given}

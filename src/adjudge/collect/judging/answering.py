@@ -183,7 +183,7 @@ def conclude(
     return Outcome(
         page=page.public,
         feedback=tuple(feedback),
-        view=view_judge(replace(request, judge=judge)),
+        judge=view_judge(replace(request, judge=judge)),
         stored=stored,
         again=again,
     )

@@ -31,15 +31,18 @@ from adjudge.collect.values.judging import (
 )
 from adjudge.errors import NotFound, Refused
 
-LONGEST_KEY = 500
+_LONGEST_KEY = 500
 
 
-OPEN_WAYS: tuple[Channel, ...] = ("open", "panel")  # ways that anybody can try as often as he likes
+_OPEN_WAYS: tuple[Channel, ...] = (
+    "open",
+    "panel",
+)  # ways that anybody can try as often as he likes
 _NEWEST = (
     select(judges.c.came)
     .where(
         judges.c.project == bindparam("project"),
-        judges.c.channel.in_(OPEN_WAYS),
+        judges.c.channel.in_(_OPEN_WAYS),
         # A panel's link can call itself a dry run; the open way is a requester's own.
         (judges.c.kind != DRY_RUN) | (judges.c.channel == "panel"),
     )
@@ -101,12 +104,7 @@ def take_in(
     return _make_judge(request, arrival, locked.arrivals, invite)
 
 
-def _come_again(
-    request: Request,
-    known: StoredRow,
-    arrival: Arrival,
-    admit: Admit | None,
-) -> None:
+def _come_again(request: Request, known: StoredRow, arrival: Arrival, admit: Admit | None) -> None:
     """Keep what a participant's newest link says (study, session); the log has the older.
 
     From an address that sends too many links they come in all the same, but nothing is written:
@@ -130,7 +128,7 @@ def _check_crowd(request: Request, arrival: Arrival) -> None:
 
     Exact, whatever the number of processes: the project's row is locked.
     """
-    if arrival.channel not in OPEN_WAYS or arrival.kind == DRY_RUN:
+    if arrival.channel not in _OPEN_WAYS or arrival.kind == DRY_RUN:
         return
     policy = request.project.policy
     for most, seconds in ((policy.newcomers_per_minute, 60), (policy.newcomers_per_hour, 3600)):
@@ -156,10 +154,10 @@ def too_many_new(seconds: float) -> Refused:
 def _check_form(arrival: Arrival) -> None:
     if arrival.channel not in CHANNELS or arrival.kind not in KINDS:
         raise Refused("bad-form", f"{arrival.channel!r} as {arrival.kind!r} is no way to come")
-    if not 0 < len(arrival.key) <= LONGEST_KEY or "\0" in arrival.key:
-        raise Refused("bad-form", f"a judge's key has 1 to {LONGEST_KEY} characters")
+    if not 0 < len(arrival.key) <= _LONGEST_KEY or "\0" in arrival.key:
+        raise Refused("bad-form", f"a judge's key has 1 to {_LONGEST_KEY} characters")
     for name, value in arrival.parameters.items():
-        if len(name) + len(value) > 2 * LONGEST_KEY or "\0" in name + value:
+        if len(name) + len(value) > 2 * _LONGEST_KEY or "\0" in name + value:
             raise Refused("bad-form", f"the parameter {name[:40]!r} is too long")
 
 
@@ -180,12 +178,7 @@ def _check_welcome(request: Request, arrival: Arrival) -> int | None:
     return int(invite.id)
 
 
-def _make_judge(
-    request: Request,
-    arrival: Arrival,
-    number: int,
-    invite: int | None,
-) -> str:
+def _make_judge(request: Request, arrival: Arrival, number: int, invite: int | None) -> str:
     """A new judge in their arm and first stage."""
     dry = arrival.kind == DRY_RUN
     if dry:

@@ -61,7 +61,7 @@ _SPENT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spending:
+class _Spending:
     """What a project has spent; money in millionths."""
 
     earned: int = 0
@@ -76,12 +76,12 @@ def take_turn(on: Connection, project: int) -> None:
         on.execute(_TURN, {"project": project})
 
 
-def has_budget(policy: Policy) -> bool:
+def _has_budget(policy: Policy) -> bool:
     """Whether a policy sets any budget."""
     return policy.budget is not None or policy.budget_judgments is not None
 
 
-def spending_of(request: Request) -> Spending:
+def _spending_of(request: Request) -> _Spending:
     """What a project has spent, and what is out."""
     earned = in_hand = judgments = rows = 0
     for group in request.on.execute(_SPENT, {"project": request.project.id}):
@@ -93,7 +93,7 @@ def spending_of(request: Request) -> Spending:
         in_hand += out * group.out + kept * (group.judges - group.out)
         judgments += int(group.worked)
         rows += int(group.rows)
-    return Spending(earned=earned, in_hand=in_hand, judgments=judgments, rows=rows)
+    return _Spending(earned=earned, in_hand=in_hand, judgments=judgments, rows=rows)
 
 
 def _is_owed(judge: Any) -> bool:
@@ -120,11 +120,11 @@ def rows_left(request: JudgeRequest, *, turn: bool = True) -> int | None:
     Without a ``turn`` only a look, which may be wrong a moment later.
     """
     policy = request.project.policy
-    if not has_budget(policy) or request.judge.kind == DRY_RUN:
+    if not _has_budget(policy) or request.judge.kind == DRY_RUN:
         return None
     if turn:
         take_turn(request.on, request.judge.project)
-    spent = spending_of(request)
+    spent = _spending_of(request)
     hers = request.policy
     pay = to_micros(hers.pay_per_page)
     if _is_owed(request.judge):  # so much is kept for them already
@@ -139,10 +139,10 @@ def rows_left(request: JudgeRequest, *, turn: bool = True) -> int | None:
 def may_begin(request: JudgeRequest) -> bool:
     """Whether a page could follow the training of a judge, or they have begun it already."""
     policy = request.project.policy
-    if not has_budget(policy) or request.judge.kind == DRY_RUN or request.judge.made > 0:
+    if not _has_budget(policy) or request.judge.kind == DRY_RUN or request.judge.made > 0:
         return True
     take_turn(request.on, request.judge.project)
-    spent = spending_of(request)
+    spent = _spending_of(request)
     hers = request.policy
     least = to_micros(max(hers.pay_per_page, hers.pay_failed))
     money = policy.budget is not None and (
@@ -170,9 +170,9 @@ def check_late(request: JudgeRequest, rows: int) -> None:
 def budget_of(request: Request) -> Budget | None:
     """The budget as a requester sees it; None where there is none."""
     policy = request.project.policy
-    if not has_budget(policy):
+    if not _has_budget(policy):
         return None
-    spent = spending_of(request)
+    spent = _spending_of(request)
     pay = min(to_micros(arm.policy.pay_per_page) for arm in request.project.arms.values())
     over = policy.budget is not None and (
         spent.earned + spent.in_hand + pay > to_micros(policy.budget)

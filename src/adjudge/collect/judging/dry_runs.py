@@ -16,7 +16,7 @@ PARAMETER = "dry_run"  # of a link: whoever comes by it only tries the project o
 _NO = ("", "0", "false", "no", "off")
 
 
-class Who(Protocol):
+class _Who(Protocol):
     """A judge, or somebody who comes to be one."""
 
     @property
@@ -39,7 +39,7 @@ def arm_of(snapshot: ProjectSnapshot, parameters: dict[str, Any]) -> str:
     return wanted if wanted in snapshot.arms else next(iter(snapshot.arms))
 
 
-def check_open(who: Who, snapshot: ProjectSnapshot, message: str) -> None:
+def check_open(who: _Who, snapshot: ProjectSnapshot, message: str) -> None:
     """Refuse where a project is not open; a dry run may come before it opens, and in a pause.
 
     Only a requester's own, which is signed: anybody can call himself a dry run in a panel's link.

@@ -46,7 +46,7 @@ _PAGE = select(
     pages.c.draft,
     pages.c.outcome,
 )
-PAGE_BY_ID = _PAGE.where(pages.c.id == bindparam("page"))
+_PAGE_BY_ID = _PAGE.where(pages.c.id == bindparam("page"))
 _CANDIDATES = (
     select(items.c.id, items.c.topic, items.c.rank)
     .where(
@@ -129,7 +129,7 @@ def next_page(request: JudgeRequest) -> Page | None:
         return None
     expire_pages(request.on, request.now)
     if request.judge.page is not None:
-        page = request.on.execute(PAGE_BY_ID, {"page": request.judge.page}).one_or_none()
+        page = request.on.execute(_PAGE_BY_ID, {"page": request.judge.page}).one_or_none()
         if page is not None and page.state == "open":
             return show_page(request, page)
     check_open(request.judge, request.project, "this project is not open at the moment")
@@ -140,17 +140,14 @@ def next_page(request: JudgeRequest) -> Page | None:
     return refresher or _work_page(request, rng)
 
 
-def _refresher_page(
-    request: JudgeRequest,
-    rng: np.random.Generator,
-) -> Page | None:
+def _refresher_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
     """A page of golds of the kinds that a judge confused, if they are due one and work is open."""
     due = due_for(request)
     policy = request.policy
     if due is None or not any_open(request.on, request.judge, policy) or rows_left(request) == 0:
         return None
     number, confused = due
-    shown = golds_met(request)
+    shown = _golds_met(request)
     chosen = choose_refresher(
         request.project.training, confused, policy.refresher_pairs, rng, seen=shown
     )
@@ -177,10 +174,7 @@ def _by_topic(snapshot: ProjectSnapshot, chosen: Sequence[int]) -> Plan[int]:
     return list(groups.values())
 
 
-def _training_page(
-    request: JudgeRequest,
-    rng: np.random.Generator,
-) -> Page | None:
+def _training_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
     """A page of training golds, those of a query together."""
     policy = request.policy
     left = request.project.training_pairs(request.judge.arm) - request.judge.training_seen
@@ -191,13 +185,13 @@ def _training_page(
     if not may_begin(request):
         _finish(request, BUDGET_SPENT)
         return None
-    shown = golds_met(request)
+    shown = _golds_met(request)
     count = min(left, policy.pairs_per_page)
     chosen = choose_training(request.project.training, count, policy.training_mix, rng, seen=shown)
     return _store(request, "training", _by_topic(request.project, chosen))
 
 
-def golds_met(request: JudgeRequest) -> dict[int, int]:
+def _golds_met(request: JudgeRequest) -> dict[int, int]:
     """The golds a judge has met, as gold or as work before it was gold, and on which page."""
     met: dict[int, int] = dict(_SHOWN.all(request.on, {"judge": request.judge.id}))
     work = {gold.item: gold.gold for gold in request.project.golds.values() if gold.once_work}
@@ -217,10 +211,7 @@ def _waive(request: JudgeRequest) -> None:
     request.log("training-waived", judge=request.judge.id, stage="working")
 
 
-def _work_page(
-    request: JudgeRequest,
-    rng: np.random.Generator,
-) -> Page | None:
+def _work_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
     """A page of work with screening golds among it; finishes the judge if nothing is left."""
     policy = request.policy
     if policy.max_pages is not None and request.judge.pages >= policy.max_pages:
@@ -232,7 +223,7 @@ def _work_page(
         return None
     golds: list[GoldCard[int]] = []
     if policy.screening_share > 0 and request.project.screening:
-        shown = golds_met(request)
+        shown = _golds_met(request)
         runs_out = policy.gold_runs_out
         golds = screening_order(
             request.project.screening, shown, policy.screening_mix, rng, runs_out=runs_out

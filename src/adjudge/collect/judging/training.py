@@ -31,7 +31,7 @@ def submit_training(
     request: JudgeRequest, page: StoredRow, rows: Sequence[StoredRow], given: dict[int, Answer]
 ) -> Outcome | Refused:
     """Grade the rows of a training page that were not graded one by one."""
-    missing = grade_training(request, page, rows, given)
+    missing = _grade_training(request, page, rows, given)
     if missing:
         return Refused(
             "rows-missing",
@@ -43,7 +43,7 @@ def submit_training(
     return conclude(request, page, shown, len(stored))
 
 
-def grade_training(
+def _grade_training(
     request: JudgeRequest, page: StoredRow, rows: Sequence[StoredRow], given: dict[int, Answer]
 ) -> list[int]:
     """Grade rows of a training page; with the last of them the page ends. The rows still missing.
@@ -136,7 +136,7 @@ def answer_row(request: JudgeRequest, public: str, answer: Answer) -> Outcome:
     known = [row for row in request.on.execute(GIVEN, {"page": page.id}) if row.row == answer.row]
     if not known:
         check_may_answer(request, page)
-        grade_training(request, page, rows, given)
+        _grade_training(request, page, rows, given)
     stored = list(request.on.execute(GIVEN, {"page": page.id}))
     shown = [make_feedback(request.project, row) for row in stored if row.row == answer.row]
     return conclude(request, page, shown, len(stored), again=bool(known))

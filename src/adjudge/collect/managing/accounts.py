@@ -29,7 +29,7 @@ from adjudge.collect.store.settings import forget_setting, keep_setting, read_se
 from adjudge.collect.values.requesting import Invite, Requester, Scope, Token
 from adjudge.errors import NotFound, Refused
 
-SHORTEST_PASSWORD = 10
+_SHORTEST_PASSWORD = 10
 _SETUP = "setup-token"
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 
@@ -43,7 +43,7 @@ def _nobody() -> str:
     return _HASHER.hash(secrets.token_bytes(32))
 
 
-def hash_of(secret: str) -> str:
+def _hash_of(secret: str) -> str:
     """The hash by which a long random secret is kept."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
@@ -58,7 +58,7 @@ def make_setup_token(on: Connection) -> str:
     if any_requester(on):
         raise Refused("set-up-done", "this server is set up already")
     secret = secrets.token_urlsafe(24)
-    keep_setting(on, _SETUP, hash_of(secret))
+    keep_setting(on, _SETUP, _hash_of(secret))
     return secret
 
 
@@ -67,7 +67,7 @@ def set_up(on: Connection, token: str, name: str, password: str, now: float) -> 
     if any_requester(on):
         raise Refused("set-up-done", "this server is set up already")
     kept = read_setting(on, _SETUP)
-    if kept is None or not hmac.compare_digest(kept, hash_of(token)):
+    if kept is None or not hmac.compare_digest(kept, _hash_of(token)):
         raise Refused("bad-token", "this set-up link is not valid; the newest one is")
     made = add_requester(on, name, password, admin=True, now=now)
     forget_setting(on, _SETUP)
@@ -79,10 +79,10 @@ def requester_of(row: StoredRow) -> Requester:
     return Requester(requester=row.public, name=row.name, admin=row.admin, made=to_time(row.made))
 
 
-def check_password(password: str) -> None:
+def _check_password(password: str) -> None:
     """Refuse a password that is too short or too long."""
-    if not SHORTEST_PASSWORD <= len(password) <= 1000:
-        raise Refused("bad-form", f"a password has at least {SHORTEST_PASSWORD} characters")
+    if not _SHORTEST_PASSWORD <= len(password) <= 1000:
+        raise Refused("bad-form", f"a password has at least {_SHORTEST_PASSWORD} characters")
 
 
 def add_requester(
@@ -92,7 +92,7 @@ def add_requester(
     name = name.strip()
     if not 0 < len(name) <= 200 or "\0" in name:
         raise Refused("bad-form", "a name has 1 to 200 characters")
-    check_password(password)
+    _check_password(password)
     known = on.execute(select(requesters.c.id).where(requesters.c.name == name)).scalar()
     if known is not None:
         raise Refused("name-taken", f"there is a requester {name!r} already")
@@ -139,7 +139,7 @@ def log_in(on: Connection, name: str, password: str) -> Requester:
 
 def change_password(on: Connection, public: str, password: str) -> None:
     """Set a requester's password."""
-    check_password(password)
+    _check_password(password)
     row = find_requester(on, public)
     on.execute(
         update(requesters).where(requesters.c.id == row.id).values(password=_HASHER.hash(password))
@@ -197,7 +197,7 @@ def make_token(
             scope=scope,
             project=project,
             requester=requester,
-            hash=hash_of(secret),
+            hash=_hash_of(secret),
             made=now,
             expires=None if expires is None else expires.timestamp(),
         )
@@ -224,7 +224,7 @@ def revoke_token(on: Connection, public: str, requester: int | None) -> None:
 
 def check_token(on: Connection, secret: str, now: float) -> tuple[Token, Requester, bool]:
     """The token with this secret, who made it, and whether its last use should be noted."""
-    row = on.execute(_TOKENS.where(tokens.c.hash == hash_of(secret))).one_or_none()
+    row = on.execute(_TOKENS.where(tokens.c.hash == _hash_of(secret))).one_or_none()
     if row is None or row.revoked or (row.expires is not None and row.expires <= now):
         raise Refused("bad-token", "this token is not known, has expired or was revoked")
     stale = row.used is None or now - row.used > 60

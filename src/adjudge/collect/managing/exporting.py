@@ -81,12 +81,7 @@ def find_export(name: str) -> Export:
 
 
 def write_export(
-    request: Request,
-    name: str,
-    file: IO[bytes],
-    *,
-    labels: Any = None,
-    trusted: bool = True,
+    request: Request, name: str, file: IO[bytes], *, labels: Any = None, trusted: bool = True
 ) -> None:
     """Write a project into an open file. ``labels`` is a consensus table, for exports of labels.
 

@@ -37,7 +37,7 @@ def list_judges(request: Request) -> list[JudgeRow]:
         .where(judges.c.project == request.project.id)
         .order_by(judges.c.last.desc(), judges.c.id.desc())
     )
-    return [judge_row(row, request.project, seconds.get(row.id)) for row in rows]
+    return [_judge_row(row, request.project, seconds.get(row.id)) for row in rows]
 
 
 def _median_seconds(on: Connection, project: int, judge: int | None = None) -> dict[int, float]:
@@ -60,7 +60,7 @@ def _median_seconds(on: Connection, project: int, judge: int | None = None) -> d
     return {int(one): float(np.median(part)) for one, part in zip(ids, parts, strict=True)}
 
 
-def judge_row(row: StoredRow, snapshot: ProjectSnapshot, seconds: float | None) -> JudgeRow:
+def _judge_row(row: StoredRow, snapshot: ProjectSnapshot, seconds: float | None) -> JudgeRow:
     """One judge's line."""
     return JudgeRow(
         judge=row.public,
@@ -85,7 +85,7 @@ def judge_row(row: StoredRow, snapshot: ProjectSnapshot, seconds: float | None) 
     )
 
 
-def find_judge(request: Request, public: str) -> StoredRow:
+def _find_judge(request: Request, public: str) -> StoredRow:
     """A judge of this project."""
     row = request.on.execute(
         select(judges).where(judges.c.public == public, judges.c.project == request.project.id)
@@ -97,7 +97,7 @@ def find_judge(request: Request, public: str) -> StoredRow:
 
 def describe_judge(request: Request, public: str) -> JudgeDetail:
     """A judge whole: tallies, confusion against gold, their answers to gold, history."""
-    judge = find_judge(request, public)
+    judge = _find_judge(request, public)
     answers = request.on.execute(
         select(
             judgments.c.label,
@@ -118,7 +118,7 @@ def describe_judge(request: Request, public: str) -> JudgeDetail:
     truths = tuple(label for label in labels if any(key[0] == label for key in counts))
     median = _median_seconds(request.on, request.project.id, judge.id).get(judge.id)
     return JudgeDetail(
-        row=judge_row(judge, request.project, median),
+        row=_judge_row(judge, request.project, median),
         labels=labels,
         truths=truths,
         confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
@@ -142,10 +142,10 @@ def describe_judge(request: Request, public: str) -> JudgeDetail:
 
 def block(request: Request, public: str, reason: str) -> JudgeRow:
     """Block a judge by hand, unless that is done already; the judge's line."""
-    find_judge(request, public)
+    _find_judge(request, public)
     judge = lock_judge(request.on, public)
     if judge.stage == "blocked" and judge.by_hand:
-        return judge_row(judge, request.project, None)
+        return _judge_row(judge, request.project, None)
     was_blocked = judge.stage == "blocked"
     record = blocked_by_hand(record_of(judge))
     _end_page(request.on, judge)
@@ -157,7 +157,7 @@ def block(request: Request, public: str, reason: str) -> JudgeRow:
     count = 0 if was_blocked else untrust(request.on, judge.id, request.project)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
     request.log("blocked-by-hand", judge=judge.id, actor=request.actor, **figures)
-    return judge_row(find_judge(request, public), request.project, None)
+    return _judge_row(_find_judge(request, public), request.project, None)
 
 
 def _end_page(on: Connection, judge: StoredRow) -> None:
@@ -175,10 +175,10 @@ def _end_page(on: Connection, judge: StoredRow) -> None:
 
 def unblock(request: Request, public: str, reason: str) -> JudgeRow:
     """Unblock a blocked judge: a fresh start, and the judgments count again; the judge's line."""
-    find_judge(request, public)
+    _find_judge(request, public)
     judge = lock_judge(request.on, public)
     if judge.stage != "blocked":
-        return judge_row(judge, request.project, None)
+        return _judge_row(judge, request.project, None)
     record = unblocked_by_hand(record_of(judge))
     newest = request.on.execute(
         select(judgments.c.id)
@@ -194,7 +194,7 @@ def unblock(request: Request, public: str, reason: str) -> JudgeRow:
     count = 0 if judge.kind == DRY_RUN else restore_trust(request.on, [judge.id], request.project)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
     request.log("unblocked-by-hand", judge=judge.id, actor=request.actor, **figures)
-    return judge_row(find_judge(request, public), request.project, None)
+    return _judge_row(_find_judge(request, public), request.project, None)
 
 
 _LOG = select(log, judges.c.public).outerjoin(judges, judges.c.id == log.c.judge)

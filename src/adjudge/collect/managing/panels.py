@@ -27,43 +27,42 @@ from adjudge.collect.store.schema import judges
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.errors import UnknownName
 
-PANELS = ("prolific",)
-PROLIFIC_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
-PROLIFIC_LINK = "https://app.prolific.com/submissions/complete?cc={code}"
-CODES = {
+_PANELS = ("prolific",)
+_PROLIFIC_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+_PROLIFIC_LINK = "https://app.prolific.com/submissions/complete?cc={code}"
+_CODES = {
     "code_finished": "finished",
     "code_failed": "failed the training",
     "code_blocked": "was blocked",
     "code_nothing_left": "found nothing left to judge",
 }
-ACTIONS = ("approve", "screen-out payment", "ask to return", "wait")
 _SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 
-def new_code() -> str:
+def _new_code() -> str:
     """A completion code that nobody guesses."""
     return "".join(secrets.choice(_SIGNS) for _ in range(8))
 
 
 def preset_panel(
-    panel: str, policy: Policy, *, make_code: Callable[[], str] = new_code
+    panel: str, policy: Policy, *, make_code: Callable[[], str] = _new_code
 ) -> dict[str, Any]:
     """The settings that a panel asks for, as changes of a policy; codes that differ stay.
 
     What it cannot know is left for ``panel_warnings`` to ask for: how much is paid.
     """
-    if panel not in PANELS:
-        raise UnknownName("panel", panel, PANELS)
+    if panel not in _PANELS:
+        raise UnknownName("panel", panel, _PANELS)
     changes: dict[str, Any] = {
         "panel": panel,
-        "participant_parameter": PROLIFIC_PARAMETERS[0],
-        "return_link": PROLIFIC_LINK,
+        "participant_parameter": _PROLIFIC_PARAMETERS[0],
+        "return_link": _PROLIFIC_LINK,
         "training_tries": max(2, policy.training_tries),
     }
     if "panel" not in policy.channels:
         changes["channels"] = [*policy.channels, "panel"]
     taken: set[str] = set()
-    for name in CODES:
+    for name in _CODES:
         code = getattr(policy, name)
         if not code or code in taken:
             changes[name] = code = make_code()
@@ -81,7 +80,7 @@ def panel_warnings(policy: Policy, arms: Iterable[Policy] = (), *, trained: bool
     said = []
     if "panel" not in policy.channels:
         said.append("Prolific: the channel panel is closed, so that no participant can come in.")
-    if policy.participant_parameter not in ("", PROLIFIC_PARAMETERS[0]):
+    if policy.participant_parameter not in ("", _PROLIFIC_PARAMETERS[0]):
         said.append("Prolific: the participant's id comes as PROLIFIC_PID, not as "
                     f"{policy.participant_parameter}.")  # fmt: skip
     if trained and policy.training_tries < 2:
@@ -97,13 +96,13 @@ def panel_warnings(policy: Policy, arms: Iterable[Policy] = (), *, trained: bool
     if not policy.pay_blocked:
         said.append("Prolific: work may not go unpaid for missed gold, and pay_blocked is off.")
     if "{code}" not in policy.return_link:
-        said.append(f"Prolific: the link back ({PROLIFIC_LINK}) is not set.")
+        said.append(f"Prolific: the link back ({_PROLIFIC_LINK}) is not set.")
     return said + _code_warnings(policy, trained)
 
 
 def _code_warnings(policy: Policy, trained: bool) -> list[str]:
     """Completion codes that are missing, or that cannot be told apart."""
-    wanted = [name for name in CODES if trained or name != "code_failed"]
+    wanted = [name for name in _CODES if trained or name != "code_failed"]
     missing = [name for name in wanted if not getattr(policy, name)]
     said = []
     if missing:
@@ -123,7 +122,7 @@ def _code_warnings(policy: Policy, trained: bool) -> list[str]:
 def entry_link(base: str, policy: Policy) -> str:
     """The link to give to a panel: with Prolific's placeholders, else with ID to be replaced."""
     if policy.panel == "prolific":
-        return base + "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in PROLIFIC_PARAMETERS)
+        return base + "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in _PROLIFIC_PARAMETERS)
     return f"{base}?{quote(policy.participant_parameter or 'participant')}=ID"
 
 

@@ -78,10 +78,10 @@ def measure_progress(request: Request) -> Progress:
         pages=sheets.get("answered", 0),
         open_pages=sheets.get("open", 0),
         judges=_tally(request.on, judges.c.stage, judges.c.project == project, is_real),
-        funnel=funnel_of(request),
+        funnel=_funnel_of(request),
         gold_accuracy=_gold_accuracy(request.on, project),
         cost=cost_of(request),
-        cost_to_finish=cost_to_finish(request.project, lacking_of(request, savings)),
+        cost_to_finish=_cost_to_finish(request.project, lacking_of(request, savings)),
         currency=request.project.policy.currency,
         warnings=(*_spent(budget), *warn_of_gold(request), *_panel_warnings(request.project)),
         savings=savings,
@@ -90,7 +90,7 @@ def measure_progress(request: Request) -> Progress:
 
 
 def _why_open(on: Connection, work: Any, project: int) -> dict[str, int]:
-    """Why open items are open: the words of ``routing.why_open``, counted in the store."""
+    """Why open items are open, in a few words, and how many for each reason."""
     untrusted = exists().where(
         judgments.c.item == items.c.id,
         judgments.c.standing == "untrusted",
@@ -112,7 +112,7 @@ def _why_open(on: Connection, work: Any, project: int) -> dict[str, int]:
     )
 
 
-def cost_to_finish(snapshot: ProjectSnapshot, lacking: int) -> Decimal:
+def _cost_to_finish(snapshot: ProjectSnapshot, lacking: int) -> Decimal:
     """What the trusted judgments that are lacking would cost, in full pages."""
     a_page = work_on_a_page(snapshot)
     return snapshot.policy.pay_per_page * math.ceil(lacking / a_page - 1e-9)
@@ -141,7 +141,7 @@ def _gold_accuracy(on: Connection, project: int) -> float | None:
     return accuracy_of(row.right, row.seen)
 
 
-def funnel_of(request: Request) -> tuple[FunnelRow, ...]:
+def _funnel_of(request: Request) -> tuple[FunnelRow, ...]:
     """How judges of each arm came through."""
     stages: dict[str, Counter[str]] = defaultdict(Counter)
     trained: Counter[str] = Counter()

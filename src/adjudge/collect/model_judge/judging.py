@@ -53,7 +53,7 @@ class ModelTally:
     judged: int = 0
     from_ledger: int = 0
     unanswered: int = 0
-    view: JudgeView | None = None
+    judge: JudgeView | None = None
 
 
 async def judge(
@@ -71,7 +71,7 @@ async def judge(
     ``learn``: tell the model of its missed golds, as people are told.
     """
     project = work.project()
-    tally = ModelTally(view=work.arrive())
+    tally = ModelTally(judge=work.arrive())
     room = asyncio.Semaphore(concurrency)
     lessons: list[str] = []
     while most is None or tally.judged < most:
@@ -99,10 +99,10 @@ async def judge(
         lessons = (lessons + _lessons(page, outcome.feedback))[-_LESSONS:]
         tally.pages += 1
         tally.judged += len(answers)
-        tally.view = outcome.view
+        tally.judge = outcome.judge
         if on_page is not None:
             on_page(tally)
-    tally.view = await asyncio.to_thread(work.state)
+    tally.judge = await asyncio.to_thread(work.state)
     return tally
 
 

@@ -74,7 +74,7 @@ class HttpWork:
         return Outcome(
             page=body["page"],
             feedback=tuple(_feedback(one) for one in body["feedback"]),
-            view=_view(body["judge"]),
+            judge=_view(body["judge"]),
             stored=body["stored"],
             again=body["again"],
         )

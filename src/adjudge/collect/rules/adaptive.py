@@ -21,41 +21,41 @@ from adjudge.evaluation.stopping import Stopping
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
 
-ACCURACY = 0.7  # of a judge of whom nothing is known, before the first fit
+_ACCURACY = 0.7  # of a judge of whom nothing is known, before the first fit
 _FLOOR = 1e-3  # of a rate: no single judgment outweighs all others
 _POOLED = 2.0  # judgments of each truth that are taken to be as all judges gave them
 _ITEMS = 10_000  # made up to see what a fixed number of judgments would give
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Knowledge:
     """What a fit knows of the truth and of judges; one it does not know is as the pool is."""
 
-    prior: Floats  # (truth,)
-    pooled: Floats  # (truth, label)
-    judges: Integers  # (judge,) ids, ascending
-    confusion: Floats  # (judge, truth, label)
-    judged: Integers  # (judge,) judgments in the fit
+    prior: _Floats  # (truth,)
+    pooled: _Floats  # (truth, label)
+    judges: _Integers  # (judge,) ids, ascending
+    confusion: _Floats  # (judge, truth, label)
+    judged: _Integers  # (judge,) judgments in the fit
     fitted: bool = True
-    _logs: Floats = field(init=False, repr=False)  # (judge + 1, truth, label), the pool last
-    _log_prior: Floats = field(init=False, repr=False)  # (truth,)
+    _logs: _Floats = field(init=False, repr=False)  # (judge + 1, truth, label), the pool last
+    _log_prior: _Floats = field(init=False, repr=False)  # (truth,)
 
     def __post_init__(self) -> None:
         every = np.concatenate([self.confusion, self.pooled[None]])
         object.__setattr__(self, "_logs", np.log(_floored(every)))
         object.__setattr__(self, "_log_prior", np.log(_floored(self.prior)))
 
-    def rows_of(self, judges: NDArray[np.integer[Any]]) -> Integers:
+    def rows_of(self, judges: NDArray[np.integer[Any]]) -> _Integers:
         """The rows of judges among the confusions; that of the pool for who is not known."""
         if not len(self.judges):
             return np.zeros(len(judges), dtype=np.int64)
         at = np.minimum(np.searchsorted(self.judges, judges), len(self.judges) - 1)
         return np.where(self.judges[at] == judges, at, len(self.judges)).astype(np.int64)
 
-    def confusion_of(self, judge: int) -> Floats:  # (truth, label)
+    def confusion_of(self, judge: int) -> _Floats:  # (truth, label)
         """The confusion of one judge."""
         row = int(self.rows_of(np.array([judge]))[0])
         return self.pooled if row == len(self.judges) else self.confusion[row]
@@ -66,7 +66,7 @@ class Knowledge:
         item: NDArray[np.integer[Any]],  # (judgment,) places from 0
         judge: NDArray[np.integer[Any]],  # (judgment,) ids
         label: NDArray[np.integer[Any]],  # (judgment,) codes
-    ) -> Floats:  # (item, truth)
+    ) -> _Floats:  # (item, truth)
         """The posterior of the truth of so many items, from their judgments."""
         told = self._logs[self.rows_of(judge), :, label]  # (judgment, truth)
         sums = np.empty((items, len(self.prior)))
@@ -98,17 +98,17 @@ class Knowledge:
         )
 
 
-def _plain(rates: Floats) -> Any:
+def _plain(rates: _Floats) -> Any:
     return np.round(rates, 6).tolist()
 
 
-def _floored(rates: Floats) -> Floats:
+def _floored(rates: _Floats) -> _Floats:
     """Rates without noughts, that still add up to one over the last axis."""
     raised = np.maximum(rates, _FLOOR)
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
 
 
-def _normal(logs: Floats) -> Floats:  # (item, truth)
+def _normal(logs: _Floats) -> _Floats:  # (item, truth)
     """Posteriors from sums of logarithms."""
     shares = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
@@ -122,7 +122,9 @@ def neutral(scale: Scale) -> Knowledge:
     truths, labels = len(scale.truths), len(scale.labels)
     right = np.arange(truths)[:, None] == np.array(scale.truth_of)[None, :]  # (truth, label)
     hits, misses = right.sum(axis=1, keepdims=True), (~right).sum(axis=1, keepdims=True)
-    pooled = np.where(right, ACCURACY / np.maximum(hits, 1), (1 - ACCURACY) / np.maximum(misses, 1))
+    pooled = np.where(
+        right, _ACCURACY / np.maximum(hits, 1), (1 - _ACCURACY) / np.maximum(misses, 1)
+    )
     return Knowledge(
         prior=np.full(truths, 1 / truths),
         pooled=np.asarray(pooled / pooled.sum(axis=1, keepdims=True)),
@@ -166,8 +168,8 @@ def needed_of(
     rule: Stopping,
     trusted: NDArray[np.integer[Any]],  # (item,)
     leased: NDArray[np.integer[Any]],  # (item,)
-    probability: Floats,  # (item,)
-) -> Integers:  # (item,)
+    probability: _Floats,  # (item,)
+) -> _Integers:  # (item,)
     """How many judgments items need now, those in judges' hands among them.
 
     One that is sure, or has the most, needs no more than it has and is being given: it closes as
@@ -182,9 +184,9 @@ def needed_of(
 def order_of(
     rule: Stopping,
     trusted: NDArray[np.integer[Any]],  # (item,)
-    posterior: Floats,  # (item, truth)
-    confusion: Floats,  # (truth, label)
-) -> Integers:
+    posterior: _Floats,  # (item, truth)
+    confusion: _Floats,  # (truth, label)
+) -> _Integers:
     """Items in the order in which a judge of this confusion should judge them.
 
     Those below the least first, the fewest first; then those that gain most from them; last those
@@ -198,7 +200,7 @@ def order_of(
 
 def rates_of(
     consensus: Consensus, ids: NDArray[np.integer[Any]]
-) -> Floats:  # (judge, truth, label)
+) -> _Floats:  # (judge, truth, label)
     """How judges label by a fit, in the order of its ``Knowledge``: to make labels up from.
 
     What they gave, with a little of what all judges gave. A model's own confusions are drawn to
@@ -212,11 +214,11 @@ def rates_of(
 
 def accuracy_by_count(
     knowledge: Knowledge,
-    rates: Floats,  # (judge, truth, label)
+    rates: _Floats,  # (judge, truth, label)
     most: int,
     *,
     seed: int = 0,
-) -> Floats:  # (count,)
+) -> _Floats:  # (count,)
     """The accuracy to expect of 0, 1, ... ``most`` judgments of every item, whatever they say.
 
     Items, their judges and labels are made up: judges come as often as they did, and label as
@@ -237,7 +239,7 @@ def accuracy_by_count(
     return np.asarray(found)
 
 
-def count_for(accuracy: Floats, wanted: float) -> float | None:
+def count_for(accuracy: _Floats, wanted: float) -> float | None:
     """The fixed number of judgments that gives an accuracy, by straight lines between counts.
 
     None where even the most that was tried gives less.

@@ -12,17 +12,17 @@ from urllib.parse import quote, urlsplit
 
 from adjudge.errors import BadSetting
 
-LONGEST = 1_000
+_LONGEST = 1_000
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _HERE = ("localhost", "127.0.0.1", "::1")
-RESERVED = ("dry_run", "arm", "code", "outcome")  # no panel's id may go by these names
+_RESERVED = ("dry_run", "arm", "code", "outcome")  # no panel's id may go by these names
 
 
 def check_parameter(name: str, value: str) -> None:
     """Refuse a name that a parameter of a link cannot have; empty is none."""
-    if value and (not _NAME.fullmatch(value) or value in RESERVED):
-        wanted = "a name of letters, digits and _ such as PROLIFIC_PID; not " + ", ".join(RESERVED)
+    if value and (not _NAME.fullmatch(value) or value in _RESERVED):
+        wanted = "a name of letters, digits and _ such as PROLIFIC_PID; not " + ", ".join(_RESERVED)
         raise BadSetting(name, value, wanted)
 
 
@@ -30,8 +30,8 @@ def check_template(name: str, value: str) -> None:
     """Refuse a template that is no https link, or whose placeholders cannot be filled."""
     if not value:
         return
-    if len(value) > LONGEST or any(sign <= " " or sign in '\\"<>`\x7f' for sign in value):
-        raise BadSetting(name, value, f"a link of at most {LONGEST:,} characters without spaces")
+    if len(value) > _LONGEST or any(sign <= " " or sign in '\\"<>`\x7f' for sign in value):
+        raise BadSetting(name, value, f"a link of at most {_LONGEST:,} characters without spaces")
     scheme, host = _server(value)
     if not host:
         raise BadSetting(name, value, "https://HOST/..., with placeholders after the host only")

@@ -12,7 +12,7 @@ groups of a page, since that too would tell.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
@@ -21,19 +21,19 @@ import numpy as np
 from adjudge.collect.rules.golds import GoldCard
 from adjudge.collect.rules.policy import Policy
 
-Key = TypeVar("Key", bound=Hashable)
+_Key = TypeVar("_Key", bound=Hashable)
 ItemState = Literal["open", "closed", "set aside", "withdrawn"]
 
 
 @dataclass(frozen=True, slots=True)
-class Slot(Generic[Key]):
+class Slot(Generic[_Key]):
     """One row of a page to be: which item, and whether it is there as gold."""
 
-    item: Key
+    item: _Key
     gold: bool
 
 
-Plan = list[list[Slot[Key]]]  # groups of rows, in order
+Plan = list[list[Slot[_Key]]]  # groups of rows, in order
 _FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
 
 
@@ -73,15 +73,15 @@ class _Due:
 
 
 def compose(
-    work: Sequence[tuple[Key, Hashable]],
-    golds: Sequence[GoldCard[Key]],
+    work: Sequence[tuple[_Key, Hashable]],
+    golds: Sequence[GoldCard[_Key]],
     policy: Policy,
     rng: np.random.Generator,
     *,
     shown: int = 0,
     golds_shown: int = 0,
     seed: Sequence[int] = (0,),
-) -> Plan[Key]:
+) -> Plan[_Key]:
     """The groups of a judge's next page, in random order; empty where there is no work.
 
     A page of few rows may be all gold, when it is gold's turn.
@@ -104,24 +104,24 @@ def compose(
 
 
 @dataclass(frozen=True, slots=True)
-class _Pile(Generic[Key]):
+class _Pile(Generic[_Key]):
     """Work and gold by topic, in order of preference."""
 
-    work: dict[Hashable, list[Key]]
-    golds: dict[Hashable, list[Key]]
+    work: dict[Hashable, list[_Key]]
+    golds: dict[Hashable, list[_Key]]
     rng: np.random.Generator
 
     @classmethod
     def of(
         cls,
-        work: Sequence[tuple[Key, Hashable]],
-        golds: Sequence[GoldCard[Key]],
+        work: Sequence[tuple[_Key, Hashable]],
+        golds: Sequence[GoldCard[_Key]],
         rng: np.random.Generator,
-    ) -> _Pile[Key]:
-        by_topic: dict[Hashable, list[Key]] = {}
+    ) -> _Pile[_Key]:
+        by_topic: dict[Hashable, list[_Key]] = {}
         for item, topic in work:
             by_topic.setdefault(topic, []).append(item)
-        gold_by_topic: dict[Hashable, list[Key]] = {}
+        gold_by_topic: dict[Hashable, list[_Key]] = {}
         for gold in golds:
             gold_by_topic.setdefault(gold.topic, []).append(gold.item)
         return cls(by_topic, gold_by_topic, rng)
@@ -134,7 +134,7 @@ class _Pile(Generic[Key]):
         """The topics whose work could fill a group of so many rows."""
         return [topic for topic, items in self.work.items() if len(items) >= size]
 
-    def some(self, topic: Hashable, count: int) -> list[Slot[Key]]:
+    def some(self, topic: Hashable, count: int) -> list[Slot[_Key]]:
         """Rows of work of a topic: any of its items, so that all of them get on alike."""
         items = self.work.get(topic, [])
         if count < len(items):
@@ -149,10 +149,10 @@ def _cap(topics: int, policy: Policy) -> int:
     return math.ceil(policy.pairs_per_page / max(1, topics))
 
 
-def _without_gold(pile: _Pile[Key], policy: Policy) -> Plan[Key]:
+def _without_gold(pile: _Pile[_Key], policy: Policy) -> Plan[_Key]:
     """Groups in order of preference, as long as the page has room."""
     cap = _cap(len(pile.work), policy)
-    plan: Plan[Key] = []
+    plan: Plan[_Key] = []
     room = policy.pairs_per_page
     for topic in pile.work:
         if room <= 0 or (cap > 1 and len(plan) >= policy.queries_per_page):
@@ -162,7 +162,7 @@ def _without_gold(pile: _Pile[Key], policy: Policy) -> Plan[Key]:
     return plan
 
 
-def _with_gold(pile: _Pile[Key], policy: Policy, share: float, due: _Due) -> Plan[Key]:
+def _with_gold(pile: _Pile[_Key], policy: Policy, share: float, due: _Due) -> Plan[_Key]:
     """A page whose groups are all of one size, with the golds that are due on it.
 
     How many groups of how many rows is settled before anybody asks how many golds are due:
@@ -183,7 +183,7 @@ def _with_gold(pile: _Pile[Key], policy: Policy, share: float, due: _Due) -> Pla
     )
 
 
-def _shape(pile: _Pile[Key], policy: Policy) -> tuple[int, int]:
+def _shape(pile: _Pile[_Key], policy: Policy) -> tuple[int, int]:
     """Rows of a group, and groups, of a page that work alone could fill.
 
     The largest groups that all but fill a page, or where none do, the fullest page there is.
@@ -198,7 +198,7 @@ def _shape(pile: _Pile[Key], policy: Policy) -> tuple[int, int]:
     return best
 
 
-def _last_shape(pile: _Pile[Key], policy: Policy, share: float) -> tuple[int, int]:
+def _last_shape(pile: _Pile[_Key], policy: Policy, share: float) -> tuple[int, int]:
     """The shape of a page where work is running out: that with the most work beside usual gold."""
     best, most = (1, 1), 0
     for size in _sizes(pile, policy):
@@ -212,13 +212,13 @@ def _last_shape(pile: _Pile[Key], policy: Policy, share: float) -> tuple[int, in
     return best
 
 
-def _sizes(pile: _Pile[Key], policy: Policy) -> range:
+def _sizes(pile: _Pile[_Key], policy: Policy) -> range:
     """The numbers of rows a group may have, the largest first: larger ones would have no gold."""
     hidden = max(len(items) + pile.room(topic) for topic, items in pile.golds.items())
     return range(min(_cap(len({**pile.work, **pile.golds}), policy), hidden), 0, -1)
 
 
-def _filled(pile: _Pile[Key], size: int, groups: int, golds: int, share: float) -> Plan[Key]:
+def _filled(pile: _Pile[_Key], size: int, groups: int, golds: int, share: float) -> Plan[_Key]:
     """So many groups of so many rows, as near to so many golds as they come; else none."""
     golden = [topic for topic, items in pile.golds.items() if len(items) + pile.room(topic) >= size]
     plan, used = _gold_groups(pile, golden, groups, size, golds, share)
@@ -229,13 +229,8 @@ def _filled(pile: _Pile[Key], size: int, groups: int, golds: int, share: float) 
 
 
 def _gold_groups(
-    pile: _Pile[Key],
-    topics: Sequence[Hashable],
-    groups: int,
-    size: int,
-    due: int,
-    share: float,
-) -> tuple[Plan[Key], set[Hashable]]:
+    pile: _Pile[_Key], topics: Sequence[Hashable], groups: int, size: int, due: int, share: float
+) -> tuple[Plan[_Key], set[Hashable]]:
     """Groups that hold the golds due, as near as whole groups come, and the topics they use."""
     counts: dict[Hashable, int] = {}  # golds of a topic
     usual = max(1, round(share * size))
@@ -258,7 +253,7 @@ def _gold_groups(
     return plan, set(counts)
 
 
-def _crowded(pile: _Pile[Key], policy: Policy, due: _Due) -> Plan[Key]:
+def _crowded(pile: _Pile[_Key], policy: Policy, due: _Due) -> Plan[_Key]:
     """A full page with several groups of a query: the last resort, see ``gold_warnings``."""
     size = max(1, max((min(len(items), policy.results_per_query)
                        for items in pile.golds.values()), default=1))  # fmt: skip
@@ -305,19 +300,3 @@ def assign_arm(seed: int, arrival: int, arms: Sequence[str], *, block: int = 2) 
     rng = np.random.default_rng([seed, arrival // width])
     order = rng.permutation(width)
     return arms[int(order[arrival % width]) % len(arms)]
-
-
-def why_open(counts: Mapping[str, int]) -> str:
-    """Why an item is open, in a few words, from its counters.
-
-    ``counts`` has trusted, leased, untrusted and broken.
-    """
-    if counts["leased"] > 0:
-        return "in judges' hands"
-    if counts["trusted"] > 0:
-        return "some trusted judgments, more needed"
-    if counts["untrusted"] > 0:
-        return "judged by blocked judges only"
-    if counts["broken"] > 0:
-        return "judges could not judge it"
-    return "not judged yet"

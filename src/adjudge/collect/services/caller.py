@@ -20,7 +20,7 @@ from adjudge.collect.store.snapshot import load_snapshot
 from adjudge.collect.values.requesting import Requester
 from adjudge.errors import NotFound, Refused
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +79,18 @@ class Caller:
     def write(
         self,
         slug: str,
-        work: Callable[[Request], Result],
+        work: Callable[[Request], _Result],
         *,
         lock: bool = False,
         alone: bool = False,
-    ) -> Result:
+    ) -> _Result:
         """What ``work`` gives for a request that changes something.
 
         ``lock``: nobody else changes the project meanwhile. ``alone``: no judge answers either,
         since gold changes.
         """
 
-        def run(on: Connection) -> Result:
+        def run(on: Connection) -> _Result:
             if alone:
                 edit_gold_alone(on)
             return work(self.open(on, slug, lock=lock or alone))

@@ -78,11 +78,7 @@ class GoldService:
     # -- gold by design
 
     def forecast(
-        self,
-        slug: str,
-        *,
-        judges: int | None = None,
-        settings: Mapping[str, Any] | None = None,
+        self, slug: str, *, judges: int | None = None, settings: Mapping[str, Any] | None = None
     ) -> GoldForecast:
         """How much gold the project needs if so many judges come, and what is wrong with it.
 

@@ -26,7 +26,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from adjudge.collect.store.schema import HEAD
 from adjudge.errors import BadSetting, Unavailable
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 StoredRow: TypeAlias = sa.Row[*tuple[Any, ...]]  # a row of any columns, read by their names
 
 _TRIES = 5  # PostgreSQL may break a deadlock by ending one of two transactions; it is run again
@@ -66,7 +66,7 @@ class Database:
 
     def migrate(self) -> None:
         """Bring the schema to the newest version; safe if several processes do it at once."""
-        with self._told(), self.engine.connect() as connection:
+        with self._translating(), self.engine.connect() as connection:
             if _version(connection) == HEAD:
                 return
             connection.rollback()
@@ -81,14 +81,14 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection for reading only; what is read belongs together."""
-        with self._told(), self.engine.connect() as connection:
+        with self._translating(), self.engine.connect() as connection:
             reading = connection.execution_options(adjudge_read=True)
             if not self.sqlite:
                 reading = reading.execution_options(isolation_level="REPEATABLE READ")
             with reading.begin():
                 yield reading
 
-    def write(self, work: Callable[[Connection], Result], *, durable: bool = True) -> Result:
+    def write(self, work: Callable[[Connection], _Result], *, durable: bool = True) -> _Result:
         """What ``work`` gives, run in one transaction; run again if a deadlock had to be broken.
 
         Once it returns, what was stored outlives the process. ``durable``: also a power cut, at
@@ -96,7 +96,7 @@ class Database:
         """
         for attempt in range(_TRIES):
             try:
-                with self._told(), self._writing or nullcontext(), self.engine.begin() as on:
+                with self._translating(), self._writing or nullcontext(), self.engine.begin() as on:
                     if not durable and not self.sqlite:
                         on.execute(_NOT_DURABLE)
                     result = work(on)
@@ -108,7 +108,7 @@ class Database:
         raise Unavailable("database-busy", "the database is busy: too many at once; try again")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translating(self) -> Iterator[None]:
         """Errors of the driver, told as what they mean."""
         try:
             yield
@@ -116,10 +116,10 @@ class Database:
             message = "the database is busy: no connection came free; try again"
             raise Unavailable("database-busy", message) from error
         except (DBAPIError, DisconnectionError) as error:
-            told = _told_of(error)
-            if told is None:
+            meaning = _translate(error)
+            if meaning is None:
                 raise
-            raise told from error
+            raise meaning from error
 
 
 def batches(ids: Iterable[int]) -> Iterator[list[int]]:
@@ -253,7 +253,7 @@ def _version(connection: Connection) -> str | None:
     return connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
 
 
-def _told_of(error: DBAPIError | DisconnectionError) -> Exception | None:
+def _translate(error: DBAPIError | DisconnectionError) -> Exception | None:
     """What an error of the driver means; None for one that is a fault of ours."""
     original = getattr(error, "orig", None)
     state = getattr(original, "sqlstate", None)

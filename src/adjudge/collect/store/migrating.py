@@ -8,13 +8,13 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.engine import Connection
 
-MIGRATIONS = Path(__file__).parent / "migrations"
+_MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def configuration(connection: Connection | None = None) -> Config:
     """Alembic's settings, made here so that no ini file is needed."""
     config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     return config

@@ -37,11 +37,11 @@ metadata = MetaData(
     }
 )
 
-Big = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers rows only by INTEGER
+_Big = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers rows only by INTEGER
 
 
 def _id() -> Column[int]:
-    return Column("id", Big, primary_key=True)
+    return Column("id", _Big, primary_key=True)
 
 
 def _public() -> Column[str]:
@@ -49,7 +49,7 @@ def _public() -> Column[str]:
 
 
 def _to(name: str, table: str, *, nullable: bool = False, index: bool = False) -> Column[int]:
-    return Column(name, Big, ForeignKey(f"{table}.id"), nullable=nullable, index=index)
+    return Column(name, _Big, ForeignKey(f"{table}.id"), nullable=nullable, index=index)
 
 
 def _text(name: str) -> Column[str]:
@@ -115,7 +115,7 @@ items = Table(
     _text("text"),
     _text("url"),
     _text("image"),
-    Column("rank", Big, nullable=False),  # the routing order
+    Column("rank", _Big, nullable=False),  # the routing order
     Column("gold", Boolean, nullable=False),
     _count("leased"),
     _count("trusted"),
@@ -127,7 +127,7 @@ items = Table(
     UniqueConstraint("project", "name"),
 )
 # SQLite uses the index for exactly this condition, and does not see that a < b is b > a.
-HAS_ROOM = text("state = 'open' AND NOT gold AND needed - leased - trusted > 0")
+_HAS_ROOM = text("state = 'open' AND NOT gold AND needed - leased - trusted > 0")
 ITEM_HAS_ROOM = text(  # the same where other tables are joined
     "items.state = 'open' AND NOT items.gold AND items.needed - items.leased - items.trusted > 0"
 )
@@ -135,8 +135,8 @@ Index(
     "ix_items_routing",
     items.c.project,
     items.c.rank,
-    sqlite_where=HAS_ROOM,
-    postgresql_where=HAS_ROOM,
+    sqlite_where=_HAS_ROOM,
+    postgresql_where=_HAS_ROOM,
 )
 
 golds = Table(
@@ -144,7 +144,7 @@ golds = Table(
     metadata,
     _id(),
     _to("project", "projects", index=True),
-    Column("item", Big, ForeignKey("items.id"), nullable=False, unique=True),
+    Column("item", _Big, ForeignKey("items.id"), nullable=False, unique=True),
     Column("accepted", JSON, nullable=False),
     _text("reason"),
     Column("reasons", JSON, nullable=False),
@@ -177,7 +177,7 @@ judges = Table(
     _count("seen"),
     _count("right"),
     Column("warned_at", Integer),
-    Column("fresh_from", Big, nullable=False, server_default="0"),  # judgments.id: see Record
+    Column("fresh_from", _Big, nullable=False, server_default="0"),  # judgments.id: see Record
     _count("made"),  # pages made for them
     _count("pages"),  # pages of work answered
     _count("judged"),
@@ -186,8 +186,8 @@ judges = Table(
     _count("shown"),  # rows shown in pages of work
     _count("golds_shown"),
     Column("earned", BigInteger, nullable=False, server_default="0"),
-    Column("page", Big),  # the page they have open
-    Column("reached", Big, nullable=False, server_default="0"),  # items.rank: see pages._lease
+    Column("page", _Big),  # the page they have open
+    Column("reached", _Big, nullable=False, server_default="0"),  # items.rank: see pages._lease
     Column("notice", JSON, nullable=False),
     UniqueConstraint("project", "channel", "key"),
 )
@@ -215,7 +215,7 @@ Index("ix_pages_expires", pages.c.expires, sqlite_where=_OPEN, postgresql_where=
 page_rows = Table(
     "page_rows",
     metadata,
-    Column("page", Big, ForeignKey("pages.id"), primary_key=True),
+    Column("page", _Big, ForeignKey("pages.id"), primary_key=True),
     Column("row", Integer, primary_key=True),
     Column("group", Integer, nullable=False),
     _to("item", "items", index=True),
@@ -238,7 +238,7 @@ judgments = Table(
     _to("project", "projects", index=True),
     _to("judge", "judges", index=True),
     _to("item", "items", index=True),
-    Column("page", Big, ForeignKey("pages.id"), nullable=False),
+    Column("page", _Big, ForeignKey("pages.id"), nullable=False),
     Column("row", Integer, nullable=False),
     Column("kind", String(10), nullable=False),  # training or work
     Column("label", Text, nullable=False),  # a label of the scale, or one of the others
@@ -260,13 +260,13 @@ Index(
     sqlite_where=_WORK,
     postgresql_where=_WORK,
 )
-COUNTED = text("gold IS NULL AND NOT other AND standing = 'trusted'")
+_COUNTED = text("gold IS NULL AND NOT other AND standing = 'trusted'")
 Index(  # what an arm has of an item is counted by it
     "ix_judgments_counted",
     judgments.c.item,
     judgments.c.judge,
-    sqlite_where=COUNTED,
-    postgresql_where=COUNTED,
+    sqlite_where=_COUNTED,
+    postgresql_where=_COUNTED,
 )
 Index(
     "ix_judgments_golds",
@@ -282,7 +282,7 @@ contests = Table(
     _to("project", "projects", index=True),
     _to("judge", "judges"),
     _to("gold", "golds", index=True),
-    Column("judgment", Big, ForeignKey("judgments.id"), nullable=False, unique=True),
+    Column("judgment", _Big, ForeignKey("judgments.id"), nullable=False, unique=True),
     _text("text"),
     Column("time", Double, nullable=False),
     Column("settled", Boolean, nullable=False, server_default=false()),

@@ -15,15 +15,6 @@ Kind = Literal["person", "model", "dry-run"]
 KINDS: tuple[Kind, ...] = ("person", "model", DRY_RUN)
 
 Stage = Literal["consent", "training", "working", "warned", "finished", "failed", "blocked"]
-STAGES: tuple[Stage, ...] = (
-    "consent",
-    "training",
-    "working",
-    "warned",
-    "finished",
-    "failed",
-    "blocked",
-)
 
 CANNOT_JUDGE = "can't judge"
 PAGE_BROKEN = "page broken"
@@ -165,6 +156,6 @@ class Outcome:
 
     page: str
     feedback: tuple[Feedback, ...]
-    view: JudgeView
+    judge: JudgeView
     stored: int  # answers of this page that are stored
     again: bool = False  # True if the answers were stored before: the same as the first time

@@ -12,7 +12,7 @@ from adjudge.errors import BadSetting
 Mix = str | Mapping[str, float]  # "any", "uniform", or a share for each label
 Role = Literal["training", "screening", "both"]
 ROLES: tuple[Role, ...] = ("training", "screening", "both")
-POLICY_FIELDS = (
+_POLICY_FIELDS = (
     *("training_mix", "screening_mix", "feedback", "refresher_pairs"),
     *("pay_per_page", "pay_failed"),
 )
@@ -89,7 +89,7 @@ class Arm:
     @property
     def policy(self) -> dict[str, Any]:
         """The settings of the policy that the arm changes, as JSON has them."""
-        given = {name: getattr(self, name) for name in POLICY_FIELDS}
+        given = {name: getattr(self, name) for name in _POLICY_FIELDS}
         return {
             name: dict(value) if isinstance(value, Mapping) else value
             for name, value in given.items()

@@ -12,7 +12,6 @@ from adjudge.collect.values.accuracy import accuracy_of
 ProjectState = Literal["draft", "open", "paused", "closed"]
 PROJECT_STATES: tuple[ProjectState, ...] = ("draft", "open", "paused", "closed")
 Scope = Literal["judge", "requester"]
-Standing = Literal["trusted", "surplus", "untrusted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +212,7 @@ class RefresherRow:
 
     number: int
     time: datetime
-    confused: tuple[tuple[str, str, int], ...]  # accepted, given, how often
+    confused: tuple[tuple[str | int, ...], ...]  # accepted, given, how often
     pairs: int
     right: int
     before_seen: int  # golds since the refresher before, or the start

@@ -11,8 +11,18 @@ from starlette.responses import Response
 from adjudge.collect.experiments.arms import preset_arms, read_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.web.api_judging import BEARER
-from adjudge.collect.web.api_projects import Listing, services_of
-from adjudge.collect.web.api_values import FAULTS, ApiInput, ArmIn, Name, Shares, Short, Slug, send
+from adjudge.collect.web.api_projects import services_of
+from adjudge.collect.web.api_values import (
+    FAULTS,
+    ApiInput,
+    ApiOutput,
+    ArmIn,
+    Name,
+    Shares,
+    Short,
+    Slug,
+    send,
+)
 from adjudge.errors import BadSetting
 
 router = APIRouter(tags=["arms"], responses=FAULTS, dependencies=[Security(BEARER)])
@@ -28,6 +38,13 @@ class ArmsIn(ApiInput):
     population: Shares | None = None
 
 
+class ArmsOut(ApiOutput):
+    """The arms, without what is as in the project, and what is wrong with them."""
+
+    arms: list[dict[str, Any]]
+    warnings: list[str]
+
+
 class ReportIn(ApiInput):
     """What to measure arms by: the true labels of judged items, by the items' names."""
 
@@ -36,36 +53,36 @@ class ReportIn(ApiInput):
     seed: Seed = 0
 
 
-@router.get("/projects/{project}/arms", response_model=Listing)
+@router.get("/projects/{project}/arms", response_model=ArmsOut)
 def read_project_arms(request: Request, project: Slug) -> Response:
     """The arms of a project's experiment, and what is wrong with them."""
-    return _told(services_of(request, project), project)
+    return _send_arms(services_of(request, project), project)
 
 
-@router.put("/projects/{project}/arms", response_model=Listing)
-def set_project_arms(request: Request, project: Slug, sent: ArmsIn) -> Response:
+@router.put("/projects/{project}/arms", response_model=ArmsOut)
+def set_project_arms(request: Request, project: Slug, body: ArmsIn) -> Response:
     """Set the arms; once a judge has come, they can only be added to."""
     services = services_of(request, project)
     labels = services.projects.get(project).labels
     gold = services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []
-    if sent.preset and sent.arms:
-        raise BadSetting("preset", sent.preset, "either arms or preset")
-    if sent.preset:
-        made = preset_arms(sent.preset, labels=labels, gold=known)
+    if body.preset and body.arms:
+        raise BadSetting("preset", body.preset, "either arms or preset")
+    if body.preset:
+        made = preset_arms(body.preset, labels=labels, gold=known)
     else:
-        given = {"arms": [arm.given() for arm in sent.arms], "population": sent.population}
+        given = {"arms": [arm.given() for arm in body.arms], "population": body.population}
         made = read_arms(given, labels=labels, gold=known)
     services.arms.set_all(project, made)
-    return _told(services, project)
+    return _send_arms(services, project)
 
 
-def _told(services: RequesterServices, project: str) -> Response:
+def _send_arms(services: RequesterServices, project: str) -> Response:
     arms: list[dict[str, Any]] = [arm.to_dict() for arm in services.arms.get_all(project)]
     return send({"arms": arms, "warnings": services.arms.get_warnings(project)})
 
 
-@router.get("/projects/{project}/arms/report", response_model=Listing)
+@router.get("/projects/{project}/arms/report", response_model=dict[str, Any])
 def read_arm_report(
     request: Request,
     project: Slug,
@@ -77,15 +94,15 @@ def read_arm_report(
     return send(services.arms.report(project, resamples=resamples, seed=seed).to_dict())
 
 
-@router.post("/projects/{project}/arms/report", response_model=Listing)
-def make_arm_report(request: Request, project: Slug, sent: ReportIn) -> Response:
+@router.post("/projects/{project}/arms/report", response_model=dict[str, Any])
+def make_arm_report(request: Request, project: Slug, body: ReportIn) -> Response:
     """The same against true labels of items that were judged as work; nothing of them is kept."""
     import pyarrow as pa
 
     from adjudge.data.gold import Gold
 
     services = services_of(request, project)
-    columns = {"item": list(sent.test), "gold": list(sent.test.values())}
+    columns = {"item": list(body.test), "gold": list(body.test.values())}
     test = Gold.from_table(pa.table(columns), source="the test labels")
-    made = services.arms.report(project, test=test, resamples=sent.resamples, seed=sent.seed)
+    made = services.arms.report(project, test=test, resamples=body.resamples, seed=body.seed)
     return send(made.to_dict())

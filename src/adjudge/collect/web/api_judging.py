@@ -6,24 +6,20 @@ from fastapi import APIRouter, Request, Security
 from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
-from adjudge.collect.values.judging import Arrival, Outcome
+from adjudge.collect.values.judging import Arrival, JudgeView, Outcome, ProjectView
 from adjudge.collect.web.api_values import (
     FAULTS,
     AnswersIn,
     ArrivalIn,
     ArrivalOut,
-    BriefOut,
     ContestIn,
     DraftIn,
-    JudgeOut,
     LabelIn,
     NextOut,
-    OutcomeOut,
     Position,
     PublicId,
     Slug,
     Ticket,
-    plain,
     send,
 )
 from adjudge.collect.web.keys import Forged
@@ -47,7 +43,7 @@ def _judge(request: Request, ticket: str) -> str:
     return str(judge)
 
 
-@router.get("/projects/{project}/guidelines", response_model=BriefOut)
+@router.get("/projects/{project}/guidelines", response_model=ProjectView)
 def read_guidelines(request: Request, project: Slug) -> Response:
     """What a judge has to know: guidelines, labels, training, pay."""
     state_of(request).tokens.holder(request).may_judge(project)
@@ -55,7 +51,7 @@ def read_guidelines(request: Request, project: Slug) -> Response:
 
 
 @router.post("/projects/{project}/arrivals", response_model=ArrivalOut)
-def arrive(request: Request, project: Slug, sent: ArrivalIn) -> Response:
+def arrive(request: Request, project: Slug, body: ArrivalIn) -> Response:
     """Come to a project, for the first time or again; the ticket is good for all that follows."""
     state = state_of(request)
     holder = state.tokens.holder(request)
@@ -63,24 +59,24 @@ def arrive(request: Request, project: Slug, sent: ArrivalIn) -> Response:
     arrival = Arrival(
         project=project,
         channel="api",
-        key=f"{holder.token.token}:{sent.key}",
-        parameters=sent.parameters,
-        kind=sent.kind,
+        key=f"{holder.token.token}:{body.key}",
+        parameters=body.parameters,
+        kind=body.kind,
     )
     view = state.judging.arrive(arrival)
-    if sent.consent:
+    if body.consent:
         view = state.judging.consent(view.judge)
     ticket = state.keys.sign("ticket", [view.judge, holder.token.token])
     return send({"ticket": ticket, "judge": view})
 
 
-@router.get("/judges/{ticket}", response_model=JudgeOut)
+@router.get("/judges/{ticket}", response_model=JudgeView)
 def read_judge(request: Request, ticket: Ticket) -> Response:
     """Where the judge stands."""
     return send(state_of(request).judging.state(_judge(request, ticket)))
 
 
-@router.post("/judges/{ticket}/consent", response_model=JudgeOut)
+@router.post("/judges/{ticket}/consent", response_model=JudgeView)
 def agree(request: Request, ticket: Ticket) -> Response:
     """Agree to take part."""
     return send(state_of(request).judging.consent(_judge(request, ticket)))
@@ -94,53 +90,47 @@ def next_page(request: Request, ticket: Ticket) -> Response:
     return send({"page": page, "judge": judging.state(judge) if page is None else None})
 
 
-@router.post("/judges/{ticket}/pages/{page}", response_model=OutcomeOut)
-def submit(request: Request, ticket: Ticket, page: PublicId, sent: AnswersIn) -> Response:
+@router.post("/judges/{ticket}/pages/{page}", response_model=Outcome)
+def submit(request: Request, ticket: Ticket, page: PublicId, body: AnswersIn) -> Response:
     """Send the answers to a page. Sent twice, they are stored once."""
     judge, state = _judge(request, ticket), state_of(request)
-    answers = [answer.value() for answer in sent.answers]
-    outcome = state.judging.submit(judge, page, sent.key, answers)
+    answers = [answer.value() for answer in body.answers]
+    outcome = state.judging.submit(judge, page, body.key, answers)
     state.metrics.count("judgments", 0 if outcome.again else outcome.stored)
-    return _outcome(outcome)
+    return send(outcome)
 
 
-@router.get("/judges/{ticket}/pages/{page}", response_model=OutcomeOut)
+@router.get("/judges/{ticket}/pages/{page}", response_model=Outcome)
 def read_outcome(request: Request, ticket: Ticket, page: PublicId) -> Response:
     """What came of a page that was answered."""
-    return _outcome(state_of(request).judging.outcome(_judge(request, ticket), page))
+    return send(state_of(request).judging.outcome(_judge(request, ticket), page))
 
 
 @router.put("/judges/{ticket}/pages/{page}/draft", status_code=204)
-def keep_draft(request: Request, ticket: Ticket, page: PublicId, sent: DraftIn) -> Response:
+def keep_draft(request: Request, ticket: Ticket, page: PublicId, body: DraftIn) -> Response:
     """Keep answers that are not yet sent."""
-    answers = [answer.value() for answer in sent.answers]
+    answers = [answer.value() for answer in body.answers]
     state_of(request).judging.save(_judge(request, ticket), page, answers)
     return Response(status_code=204)
 
 
-@router.post("/judges/{ticket}/pages/{page}/rows/{row}", response_model=OutcomeOut)
+@router.post("/judges/{ticket}/pages/{page}/rows/{row}", response_model=Outcome)
 def answer_training(
-    request: Request, ticket: Ticket, page: PublicId, row: Position, sent: LabelIn
+    request: Request, ticket: Ticket, page: PublicId, row: Position, body: LabelIn
 ) -> Response:
     """Answer one row of a training page, and be told at once."""
     judging, judge = state_of(request).judging, _judge(request, ticket)
-    return _outcome(judging.answer_training(judge, page, row, sent.label))
+    return send(judging.answer_training(judge, page, row, body.label))
 
 
 @router.post("/judges/{ticket}/pages/{page}/contests", status_code=204)
-def contest(request: Request, ticket: Ticket, page: PublicId, sent: ContestIn) -> Response:
+def contest(request: Request, ticket: Ticket, page: PublicId, body: ContestIn) -> Response:
     """Disagree with a gold that was missed."""
-    state_of(request).judging.contest(_judge(request, ticket), page, sent.row, sent.text)
+    state_of(request).judging.contest(_judge(request, ticket), page, body.row, body.text)
     return Response(status_code=204)
 
 
-@router.post("/judges/{ticket}/finish", response_model=JudgeOut)
+@router.post("/judges/{ticket}/finish", response_model=JudgeView)
 def finish(request: Request, ticket: Ticket) -> Response:
     """Stop, and get the completion code."""
     return send(state_of(request).judging.finish(_judge(request, ticket)))
-
-
-def _outcome(outcome: Outcome) -> Response:
-    body = plain(outcome)
-    body["judge"] = body.pop("view")
-    return send(body)

@@ -9,20 +9,24 @@ from pydantic import Field
 from starlette.responses import Response
 
 from adjudge.collect.consensus import planner, refit
-from adjudge.collect.consensus.planner import Wish
+from adjudge.collect.consensus.planner import Asked, ProjectPlan, Wish
+from adjudge.collect.gold.design import GoldForecast
 from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.values.requesting import Imported, SuggestedGold
 from adjudge.collect.web.api_judging import BEARER
-from adjudge.collect.web.api_projects import Listing, ListOut, listed, services_of
+from adjudge.collect.web.api_projects import services_of
 from adjudge.collect.web.api_values import (
     FAULTS,
     ApiInput,
+    ApiOutput,
+    Listed,
     Name,
     Reason,
     Shares,
     Short,
     Slug,
-    plain,
     send,
+    send_list,
 )
 
 router = APIRouter(tags=["planning"], responses=FAULTS, dependencies=[Security(BEARER)])
@@ -64,67 +68,89 @@ class WishIn(ApiInput):
     gold_share: Annotated[float, Field(ge=0, le=0.9)] | None = None
 
 
-@router.get("/projects/{project}/gold-forecast", response_model=Listing)
+class DesignOut(ApiOutput):
+    """How the gold was split, or would be."""
+
+    stored: bool
+    training: int
+    screening: int
+    labels: dict[str, dict[str, int]]  # set -> label -> golds
+    missing: dict[str, dict[str, int]]
+    warnings: list[str]
+
+
+class DeclinedOut(ApiOutput):
+    """An item that shall not be suggested as gold."""
+
+    item: str
+
+
+class PlanOut(ApiOutput):
+    """The plan that is waited for, and the last one that was made."""
+
+    asked: Asked | None
+    plan: ProjectPlan | None
+
+
+@router.get("/projects/{project}/gold-forecast", response_model=GoldForecast)
 def read_forecast(
-    request: Request,
-    project: Slug,
-    judges: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
+    request: Request, project: Slug, judges: Annotated[int | None, Query(ge=1, le=1_000_000)] = None
 ) -> Response:
     """How much gold is needed, by label, and what is wrong with it."""
     return send(services_of(request, project).gold.forecast(project, judges=judges))
 
 
-@router.post("/projects/{project}/gold-design", response_model=Listing)
-def design_gold(request: Request, project: Slug, sent: DesignIn) -> Response:
+@router.post("/projects/{project}/gold-design", response_model=DesignOut)
+def design_gold(request: Request, project: Slug, body: DesignIn) -> Response:
     """Split the gold into a training set of a label mix, and screening gold: the rest."""
-    made = services_of(request, project).gold.design(project, **sent.model_dump())
+    made = services_of(request, project).gold.design(project, **body.model_dump())
     counts = {"training": len(made.training), "screening": len(made.screening)}
-    told = {"labels": made.counts, "missing": made.missing, "warnings": made.warnings}
-    return send({"stored": sent.store, **counts, **told})
+    found = {"labels": made.counts, "missing": made.missing, "warnings": made.warnings}
+    return send({"stored": body.store, **counts, **found})
 
 
-@router.get("/projects/{project}/gold-suggestions", response_model=ListOut)
+@router.get("/projects/{project}/gold-suggestions", response_model=Listed[SuggestedGold])
 def list_suggestions(
     request: Request, project: Slug, limit: Annotated[int, Query(ge=1, le=200)] = 20
 ) -> Response:
     """Items that could become gold: what the consensus in the background is surest of."""
     services = services_of(request, project)
-    return listed(
+    return send_list(
         services.gold.describe_suggested(project, refit.sure_of(services, project)[1], limit)
     )
 
 
-@router.post("/projects/{project}/gold-suggestions", response_model=Listing)
-def approve_gold(request: Request, project: Slug, sent: ApproveIn) -> Response:
+@router.post("/projects/{project}/gold-suggestions", response_model=Imported)
+def approve_gold(request: Request, project: Slug, body: ApproveIn) -> Response:
     """Make gold of an item that was work."""
-    return send(services_of(request, project).gold.approve(project, **sent.model_dump()))
+    return send(services_of(request, project).gold.approve(project, **body.model_dump()))
 
 
-@router.post("/projects/{project}/gold-suggestions/declined", response_model=ListOut)
-def decline_gold(request: Request, project: Slug, sent: DeclineIn) -> Response:
+@router.post("/projects/{project}/gold-suggestions/declined", response_model=Listed[DeclinedOut])
+def decline_gold(request: Request, project: Slug, body: DeclineIn) -> Response:
     """Never suggest an item as gold, or let it be suggested again; those declined so far."""
     services = services_of(request, project)
-    services.gold.decline(project, sent.item, again=sent.again)
-    return listed([{"item": item} for item in services.gold.get_declined(project)])
+    services.gold.decline(project, body.item, again=body.again)
+    return send_list([{"item": item} for item in services.gold.get_declined(project)])
 
 
-@router.get("/projects/{project}/plan", response_model=Listing)
+@router.get("/projects/{project}/plan", response_model=PlanOut)
 def read_plan(request: Request, project: Slug) -> Response:
     """The last plan that was made, and the one that is being made."""
     return send(_plan(services_of(request, project), project))
 
 
-@router.post("/projects/{project}/plan", response_model=Listing, status_code=202)
-def ask_for_plan(request: Request, project: Slug, sent: WishIn) -> Response:
+@router.post("/projects/{project}/plan", response_model=PlanOut, status_code=202)
+def ask_for_plan(request: Request, project: Slug, body: WishIn) -> Response:
     """Ask for a plan of judgments, golds and money; it is made in the background."""
     services = services_of(request, project)
     policy, _ = services.projects.get_policy(project)
-    pay = policy.pay_per_page if sent.pay_per_page is None else sent.pay_per_page
-    share = policy.screening_share if sent.gold_share is None else sent.gold_share
-    planner.ask(services, project, Wish.checked(sent.accuracy, pay, share))
+    pay = policy.pay_per_page if body.pay_per_page is None else body.pay_per_page
+    share = policy.screening_share if body.gold_share is None else body.gold_share
+    planner.ask(services, project, Wish.checked(body.accuracy, pay, share))
     return send(_plan(services, project), 202)
 
 
 def _plan(services: RequesterServices, project: str) -> dict[str, Any]:
     asked, plan = planner.asked_for(services, project), planner.plan_of(services, project)
-    return {"asked": plain(asked), "plan": plain(plan)}
+    return {"asked": asked, "plan": plan}

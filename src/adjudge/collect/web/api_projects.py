@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Security, UploadFile
@@ -14,6 +15,19 @@ from adjudge.collect.consensus import refit
 from adjudge.collect.experiments.arms import read_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.project import GoldEntry, Item, Project
+from adjudge.collect.values.requesting import (
+    Contest,
+    DisagreementTopic,
+    GoldRow,
+    Imported,
+    Invite,
+    JudgeDetail,
+    JudgeRow,
+    LogEntry,
+    Progress,
+    ProjectSummary,
+    Regrade,
+)
 from adjudge.collect.web import uploading
 from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_values import (
@@ -25,6 +39,7 @@ from adjudge.collect.web.api_values import (
     Guide,
     Key,
     Line,
+    Listed,
     Name,
     Paragraph,
     Passage,
@@ -34,10 +49,11 @@ from adjudge.collect.web.api_values import (
     Slug,
     plain,
     send,
+    send_list,
 )
-from adjudge.collect.web.entering import Entered
 from adjudge.collect.web.forms import clean
 from adjudge.collect.web.joining import invite_link
+from adjudge.collect.web.login import LoggedIn
 from adjudge.collect.web.project_settings import exported
 from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
@@ -45,7 +61,6 @@ from adjudge.errors import BadSetting, Refused
 
 router = APIRouter(tags=["projects"], responses=FAULTS, dependencies=[Security(BEARER)])
 Number = Annotated[int, Field(ge=0, le=2**53)]
-Listing = dict[str, Any]
 
 
 class ItemIn(ApiInput):
@@ -141,13 +156,37 @@ class ModelIn(ApiInput):
     model: Literal[refit.MODEL_NAMES]  # type: ignore[valid-type]
 
 
-class ListOut(ApiOutput):
-    """A list of things."""
+class PolicyOut(ApiOutput):
+    """A policy, every setting of it, and its version."""
 
-    results: list[dict[str, Any]]
+    version: int
+    policy: dict[str, Any]
 
 
-def _who(request: Request, project: str | None) -> Entered:
+class PanelOut(PolicyOut):
+    """A policy for a panel, and what is still missing."""
+
+    warnings: list[str]
+
+
+class ImportOut(ApiOutput):
+    """What files hold, and what storing them changed; with ``check`` nothing is stored."""
+
+    stored: bool
+    items: int
+    golds: int
+    notes: list[str]
+    changes: Imported | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InviteOut(Invite):
+    """An invitation with its link."""
+
+    link: str
+
+
+def _who(request: Request, project: str | None) -> LoggedIn:
     """The requester of a token, held to the project that the token is for."""
     state = state_of(request)
     holder = state.tokens.holder(request)
@@ -156,7 +195,7 @@ def _who(request: Request, project: str | None) -> Entered:
         holder.may_judge(project)
     elif holder.token.project is not None and request.method != "GET":
         raise Refused("token-scope", "this token is for one project only")
-    return Entered(request, holder.requester, state.services.acting_for(holder.requester))
+    return LoggedIn(request, holder.requester, state.services.acting_for(holder.requester))
 
 
 def services_of(request: Request, project: str | None = None) -> RequesterServices:
@@ -164,57 +203,52 @@ def services_of(request: Request, project: str | None = None) -> RequesterServic
     return _who(request, project).services
 
 
-def listed(values: Any) -> Response:
-    """A list of things as a response."""
-    return send({"results": values})
-
-
-@router.get("/projects", response_model=ListOut)
+@router.get("/projects", response_model=Listed[ProjectSummary])
 def list_projects(request: Request) -> Response:
     """The caller's projects."""
     only = state_of(request).tokens.holder(request).token.project
     projects = services_of(request).projects.get_all()
-    return listed([p for p in projects if only is None or p.slug == only])
+    return send_list([p for p in projects if only is None or p.slug == only])
 
 
-@router.post("/projects", response_model=Listing, status_code=201)
-def create_project(request: Request, sent: ProjectIn) -> Response:
+@router.post("/projects", response_model=ProjectSummary, status_code=201)
+def create_project(request: Request, body: ProjectIn) -> Response:
     """Make a project, as a draft."""
     services = services_of(request)
-    scale = Scale.parse(sent.labels, relevant=sent.relevant)
-    gold = [entry.accepted[0] for entry in sent.golds]
-    arms = [arm.given() for arm in sent.arms]
+    scale = Scale.parse(body.labels, relevant=body.relevant)
+    gold = [entry.accepted[0] for entry in body.golds]
+    arms = [arm.given() for arm in body.arms]
     project = Project(
-        name=sent.name,
+        name=body.name,
         scale=scale,
-        guidelines=sent.guidelines,
-        items=tuple(_item(item) for item in sent.items),
-        golds=tuple(_gold(gold) for gold in sent.golds),
-        policy=sent.policy,
+        guidelines=body.guidelines,
+        items=tuple(_item(item) for item in body.items),
+        golds=tuple(_gold(gold) for gold in body.golds),
+        policy=body.policy,
         arms=read_arms(arms, labels=scale.labels, gold=gold) if arms else (),
     )
     return send(services.projects.create(project), 201)
 
 
-def _item(sent: ItemIn) -> Item:
+def _item(body: ItemIn) -> Item:
     for name in ("url", "image"):
-        address = getattr(sent, name)
+        address = getattr(body, name)
         if address and not address.lower().startswith(("http://", "https://")):
-            raise BadSetting(f"{name} of {sent.name}", address, "http:// or https://")
-    return Item(**sent.model_dump())
+            raise BadSetting(f"{name} of {body.name}", address, "http:// or https://")
+    return Item(**body.model_dump())
 
 
-def _gold(sent: GoldIn) -> GoldEntry:
+def _gold(body: GoldIn) -> GoldEntry:
     return GoldEntry(
-        item=sent.item,
-        accepted=tuple(sent.accepted),
-        reason=sent.reason,
-        reasons=sent.reasons,
-        role=sent.role,
+        item=body.item,
+        accepted=tuple(body.accepted),
+        reason=body.reason,
+        reasons=body.reasons,
+        role=body.role,
     )
 
 
-@router.get("/projects/{project}", response_model=Listing)
+@router.get("/projects/{project}", response_model=ProjectSummary)
 def read_project(request: Request, project: Slug) -> Response:
     """One project."""
     return send(services_of(request, project).projects.get(project))
@@ -227,43 +261,43 @@ def delete_project(request: Request, project: Slug) -> Response:
     return Response(status_code=204)
 
 
-@router.put("/projects/{project}/state", response_model=Listing)
-def set_state(request: Request, project: Slug, sent: StateIn) -> Response:
+@router.put("/projects/{project}/state", response_model=ProjectSummary)
+def set_state(request: Request, project: Slug, body: StateIn) -> Response:
     """Open, pause or close a project."""
-    return send(services_of(request, project).projects.set_state(project, sent.state))
+    return send(services_of(request, project).projects.set_state(project, body.state))
 
 
 @router.put("/projects/{project}/guidelines", status_code=204)
-def set_guidelines(request: Request, project: Slug, sent: GuidelinesIn) -> Response:
+def set_guidelines(request: Request, project: Slug, body: GuidelinesIn) -> Response:
     """Replace the guidelines."""
-    services_of(request, project).projects.set_guidelines(project, sent.guidelines)
+    services_of(request, project).projects.set_guidelines(project, body.guidelines)
     return Response(status_code=204)
 
 
-@router.get("/projects/{project}/policy", response_model=Listing)
+@router.get("/projects/{project}/policy", response_model=PolicyOut)
 def read_policy(request: Request, project: Slug) -> Response:
     """The policy and its version."""
     policy, version = services_of(request, project).projects.get_policy(project)
     return send({"version": version, "policy": policy.to_dict()})
 
 
-@router.patch("/projects/{project}/policy", response_model=Listing)
-def set_policy(request: Request, project: Slug, sent: dict[str, Any]) -> Response:
+@router.patch("/projects/{project}/policy", response_model=PolicyOut)
+def set_policy(request: Request, project: Slug, body: dict[str, Any]) -> Response:
     """Change some settings of the policy."""
-    policy, version = services_of(request, project).projects.set_policy(project, sent)
+    policy, version = services_of(request, project).projects.set_policy(project, body)
     return send({"version": version, "policy": policy.to_dict()})
 
 
-@router.put("/projects/{project}/panel", response_model=Listing)
-def use_panel(request: Request, project: Slug, sent: PanelIn) -> Response:
+@router.put("/projects/{project}/panel", response_model=PanelOut)
+def use_panel(request: Request, project: Slug, body: PanelIn) -> Response:
     """Set what a panel asks for, such as Prolific's codes and tries; warnings say what is left."""
     services = services_of(request, project)
-    policy, version = services.projects.use_panel(project, sent.panel, sent.settings)
+    policy, version = services.projects.use_panel(project, body.panel, body.settings)
     warnings = services.projects.get_progress(project).warnings
     return send({"version": version, "policy": policy.to_dict(), "warnings": list(warnings)})
 
 
-@router.post("/projects/{project}/import", response_model=Listing)
+@router.post("/projects/{project}/import", response_model=ImportOut)
 async def import_files(
     request: Request,
     project: Slug,
@@ -309,37 +343,37 @@ def _import(
     )
 
 
-@router.get("/projects/{project}/progress", response_model=Listing)
+@router.get("/projects/{project}/progress", response_model=Progress)
 def read_progress(request: Request, project: Slug) -> Response:
     """How far a project is, and what it costs."""
     return send(services_of(request, project).projects.get_progress(project))
 
 
-@router.get("/projects/{project}/judges", response_model=ListOut)
+@router.get("/projects/{project}/judges", response_model=Listed[JudgeRow])
 def list_judges(request: Request, project: Slug) -> Response:
     """Every judge."""
-    return listed(services_of(request, project).judges.get_all(project))
+    return send_list(services_of(request, project).judges.get_all(project))
 
 
-@router.get("/projects/{project}/judges/{judge}", response_model=Listing)
+@router.get("/projects/{project}/judges/{judge}", response_model=JudgeDetail)
 def read_judge_detail(request: Request, project: Slug, judge: PublicId) -> Response:
     """One judge: confusion, answers to gold, history."""
     return send(services_of(request, project).judges.get(project, judge))
 
 
-@router.post("/projects/{project}/judges/{judge}/block", response_model=Listing)
-def block_judge(request: Request, project: Slug, judge: PublicId, sent: ReasonIn) -> Response:
+@router.post("/projects/{project}/judges/{judge}/block", response_model=JudgeRow)
+def block_judge(request: Request, project: Slug, judge: PublicId, body: ReasonIn) -> Response:
     """Block a judge."""
-    return send(services_of(request, project).judges.block(project, judge, sent.reason))
+    return send(services_of(request, project).judges.block(project, judge, body.reason))
 
 
-@router.post("/projects/{project}/judges/{judge}/unblock", response_model=Listing)
-def unblock_judge(request: Request, project: Slug, judge: PublicId, sent: ReasonIn) -> Response:
+@router.post("/projects/{project}/judges/{judge}/unblock", response_model=JudgeRow)
+def unblock_judge(request: Request, project: Slug, judge: PublicId, body: ReasonIn) -> Response:
     """Unblock a judge."""
-    return send(services_of(request, project).judges.unblock(project, judge, sent.reason))
+    return send(services_of(request, project).judges.unblock(project, judge, body.reason))
 
 
-@router.get("/projects/{project}/disagreements", response_model=ListOut)
+@router.get("/projects/{project}/disagreements", response_model=Listed[DisagreementTopic])
 def list_disagreements(
     request: Request,
     project: Slug,
@@ -347,42 +381,42 @@ def list_disagreements(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
 ) -> Response:
     """Queries on whose items trusted judges differ."""
-    return listed(
+    return send_list(
         services_of(request, project).projects.get_disagreements(
             project, search=search, limit=limit
         )
     )
 
 
-@router.get("/projects/{project}/golds", response_model=ListOut)
+@router.get("/projects/{project}/golds", response_model=Listed[GoldRow])
 def list_golds(request: Request, project: Slug) -> Response:
     """Every gold, with misses and contests."""
-    return listed(services_of(request, project).gold.get_all(project))
+    return send_list(services_of(request, project).gold.get_all(project))
 
 
-@router.patch("/projects/{project}/golds", response_model=Listing)
-def edit_gold(request: Request, project: Slug, sent: GoldEdit) -> Response:
+@router.patch("/projects/{project}/golds", response_model=Regrade)
+def edit_gold(request: Request, project: Slug, body: GoldEdit) -> Response:
     """Change a gold, and grade every answer to it anew."""
-    given = sent.model_dump()
+    given = body.model_dump()
     return send(services_of(request, project).gold.edit(project, given.pop("item"), **given))
 
 
-@router.get("/projects/{project}/contests", response_model=ListOut)
+@router.get("/projects/{project}/contests", response_model=Listed[Contest])
 def list_contests(
     request: Request, project: Slug, settled: Annotated[bool | None, Query()] = False
 ) -> Response:
     """What judges say against gold."""
-    return listed(services_of(request, project).gold.get_contests(project, settled=settled))
+    return send_list(services_of(request, project).gold.get_contests(project, settled=settled))
 
 
-@router.post("/projects/{project}/contests/{contest}", response_model=Listing)
-def settle_contest(request: Request, project: Slug, contest: Number, sent: SettleIn) -> Response:
+@router.post("/projects/{project}/contests/{contest}", response_model=Contest)
+def settle_contest(request: Request, project: Slug, contest: Number, body: SettleIn) -> Response:
     """Answer a judge who disagreed."""
     services = services_of(request, project)
-    return send(services.gold.settle(project, contest, upheld=sent.upheld, answer=sent.answer))
+    return send(services.gold.settle(project, contest, upheld=body.upheld, answer=body.answer))
 
 
-@router.get("/projects/{project}/log", response_model=ListOut)
+@router.get("/projects/{project}/log", response_model=Listed[LogEntry])
 def read_log(
     request: Request,
     project: Slug,
@@ -393,25 +427,25 @@ def read_log(
 ) -> Response:
     """Every decision, newest first."""
     services = services_of(request, project)
-    return listed(
+    return send_list(
         services.projects.get_log(project, before=before, limit=limit, judge=judge, event=event)
     )
 
 
-@router.get("/projects/{project}/invites", response_model=ListOut)
+@router.get("/projects/{project}/invites", response_model=Listed[InviteOut])
 def list_invites(request: Request, project: Slug) -> Response:
     """Every invitation, with its link."""
-    return listed(_linked(request, services_of(request, project).judges.get_invites(project)))
+    return send_list(_linked(request, services_of(request, project).judges.get_invites(project)))
 
 
-@router.post("/projects/{project}/invites", response_model=ListOut, status_code=201)
-def make_invites(request: Request, project: Slug, sent: InvitesIn) -> Response:
+@router.post("/projects/{project}/invites", response_model=Listed[InviteOut], status_code=201)
+def make_invites(request: Request, project: Slug, body: InvitesIn) -> Response:
     """Make an invitation for each note."""
-    made = services_of(request, project).judges.invite(project, sent.notes)
-    return send({"results": _linked(request, made)}, 201)
+    made = services_of(request, project).judges.invite(project, body.notes)
+    return send_list(_linked(request, made), 201)
 
 
-def _linked(request: Request, invites: list[Any]) -> list[dict[str, Any]]:
+def _linked(request: Request, invites: list[Invite]) -> list[dict[str, Any]]:
     return [{**plain(invite), "link": invite_link(request, invite)} for invite in invites]
 
 
@@ -422,21 +456,23 @@ def revoke_invite(request: Request, project: Slug, invite: PublicId) -> Response
     return Response(status_code=204)
 
 
-@router.get("/projects/{project}/consensus", response_model=ListOut)
+@router.get("/projects/{project}/consensus", response_model=Listed[refit.ModelFit])
 def list_fits(request: Request, project: Slug) -> Response:
     """Which models are fitted."""
-    return listed(refit.fits(services_of(request, project), project))
+    return send_list(refit.fits(services_of(request, project), project))
 
 
-@router.post("/projects/{project}/consensus", response_model=ListOut, status_code=202)
-def ask_for_fit(request: Request, project: Slug, sent: ModelIn) -> Response:
+@router.post(
+    "/projects/{project}/consensus", response_model=Listed[refit.ModelFit], status_code=202
+)
+def ask_for_fit(request: Request, project: Slug, body: ModelIn) -> Response:
     """Ask for a fit of a model; it is made in the background."""
     services = services_of(request, project)
-    refit.ask(services, project, sent.model)
-    return send({"results": refit.fits(services, project)}, 202)
+    refit.ask(services, project, body.model)
+    return send_list(refit.fits(services, project), 202)
 
 
-@router.get("/projects/{project}/consensus/{model}", response_model=ListOut)
+@router.get("/projects/{project}/consensus/{model}", response_model=Listed[dict[str, Any]])
 def read_fit(
     request: Request,
     project: Slug,
@@ -444,7 +480,7 @@ def read_fit(
     page: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
 ) -> Response:
     """A page of the labels by a model, the least sure first."""
-    return listed(refit.labels(services_of(request, project), project, model, page))
+    return send_list(refit.labels(services_of(request, project), project, model, page))
 
 
 @router.get(

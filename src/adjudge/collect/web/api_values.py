@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
-from adjudge.collect.values.judging import Answer
+from adjudge.collect.values.judging import Answer, JudgeView, Page
+
+Value = TypeVar("Value")
 
 
 def _text(least: int, most: int) -> Any:
@@ -165,129 +167,24 @@ class ContestIn(ApiInput):
     text: SomeComment
 
 
-class JudgeOut(ApiOutput):
-    """Where a judge stands."""
-
-    judge: str
-    project: str
-    kind: str
-    stage: Literal["consent", "training", "working", "warned", "finished", "failed", "blocked"]
-    reason: str
-    judged: int
-    pages: int
-    open_items: bool
-    page: str | None
-    training_done: int
-    training_pairs: int
-    training_right: int
-    tries_left: int
-    gold_seen: int
-    gold_right: int
-    accuracy: float | None
-    warned: bool
-    pay: str
-    currency: str
-    completion_code: str | None
-    return_link: str | None
-    notice: list[str]
-
-
 class ArrivalOut(ApiOutput):
     """A judge, and the ticket by which the holder of this token acts for them."""
 
     ticket: str
-    judge: JudgeOut
-
-
-class RowOut(ApiOutput):
-    """One result to judge."""
-
-    row: int
-    title: str
-    text: str
-    url: str
-    image: str
-
-
-class GroupOut(ApiOutput):
-    """The results of one query."""
-
-    query: str
-    need: str
-    category: str
-    rows: list[RowOut]
-
-
-class FeedbackOut(ApiOutput):
-    """What is told of one gold."""
-
-    row: int
-    given: str
-    accepted: list[str]
-    reason: str
-    right: bool
-    contested: bool
-
-
-class AnswerOut(ApiOutput):
-    """An answer that is kept."""
-
-    row: int
-    label: str
-    comment: str
-    seconds: float | None
-
-
-class PageOut(ApiOutput):
-    """A page of results; nothing in it tells gold from work."""
-
-    page: str
-    kind: Literal["training", "work"]
-    key: str
-    expires: datetime
-    groups: list[GroupOut]
-    labels: list[str]
-    others: list[str]
-    answers: list[AnswerOut]
-    feedback: list[FeedbackOut]
-    why: str
+    judge: JudgeView
 
 
 class NextOut(ApiOutput):
     """The next page, or none and where the judge stands."""
 
-    page: PageOut | None
-    judge: JudgeOut | None
+    page: Page | None
+    judge: JudgeView | None
 
 
-class OutcomeOut(ApiOutput):
-    """What came of answers."""
+class Listed(ApiOutput, Generic[Value]):
+    """A list of things."""
 
-    page: str
-    feedback: list[FeedbackOut]
-    judge: JudgeOut
-    stored: int
-    again: bool
-
-
-class BriefOut(ApiOutput):
-    """What a judge may know of a project."""
-
-    slug: str
-    name: str
-    state: str
-    guidelines: str
-    labels: list[str]
-    others: list[str]
-    consent: str
-    training_pairs: int
-    training_pass: float
-    training_tries: int
-    pairs_per_page: int
-    pay_per_page: str
-    pay_failed: str
-    currency: str
-    feedback: bool
+    results: list[Value]
 
 
 # -- plain values
@@ -322,5 +219,10 @@ def plain(value: Any) -> Any:
 
 
 def send(value: Any, status: int = 200) -> Response:
-    """A value as a response."""
+    """A value as a response; what ``response_model`` says of it stands in the schema."""
     return JSONResponse(plain(value), status_code=status)
+
+
+def send_list(values: Any, status: int = 200) -> Response:
+    """A list of things as a response."""
+    return send({"results": values}, status)

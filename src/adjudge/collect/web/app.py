@@ -32,9 +32,9 @@ from adjudge.collect.web import (
     requester,
 )
 from adjudge.collect.web.background import Background
-from adjudge.collect.web.entering import LoginNeeded, on_login_needed
 from adjudge.collect.web.keys import Keys, load_secret
 from adjudge.collect.web.limiting import Newcomers
+from adjudge.collect.web.login import LoginNeeded, on_login_needed
 from adjudge.collect.web.logs import configure, event
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.middleware import Around

@@ -13,8 +13,8 @@ from starlette.responses import Response
 from adjudge.collect.experiments.arms import PRESETS, preset_arms, read_arms
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
 from adjudge.collect.values.project import Arm
-from adjudge.collect.web.entering import entered
 from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go
 from adjudge.errors import Refused
 
@@ -25,7 +25,7 @@ _LEFT, _WIDE, _ROW, _TOP = 150.0, 480.0, 46.0, 34.0  # of the chart, in its own 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dot:
+class _Dot:
     """One value of one arm in the chart, with its interval."""
 
     series: str  # "judge" or "vote"
@@ -37,17 +37,17 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+class _Chart:
     """Figure 2: accuracy by arm, as a drawing has it."""
 
     width: float
     height: float
     ticks: tuple[tuple[float, str], ...]  # place, text
     arms: tuple[tuple[float, str], ...]
-    dots: tuple[Dot, ...]
+    dots: tuple[_Dot, ...]
 
 
-def chart_of(report: ArmReport) -> Chart | None:
+def chart_of(report: ArmReport) -> _Chart | None:
     """The accuracy of judges and of their majority vote, arm by arm; None without any."""
     series = (("judge", report.found(JUDGES, "accuracy")), ("vote", report.found(VOTE, "accuracy")))
     found = [(kind, one) for kind, ones in series for one in ones if one.value is not None]
@@ -68,7 +68,7 @@ def chart_of(report: ArmReport) -> Chart | None:
         high = value if one.high is None else one.high
         what = "mean judge" if kind == "judge" else "majority vote"
         dots.append(
-            Dot(
+            _Dot(
                 series=kind,
                 y=row[one.arm] + (-7 if kind == "judge" else 7),
                 x=across(value),
@@ -81,7 +81,7 @@ def chart_of(report: ArmReport) -> Chart | None:
     ticks = tuple(
         (across(least + step / 10), f"{least + step / 10:.1f}") for step in range(steps + 1)
     )
-    return Chart(
+    return _Chart(
         width=_LEFT + _WIDE + 30,
         height=_TOP + _ROW * len(report.arms) + 10,
         ticks=ticks,
@@ -93,7 +93,7 @@ def chart_of(report: ArmReport) -> Chart | None:
 @router.get("")
 def arms(request: Request, project: str) -> Response:
     """The arms, and how their judges and labels are."""
-    who = entered(request)
+    who = require_login(request)
     report = who.services.arms.report(project, resamples=_RESAMPLES)
     known = who.services.arms.get_all(project)
     names = list(dict.fromkeys(one.measure for one in report.measured))
@@ -108,11 +108,11 @@ def arms(request: Request, project: str) -> Response:
         clear=[one for one in report.differences if one.second and (one.adjusted or 1.0) <= 0.05],
         warnings=who.services.arms.get_warnings(project),
         presets=PRESETS,
-        given=as_text(known),
+        given=_as_text(known),
     )
 
 
-def as_text(known: Sequence[Arm]) -> str:
+def _as_text(known: Sequence[Arm]) -> str:
     """The arms as a person edits them."""
     rows = [json.dumps(arm.to_dict(), ensure_ascii=False) for arm in known]
     return "[\n  " + ",\n  ".join(rows) + "\n]"
@@ -126,7 +126,7 @@ async def set_arms(request: Request, project: str) -> Response:
 
 
 def _set_arms(request: Request, project: str, form: Form) -> Response:
-    services = entered(request).services
+    services = require_login(request).services
     labels = services.projects.get(project).labels
     gold = services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []

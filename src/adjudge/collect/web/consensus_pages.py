@@ -7,8 +7,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.web.entering import entered
 from adjudge.collect.web.forms import read_form
+from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=Fal
 @router.get("")
 def consensus(request: Request, project: str) -> Response:
     """The consensus by one model, and which models are fitted."""
-    who = entered(request)
+    who = require_login(request)
     known = refit.fits(who.services, project)
     ready = {fit.model: fit for fit in known if fit.made}
     given = request.query_params.get("model", "")
@@ -49,7 +49,7 @@ def consensus(request: Request, project: str) -> Response:
 @router.get("/fits")
 def fits(request: Request, project: str) -> Response:
     """The part of the page that is asked for again and again."""
-    who = entered(request)
+    who = require_login(request)
     known = refit.fits(who.services, project)
     here = f"{root(request)}/projects/{project}"
     return HTMLResponse(
@@ -61,7 +61,7 @@ def fits(request: Request, project: str) -> Response:
 async def ask(request: Request, project: str) -> Response:
     """Ask for a fit of a model."""
     form = await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     model = form.need("model", most=100)
     await run_in_threadpool(refit.ask, who.services, project, model)
     return go(request, f"/projects/{project}/consensus?model={model}&done=asked")

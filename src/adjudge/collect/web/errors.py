@@ -71,12 +71,12 @@ _CODES = {
 }
 
 
-def shape(code: str, message: str, request_id: str, **more: Any) -> dict[str, Any]:
+def _shape(code: str, message: str, request_id: str, **more: Any) -> dict[str, Any]:
     """The one shape of an error for programs."""
     return {"error": {"code": code, "message": message, "request": request_id, **more}}
 
 
-def answer(request: Request, status: int, code: str, message: str, **more: Any) -> Response:
+def _answer(request: Request, status: int, code: str, message: str, **more: Any) -> Response:
     """An error as JSON for the API, as a page for a browser."""
     headers = {"Retry-After": "5"} if status == 503 else {}
     if status == 429 and "seconds" in more:
@@ -84,7 +84,7 @@ def answer(request: Request, status: int, code: str, message: str, **more: Any) 
     if status == 401 and _is_api(request):
         headers["WWW-Authenticate"] = "Bearer"
     if _is_api(request):
-        body = shape(code, message, request.state.request_id, **more)
+        body = _shape(code, message, request.state.request_id, **more)
         return JSONResponse(body, status_code=status, headers=headers)
     sentence = message[:1].upper() + message[1:]
     if not sentence.endswith((".", "!", "?")):
@@ -122,22 +122,22 @@ def _back(request: Request, status: int) -> tuple[str, str]:
 async def _on_refused(request: Request, fault: Exception) -> Response:
     if not isinstance(fault, Refused):
         raise fault
-    return answer(request, _STATUS.get(fault.code, 409), fault.code, str(fault), **fault.evidence)
+    return _answer(request, _STATUS.get(fault.code, 409), fault.code, str(fault), **fault.evidence)
 
 
 async def _on_not_found(request: Request, fault: Exception) -> Response:
-    return answer(request, 404, "not-found", str(fault))
+    return _answer(request, 404, "not-found", str(fault))
 
 
 async def _on_bad_data(request: Request, fault: Exception) -> Response:
-    return answer(request, 422, "bad-data", str(fault))
+    return _answer(request, 422, "bad-data", str(fault))
 
 
 async def _on_unavailable(request: Request, fault: Exception) -> Response:
     code = fault.code if isinstance(fault, Unavailable) else "database-gone"
     state_of(request).metrics.count(code)
     LOG.error(code, extra={"request": request.state.request_id, "why": _why(fault)})
-    return answer(request, 503, code, _UNAVAILABLE.get(code, _UNAVAILABLE["database-gone"]))
+    return _answer(request, 503, code, _UNAVAILABLE.get(code, _UNAVAILABLE["database-gone"]))
 
 
 def _why(fault: BaseException) -> str:
@@ -158,7 +158,7 @@ async def _on_http(request: Request, fault: Exception) -> Response:
         message = f"{request.method} is not possible at this address"
     else:
         message = fault.detail or _TITLES.get(status, "not possible")
-    response = answer(request, status, _CODES.get(status, "not-possible"), message)
+    response = _answer(request, status, _CODES.get(status, "not-possible"), message)
     if fault.headers:
         response.headers.update(fault.headers)
     return response
@@ -173,14 +173,14 @@ async def _on_invalid(request: Request, fault: Exception) -> Response:
     ]
     first = faults[0]
     message = f"{first['at']}: {first['problem']}"
-    return answer(request, 422, "bad-request", message, faults=faults)
+    return _answer(request, 422, "bad-request", message, faults=faults)
 
 
 async def on_fault(request: Request, fault: Exception) -> Response:
     """What nobody foresaw; the middleware has written it to the log."""
     if isinstance(fault, OperationalError):
         return await _on_unavailable(request, fault)
-    return answer(
+    return _answer(
         request, 500, "fault", "something went wrong here; it is noted, please try again later"
     )
 

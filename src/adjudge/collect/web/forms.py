@@ -12,7 +12,7 @@ from starlette.requests import Request
 from adjudge.collect.web.state import state_of
 from adjudge.errors import Refused
 
-PROOF = "proof"
+_PROOF = "proof"
 _HEADER = "x-form-proof"
 _MOST_FIELDS = 2_000
 _MOST_FILES = 50
@@ -54,7 +54,7 @@ async def read_form(request: Request) -> Form:
     state = state_of(request)
     data = await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS)
     try:
-        proof = request.headers.get(_HEADER) or str(data.get(PROOF, ""))
+        proof = request.headers.get(_HEADER) or str(data.get(_PROOF, ""))
         session = state.pages.session(request)
         if not state.sessions.is_proven(session, proof):
             raise Refused(

@@ -11,25 +11,25 @@ from starlette.responses import Response
 from adjudge.collect.consensus import refit
 from adjudge.collect.gold.design import GoldDesign
 from adjudge.collect.values.project import ROLES, Mix, Role
-from adjudge.collect.web.entering import Entered, entered
 from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 router = APIRouter(prefix="/projects/{project}/gold", include_in_schema=False)
-MIXES = ("uniform", "any", "stated")
-SHOWN = 20  # suggestions on a page
+_MIXES = ("uniform", "any", "stated")
+_SHOWN = 20  # suggestions on a page
 _MOST_JUDGES = 1_000_000
 
 
 @router.get("/design")
 def design(request: Request, project: str) -> Response:
     """How much gold is needed, what there is, and how it could be split."""
-    return _design(entered(request), project)
+    return _design(require_login(request), project)
 
 
 def _design(
-    who: Entered,
+    who: LoggedIn,
     project: str,
     *,
     given: dict[str, Any] | None = None,
@@ -50,7 +50,7 @@ def _design(
         stated=judges is not None,
         given=given
         or {"training": policy.training_pairs, "mix": "uniform", "shares": {}, "seed": 0},
-        mixes=MIXES,
+        mixes=_MIXES,
         preview=preview,
         problem=problem,
     )
@@ -64,7 +64,7 @@ async def split(request: Request, project: str) -> Response:
 
 
 def _split(request: Request, project: str, form: Form) -> Response:
-    who = entered(request)
+    who = require_login(request)
     labels = who.services.projects.get(project).labels
     given: dict[str, Any] = {
         "training": form.text("training", most=7),
@@ -96,8 +96,8 @@ def _whole(name: str, text: str) -> int:
 
 def _mix(chosen: str, shares: dict[str, str]) -> Mix:
     """The mix of a form: a word, or the shares that were stated."""
-    if chosen not in MIXES:
-        raise BadSetting("mix", chosen, ", ".join(MIXES))
+    if chosen not in _MIXES:
+        raise BadSetting("mix", chosen, ", ".join(_MIXES))
     if chosen != "stated":
         return chosen
     mix = {}
@@ -116,11 +116,11 @@ def _mix(chosen: str, shares: dict[str, str]) -> Mix:
 @router.get("/suggestions")
 def suggestions(request: Request, project: str) -> Response:
     """Items that could become gold, for a person to look at."""
-    return _suggestions(entered(request), project)
+    return _suggestions(require_login(request), project)
 
 
 def _suggestions(
-    who: Entered,
+    who: LoggedIn,
     project: str,
     *,
     tried: dict[str, Any] | None = None,
@@ -136,7 +136,7 @@ def _suggestions(
         status=status,
         fit=fit,
         waiting=fit is None and asked,
-        found=who.services.gold.describe_suggested(project, sure, SHOWN),
+        found=who.services.gold.describe_suggested(project, sure, _SHOWN),
         declined=who.services.gold.get_declined(project),
         roles=ROLES,
         tried=tried or {},
@@ -152,7 +152,7 @@ async def decide(request: Request, project: str) -> Response:
 
 
 def _decide(request: Request, project: str, form: Form) -> Response:
-    who = entered(request)
+    who = require_login(request)
     item, what = form.need("item", most=10_000), form.need("do", most=20)
     tried: dict[str, Any] = {
         "item": item,
@@ -192,6 +192,6 @@ def _role(text: str) -> Role:
 async def ask(request: Request, project: str) -> Response:
     """Ask for the consensus that suggestions come from."""
     await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     await run_in_threadpool(refit.ask, who.services, project, refit.DEFAULT)
     return go(request, f"/projects/{project}/gold/suggestions?done=asked")

@@ -138,7 +138,7 @@ async def submit(request: Request, project: str, page: str) -> Response:
 
 def _submit(request: Request, project: str, judge: str, page: str, form: Form) -> Response:
     judging = state_of(request).judging
-    answers = answers_of(form.fields)
+    answers = _answers_of(form.fields)
     try:
         outcome = judging.submit(judge, page, form.need("key", most=200), answers)
     except Refused as refusal:
@@ -148,9 +148,9 @@ def _submit(request: Request, project: str, judge: str, page: str, form: Form) -
         return _incomplete(request, judge, rows if isinstance(rows, list | tuple) else ())
     state_of(request).metrics.count("judgments", 0 if outcome.again else outcome.stored)
     here = f"/j/{quote(project)}"
-    told = any(not entry.right for entry in outcome.feedback)
-    ended = outcome.view.stage != "training" and outcome.view.judged == 0
-    return go(request, f"{here}/pages/{page}" if told or ended else here)
+    missed = any(not entry.right for entry in outcome.feedback)
+    ended = outcome.judge.stage != "training" and outcome.judge.judged == 0
+    return go(request, f"{here}/pages/{page}" if missed or ended else here)
 
 
 def _incomplete(request: Request, judge: str, rows: list[Any] | tuple[Any, ...]) -> Response:
@@ -169,7 +169,7 @@ async def draft(request: Request, project: str, page: str) -> Response:
     """Keep answers that are not yet sent."""
     form = await read_form(request)
     _, judge = _session(request, project)
-    answers = answers_of(form.fields)
+    answers = _answers_of(form.fields)
     await run_in_threadpool(state_of(request).judging.save, judge, page, answers)
     return Response(status_code=204)
 
@@ -182,12 +182,12 @@ async def train(request: Request, project: str, page: str, row: int) -> Response
     state = state_of(request)
     label = form.need(f"label-{row}", most=1_000)
     outcome = await run_in_threadpool(state.judging.answer_training, judge, page, row, label)
-    told = state.pages.render(request, "judge/told.html", feedback=outcome.feedback[0])
-    return HTMLResponse(told)
+    shown = state.pages.render(request, "judge/feedback.html", feedback=outcome.feedback[0])
+    return HTMLResponse(shown)
 
 
 @router.get("/j/{project}/pages/{page}")
-def told(request: Request, project: str, page: str) -> Response:
+def show_outcome(request: Request, project: str, page: str) -> Response:
     """What came of a page: the golds that were missed, and why."""
     state = state_of(request)
     _, judge = _session(request, project)
@@ -197,7 +197,7 @@ def told(request: Request, project: str, page: str) -> Response:
         if refusal.code != "page-open":
             raise
         return go(request, f"/j/{quote(project)}")
-    view = outcome.view
+    view = outcome.judge
     seen = state.judging.answered(judge, page)
     rows = {row.row: (group, row) for group in seen.groups for row in group.rows}
     misses = [
@@ -246,7 +246,7 @@ async def contest(request: Request, project: str, page: str) -> Response:
     return go(request, f"/j/{quote(project)}/pages/{quote(page)}")
 
 
-def answers_of(fields: Mapping[str, str]) -> list[Answer]:
+def _answers_of(fields: Mapping[str, str]) -> list[Answer]:
     """The answers in a form: ``label-3``, ``comment-3``, ``seconds-3``."""
     answers = []
     for name, label in fields.items():
@@ -370,11 +370,7 @@ def _page(
 
 
 def _show(
-    request: Request,
-    template: str,
-    project: ProjectView,
-    view: JudgeView | None,
-    **context: Any,
+    request: Request, template: str, project: ProjectView, view: JudgeView | None, **context: Any
 ) -> Response:
     here = f"{root(request)}/j/{quote(project.slug)}"
     return state_of(request).pages.show(

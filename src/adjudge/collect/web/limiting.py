@@ -15,7 +15,7 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.web.state import state_of
 
 _MOST_NAMES = 20_000
-Limits = Sequence[tuple[int, float]]  # at most so many in so many seconds; 0 is no limit
+_Limits = Sequence[tuple[int, float]]  # at most so many in so many seconds; 0 is no limit
 
 
 class Newcomers:
@@ -30,7 +30,7 @@ class Newcomers:
         self._lock = Lock()
         self._came: OrderedDict[str, list[float]] = OrderedDict()
 
-    def admit(self, name: str, limits: Limits) -> float:
+    def admit(self, name: str, limits: _Limits) -> float:
         """Count one more of this name and give 0, or give the seconds that they have to wait."""
         now = self._clock()
         longest = max((seconds for most, seconds in limits if most), default=0.0)

@@ -6,7 +6,7 @@ import threading
 from bisect import bisect_left
 from collections import defaultdict
 
-BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 
 
 class Metrics:
@@ -22,8 +22,8 @@ class Metrics:
         """Count one request."""
         with self._lock:
             self._requests[method, route, status] += 1
-            row = self._times.setdefault(route, [0.0] * (len(BUCKETS) + 2))
-            row[bisect_left(BUCKETS, seconds)] += 1
+            row = self._times.setdefault(route, [0.0] * (len(_BUCKETS) + 2))
+            row[bisect_left(_BUCKETS, seconds)] += 1
             row[-1] += seconds
 
     def count(self, event: str, more: int = 1) -> None:
@@ -43,7 +43,7 @@ class Metrics:
         lines.append("# TYPE adjudge_request_seconds histogram")
         for route, row in sorted(times.items()):
             below = 0.0
-            for bound, count in zip((*BUCKETS, "+Inf"), row, strict=False):
+            for bound, count in zip((*_BUCKETS, "+Inf"), row, strict=False):
                 below += count
                 labels = f'route="{route}",le="{bound}"'
                 lines.append(f"adjudge_request_seconds_bucket{{{labels}}} {below:.0f}")

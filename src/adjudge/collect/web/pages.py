@@ -14,8 +14,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adjudge.collect.web.security import Session, Sessions
 
-HERE = Path(__file__).resolve().parent
-STATIC = HERE / "static"
+_HERE = Path(__file__).resolve().parent
+STATIC = _HERE / "static"
 
 
 def money(amount: Decimal, currency: str) -> str:
@@ -23,26 +23,26 @@ def money(amount: Decimal, currency: str) -> str:
     return f"{amount:.2f} {currency}".strip()
 
 
-def percent(share: float | None) -> str:
+def _percent(share: float | None) -> str:
     """A share as a whole percentage, or a dash."""
     return "–" if share is None else f"{100 * share:.0f}%"
 
 
-def moment(time: datetime | None) -> str:
+def _moment(time: datetime | None) -> str:
     """A moment to the minute, in UTC."""
     return "–" if time is None else f"{time:%Y-%m-%d %H:%M}"
 
 
-def figure(value: object) -> str:
+def _figure(value: object) -> str:
     """A figure of the log in a few words; the export of the log has it whole."""
     if isinstance(value, dict):
         return (
             f"{len(value)} entries"
             if len(value) > 3
-            else ", ".join(f"{name} {figure(part)}" for name, part in value.items())
+            else ", ".join(f"{name} {_figure(part)}" for name, part in value.items())
         )
     if isinstance(value, list | tuple):
-        shown = ", ".join(figure(part) for part in value[:6])
+        shown = ", ".join(_figure(part) for part in value[:6])
         return shown + (f" and {len(value) - 6} more" if len(value) > 6 else "")
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
@@ -53,16 +53,16 @@ class Pages:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._environment = Environment(
-            loader=FileSystemLoader(HERE / "templates"),
+            loader=FileSystemLoader(_HERE / "templates"),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
         self._environment.filters |= {
-            "percent": percent,
-            "moment": moment,
-            "figure": figure,
+            "percent": _percent,
+            "moment": _moment,
+            "figure": _figure,
             "thousands": lambda number: f"{number:,}",
         }
         self._environment.globals |= {"money": money, "stamp": _stamp()}

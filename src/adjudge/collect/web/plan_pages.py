@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import planner
 from adjudge.collect.consensus.planner import ProjectPlan, Wish
-from adjudge.collect.web.entering import Entered, entered
 from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
 from adjudge.errors import BadSetting, Refused
 
@@ -21,7 +21,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 620.0, 16.0, 236.0  # of the chart, in its 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class _Point:
     """What one number of judgments gives, in the chart."""
 
     x: float
@@ -34,16 +34,16 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
+class _Curve:
     """Accuracy against judgments an item, as a drawing has it."""
 
     ticks: tuple[tuple[float, str], ...]  # place, text
-    points: tuple[Point, ...]
+    points: tuple[_Point, ...]
     line: str
     wanted: float
 
 
-def curve_of(plan: ProjectPlan) -> Curve | None:
+def curve_of(plan: ProjectPlan) -> _Curve | None:
     """The curve of a plan; None without any numbers."""
     if not plan.rows:
         return None
@@ -60,7 +60,7 @@ def curve_of(plan: ProjectPlan) -> Curve | None:
         return round(_BOTTOM - (_BOTTOM - _TOP) * share, 1)
 
     points = tuple(
-        Point(
+        _Point(
             x=round(_LEFT + apart * (place + 1), 1),
             y=up(row.accuracy),
             low=up(row.low),
@@ -72,7 +72,7 @@ def curve_of(plan: ProjectPlan) -> Curve | None:
         for place, row in enumerate(plan.rows)
     )
     count = round((most - least) / step)
-    return Curve(
+    return _Curve(
         ticks=tuple((up(least + n * step), f"{least + n * step:.2f}") for n in range(count + 1)),
         points=points,
         line=" ".join(f"{point.x},{point.y}" for point in points),
@@ -83,11 +83,11 @@ def curve_of(plan: ProjectPlan) -> Curve | None:
 @router.get("")
 def show(request: Request, project: str) -> Response:
     """The last plan, what is asked for, and the form to ask."""
-    return _show(entered(request), project)
+    return _show(require_login(request), project)
 
 
 def _show(
-    who: Entered,
+    who: LoggedIn,
     project: str,
     *,
     given: dict[str, str] | None = None,
@@ -130,7 +130,7 @@ async def ask(request: Request, project: str) -> Response:
 
 
 def _ask(request: Request, project: str, form: Form) -> Response:
-    who = entered(request)
+    who = require_login(request)
     names = ("accuracy", "pay_per_page", "gold_share")
     given = {name: form.text(name, most=20) for name in names}
     try:
@@ -163,7 +163,7 @@ async def use(request: Request, project: str) -> Response:
 
 
 def _use(request: Request, project: str) -> Response:
-    services = entered(request).services
+    services = require_login(request).services
     plan = planner.plan_of(services, project)
     if plan is None or plan.per_item is None:
         raise Refused("no-plan", "there is no plan that recommends a number of judgments")

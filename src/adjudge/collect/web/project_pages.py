@@ -9,9 +9,9 @@ from starlette.responses import HTMLResponse, Response
 from adjudge.collect.managing.panels import entry_link
 from adjudge.collect.values.requesting import PROJECT_STATES
 from adjudge.collect.web import uploading
-from adjudge.collect.web.entering import entered
 from adjudge.collect.web.forms import Form, read_form
 from adjudge.collect.web.joining import dry_run_link, origin
+from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
 from adjudge.errors import NotFound, Refused
@@ -30,7 +30,7 @@ def overview(request: Request, project: str) -> Response:
 def _overview(
     request: Request, project: str, preview: object = None, status: int = 200
 ) -> Response:
-    who = entered(request)
+    who = require_login(request)
     policy, _ = who.services.projects.get_policy(project)
     link = f"{origin(request)}{root(request)}/j/{project}"
     return who.show_project(
@@ -51,7 +51,7 @@ def _overview(
 async def dry_run(request: Request, project: str) -> Response:
     """Go the way of a judge, without anything counting."""
     form = await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     await run_in_threadpool(who.services.projects.get, project)  # theirs, or it is not there
     link = dry_run_link(request, project, form.text("arm", most=200))
     return go(request, link.removeprefix(origin(request) + root(request)))
@@ -60,7 +60,7 @@ async def dry_run(request: Request, project: str) -> Response:
 @router.get("/progress")
 def progress(request: Request, project: str) -> Response:
     """The part of the overview that is asked for again and again."""
-    who = entered(request)
+    who = require_login(request)
     figures = who.services.projects.get_progress(project)
     page = state_of(request).pages.render(request, "requester/progress.html", progress=figures)
     return HTMLResponse(page)
@@ -70,7 +70,7 @@ def progress(request: Request, project: str) -> Response:
 async def set_state(request: Request, project: str) -> Response:
     """Open, pause or close the project."""
     form = await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     wanted = form.need("state", most=20)
     for state in PROJECT_STATES:
         if state == wanted:
@@ -82,14 +82,14 @@ async def set_state(request: Request, project: str) -> Response:
 @router.post("/upload")
 async def upload(request: Request, project: str) -> Response:
     """Add items and gold from files, or show what is wrong with them."""
-    who = await run_in_threadpool(entered, request)  # before the files are read
+    who = await run_in_threadpool(require_login, request)  # before the files are read
     await run_in_threadpool(who.services.projects.get, project)
     form = await read_form(request)
     return await run_in_threadpool(_upload, request, project, form)
 
 
 def _upload(request: Request, project: str, form: Form) -> Response:
-    services = entered(request).services
+    services = require_login(request).services
     if not form.files:
         raise Refused("bad-form", "there is no file in what was sent")
     stored = services.projects.read(project)
@@ -104,7 +104,7 @@ def _upload(request: Request, project: str, form: Form) -> Response:
 @router.get("/judges")
 def judges(request: Request, project: str) -> Response:
     """Every judge."""
-    who = entered(request)
+    who = require_login(request)
     listed = who.services.judges.get_all(project)
     return who.show_project("Judges", "requester/judges.html", project, judges=listed)
 
@@ -112,7 +112,7 @@ def judges(request: Request, project: str) -> Response:
 @router.get("/judges/{judge}")
 def judge(request: Request, project: str, judge: str) -> Response:
     """One judge: confusion, answers to gold, history."""
-    who = entered(request)
+    who = require_login(request)
     detail = who.services.judges.get(project, judge)
     return who.show_project("Judges", "requester/judge.html", project, judge=detail)
 
@@ -121,7 +121,7 @@ def judge(request: Request, project: str, judge: str) -> Response:
 async def block(request: Request, project: str, judge: str) -> Response:
     """Block a judge by hand."""
     form = await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     await run_in_threadpool(
         who.services.judges.block, project, judge, form.text("reason", most=1_000)
     )
@@ -132,7 +132,7 @@ async def block(request: Request, project: str, judge: str) -> Response:
 async def unblock(request: Request, project: str, judge: str) -> Response:
     """Unblock a judge."""
     form = await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     await run_in_threadpool(
         who.services.judges.unblock, project, judge, form.text("reason", most=1_000)
     )
@@ -142,7 +142,7 @@ async def unblock(request: Request, project: str, judge: str) -> Response:
 @router.get("/disagreements")
 def disagreements(request: Request, project: str) -> Response:
     """Where trusted judges differ, by query."""
-    who = entered(request)
+    who = require_login(request)
     search = request.query_params.get("search", "")[:200].replace("\0", "")
     topics = who.services.projects.get_disagreements(project, search=search)
     return who.show_project(
@@ -153,7 +153,7 @@ def disagreements(request: Request, project: str) -> Response:
 @router.get("/gold")
 def gold(request: Request, project: str) -> Response:
     """Every gold, the most doubtful first."""
-    who = entered(request)
+    who = require_login(request)
     golds = who.services.gold.get_all(project)
     return who.show_project(
         "Gold",
@@ -168,7 +168,7 @@ def gold(request: Request, project: str) -> Response:
 @router.get("/gold/edit")
 def show_gold(request: Request, project: str) -> Response:
     """One gold, to be changed."""
-    who = entered(request)
+    who = require_login(request)
     item = request.query_params.get("item", "")
     found = [entry for entry in who.services.gold.get_all(project) if entry.item == item]
     if not found:
@@ -187,7 +187,7 @@ async def edit_gold(request: Request, project: str) -> Response:
 
 
 def _edit_gold(request: Request, project: str, form: Form) -> Response:
-    services = entered(request).services
+    services = require_login(request).services
     services.gold.edit(
         project,
         form.need("item", most=10_000),
@@ -207,7 +207,7 @@ async def settle(request: Request, project: str, contest: int) -> Response:
 
 
 def _settle(request: Request, project: str, contest: int, form: Form) -> Response:
-    services = entered(request).services
+    services = require_login(request).services
     upheld = form.need("upheld", most=5) == "yes"
     services.gold.settle(project, contest, upheld=upheld, answer=form.text("answer", most=2_000))
     return go(request, f"/projects/{project}/gold?done=settled")
@@ -216,7 +216,7 @@ def _settle(request: Request, project: str, contest: int, form: Form) -> Respons
 @router.get("/log")
 def log(request: Request, project: str) -> Response:
     """Every decision, newest first."""
-    who = entered(request)
+    who = require_login(request)
     given = request.query_params.get("before", "")
     before = int(given) if given.isdecimal() and len(given) < 18 else None
     entries = who.services.projects.get_log(project, before=before, limit=_LOG_LINES)

@@ -13,9 +13,9 @@ from starlette.responses import Response, StreamingResponse
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.web import policy_form
-from adjudge.collect.web.entering import Entered, entered
 from adjudge.collect.web.forms import Form, read_form
 from adjudge.collect.web.joining import invite_link
+from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
 from adjudge.errors import BadSetting, NotFound, Refused
@@ -28,10 +28,10 @@ _CHUNK = 65_536
 @router.get("/settings")
 def settings(request: Request, project: str) -> Response:
     """Policy, guidelines, invitations."""
-    return _settings(entered(request), project)
+    return _settings(require_login(request), project)
 
 
-def _settings(who: Entered, project: str, problem: str = "", status: int = 200) -> Response:
+def _settings(who: LoggedIn, project: str, problem: str = "", status: int = 200) -> Response:
     policy, version = who.services.projects.get_policy(project)
     invites = [
         (invite, invite_link(who.request, invite))
@@ -58,7 +58,7 @@ async def set_policy(request: Request, project: str) -> Response:
 
 
 def _set_policy(request: Request, project: str, form: Form) -> Response:
-    who = entered(request)
+    who = require_login(request)
     policy, _ = who.services.projects.get_policy(project)
     try:
         changed = policy_form.settings(form, policy)
@@ -73,7 +73,7 @@ def _set_policy(request: Request, project: str, form: Form) -> Response:
 async def set_panel(request: Request, project: str) -> Response:
     """Set what a panel asks for."""
     form = await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     await run_in_threadpool(who.services.projects.use_panel, project, form.need("panel", most=40))
     return go(request, f"/projects/{project}/settings?done=panel")
 
@@ -82,7 +82,7 @@ async def set_panel(request: Request, project: str) -> Response:
 async def set_guidelines(request: Request, project: str) -> Response:
     """Replace the guidelines."""
     form = await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     text = form.text("guidelines", most=200_000)
     await run_in_threadpool(who.services.projects.set_guidelines, project, text)
     return go(request, f"/projects/{project}/settings?done=guidelines")
@@ -96,7 +96,7 @@ async def invite(request: Request, project: str) -> Response:
 
 
 def _invite(request: Request, project: str, form: Form) -> Response:
-    services = entered(request).services
+    services = require_login(request).services
     notes = [line.strip()[:200] for line in form.need("notes").splitlines() if line.strip()]
     if len(notes) > _MOST_INVITES:
         raise Refused("bad-form", f"{len(notes):,} invitations; wanted at most {_MOST_INVITES:,}")
@@ -110,7 +110,7 @@ def _invite(request: Request, project: str, form: Form) -> Response:
 async def revoke_invite(request: Request, project: str, invite: str) -> Response:
     """Revoke an invitation."""
     await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     await run_in_threadpool(who.services.judges.revoke_invite, project, invite)
     return go(request, f"/projects/{project}/settings?done=invite-void#invites")
 
@@ -119,7 +119,7 @@ async def revoke_invite(request: Request, project: str, invite: str) -> Response
 async def delete(request: Request, project: str) -> Response:
     """Delete the project, once its name is typed."""
     form = await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     known = await run_in_threadpool(who.services.projects.get, project)
     if form.text("name", most=1_000) != known.name.strip():
         raise Refused("bad-form", "the name that was typed is not the name of the project")
@@ -132,7 +132,7 @@ def exports(request: Request, project: str) -> Response:
     """What can be taken out, in every format."""
     from adjudge.collect.managing import exporting
 
-    who = entered(request)
+    who = require_login(request)
     return who.show_project(
         "Export", "requester/export.html", project, formats=exporting.list_exports()
     )
@@ -141,10 +141,10 @@ def exports(request: Request, project: str) -> Response:
 @router.get("/export/{format}")
 def export(request: Request, project: str, format: str) -> Response:
     """One file."""
-    return exported(entered(request), project, format)
+    return exported(require_login(request), project, format)
 
 
-def exported(who: Entered, project: str, format: str) -> Response:
+def exported(who: LoggedIn, project: str, format: str) -> Response:
     """An export as a download, written whole before the first byte is sent."""
     from adjudge.collect.managing import exporting
 

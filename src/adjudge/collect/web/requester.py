@@ -11,8 +11,14 @@ from starlette.responses import Response
 
 from adjudge.collect.values.project import Project
 from adjudge.collect.web import uploading
-from adjudge.collect.web.entering import Entered, done, entered, let_in, stamp_of
 from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.login import (
+    LoggedIn,
+    password_stamp,
+    read_notice,
+    require_login,
+    start_session,
+)
 from adjudge.collect.web.logs import event
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
@@ -72,7 +78,7 @@ def _set_up(request: Request, token: str, form: Form) -> Response:
             attempts.failed(address)
         return _setup(request, token, name, str(refusal), 422)
     event("set-up")
-    let_in(request, requester)
+    start_session(request, requester)
     return go(request, "/projects")
 
 
@@ -126,7 +132,7 @@ def _log_in(request: Request, form: Form) -> Response:
         event("login-failed")
         return _login(request, name, "Name or password is wrong.", after, 401)
     state.attempts.succeeded(*who)
-    let_in(request, requester)
+    start_session(request, requester)
     # Only within this server: a path, and not one that a browser takes for another host.
     safe = after.startswith("/") and not after.startswith(("//", "/\\")) and "\\" not in after
     return go(request, after if safe else "/projects")
@@ -160,10 +166,10 @@ async def log_out(request: Request) -> Response:
 @router.get("/account")
 def account(request: Request) -> Response:
     """Password, API tokens, and for an admin the other requesters."""
-    return _account(entered(request))
+    return _account(require_login(request))
 
 
-def _account(who: Entered, *, secret: str = "", problem: str = "", status: int = 200) -> Response:
+def _account(who: LoggedIn, *, secret: str = "", problem: str = "", status: int = 200) -> Response:
     return who.show(
         "requester/account.html",
         status=status,
@@ -172,7 +178,7 @@ def _account(who: Entered, *, secret: str = "", problem: str = "", status: int =
         requesters=who.services.accounts.get_all() if who.requester.admin else [],
         secret=secret,
         problem=problem,
-        done=done(who.request),
+        done=read_notice(who.request),
     )
 
 
@@ -184,7 +190,7 @@ async def change_password(request: Request) -> Response:
 
 
 def _change_password(request: Request, form: Form) -> Response:
-    who = entered(request)
+    who = require_login(request)
     name = (f"name:{who.requester.name.casefold()}",)
     _check_attempts(request, *name)
     try:
@@ -197,8 +203,8 @@ def _change_password(request: Request, form: Form) -> Response:
     except Refused as refusal:
         return _account(who, problem=str(refusal), status=422)
     services = state_of(request).services
-    services.settings.keep(stamp_of(who.requester.requester), secrets.token_hex(8))
-    let_in(request, who.requester)
+    services.settings.keep(password_stamp(who.requester.requester), secrets.token_hex(8))
+    start_session(request, who.requester)
     return go(request, "/account?done=password")
 
 
@@ -210,7 +216,7 @@ async def make_token(request: Request) -> Response:
 
 
 def _make_token(request: Request, form: Form) -> Response:
-    who = entered(request)
+    who = require_login(request)
     days = form.text("days", most=6)
     if days and not days.isdecimal():
         raise Refused("bad-form", f"days = {days!r} is no whole number")
@@ -235,7 +241,7 @@ def _make_token(request: Request, form: Form) -> Response:
 async def revoke_token(request: Request, token: str) -> Response:
     """Revoke an API token."""
     await read_form(request)
-    who = await run_in_threadpool(entered, request)
+    who = await run_in_threadpool(require_login, request)
     await run_in_threadpool(who.services.accounts.revoke_token, token)
     state_of(request).tokens.forget()
     return go(request, "/account?done=token-void")
@@ -249,7 +255,7 @@ async def add_requester(request: Request) -> Response:
 
 
 def _add_requester(request: Request, form: Form) -> Response:
-    who = entered(request)
+    who = require_login(request)
     try:
         who.services.accounts.add(
             form.need("name", most=200), _new_password(form), admin=bool(form.text("admin"))
@@ -264,9 +270,11 @@ def _add_requester(request: Request, form: Form) -> Response:
 @router.get("/projects")
 def projects(request: Request) -> Response:
     """The requester's projects."""
-    who = entered(request)
+    who = require_login(request)
     return who.show(
-        "requester/projects.html", projects=who.services.projects.get_all(), done=done(request)
+        "requester/projects.html",
+        projects=who.services.projects.get_all(),
+        done=read_notice(request),
     )
 
 
@@ -274,11 +282,11 @@ def projects(request: Request) -> Response:
 def new(request: Request) -> Response:
     """The form of a new project."""
     given = {"name": "", "labels": "", "guidelines": ""}
-    return _new(entered(request), given, None, "")
+    return _new(require_login(request), given, None, "")
 
 
 def _new(
-    who: Entered, given: dict[str, str], preview: object, problem: str, status: int = 200
+    who: LoggedIn, given: dict[str, str], preview: object, problem: str, status: int = 200
 ) -> Response:
     settings = state_of(who.request).settings
     limits = {"megabytes": settings.upload_bytes // 1_000_000, "rows": settings.upload_rows}
@@ -295,13 +303,13 @@ def _new(
 @router.post("/projects/upload")
 async def create(request: Request) -> Response:
     """Make a project from files, or show what is wrong with them."""
-    await run_in_threadpool(entered, request)  # before the files are read
+    await run_in_threadpool(require_login, request)  # before the files are read
     form = await read_form(request)
     return await run_in_threadpool(_create, request, form)
 
 
 def _create(request: Request, form: Form) -> Response:
-    who = entered(request)
+    who = require_login(request)
     given = {
         "name": form.text("name", most=200),
         "labels": form.text("labels", most=2_000),
@@ -338,7 +346,7 @@ async def make_starter(request: Request) -> Response:
 def _make_starter(request: Request) -> Response:
     from adjudge.collect import starter
 
-    who = entered(request)
+    who = require_login(request)
     made = who.services.projects.create(starter.starter())
     who.services.projects.set_state(made.slug, "open")
     return go(request, f"/projects/{made.slug}?done=starter")

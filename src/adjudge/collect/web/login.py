@@ -17,7 +17,7 @@ from adjudge.collect.web.state import state_of
 from adjudge.errors import NotFound
 
 # What a page says after a form was sent; the address names it, and can say nothing else.
-DONE = {
+_DONE = {
     "made": "The project is made. Open it to judges when it is ready.",
     "starter": "The starter project is open to judges.",
     "password": "The password is changed.",
@@ -45,9 +45,9 @@ DONE = {
 }
 
 
-def done(request: Request) -> str:
+def read_notice(request: Request) -> str:
     """What the form that led here has done."""
-    return DONE.get(request.query_params.get("done", ""), "")
+    return _DONE.get(request.query_params.get("done", ""), "")
 
 
 class LoginNeeded(Exception):
@@ -55,7 +55,7 @@ class LoginNeeded(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class LoggedIn:
     """A requester who is logged in: their services, and how their pages are shown."""
 
     request: Request
@@ -72,11 +72,11 @@ class Entered:
         """A page of one project of theirs."""
         project: ProjectSummary = context.pop("project", None) or self.services.projects.get(slug)
         here = f"{root(self.request)}/projects/{quote(slug)}"
-        context.setdefault("done", done(self.request))
+        context.setdefault("done", read_notice(self.request))
         return self.show(template, project=project, here=here, tab=tab, **context)
 
 
-def entered(request: Request) -> Entered:
+def require_login(request: Request) -> LoggedIn:
     """The requester of a request, or an error that leads to the login."""
     state = state_of(request)
     session = state.pages.session(request)
@@ -87,20 +87,23 @@ def entered(request: Request) -> Entered:
     except NotFound:
         session.log_out()
         raise LoginNeeded from None
-    if state.services.settings.get(stamp_of(requester.requester)) not in (None, session.stamp):
+    if state.services.settings.get(password_stamp(requester.requester)) not in (
+        None,
+        session.stamp,
+    ):
         session.log_out()  # the password was changed since
         raise LoginNeeded
-    return Entered(request, requester, state.services.acting_for(requester))
+    return LoggedIn(request, requester, state.services.acting_for(requester))
 
 
-def let_in(request: Request, requester: Requester) -> None:
+def start_session(request: Request, requester: Requester) -> None:
     """Make the browser's session the requester's."""
     state = state_of(request)
-    stamp = state.services.settings.get(stamp_of(requester.requester)) or ""
+    stamp = state.services.settings.get(password_stamp(requester.requester)) or ""
     state.pages.session(request).log_in(requester.requester, str(stamp), time.time())
 
 
-def stamp_of(requester: str) -> str:
+def password_stamp(requester: str) -> str:
     """The name of the setting that changes with a requester's password."""
     return f"password-stamp:{requester}"
 
