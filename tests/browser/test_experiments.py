@@ -79,8 +79,8 @@ def test_a_contest_leads_to_an_edit_which_unblocks_and_tells_the_judge(
     seen_by_all(ada, "gold-edit")
     ada.get_by_label(contest.accepted[0], exact=True).uncheck()
     ada.get_by_label(contest.given, exact=True).check()
-    ada.get_by_role("button", name="Change, and grade every answer anew").click()
-    expect(ada.get_by_text("every answer to it graded anew")).to_be_visible()
+    ada.get_by_role("button", name="Change, and grade every answer again").click()
+    expect(ada.get_by_text("every answer to it graded again")).to_be_visible()
     expect(ada.get_by_role("heading", name="Judges disagree")).to_have_count(0)
     assert site.services.judges.get_all(slug)[0].stage == "working"
     before = site.services.projects.get_progress(slug).trusted
@@ -129,7 +129,7 @@ def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
 
     ada.goto(f"{site.url}/projects/{slug}/gold/suggestions")
     ada.get_by_role("button", name="Fit the consensus").or_(
-        ada.get_by_role("button", name="Fit it anew")
+        ada.get_by_role("button", name="Fit it again")
     ).or_(ada.get_by_text("The consensus is being fitted")).first.wait_for()
     if ada.get_by_role("button", name="Fit the consensus").count():
         ada.get_by_role("button", name="Fit the consensus").click()

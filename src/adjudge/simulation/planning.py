@@ -1,6 +1,6 @@
 """Planning: how many judgments, golds and how much money a wanted accuracy takes.
 
-Judges like those of a pilot are drawn anew, made to judge made items as often as is wanted, and the
+Judges like those of a pilot are drawn, made to judge made items as often as is wanted, and the
 labels of the model are compared with the truth that was made. A drawn judge is one of the pilot's,
 in proportion to their judgments, with a confusion from their posterior
 

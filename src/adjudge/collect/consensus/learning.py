@@ -54,7 +54,7 @@ def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
         knowledge = learnt(consensus, who)
         keep_setting(on, knowledge_name(snapshot.id), knowledge.to_json())
         if is_adaptive(snapshot):
-            bump(on, snapshot.id)  # every process reads it anew
+            bump(on, snapshot.id)  # every process reads it again
         return snapshot, knowledge, rates_of(consensus, who)
 
     snapshot, knowledge, rates = caller.database.write(keep)
@@ -72,7 +72,7 @@ def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
 
 
 def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> None:
-    """Set the needs of all items anew, and put the open ones in a new order."""
+    """Set the needs of all items again, and put the open ones in a new order."""
     database, project = caller.database, known.id
     with database.read() as on:
         work = (items.c.project == project) & items.c.gold.is_(False)

@@ -201,7 +201,7 @@ def _fitted(services: RequesterServices, project: ProjectSummary, model: str) ->
 
 
 def name_of(project: ProjectSummary) -> str:
-    """A project by its name and its birth: one that is made anew has nothing of the old.
+    """A project by its name and its birth: one that is made again has nothing of the old.
 
     Short, since the names of settings are.
     """

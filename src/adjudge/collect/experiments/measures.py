@@ -124,7 +124,7 @@ def permutation_test(
 ) -> _Floats:  # (measure,)
     """P of means that lie so far apart between arms if arms made no difference.
 
-    Rows are dealt out to the arms anew, as the chance that put judges into arms could have done.
+    Rows are dealt out to the arms again, as the chance that put judges into arms could have done.
     The statistic is the spread of the arms' means, each weighted by its rows. NaN where fewer than
     two arms have the measure.
     """
@@ -182,7 +182,7 @@ def vote_test(
 ) -> float:
     """P of votes whose accuracies lie so far apart if arms made no difference to their judges.
 
-    Whole judges are dealt out to the arms anew, and every arm votes again: mistakes that a judge
+    Whole judges are dealt out to the arms again, and every arm votes again: mistakes that a judge
     makes on many items stay together.
     """
     arms = int(arm.max()) + 1 if len(arm) else 0

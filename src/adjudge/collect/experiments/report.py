@@ -166,7 +166,7 @@ def _judged(
 def _judge_tests(
     rows: Any, arm: Ints, arms: Sequence[str], names: Sequence[str], resamples: int, rng: Any
 ) -> list[ArmDifference]:
-    """All arms at once, and every pair, by dealing judges out anew."""
+    """All arms at once, and every pair, by dealing judges out again."""
     if not resamples or len(np.unique(arm)) < 2:
         return []
     test = "permutation of judges"

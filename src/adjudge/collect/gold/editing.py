@@ -1,4 +1,4 @@
-"""Items and gold changed while judges work: every answer to a changed gold is graded anew."""
+"""Items and gold changed while judges work: every answer to a changed gold is graded again."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def list_declined(request: Request) -> list[str]:
 
 
 def decline(request: Request, item: str, *, again: bool) -> None:
-    """Note that an item shall not be suggested as gold; ``again`` takes that back."""
+    """Note that an item is not to be suggested as gold; ``again`` takes that back."""
     check_workable(request, item)
     known = set(list_declined(request))
     if (item in known) is not again:

@@ -41,7 +41,7 @@ from adjudge.errors import NotFound
 
 @dataclass(slots=True)
 class _Regraded:
-    """What grading anew changed."""
+    """What grading again changed."""
 
     answers: int = 0
     changed: int = 0
@@ -60,7 +60,7 @@ _SAID = {
 
 
 def regrade(request: Request, gold_ids: Sequence[int]) -> _Regraded:
-    """Grade every answer to these golds by what they accept now, and decide on judges anew.
+    """Grade every answer to these golds by what they accept now, and decide on judges again.
 
     The caller has changed the golds and holds answers off (``edit_gold_alone``).
     """
@@ -128,7 +128,7 @@ def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[s
 
 
 def _recount(record: Record, counts: Counter[tuple[str, int, str]]) -> Record:
-    """The record with its tallies counted anew.
+    """The record with its tallies counted again.
 
     A void answer in training fills its place and does no harm; in work it does not count.
     """
@@ -159,7 +159,7 @@ def _any_passed(
 
 
 def _put_right(request: Request, ids: Sequence[int], done: _Regraded) -> None:
-    """Count the tallies of judges anew, and lift what they no longer bear out."""
+    """Count the tallies of judges again, and lift what they no longer bear out."""
     tallies = _tallies_of(request.on, ids)
     changes, lines = [], []
     freed = []

@@ -124,7 +124,7 @@ def _standing_of(
 
 
 def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -> list[Standing]:
-    """Set anew how many judgments items need, and so whether they are open; where they stand.
+    """Set again how many judgments items need, and so whether they are open; where they stand.
 
     Nothing in a project with a fixed number. The caller holds the items' locks.
     """

@@ -122,7 +122,7 @@ def uncount(
 
 
 def set_states(on: Connection, ids: Iterable[int], policy: Policy) -> None:
-    """Set the state of items anew from their counters."""
+    """Set the state of items again from their counters."""
     _add(on, ids, policy)
 
 

@@ -124,7 +124,7 @@ def _come_again(request: Request, known: StoredRow, arrival: Arrival, admit: Adm
 
 
 def _check_crowd(request: Request, arrival: Arrival) -> None:
-    """Refuse a newcomer where too many came by open ways of late. Refused: ``crowded``.
+    """Refuse a newcomer where too many came by open ways lately. Refused: ``crowded``.
 
     Exact, whatever the number of processes: the project's row is locked.
     """

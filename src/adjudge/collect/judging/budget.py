@@ -33,7 +33,7 @@ _ROWS = (
 
 
 def _any(count: str) -> ColumnElement[bool]:
-    """Whether a count of a judge is above nought; as text, since it is grouped by."""
+    """Whether a count of a judge is above zero; as text, since it is grouped by."""
     return literal_column(f"judges.{count} > 0", Boolean)
 
 

@@ -191,7 +191,7 @@ def _lines(records: Any) -> str:
 
 
 def read_archive(path: Path) -> Project:
-    """The project in an archive, without its answers, to be made anew."""
+    """The project in an archive, without its answers, to be made again."""
     try:
         with zipfile.ZipFile(path) as archive:
             about = json.loads(archive.read("project.json"))

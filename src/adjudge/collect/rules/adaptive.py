@@ -103,7 +103,7 @@ def _plain(rates: _Floats) -> Any:
 
 
 def _floored(rates: _Floats) -> _Floats:
-    """Rates without noughts, that still add up to one over the last axis."""
+    """Rates without zeros, that still add up to one over the last axis."""
     raised = np.maximum(rates, _FLOOR)
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
 

@@ -247,7 +247,7 @@ def _share(name: str, value: object) -> None:
 
 
 def _mix(name: str, value: Mix) -> Mix:
-    """A label mix, checked: a word, or shares of labels that are not all nought."""
+    """A label mix, checked: a word, or shares of labels that are not all zero."""
     if isinstance(value, str):
         if value not in ("any", "uniform"):
             raise BadSetting(name, value, "any, uniform, or a share for each label")
@@ -384,7 +384,7 @@ def after_page(record: Record, policy: Policy) -> Decision:
 
 
 def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> Decision:
-    """The decision after gold was edited and the record's tallies were counted anew.
+    """The decision after gold was edited and the record's tallies were counted again.
 
     A regrade only ever puts right: it lifts a block or a warning that the tallies no longer bear
     out, and lets a judge through who failed the training (``passed``). It never warns or blocks:
@@ -413,7 +413,7 @@ def blocked_by_hand(record: Record) -> Record:
 
 
 def unblocked_by_hand(record: Record) -> Record:
-    """The record after a requester unblocked the judge: a fresh start, tallies from nought.
+    """The record after a requester unblocked the judge: a fresh start, tallies from zero.
 
     One who was blocked before they came to work goes on where they were.
     """

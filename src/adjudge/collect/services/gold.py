@@ -144,7 +144,7 @@ class GoldService:
         self.caller.write(slug, lambda request: decline(request, item, again=again), lock=True)
 
     def get_declined(self, slug: str) -> list[str]:
-        """The items that shall not be suggested as gold."""
+        """The items that are not to be suggested as gold."""
         with self.caller.reading(slug) as request:
             return list_declined(request)
 

@@ -92,7 +92,7 @@ class JudgingService:
         After None, ``state`` says why: finished, failed, blocked, or nothing open at the moment.
         Refused: ``consent-wanted``, ``not-open`` (project paused or closed).
         """
-        # A page lost in a power cut is made anew; answers to it wait for the disk.
+        # A page lost in a power cut is made again; answers to it wait for the disk.
         return self._database.write(lambda on: next_page(self._open(on, judge)), durable=False)
 
     def save(self, judge: str, page: str, answers: Sequence[Answer]) -> int:

@@ -314,7 +314,7 @@ class Flusher:
 
     def _flush(self) -> None:
         try:
-            # Opened anew each time: the log may have been made anew.
+            # Opened again each time: the log may have been made again.
             handle = os.open(self._log, os.O_RDONLY)
         except FileNotFoundError:
             return  # taken over into the database, and flushed there

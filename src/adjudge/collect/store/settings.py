@@ -45,5 +45,5 @@ def fixed_name(project: int) -> str:
 
 
 def declined_golds(project: int) -> str:
-    """The name under which the items are kept that shall not be suggested as gold."""
+    """The name under which the items are kept that are not to be suggested as gold."""
     return f"gold-declined:{project}"

@@ -172,7 +172,7 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
 
 
 class SnapshotCache:
-    """The snapshots in memory, one a project, loaded anew when its version has grown."""
+    """The snapshots in memory, one a project, loaded again when its version has grown."""
 
     def __init__(self) -> None:
         self._kept: dict[int, ProjectSnapshot] = {}

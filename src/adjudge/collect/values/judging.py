@@ -130,7 +130,7 @@ class Page:
     others: tuple[str, ...]
     answers: tuple[Answer, ...] = ()  # saved or, in training, already given
     feedback: tuple[Feedback, ...] = ()  # in training: mistakes already made on this page
-    why: str = ""  # of a refresher: why this training comes in the midst of work
+    why: str = ""  # of a refresher: why this training comes in the middle of work
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -338,7 +338,7 @@ class Regrade:
     """What an edit of gold changed."""
 
     item: str
-    answers: int  # answers graded anew
+    answers: int  # answers graded again
     changed: int  # of them, now graded otherwise
     judges: int  # whose tallies changed
     unblocked: tuple[str, ...] = ()

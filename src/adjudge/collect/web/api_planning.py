@@ -54,7 +54,7 @@ class ApproveIn(ApiInput):
 
 
 class DeclineIn(ApiInput):
-    """An item that shall not be suggested as gold, or may be again."""
+    """An item that is not to be suggested as gold, or may be again."""
 
     item: Name
     again: bool = False
@@ -80,7 +80,7 @@ class DesignOut(ApiOutput):
 
 
 class DeclinedOut(ApiOutput):
-    """An item that shall not be suggested as gold."""
+    """An item that is not to be suggested as gold."""
 
     item: str
 

@@ -396,7 +396,7 @@ def list_golds(request: Request, project: Slug) -> Response:
 
 @router.patch("/projects/{project}/golds", response_model=Regrade)
 def edit_gold(request: Request, project: Slug, body: GoldEdit) -> Response:
-    """Change a gold, and grade every answer to it anew."""
+    """Change a gold, and grade every answer to it again."""
     given = body.model_dump()
     return send(services_of(request, project).gold.edit(project, given.pop("item"), **given))
 

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from adjudge.collect.experiments.arms import PRESETS, preset_arms, read_arms
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
 from adjudge.collect.values.project import Arm
-from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.forms import SentForm
 from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go
 from adjudge.errors import Refused
@@ -119,13 +118,8 @@ def _as_text(known: Sequence[Arm]) -> str:
 
 
 @router.post("")
-async def set_arms(request: Request, project: str) -> Response:
+def set_arms(request: Request, project: str, form: SentForm) -> Response:
     """Set the arms, by a preset or as written."""
-    form = await read_form(request)
-    return await run_in_threadpool(_set_arms, request, project, form)
-
-
-def _set_arms(request: Request, project: str, form: Form) -> Response:
     services = require_login(request).services
     labels = services.projects.get(project).labels
     gold = services.exports.get_gold(project)

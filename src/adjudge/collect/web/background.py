@@ -52,7 +52,7 @@ class Background:
         self._thread.start()
 
     def stop(self) -> None:
-        """End, and end a fit that is under way: it is made anew after the next start."""
+        """End, and end a fit that is under way: it is made again after the next start."""
         self._stop.set()
         child = self._child
         if child is not None and child.poll() is None:

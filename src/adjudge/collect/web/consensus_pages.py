@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.web.forms import read_form
+from adjudge.collect.web.forms import SentForm
 from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
@@ -58,10 +57,9 @@ def fits(request: Request, project: str) -> Response:
 
 
 @router.post("")
-async def ask(request: Request, project: str) -> Response:
+def ask(request: Request, project: str, form: SentForm) -> Response:
     """Ask for a fit of a model."""
-    form = await read_form(request)
-    who = await run_in_threadpool(require_login, request)
+    who = require_login(request)
     model = form.need("model", most=100)
-    await run_in_threadpool(refit.ask, who.services, project, model)
+    refit.ask(who.services, project, model)
     return go(request, f"/projects/{project}/consensus?model={model}&done=asked")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from fastapi import Depends
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -65,6 +67,10 @@ async def read_form(request: Request) -> Form:
         return await _taken(data, state.settings.upload_bytes)
     finally:
         await data.close()
+
+
+SentForm = Annotated[Form, Depends(read_form)]  # of a route that runs in a thread
+PROVEN = Depends(read_form)  # of a route that needs nothing of the form but its proof
 
 
 async def _taken(data: FormData, most: int) -> Form:

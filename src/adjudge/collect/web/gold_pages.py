@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.gold.design import GoldDesign
 from adjudge.collect.values.project import ROLES, Mix, Role
-from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.forms import PROVEN, SentForm
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
@@ -57,13 +56,8 @@ def _design(
 
 
 @router.post("/design")
-async def split(request: Request, project: str) -> Response:
+def split(request: Request, project: str, form: SentForm) -> Response:
     """Split the gold into training and screening, or show what that would give."""
-    form = await read_form(request)
-    return await run_in_threadpool(_split, request, project, form)
-
-
-def _split(request: Request, project: str, form: Form) -> Response:
     who = require_login(request)
     labels = who.services.projects.get(project).labels
     given: dict[str, Any] = {
@@ -145,13 +139,8 @@ def _suggestions(
 
 
 @router.post("/suggestions")
-async def decide(request: Request, project: str) -> Response:
+def decide(request: Request, project: str, form: SentForm) -> Response:
     """Approve a suggestion, decline it, or take a decline back."""
-    form = await read_form(request)
-    return await run_in_threadpool(_decide, request, project, form)
-
-
-def _decide(request: Request, project: str, form: Form) -> Response:
     who = require_login(request)
     item, what = form.need("item", most=10_000), form.need("do", most=20)
     tried: dict[str, Any] = {
@@ -188,10 +177,9 @@ def _role(text: str) -> Role:
     raise BadSetting("role", text, " or ".join(ROLES))
 
 
-@router.post("/suggestions/fit")
-async def ask(request: Request, project: str) -> Response:
+@router.post("/suggestions/fit", dependencies=[PROVEN])
+def ask(request: Request, project: str) -> Response:
     """Ask for the consensus that suggestions come from."""
-    await read_form(request)
-    who = await run_in_threadpool(require_login, request)
-    await run_in_threadpool(refit.ask, who.services, project, refit.DEFAULT)
+    who = require_login(request)
+    refit.ask(who.services, project, refit.DEFAULT)
     return go(request, f"/projects/{project}/gold/suggestions?done=asked")

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.values.judging import (
@@ -21,7 +20,7 @@ from adjudge.collect.values.judging import (
     ProjectView,
 )
 from adjudge.collect.web import joining
-from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.forms import PROVEN, SentForm
 from adjudge.collect.web.limiting import newcomer
 from adjudge.collect.web.markdown import render
 from adjudge.collect.web.pages import go, is_htmx, money, root
@@ -50,7 +49,7 @@ def work(request: Request, project: str) -> Response:
         return _welcome(request, state.judging.project(project), None)
     try:
         view = state.judging.state(judge)
-    except NotFound:  # the project was deleted, or made anew under the same name
+    except NotFound:  # the project was deleted, or made again under the same name
         state.pages.session(request).forget_judge(project)
         return _welcome(request, state.judging.project(project), None)
     return _next(request, view)
@@ -76,20 +75,19 @@ def _arrived(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
     return go(request, f"/j/{quote(project)}")
 
 
-@router.post("/j/{project}/begin")
-async def begin(request: Request, project: str) -> Response:
+@router.post("/j/{project}/begin", dependencies=[PROVEN])
+def begin(request: Request, project: str) -> Response:
     """Agree, and begin."""
-    await read_form(request)
     state = state_of(request)
     session = state.pages.session(request)
     judge = session.judges.get(project)
     if judge is None:
         arrival = Arrival(project=project, channel="open", key=secrets.token_urlsafe(16))
         admit = newcomer(request, project)
-        view = await run_in_threadpool(state.judging.arrive, arrival, admit=admit)
+        view = state.judging.arrive(arrival, admit=admit)
         judge = view.judge
         session.judge_as(project, judge)
-    await run_in_threadpool(state.judging.consent, judge)
+    state.judging.consent(judge)
     return go(request, f"/j/{quote(project)}")
 
 
@@ -101,42 +99,34 @@ def guidelines(request: Request, project: str) -> Response:
     return _show(request, "judge/guidelines.html", view, None, guidelines=render(view.guidelines))
 
 
-@router.post("/j/{project}/warned")
-async def read_again(request: Request, project: str) -> Response:
+@router.post("/j/{project}/warned", dependencies=[PROVEN])
+def read_again(request: Request, project: str) -> Response:
     """Note that a warned judge has the guidelines read again."""
-    await read_form(request)
     session, judge = _session(request, project)
     session.acknowledge(judge)
     return go(request, f"/j/{quote(project)}")
 
 
-@router.post("/j/{project}/finish")
-async def finish(request: Request, project: str) -> Response:
+@router.post("/j/{project}/finish", dependencies=[PROVEN])
+def finish(request: Request, project: str) -> Response:
     """Stop at the judge's own wish."""
-    await read_form(request)
     _, judge = _session(request, project)
-    await run_in_threadpool(state_of(request).judging.finish, judge)
+    state_of(request).judging.finish(judge)
     return go(request, f"/j/{quote(project)}")
 
 
-@router.post("/j/{project}/more")
-async def more(request: Request, project: str) -> Response:
+@router.post("/j/{project}/more", dependencies=[PROVEN])
+def more(request: Request, project: str) -> Response:
     """Go on after stopping: a page is asked for, which takes them up again."""
-    await read_form(request)
     _, judge = _session(request, project)
-    await run_in_threadpool(state_of(request).judging.page, judge)
+    state_of(request).judging.page(judge)
     return go(request, f"/j/{quote(project)}")
 
 
 @router.post("/j/{project}/pages/{page}")
-async def submit(request: Request, project: str, page: str) -> Response:
+def submit(request: Request, project: str, page: str, form: SentForm) -> Response:
     """Store the answers to a page."""
-    form = await read_form(request)
     _, judge = _session(request, project)
-    return await run_in_threadpool(_submit, request, project, judge, page, form)
-
-
-def _submit(request: Request, project: str, judge: str, page: str, form: Form) -> Response:
     judging = state_of(request).judging
     answers = _answers_of(form.fields)
     try:
@@ -165,23 +155,21 @@ def _incomplete(request: Request, judge: str, rows: list[Any] | tuple[Any, ...])
 
 
 @router.post("/j/{project}/pages/{page}/draft")
-async def draft(request: Request, project: str, page: str) -> Response:
+def draft(request: Request, project: str, page: str, form: SentForm) -> Response:
     """Keep answers that are not yet sent."""
-    form = await read_form(request)
     _, judge = _session(request, project)
     answers = _answers_of(form.fields)
-    await run_in_threadpool(state_of(request).judging.save, judge, page, answers)
+    state_of(request).judging.save(judge, page, answers)
     return Response(status_code=204)
 
 
 @router.post("/j/{project}/pages/{page}/rows/{row}")
-async def train(request: Request, project: str, page: str, row: int) -> Response:
+def train(request: Request, project: str, page: str, row: int, form: SentForm) -> Response:
     """Look at one answer of the training at once."""
-    form = await read_form(request)
     _, judge = _session(request, project)
     state = state_of(request)
     label = form.need(f"label-{row}", most=1_000)
-    outcome = await run_in_threadpool(state.judging.answer_training, judge, page, row, label)
+    outcome = state.judging.answer_training(judge, page, row, label)
     shown = state.pages.render(request, "judge/feedback.html", feedback=outcome.feedback[0])
     return HTMLResponse(shown)
 
@@ -237,12 +225,11 @@ def _miss(entry: Feedback, group: Any, row: Any) -> dict[str, Any]:
 
 
 @router.post("/j/{project}/pages/{page}/contest")
-async def contest(request: Request, project: str, page: str) -> Response:
+def contest(request: Request, project: str, page: str, form: SentForm) -> Response:
     """Disagree with a gold."""
-    form = await read_form(request)
     _, judge = _session(request, project)
     row, text = form.number("row"), form.need("text", most=_COMMENT)
-    await run_in_threadpool(state_of(request).judging.contest, judge, page, row, text)
+    state_of(request).judging.contest(judge, page, row, text)
     return go(request, f"/j/{quote(project)}/pages/{quote(page)}")
 
 

@@ -27,7 +27,7 @@ _DONE = {
     "blocked": "The judge is blocked; their judgments are untrusted, and their items open again.",
     "unblocked": "The judge is unblocked, and their judgments count again.",
     "imported": "The files are imported.",
-    "gold": "The gold is changed, and every answer to it graded anew.",
+    "gold": "The gold is changed, and every answer to it graded again.",
     "settled": "The judge will see your answer.",
     "designed": "Every gold has one role now: training or screening.",
     "approved": "The item is gold now, and given out as work no more.",

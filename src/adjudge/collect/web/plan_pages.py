@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from adjudge.collect.consensus import planner
 from adjudge.collect.consensus.planner import ProjectPlan, Wish
-from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.forms import PROVEN, SentForm
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
 from adjudge.errors import BadSetting, Refused
@@ -123,13 +122,8 @@ def _show(
 
 
 @router.post("")
-async def ask(request: Request, project: str) -> Response:
+def ask(request: Request, project: str, form: SentForm) -> Response:
     """Ask for a plan."""
-    form = await read_form(request)
-    return await run_in_threadpool(_ask, request, project, form)
-
-
-def _ask(request: Request, project: str, form: Form) -> Response:
     who = require_login(request)
     names = ("accuracy", "pay_per_page", "gold_share")
     given = {name: form.text(name, most=20) for name in names}
@@ -155,14 +149,9 @@ def _number(name: str, text: str) -> float:
     return value
 
 
-@router.post("/use")
-async def use(request: Request, project: str) -> Response:
+@router.post("/use", dependencies=[PROVEN])
+def use(request: Request, project: str) -> Response:
     """Change the policy to what the plan recommends."""
-    await read_form(request)
-    return await run_in_threadpool(_use, request, project)
-
-
-def _use(request: Request, project: str) -> Response:
     services = require_login(request).services
     plan = planner.plan_of(services, project)
     if plan is None or plan.per_item is None:

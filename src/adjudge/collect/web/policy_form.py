@@ -36,7 +36,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "screening_mix": ("Labels of hidden gold", "any, uniform, or shares"),
     "gold_runs_out": ("When a judge has seen all gold", ""),
     "feedback": ("Tell a judge what they missed", ""),
-    "trust": ("How trust is reckoned", "share: right among seen; beta: posterior."),
+    "trust": ("How trust is measured", "share: right among seen; beta: posterior."),
     "warn_below": ("Warn below", "Accuracy on gold, from 0 to 1."),
     "block_below": ("Block below", "After a warning."),
     "confidence": ("How sure to be, with beta", "From 0 to 1."),

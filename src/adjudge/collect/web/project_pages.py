@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, Response
 from adjudge.collect.managing.panels import entry_link
 from adjudge.collect.values.requesting import PROJECT_STATES
 from adjudge.collect.web import uploading
-from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.forms import Form, SentForm, read_form
 from adjudge.collect.web.joining import dry_run_link, origin
 from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go, root
@@ -48,11 +48,10 @@ def _overview(
 
 
 @router.post("/dry-run")
-async def dry_run(request: Request, project: str) -> Response:
+def dry_run(request: Request, project: str, form: SentForm) -> Response:
     """Go the way of a judge, without anything counting."""
-    form = await read_form(request)
-    who = await run_in_threadpool(require_login, request)
-    await run_in_threadpool(who.services.projects.get, project)  # theirs, or it is not there
+    who = require_login(request)
+    who.services.projects.get(project)  # theirs, or it is not there
     link = dry_run_link(request, project, form.text("arm", most=200))
     return go(request, link.removeprefix(origin(request) + root(request)))
 
@@ -67,14 +66,13 @@ def progress(request: Request, project: str) -> Response:
 
 
 @router.post("/state")
-async def set_state(request: Request, project: str) -> Response:
+def set_state(request: Request, project: str, form: SentForm) -> Response:
     """Open, pause or close the project."""
-    form = await read_form(request)
-    who = await run_in_threadpool(require_login, request)
+    who = require_login(request)
     wanted = form.need("state", most=20)
     for state in PROJECT_STATES:
         if state == wanted:
-            await run_in_threadpool(who.services.projects.set_state, project, state)
+            who.services.projects.set_state(project, state)
             return go(request, f"/projects/{project}?done=state")
     raise Refused("bad-form", f"state = {wanted!r}: wanted {', '.join(PROJECT_STATES)}")
 
@@ -118,24 +116,18 @@ def judge(request: Request, project: str, judge: str) -> Response:
 
 
 @router.post("/judges/{judge}/block")
-async def block(request: Request, project: str, judge: str) -> Response:
+def block(request: Request, project: str, judge: str, form: SentForm) -> Response:
     """Block a judge by hand."""
-    form = await read_form(request)
-    who = await run_in_threadpool(require_login, request)
-    await run_in_threadpool(
-        who.services.judges.block, project, judge, form.text("reason", most=1_000)
-    )
+    who = require_login(request)
+    who.services.judges.block(project, judge, form.text("reason", most=1_000))
     return go(request, f"/projects/{project}/judges/{judge}?done=blocked")
 
 
 @router.post("/judges/{judge}/unblock")
-async def unblock(request: Request, project: str, judge: str) -> Response:
+def unblock(request: Request, project: str, judge: str, form: SentForm) -> Response:
     """Unblock a judge."""
-    form = await read_form(request)
-    who = await run_in_threadpool(require_login, request)
-    await run_in_threadpool(
-        who.services.judges.unblock, project, judge, form.text("reason", most=1_000)
-    )
+    who = require_login(request)
+    who.services.judges.unblock(project, judge, form.text("reason", most=1_000))
     return go(request, f"/projects/{project}/judges/{judge}?done=unblocked")
 
 
@@ -180,13 +172,8 @@ def show_gold(request: Request, project: str) -> Response:
 
 
 @router.post("/gold")
-async def edit_gold(request: Request, project: str) -> Response:
-    """Change a gold; every answer to it is graded anew."""
-    form = await read_form(request)
-    return await run_in_threadpool(_edit_gold, request, project, form)
-
-
-def _edit_gold(request: Request, project: str, form: Form) -> Response:
+def edit_gold(request: Request, project: str, form: SentForm) -> Response:
+    """Change a gold; every answer to it is graded again."""
     services = require_login(request).services
     services.gold.edit(
         project,
@@ -200,13 +187,8 @@ def _edit_gold(request: Request, project: str, form: Form) -> Response:
 
 
 @router.post("/contests/{contest}")
-async def settle(request: Request, project: str, contest: int) -> Response:
+def settle(request: Request, project: str, contest: int, form: SentForm) -> Response:
     """Answer a judge who disagreed."""
-    form = await read_form(request)
-    return await run_in_threadpool(_settle, request, project, contest, form)
-
-
-def _settle(request: Request, project: str, contest: int, form: Form) -> Response:
     services = require_login(request).services
     upheld = form.need("upheld", most=5) == "yes"
     services.gold.settle(project, contest, upheld=upheld, answer=form.text("answer", most=2_000))

@@ -8,12 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import IO
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.web import policy_form
-from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.forms import PROVEN, SentForm
 from adjudge.collect.web.joining import invite_link
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
@@ -51,13 +50,8 @@ def _settings(who: LoggedIn, project: str, problem: str = "", status: int = 200)
 
 
 @router.post("/settings/policy")
-async def set_policy(request: Request, project: str) -> Response:
+def set_policy(request: Request, project: str, form: SentForm) -> Response:
     """Change the policy."""
-    form = await read_form(request)
-    return await run_in_threadpool(_set_policy, request, project, form)
-
-
-def _set_policy(request: Request, project: str, form: Form) -> Response:
     who = require_login(request)
     policy, _ = who.services.projects.get_policy(project)
     try:
@@ -70,32 +64,25 @@ def _set_policy(request: Request, project: str, form: Form) -> Response:
 
 
 @router.post("/settings/panel")
-async def set_panel(request: Request, project: str) -> Response:
+def set_panel(request: Request, project: str, form: SentForm) -> Response:
     """Set what a panel asks for."""
-    form = await read_form(request)
-    who = await run_in_threadpool(require_login, request)
-    await run_in_threadpool(who.services.projects.use_panel, project, form.need("panel", most=40))
+    who = require_login(request)
+    who.services.projects.use_panel(project, form.need("panel", most=40))
     return go(request, f"/projects/{project}/settings?done=panel")
 
 
 @router.post("/settings/guidelines")
-async def set_guidelines(request: Request, project: str) -> Response:
+def set_guidelines(request: Request, project: str, form: SentForm) -> Response:
     """Replace the guidelines."""
-    form = await read_form(request)
-    who = await run_in_threadpool(require_login, request)
+    who = require_login(request)
     text = form.text("guidelines", most=200_000)
-    await run_in_threadpool(who.services.projects.set_guidelines, project, text)
+    who.services.projects.set_guidelines(project, text)
     return go(request, f"/projects/{project}/settings?done=guidelines")
 
 
 @router.post("/settings/invites")
-async def invite(request: Request, project: str) -> Response:
+def invite(request: Request, project: str, form: SentForm) -> Response:
     """Make an invitation for each line."""
-    form = await read_form(request)
-    return await run_in_threadpool(_invite, request, project, form)
-
-
-def _invite(request: Request, project: str, form: Form) -> Response:
     services = require_login(request).services
     notes = [line.strip()[:200] for line in form.need("notes").splitlines() if line.strip()]
     if len(notes) > _MOST_INVITES:
@@ -106,24 +93,22 @@ def _invite(request: Request, project: str, form: Form) -> Response:
     return go(request, f"/projects/{project}/settings?done=invited#invites")
 
 
-@router.post("/settings/invites/{invite}/revoke")
-async def revoke_invite(request: Request, project: str, invite: str) -> Response:
+@router.post("/settings/invites/{invite}/revoke", dependencies=[PROVEN])
+def revoke_invite(request: Request, project: str, invite: str) -> Response:
     """Revoke an invitation."""
-    await read_form(request)
-    who = await run_in_threadpool(require_login, request)
-    await run_in_threadpool(who.services.judges.revoke_invite, project, invite)
+    who = require_login(request)
+    who.services.judges.revoke_invite(project, invite)
     return go(request, f"/projects/{project}/settings?done=invite-void#invites")
 
 
 @router.post("/delete")
-async def delete(request: Request, project: str) -> Response:
+def delete(request: Request, project: str, form: SentForm) -> Response:
     """Delete the project, once its name is typed."""
-    form = await read_form(request)
-    who = await run_in_threadpool(require_login, request)
-    known = await run_in_threadpool(who.services.projects.get, project)
+    who = require_login(request)
+    known = who.services.projects.get(project)
     if form.text("name", most=1_000) != known.name.strip():
         raise Refused("bad-form", "the name that was typed is not the name of the project")
-    await run_in_threadpool(who.services.projects.delete, project)
+    who.services.projects.delete(project)
     return go(request, "/projects?done=deleted")
 
 

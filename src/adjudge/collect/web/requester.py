@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from adjudge.collect.values.project import Project
 from adjudge.collect.web import uploading
-from adjudge.collect.web.forms import Form, read_form
+from adjudge.collect.web.forms import PROVEN, Form, SentForm, read_form
 from adjudge.collect.web.login import (
     LoggedIn,
     password_stamp,
@@ -57,13 +57,8 @@ def _setup(request: Request, token: str, name: str, problem: str, status: int = 
 
 
 @router.post("/setup/{token}")
-async def set_up(request: Request, token: str) -> Response:
+def set_up(request: Request, token: str, form: SentForm) -> Response:
     """Make the first requester."""
-    form = await read_form(request)
-    return await run_in_threadpool(_set_up, request, token, form)
-
-
-def _set_up(request: Request, token: str, form: Form) -> Response:
     services, attempts = state_of(request).services, state_of(request).attempts
     name = form.text("name", most=200)
     address = _address(request)
@@ -111,13 +106,8 @@ def _login(request: Request, name: str, problem: str, after: str, status: int = 
 
 
 @router.post("/login")
-async def log_in(request: Request) -> Response:
+def log_in(request: Request, form: SentForm) -> Response:
     """Log in; guesses are counted, by name and by address."""
-    form = await read_form(request)
-    return await run_in_threadpool(_log_in, request, form)
-
-
-def _log_in(request: Request, form: Form) -> Response:
     state = state_of(request)
     name, after = form.text("name", most=200), form.text("next", most=500)
     who = (f"name:{name.casefold()}", _address(request))
@@ -155,10 +145,9 @@ def _address(request: Request) -> str:
     return f"address:{request.client.host if request.client else ''}"
 
 
-@router.post("/logout")
-async def log_out(request: Request) -> Response:
+@router.post("/logout", dependencies=[PROVEN])
+def log_out(request: Request) -> Response:
     """Log out."""
-    await read_form(request)
     state_of(request).pages.session(request).log_out()
     return go(request, "/login")
 
@@ -183,13 +172,8 @@ def _account(who: LoggedIn, *, secret: str = "", problem: str = "", status: int 
 
 
 @router.post("/account/password")
-async def change_password(request: Request) -> Response:
+def change_password(request: Request, form: SentForm) -> Response:
     """Change one's own password; every other session of theirs ends."""
-    form = await read_form(request)
-    return await run_in_threadpool(_change_password, request, form)
-
-
-def _change_password(request: Request, form: Form) -> Response:
     who = require_login(request)
     name = (f"name:{who.requester.name.casefold()}",)
     _check_attempts(request, *name)
@@ -209,13 +193,8 @@ def _change_password(request: Request, form: Form) -> Response:
 
 
 @router.post("/account/tokens")
-async def make_token(request: Request) -> Response:
+def make_token(request: Request, form: SentForm) -> Response:
     """Make an API token, and show its secret this once."""
-    form = await read_form(request)
-    return await run_in_threadpool(_make_token, request, form)
-
-
-def _make_token(request: Request, form: Form) -> Response:
     who = require_login(request)
     days = form.text("days", most=6)
     if days and not days.isdecimal():
@@ -237,24 +216,18 @@ def _make_token(request: Request, form: Form) -> Response:
     return _account(who, secret=secret)
 
 
-@router.post("/account/tokens/{token}/revoke")
-async def revoke_token(request: Request, token: str) -> Response:
+@router.post("/account/tokens/{token}/revoke", dependencies=[PROVEN])
+def revoke_token(request: Request, token: str) -> Response:
     """Revoke an API token."""
-    await read_form(request)
-    who = await run_in_threadpool(require_login, request)
-    await run_in_threadpool(who.services.accounts.revoke_token, token)
+    who = require_login(request)
+    who.services.accounts.revoke_token(token)
     state_of(request).tokens.forget()
     return go(request, "/account?done=token-void")
 
 
 @router.post("/account/requesters")
-async def add_requester(request: Request) -> Response:
+def add_requester(request: Request, form: SentForm) -> Response:
     """Let somebody else log in, as an admin may."""
-    form = await read_form(request)
-    return await run_in_threadpool(_add_requester, request, form)
-
-
-def _add_requester(request: Request, form: Form) -> Response:
     who = require_login(request)
     try:
         who.services.accounts.add(
@@ -336,14 +309,9 @@ def _create(request: Request, form: Form) -> Response:
     return go(request, f"/projects/{made.slug}?done=made")
 
 
-@router.post("/projects/starter")
-async def make_starter(request: Request) -> Response:
+@router.post("/projects/starter", dependencies=[PROVEN])
+def make_starter(request: Request) -> Response:
     """Make the starter project, to look around in."""
-    await read_form(request)
-    return await run_in_threadpool(_make_starter, request)
-
-
-def _make_starter(request: Request) -> Response:
     from adjudge.collect import starter
 
     who = require_login(request)

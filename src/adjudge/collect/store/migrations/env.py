@@ -10,6 +10,6 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
     transactional_ddl=True,
-    render_as_batch=True,  # SQLite alters a table by making it anew
+    render_as_batch=True,  # SQLite alters a table by making it again
 )
 context.run_migrations()
