@@ -87,7 +87,7 @@ def test_ten_thousand_answers_are_regraded_exactly(sqlite: Database) -> None:
     (gold,) = bench.rows(sa.select(schema.golds))
     (page,) = bench.rows(sa.select(schema.pages))
     count = 10_000
-    dossier_line = bench.rows(sa.select(schema.log).where(schema.log.c.event == "arrived"))[0]
+    arrived = bench.rows(sa.select(schema.log).where(schema.log.c.event == "arrived"))[0]
     with sqlite.engine.connect() as on, on.begin():
         given = on.execute(sa.select(schema.judges).where(schema.judges.c.public == judge)).one()
         base = {key: value for key, value in given._mapping.items() if key != "id"}
@@ -113,7 +113,7 @@ def test_ten_thousand_answers_are_regraded_exactly(sqlite: Database) -> None:
                 for n, who in enumerate(ids)
             ],
         )  # fmt: skip
-        head = {key: value for key, value in dossier_line._mapping.items() if key != "id"}
+        head = {key: value for key, value in arrived._mapping.items() if key != "id"}
         lines = []
         for who in ids:
             lines.append({**head, "judge": who})
