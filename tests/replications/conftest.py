@@ -11,9 +11,8 @@ import pyarrow as pa
 import pytest
 
 from adjudge.models.model import Progress, Step
-from adjudge.replications.cells import Cell
-from adjudge.replications.registry import named
-from adjudge.replications.replication import Claim, Figure, Part, Result, Setup, Table
+from adjudge.replications import named
+from adjudge.replications.replication import Cell, Claim, Figure, Part, Result, Setup, Table
 from adjudge.replications.running import run
 
 

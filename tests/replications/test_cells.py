@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from adjudge.replications.cells import Cell, cell_table, markdown
+from adjudge.replications.replication import Cell, cell_table, markdown
 
 NEAR = Cell(row="a", column="x", published=0.50, obtained=0.51, sd=0.01)
 FAR = Cell(row="b", column="x", published=0.60, obtained=0.51, sd=0.01)

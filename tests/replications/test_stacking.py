@@ -9,8 +9,15 @@ from adjudge.models.dawid_skene import DawidSkene
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.single_confusion import SingleConfusion
-from adjudge.replications.spectrum import DAWID_SKENE, HYBRID, SINGLE, VOTE, Spectrum
-from adjudge.replications.stacking import as_one_judge, stacked
+from adjudge.replications.truelabel.models import (
+    DAWID_SKENE,
+    HYBRID,
+    SINGLE,
+    VOTE,
+    Spectrum,
+    as_one_judge,
+    stacked,
+)
 from adjudge.simulation import three_judges
 
 MADE = [three_judges(60, seed) for seed in (11, 12, 13)]

@@ -12,28 +12,26 @@ from adjudge.errors import BadSetting
 from adjudge.replications.replication import Result, Setup
 from adjudge.replications.running import run
 from adjudge.replications.training import (
+    ACCURACY,
     GOLDS,
     MIX,
     POLICY,
+    PRECISION,
+    RECALL,
     REPLICATION,
     TABLE_1,
     TABLE_2,
+    measures,
+    trusted_judgments,
 )
-from adjudge.replications.training_crowd import (
+from adjudge.replications.training.crowd import (
     LABELS,
     Assumptions,
     arrivals,
     material,
     run_experiment,
 )
-from adjudge.replications.training_desk import ArmDesk, Shown
-from adjudge.replications.training_outcomes import (
-    ACCURACY,
-    PRECISION,
-    RECALL,
-    measures,
-    trusted_judgments,
-)
+from adjudge.replications.training.desk import ArmDesk, Shown
 from adjudge.simulation.behaviours import Clicker, Ethical, LabelSpammer
 from adjudge.simulation.visits import visit
 

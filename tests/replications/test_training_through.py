@@ -10,10 +10,21 @@ import pytest
 
 from adjudge.collect.rules.golds import GoldCard, choose_training
 from adjudge.replications.replication import Setup
-from adjudge.replications.training import ARMS, GOLDS, POLICY, TABLE_1, UNIFORM
-from adjudge.replications.training_crowd import LABELS
-from adjudge.replications.training_outcomes import ACCURACY, CAME, PASSED, PRECISION, RECALL, VOTE
-from adjudge.replications.training_through import (
+from adjudge.replications.training import (
+    ACCURACY,
+    ARMS,
+    CAME,
+    GOLDS,
+    PASSED,
+    POLICY,
+    PRECISION,
+    RECALL,
+    TABLE_1,
+    UNIFORM,
+    VOTE,
+)
+from adjudge.replications.training.crowd import LABELS
+from adjudge.replications.training.through import (
     MAIN,
     NONE,
     POOL,

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from adjudge.replications.replication import Result, Setup
-from adjudge.replications.truelabel import PREVALENCE, REPLICATION, SIZES
-from adjudge.replications.truelabel_runs import thinned
+from adjudge.replications.truelabel import PREVALENCE, REPLICATION, SIZES, thinned
 from adjudge.simulation import monitoring_panel
 
 pytestmark = pytest.mark.slow

@@ -109,15 +109,15 @@ def run(
 
 def _chosen(paper: list[str], through_server: bool) -> list[Replication]:
     """The papers that are named; one of them may go through the real server instead."""
-    from adjudge.replications.registry import PAPERS, named
+    from adjudge.replications import PAPERS, named
 
     if not through_server:
         return [named(name) for name in (PAPERS if "all" in paper else dict.fromkeys(paper))]
     if list(paper) != ["training"]:
         raise BadSetting("--through-server", " ".join(paper), "the paper training alone")
-    from adjudge.replications import training_through
+    from adjudge.replications.training import through
 
-    return [training_through.REPLICATION]
+    return [through.REPLICATION]
 
 
 def _check_folder(output: Path | None) -> None:
@@ -172,8 +172,8 @@ def _grid(table: Table) -> Any:
 
 
 def _document(result: Result) -> dict[str, Any]:
-    from adjudge.replications.cells import cell_table
     from adjudge.replications.pages import differences
+    from adjudge.replications.replication import cell_table
 
     return {
         "paper": result.paper,

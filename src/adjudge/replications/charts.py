@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adjudge.replications.cells import Cell, cell_table
-from adjudge.replications.replication import Figure
+from adjudge.replications.replication import Cell, Figure, cell_table
 
 _ROW = 22  # height of a row of dots
 

@@ -8,8 +8,16 @@ from pathlib import Path
 
 from adjudge.data.formats.files import writing, written_whole
 from adjudge.data.formats.tables import write_csv
-from adjudge.replications.cells import Cell, cell_table, markdown
-from adjudge.replications.replication import Claim, Figure, Result, Setup, Table
+from adjudge.replications.replication import (
+    Cell,
+    Claim,
+    Figure,
+    Result,
+    Setup,
+    Table,
+    cell_table,
+    markdown,
+)
 
 VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
 MEGABYTE = 1e6

@@ -1,7 +1,8 @@
 """What a replication is: parts that can be stopped and gone on with, gathered into a result.
 
-A paper is one file of this folder with a constant ``REPLICATION``, an object of the protocol
-``Replication``, and one line in ``registry.py``. Its work goes in two steps:
+A paper is a folder beside this file: the published values and the run in its ``__init__.py``, with
+a constant ``REPLICATION``, an object of the protocol ``Replication``; tables, figures and claims in
+its ``result.py``; and one line in ``PAPERS``. Its work goes in two steps:
 
 1. ``parts(setup)`` names the units of work, some seconds to a minute each. A part's ``work`` gets a
    ``Progress`` (or None) and gives plain JSON: dicts with text keys, lists, text, numbers,
@@ -26,14 +27,108 @@ Altair is imported inside ``chart`` functions only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
+
+import numpy as np
+import pyarrow as pa
 
 from adjudge.errors import BadSetting
 from adjudge.models.model import Progress
-from adjudge.replications.cells import Cell
+
+_SAME = 1e-12  # an sd that only rounding makes
+_ROUNDED = 5e-4  # published values have three digits: nearer than this is the same
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One published value beside the mean and sd obtained; NaN where nothing was published."""
+
+    row: str
+    column: str
+    published: float
+    obtained: float
+    sd: float
+    note: str = ""
+    digits: int | None = None  # to show; None: as many as its table
+
+    @classmethod
+    def over(
+        cls,
+        row: str,
+        column: str,
+        values: Sequence[float],
+        *,
+        published: float = math.nan,
+        note: str = "",
+    ) -> Self:
+        """A cell from the values of several seeds: their mean and sd, NaN from fewer than two."""
+        found = np.asarray(values, dtype=np.float64)
+        sd = float(found.std(ddof=1)) if len(found) > 1 else math.nan
+        return cls(
+            row=row,
+            column=column,
+            published=published,
+            obtained=float(found.mean()) if len(found) else math.nan,
+            sd=0.0 if sd < _SAME else sd,
+            note=note,
+        )
+
+    @property
+    def differs(self) -> bool:
+        """Whether the published value lies more than two sd from what was obtained."""
+        if any(map(math.isnan, (self.published, self.obtained, self.sd))):
+            return False
+        return abs(self.published - self.obtained) > max(2 * self.sd, _ROUNDED)
+
+    def difference(self, digits: int = 3) -> str:
+        """A sentence on how far published and obtained lie apart."""
+        digits = self.digits if self.digits is not None else digits
+        gap = self.obtained - self.published
+        sds = f", {abs(gap) / self.sd:.1f} sd" if self.sd > 0 else ""
+        return (
+            f"{self.row}, {self.column}: obtained {self.obtained:.{digits}f}, "
+            f"published {self.published:.{digits}f}: "
+            f"{'higher' if gap > 0 else 'lower'} by {abs(gap):.{digits}f}{sds}."
+        )
+
+
+def cell_table(cells: Iterable[Cell]) -> Any:
+    """Cells as an Arrow table."""
+    rows = list(cells)
+    names = ("row", "column", "published", "obtained", "sd", "note")
+    return pa.table({name: [getattr(cell, name) for cell in rows] for name in names})
+
+
+def markdown(cells: Iterable[Cell], digits: int = 3) -> str:
+    """A table for people: ``obtained ± sd (published)`` in each cell."""
+    rows = list(cells)
+    columns = list(dict.fromkeys(cell.column for cell in rows))
+    lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
+    for name in dict.fromkeys(cell.row for cell in rows):
+        found = {cell.column: cell for cell in rows if cell.row == name}
+        lines.append(
+            f"| {name} | "
+            + " | ".join(shown(found.get(column), digits) for column in columns)
+            + " |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def shown(cell: Cell | None, digits: int = 3) -> str:
+    """A cell for people: ``obtained ± sd (published) note``, a dash where there is nothing."""
+    if cell is None or math.isnan(cell.obtained):
+        return "–"
+    digits = cell.digits if cell.digits is not None else digits
+    text = f"{cell.obtained:.{digits}f}"
+    if cell.sd > 0:  # else it is the same for all seeds, or there is one alone
+        text += f" ± {cell.sd:.{digits}f}"
+    if not math.isnan(cell.published):
+        text += f" ({cell.published:.{digits}f})"
+    return f"{text} {cell.note}".strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +136,7 @@ class Setup:
     """What a person asks for: quick or full, how many seeds, where the real data are."""
 
     quick: bool = False
-    seeds: int | None = None  # None: as many as the paper's file says
+    seeds: int | None = None  # None: as many as the paper's run says
     data: Path | None = None  # None: ADJUDGE_DATA, or ../shared/data
 
     def __post_init__(self) -> None:
@@ -109,9 +204,9 @@ class Claim:
 class Result:
     """A paper replicated: tables, figures, claims, and what it took."""
 
-    paper: str
-    title: str
-    source: str
+    paper: str = ""  # filled in by the runner, with title and source
+    title: str = ""
+    source: str = ""
     command: str = ""  # what the page says it was made by, after ``adjudge replicate``; the paper
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
@@ -121,6 +216,11 @@ class Result:
     busy: float = float("nan")  # seconds of all cores together
     memory: float = float("nan")  # bytes, the greatest of the parts
     parts: Mapping[str, float] = field(default_factory=dict)  # seconds of each
+
+
+def results_of(kind: str, partials: Mapping[str, Any]) -> list[Any]:
+    """The results of the parts of one kind, by how their names begin, in the order they ran."""
+    return [result for name, result in partials.items() if name.startswith(kind)]
 
 
 class Replication(Protocol):

@@ -58,6 +58,9 @@ def run(
     result = replication.gather(setup, {name: found.result for name, found in done.items()})
     return replace(
         result,
+        paper=replication.name,
+        title=replication.title,
+        source=replication.source,
         seconds=sum(found.seconds for found in done.values()),
         busy=sum(found.busy for found in done.values()),
         memory=max((found.memory for found in done.values()), default=float("nan")),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.errors import BadSetting
-from adjudge.replications.training_desk import ArmDesk, Shown
+from adjudge.replications.training.desk import ArmDesk, Shown
 from adjudge.simulation.behaviours import (
     Behaviour,
     Clicker,

@@ -10,19 +10,25 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.replications.cells import Cell
-from adjudge.replications.replication import Figure, Replication, Result, Table
-from adjudge.replications.spectrum import DAWID_SKENE, HYBRID, MODELS, VOTE
-from adjudge.replications.truelabel import ACCURACY, DIAGONALS, KAPPA, OTHER_PANELS, PREVALENCE
-from adjudge.replications.truelabel_charts import (
+from adjudge.replications.replication import Cell, Figure, Result, Table
+from adjudge.replications.truelabel import (
+    ACCURACY,
+    DIAGONALS,
+    KAPPA,
+    MEMORY,
+    MEMORYLESS,
+    OTHER_PANELS,
+    PREVALENCE,
+)
+from adjudge.replications.truelabel.charts import (
     by_mode,
     by_size,
     matrices,
     panel,
     prevalence,
 )
-from adjudge.replications.truelabel_claims import claims
-from adjudge.replications.truelabel_runs import MEMORY, MEMORYLESS
+from adjudge.replications.truelabel.claims import claims
+from adjudge.replications.truelabel.models import DAWID_SKENE, HYBRID, MODELS, VOTE
 from adjudge.simulation.panels import GRADES, monitoring_panel
 
 _MODES = (MEMORYLESS, MEMORY)
@@ -53,13 +59,10 @@ class Found:
         return cls(synthetic, ratings["panel"], ratings["web"], others)
 
 
-def gathered(paper: Replication, partials: Mapping[str, Any]) -> Result:
+def gathered(partials: Mapping[str, Any]) -> Result:
     """Figures 3 to 7, and what the paper says of them."""
     found = Found.of(partials)
     return Result(
-        paper=paper.name,
-        title=paper.title,
-        source=paper.source,
         tables=_tables(found),
         figures=_figures(found),
         claims=claims(found.synthetic, found.panel, found.others, found.web),

@@ -13,27 +13,31 @@ import pyarrow as pa
 
 from adjudge.evaluation.significance import paired_t_test, rank_methods
 from adjudge.evaluation.tuning import ALPHAS
-from adjudge.replications.cells import Cell
 from adjudge.replications.charts import beside, curves
 from adjudge.replications.pmf import ALPHA, PUBLISHED, RANK, RIDGE, RIDGES, VARIANTS
-from adjudge.replications.replication import Claim, Figure, Replication, Result, Setup, Table
+from adjudge.replications.replication import (
+    Cell,
+    Claim,
+    Figure,
+    Result,
+    Setup,
+    Table,
+    results_of,
+)
 
 Outcomes = dict[str, list[dict[str, float]]]  # method: split: ACC, SPE, coverage, covered
 
 
-def gathered(paper: Replication, setup: Setup, partials: Mapping[str, Any]) -> Result:
+def gathered(setup: Setup, partials: Mapping[str, Any]) -> Result:
     """Table 1, its variants, the models in the same terms, the choice of D and lambda, alpha."""
-    splits = [part for name, part in partials.items() if name.startswith("split")]
+    splits = results_of("split", partials)
     outcomes: Outcomes = dict(partials["unsupervised"])
     for name in splits[0]["methods"]:
         outcomes[name] = [split["methods"][name] for split in splits]
     alphas = {name: [split["alpha"][name] for split in splits] for name in splits[0]["alpha"]}
-    tried = [entry for name, part in partials.items() if name.startswith("rank") for entry in part]
+    tried = [entry for part in results_of("rank", partials) for entry in part]
     seven = _cells({name: outcomes[name] for name in PUBLISHED}, alphas)
     return Result(
-        paper=paper.name,
-        title=paper.title,
-        source=paper.source,
         tables=[
             Table(
                 name="table-1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjudge.replications.spectrum import MODELS
+from adjudge.replications.truelabel.models import MODELS
 from adjudge.simulation.panels import GRADES, PREVALENCE
 
 _LABELS = ("1", "2", "3")

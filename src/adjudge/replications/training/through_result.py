@@ -10,26 +10,28 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.replications.cells import Cell
-from adjudge.replications.replication import Claim, Figure, Replication, Result, Table
+from adjudge.replications.replication import Cell, Claim, Figure, Result, Table
 from adjudge.replications.training import (
+    ACCURACY,
     ARMS,
     POLICY,
     UNIFORM,
+    VOTE,
 )
-from adjudge.replications.training_charts import aggregate_chart, gap_chart, strength_chart
-from adjudge.replications.training_outcomes import ACCURACY, VOTE
-from adjudge.replications.training_result import (
+from adjudge.replications.training.result import (
     Runs,
+    aggregate_chart,
     aggregate_data,
     by_arm,
+    gap_chart,
     gap_of,
     gaps_said,
     interval_of,
     paper_tables,
+    strength_chart,
     values,
 )
-from adjudge.replications.training_through import MAIN, NONE, STRENGTHS, THROUGH, TOLD
+from adjudge.replications.training.through import MAIN, NONE, STRENGTHS, THROUGH, TOLD
 
 _SAID = {
     MAIN: "as assumed, with spammers and clickers",
@@ -47,7 +49,7 @@ _CHANCE = 0.05  # p below which a difference is beyond chance
 _DEALS = 9999
 
 
-def gathered(paper: Replication, partials: Mapping[str, Any]) -> Result:
+def gathered(partials: Mapping[str, Any]) -> Result:
     """Everything from the reports of the servers."""
     runs: dict[str, list[Any]] = {name: [] for name in THROUGH}
     held: list[Mapping[str, Any]] = []
@@ -55,9 +57,6 @@ def gathered(paper: Replication, partials: Mapping[str, Any]) -> Result:
         runs[name.rsplit("-seed-", 1)[0]].append(part["arms"])
         held.append(part)
     return Result(
-        paper=paper.name,
-        title=paper.title,
-        source=paper.source,
         command="training --through-server",
         tables=_tables(runs),
         figures=_figures(runs),

@@ -8,9 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.replications.cells import Cell
 from adjudge.replications.charts import beside
-from adjudge.replications.replication import Claim, Replication, Result, Setup, Table
+from adjudge.replications.replication import (
+    Cell,
+    Claim,
+    Result,
+    Setup,
+    Table,
+    results_of,
+)
 from adjudge.replications.zscore import EM, HEADS, NAMES, PUBLISHED, ROWS, SM, cells
 
 Runs = list[Mapping[str, list[list[float]]]]  # seed: row: column: accuracy, gamma
@@ -18,10 +24,10 @@ _FILTERS = tuple(row for row in ROWS if row != "Baseline")
 _MODELS = ("GA, no gold", "BA, no gold", "GA, 5 folds", "BA, 5 folds")
 
 
-def gathered(paper: Replication, setup: Setup, partials: Mapping[str, Any]) -> Result:
+def gathered(setup: Setup, partials: Mapping[str, Any]) -> Result:
     """Figure 1, the EM baseline, the models in the same terms, and what the paper claims."""
-    runs: Runs = [part for name, part in partials.items() if name.startswith("figure-1")]
-    fits = [part for name, part in partials.items() if name.startswith("models")]
+    runs: Runs = results_of("figure-1", partials)
+    fits = results_of("models", partials)
     base = partials["baselines"]
     found = cells(runs)
     tables = [
@@ -56,9 +62,6 @@ def gathered(paper: Replication, setup: Setup, partials: Mapping[str, Any]) -> R
         ),
     ]
     return Result(
-        paper=paper.name,
-        title=paper.title,
-        source=paper.source,
         tables=tables,
         figures=[
             beside(

@@ -1,7 +1,7 @@
 """Le and others (2010) through the real server: five arms, a made crowd, everything over HTTP.
 
 A part is one experiment: a server process of its own at a SQLite file in a temporary folder, a
-project with the paper's labels, mixes and numbers, and the crowd of ``training_crowd`` that comes
+project with the paper's labels, mixes and numbers, and the crowd of ``training.crowd`` that comes
 to it over the API. The server assigns arms, chooses golds, decides on judges, closes items, and
 reports by arm; nothing of it is done here.
 """
@@ -24,14 +24,17 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.models.model import Progress, Step
 from adjudge.replications.replication import Part, Result, Setup
-from adjudge.replications.training import ARMS, CONTROL, CROWDS, GOLDS, MIX, POLICY
-from adjudge.replications.training import REPLICATION as PAPER
-from adjudge.replications.training_crowd import LABELS, Assumptions, Material, arrivals, material
-from adjudge.replications.training_outcomes import (
+from adjudge.replications.training import (
     ACCURACY,
+    ARMS,
     CAME,
+    CONTROL,
+    CROWDS,
     FAILED,
+    GOLDS,
+    MIX,
     PASSED,
+    POLICY,
     PRECISION,
     RECALL,
     SCALE,
@@ -39,6 +42,8 @@ from adjudge.replications.training_outcomes import (
     TRAINED,
     VOTE,
 )
+from adjudge.replications.training import REPLICATION as PAPER
+from adjudge.replications.training.crowd import LABELS, Assumptions, Material, arrivals, material
 from adjudge.simulation.behaviours import MadeJudge
 from adjudge.simulation.http_client import HttpClient, item_key
 from adjudge.simulation.server import run_server
@@ -91,9 +96,9 @@ class _ThroughServer:
 
     def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:  # noqa: ARG002
         """Tables 1 to 4 and figure 2 from the server's reports, and the effect by strength."""
-        from adjudge.replications.training_through_result import gathered
+        from adjudge.replications.training.through_result import gathered
 
-        return gathered(self, partials)
+        return gathered(partials)
 
 
 def experiment(

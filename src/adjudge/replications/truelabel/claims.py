@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.replications.replication import Claim
-from adjudge.replications.spectrum import DAWID_SKENE, HYBRID, MODELS, SINGLE, VOTE
-from adjudge.replications.truelabel import TRUE_PREVALENCE
-from adjudge.replications.truelabel_runs import MEMORY, MEMORYLESS
+from adjudge.replications.truelabel import MEMORY, MEMORYLESS, TRUE_PREVALENCE
+from adjudge.replications.truelabel.models import DAWID_SKENE, HYBRID, MODELS, SINGLE, VOTE
 
 _SCARCE = 1000  # items up to which data are scarce: the paper names 2,000 and 3,000 as abundant
 _CLOSE = 0.01

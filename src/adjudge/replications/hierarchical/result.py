@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from adjudge.replications.cells import Cell
 from adjudge.replications.charts import Drawn
 from adjudge.replications.hierarchical import (
     CHAINS,
@@ -21,7 +20,15 @@ from adjudge.replications.hierarchical import (
     RUNS,
     WARMUP,
 )
-from adjudge.replications.replication import Claim, Figure, Replication, Result, Setup, Table
+from adjudge.replications.replication import (
+    Cell,
+    Claim,
+    Figure,
+    Result,
+    Setup,
+    Table,
+    results_of,
+)
 
 _SCORES = ("accuracy", "precision", "recall", "specificity", "log loss", "RMSE", "AP", "nDCG")
 _CELLS = ("TP", "FP", "FN", "TN")
@@ -29,15 +36,12 @@ _NEAR = 1.05  # R-hat "near 1"
 _MANY = 30  # items that a vote must have for its mean to count
 
 
-def gathered(paper: Replication, setup: Setup, partials: Mapping[str, Any]) -> Result:
+def gathered(setup: Setup, partials: Mapping[str, Any]) -> Result:
     """The three runs scored, section 9.3, what the fits took, figures 1 to 4, and the claims."""
-    splits = [part for name, part in partials.items() if name.startswith("split")]
+    splits = results_of("split", partials)
     runs = {run: [split["runs"][run] for split in splits] for run in RUNS}
     alone, told = partials["unsupervised"], partials["semi-supervised"]
     return Result(
-        paper=paper.name,
-        title=paper.title,
-        source=paper.source,
         tables=[
             Table(
                 name="runs",

@@ -26,9 +26,8 @@ from adjudge.evaluation.tuning import GAMMAS, Measure, Tuner
 from adjudge.models.features import PAPER
 from adjudge.models.model import Progress, Step
 from adjudge.models.weighting import Filter, Product, ZScore
-from adjudge.replications.cells import Cell
 from adjudge.replications.data import contents, fingerprint, real_file
-from adjudge.replications.replication import Part, Result, Setup
+from adjudge.replications.replication import Cell, Part, Result, Setup
 
 NAMES = {code: name for name, code in PAPER.items()}
 ROWS: dict[str, tuple[str, ...]] = {
@@ -250,9 +249,9 @@ class _ZScorePaper:
         return [*first, middle, *last]
 
     def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:
-        from adjudge.replications.zscore_result import gathered
+        from adjudge.replications.zscore.result import gathered
 
-        return gathered(self, setup, partials)
+        return gathered(setup, partials)
 
 
 def _part(work: Callable[..., Any], *given: Any) -> Any:

@@ -11,41 +11,40 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.replications.cells import Cell
-from adjudge.replications.replication import Claim, Figure, Replication, Result, Table
+from adjudge.replications.replication import Cell, Claim, Figure, Result, Table
 from adjudge.replications.training import (
+    ACCURACY,
     ARMS,
     BASELINE,
     CONTROL,
     CROWDS,
     FIGURE_2,
     GOLDS,
+    HYBRID,
     MAIN,
     POLICY,
+    PRECISION,
+    RECALL,
     TABLE_1,
     TABLE_2,
     TABLE_3,
     TABLE_4,
     UNIFORM,
+    VOTE,
 )
-from adjudge.replications.training_charts import aggregate_chart, strength_chart
-from adjudge.replications.training_crowd import LABELS, Assumptions
-from adjudge.replications.training_outcomes import ACCURACY, HYBRID, PRECISION, RECALL, VOTE
+from adjudge.replications.training.crowd import LABELS, Assumptions
 
 Runs = Sequence[Mapping[str, Any]]  # experiment: arm: what: measure
 SAME = 0.01  # a range of accuracies that makes no difference
 _AGGREGATE = "Aggregate accuracy"
 
 
-def gathered(paper: Replication, partials: Mapping[str, Any]) -> Result:
+def gathered(partials: Mapping[str, Any]) -> Result:
     """Tables, figure 2, the same by strength of anchoring, and what the paper says."""
     runs: dict[str, list[Any]] = {name: [] for name in CROWDS}
     for name, part in partials.items():
         runs[name.rsplit("-seeds-", 1)[0]] += part
     return Result(
-        paper=paper.name,
-        title=paper.title,
-        source=paper.source,
         tables=_tables(runs),
         figures=_figures(runs),
         claims=_claims(runs[MAIN], runs[CONTROL]),
@@ -101,7 +100,7 @@ def _assumed(crowd: Assumptions) -> str:
         "the mix is of the right answers she was told in training and of golds she missed in "
         "work. Spammers give the label that was right most often so far, clickers any label. "
         "Judges err independently given the truth and do not become more skilled. Where each "
-        "value comes from is said at `adjudge.replications.training_crowd.Assumptions`: levels are "
+        "value comes from is said at `adjudge.replications.training.crowd.Assumptions`: levels are "
         "those of totals and of the middle arm, and no value was chosen arm by arm. Other shares "
         "that were tried (.75, .15, .10 and .85, .10, .05), and the server's own lines (.7, .7, "
         ".6), gave the same order, arms 3 and 4 within .01 of each other either way."
@@ -386,3 +385,98 @@ def by_arm(means: Mapping[str, float]) -> str:
 def gaps_said(gaps: Mapping[str, tuple[float, float]]) -> str:
     """Differences and their standard errors, in words."""
     return ", ".join(f"{gap:+.3f} ± {error:.3f} (arm {arm})" for arm, (gap, error) in gaps.items())
+
+
+def aggregate_chart(table: Any) -> Any:
+    """Figure 2: aggregate accuracy by arm, obtained and published, above the baseline."""
+    import altair as alt
+
+    from adjudge.report.plots import drawing
+    from adjudge.report.theme import LIGHT
+
+    rows = table.to_pylist()
+    data = drawing.table(
+        arm=[row["arm"] for row in rows],
+        obtained=[row["obtained"] for row in rows],
+        low=[row["obtained"] - 2 * row["sd"] for row in rows],
+        high=[min(1.0, row["obtained"] + 2 * row["sd"]) for row in rows],
+        published=[row["published"] or float("nan") for row in rows],
+        baseline=[row["baseline"] for row in rows],
+    )
+    x = alt.X("arm:N", title="arm", axis=alt.Axis(labelAngle=0))
+    scale = alt.Scale(zero=False)
+    base = alt.Chart(data)
+    rule = base.mark_rule(color=LIGHT.soft, strokeDash=[4, 3]).encode(
+        y=alt.Y("mean(baseline):Q", title="accuracy", scale=scale)
+    )
+    spread = base.mark_rule(color=LIGHT.blue, strokeWidth=2).encode(
+        x=x, y=alt.Y("low:Q", title="accuracy", scale=scale), y2="high:Q"
+    )
+    dots = base.mark_circle(color=LIGHT.blue, size=70, opacity=1).encode(x=x, y="obtained:Q")
+    rings = base.mark_point(color=LIGHT.orange, size=80, filled=False, strokeWidth=2).encode(
+        x=x, y="published:Q"
+    )
+    return (rule + spread + dots + rings).properties(width=340, height=260)
+
+
+def strength_chart(table: Any) -> Any:
+    """Aggregate accuracy by arm, a line for each crowd, a panel for each model."""
+    import altair as alt
+
+    from adjudge.report.plots import drawing
+
+    rows = table.to_pylist()
+    crowds = list(dict.fromkeys(row["crowd"] for row in rows))
+    colour = alt.Color("crowd:N", sort=crowds, title=None, legend=alt.Legend(labelLimit=300))
+    x = alt.X("arm:N", title="arm", axis=alt.Axis(labelAngle=0))
+    panels = []
+    for model in dict.fromkeys(row["model"] for row in rows):
+        found = [row for row in rows if row["model"] == model]
+        data = drawing.table(
+            **{key: [row[key] for row in found] for key in ("crowd", "arm", "mean")},
+            low=[row["mean"] - 2 * row["error"] for row in found],
+            high=[row["mean"] + 2 * row["error"] for row in found],
+        )
+        up = alt.Y("mean:Q", title="accuracy", scale=alt.Scale(zero=False))
+        base = alt.Chart(data)
+        lines = base.mark_line(point=alt.OverlayMarkDef(size=28), strokeWidth=2).encode(
+            x=x, y=up, color=colour
+        )
+        bars = base.mark_rule(strokeWidth=1.2).encode(
+            x=x, y=alt.Y("low:Q", title="accuracy"), y2="high:Q", color=colour
+        )
+        panels.append((bars + lines).properties(width=260, height=260, title=model))
+    return alt.hconcat(*panels).resolve_scale(y="shared")
+
+
+def gap_chart(table: Any) -> Any:
+    """How far the uniform arm is ahead of others, crowd by crowd."""
+    import altair as alt
+
+    from adjudge.report.plots import drawing
+    from adjudge.report.theme import LIGHT
+
+    rows = table.to_pylist()
+    crowds = list(dict.fromkeys(row["crowd"] for row in rows))
+    arms = list(dict.fromkeys(row["arm"] for row in rows))
+    data = drawing.table(
+        **{key: [row[key] for row in rows] for key in ("crowd", "arm", "gap")},
+        low=[row["gap"] - 2 * row["error"] for row in rows],
+        high=[row["gap"] + 2 * row["error"] for row in rows],
+        zero=[0.0 for _ in rows],
+    )
+    colour = alt.Color("arm:N", sort=arms, title=None)
+    title = "accuracy of arm 3 less that of another"
+    y = alt.Y("crowd:N", sort=crowds, title=None, axis=alt.Axis(labelLimit=330, grid=True))
+    apart = alt.YOffset("arm:N", sort=arms)
+    base = alt.Chart(data)
+    rule = base.mark_rule(color=LIGHT.soft, strokeDash=[4, 3]).encode(
+        x=alt.X("mean(zero):Q", title=title)
+    )
+    bars = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", title=title), x2="high:Q", y=y, yOffset=apart, color=colour
+    )
+    dots = base.mark_circle(size=60, opacity=1).encode(
+        x=alt.X("gap:Q", title=title), y=y, yOffset=apart, color=colour
+    )
+    return (rule + bars + dots).properties(width=380, height=34 * len(crowds))

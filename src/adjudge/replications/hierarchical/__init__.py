@@ -297,9 +297,9 @@ class _HierarchicalPaper:
         ]
 
     def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:
-        from adjudge.replications.hierarchical_result import gathered
+        from adjudge.replications.hierarchical.result import gathered
 
-        return gathered(self, setup, partials)
+        return gathered(setup, partials)
 
 
 REPLICATION = _HierarchicalPaper()

@@ -341,9 +341,9 @@ class _PmfPaper:
         ]
 
     def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:
-        from adjudge.replications.pmf_result import gathered
+        from adjudge.replications.pmf.result import gathered
 
-        return gathered(self, setup, partials)
+        return gathered(setup, partials)
 
 
 REPLICATION = _PmfPaper()
