@@ -20,7 +20,8 @@ for library in ("OMP", "OPENBLAS"):
 # in every run of the checks, and many where a subject changes (./scripts/test quick, all, full).
 for name, examples in {"quick": 10, "ci": 60, "full": 1000}.items():
     settings.register_profile(name, max_examples=examples, deadline=None, print_blob=True)
-settings.load_profile(os.environ.get("ADJUDGE_PROFILE", "ci"))
+PROFILE = os.environ.get("ADJUDGE_PROFILE", "ci")
+settings.load_profile(PROFILE)
 
 HERE = Path(__file__).resolve().parent
 
@@ -43,8 +44,12 @@ def shared_reference(shared_data: Path) -> Path:
     return folder
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with slow tests, so that no process ends long after the others."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to the full run what is its alone; begin with slow tests, so that none ends late."""
+    if PROFILE != "full":
+        left = [item for item in items if item.get_closest_marker("full") is not None]
+        items[:] = [item for item in items if item.get_closest_marker("full") is None]
+        config.hook.pytest_deselected(items=left)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

@@ -96,6 +96,7 @@ def test_the_server_reports_every_arm() -> None:
     assert all(figure.chart(figure.data).to_dict() for figure in result.figures)
 
 
+@pytest.mark.full
 def test_the_effect_is_the_judges_and_not_the_softwares() -> None:
     """With strong anchoring the uniform arm is best; with none no arm differs beyond chance.
 
