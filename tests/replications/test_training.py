@@ -145,8 +145,8 @@ def test_the_desk_trains_pair_by_pair_and_fails_those_below_the_line() -> None:
         right = GOLD[sheet.rows[0]]
         label = right if done < 11 else "Spam"
         outcome = desk.submit("j", sheet, [label])
-        assert [one.right for one in outcome.told] == [done < 11]
-        assert outcome.told[0].accepted == (right,)
+        assert [one.right for one in outcome.feedback] == [done < 11]
+        assert outcome.feedback[0].accepted == (right,)
     assert outcome.stage == "failed"  # 11 of 20 is below .6
     assert desk.sheet("j") is None
 
@@ -165,7 +165,7 @@ def test_pages_hold_five_golds_in_twenty_five_and_tell_only_misses() -> None:
         missed = golds[0]
         labels = ["Spam" if row == missed else GOLD.get(row, "Matching") for row in sheet.rows]
         outcome = desk.submit("j", sheet, labels)
-        assert [sheet.rows[one.row] for one in outcome.told] == [missed]
+        assert [sheet.rows[one.row] for one in outcome.feedback] == [missed]
         assert outcome.stage == "working"  # 4 of 5 right
         sheet = desk.sheet("j")
     assert len(set(seen)) == 20  # no gold twice
