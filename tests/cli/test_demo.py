@@ -19,6 +19,7 @@ def test_the_page(adjudge: Run) -> None:
     assert max(map(len, ended.out.splitlines())) <= 80
     rows = {line.split()[0]: line.split()[1:] for line in ended.out.splitlines() if line.strip()}
     assert float(rows["dawid-skene"][0]) > float(rows["majority-vote"][0])
+    assert "Accuracy with copies of llm-judge-8b" in ended.out
     assert "Next:  adjudge demo --folder demo keeps these files;" in ended.out
 
 
@@ -32,6 +33,16 @@ def test_json(adjudge: Run) -> None:
     bits = [judge["bits"] for judge in found["judges"]]
     assert bits == sorted(bits, reverse=True)
     assert found["judges"][-1]["kind"].startswith(("lazy", "spammer"))
+
+
+@pytest.mark.parametrize("seed", [7, 8])
+def test_copies_deceive_others_but_not_the_default(seed: int, adjudge: Run) -> None:
+    rows = adjudge("demo", "--json", "--seed", seed).json["copies"]
+    accuracy = {(row["name"], row["copies"]): row["accuracy"] for row in rows}
+    for copies in (1, 4):
+        assert abs(accuracy["item-types", copies] - accuracy["item-types", 0]) <= 0.01
+        assert accuracy["dawid-skene", copies] < accuracy["dawid-skene", 0] - 0.1
+    assert accuracy["majority-vote", 4] < accuracy["majority-vote", 0] - 0.1
 
 
 def test_seeds_make_other_crowds(adjudge: Run) -> None:

@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from adjudge.simulation import demo, monitoring_panel, three_judges
+from adjudge import BadSetting, UnknownName
+from adjudge.simulation import copy_judge, demo, monitoring_panel, three_judges
 from adjudge.simulation.panels import GRADES, MODEL, MODEL_NAME, PREVALENCE, THREE
 
 
@@ -124,3 +125,38 @@ def test_the_judges_of_the_demonstration_act_their_part() -> None:
 def test_the_demonstration_is_the_same_every_time() -> None:
     assert demo().judgments.to_table().equals(demo().judgments.to_table())
     assert not demo(1).judgments.to_table().equals(demo(2).judgments.to_table())
+
+
+def test_copies_say_what_the_judge_says_and_nothing_else_changes() -> None:
+    made = demo()
+    copied = copy_judge(made, MODEL_NAME, 2)
+    rows = made.judgments.to_table().to_pylist()
+    found = copied.judgments.to_table().to_pylist()
+    names = {f"{MODEL_NAME}-b", f"{MODEL_NAME}-c"}
+    assert [row for row in found if row["judge"] not in names] == rows
+    own = [row for row in rows if row["judge"] == MODEL_NAME]
+    for name in sorted(names):
+        theirs = [row for row in found if row["judge"] == name]
+        assert theirs == [{**row, "judge": name} for row in own]
+    assert len(found) == len(rows) + 2 * len(own)
+    assert copied.kinds == (*made.kinds, "copy", "copy")
+    assert copied.truth is made.truth
+    np.testing.assert_array_equal(copied.confusion[-1], made.confusion[-1])
+
+
+def test_a_judge_of_few_items_can_be_copied() -> None:
+    judgments = copy_judge(demo(), "judge-0003", 3).judgments
+    table = judgments.to_table()
+    counts = dict(zip(judgments.judges.to_pylist(), judgments.counts_per_judge, strict=True))
+    assert {counts[f"judge-0003{end}"] for end in ("", "-b", "-c", "-d")} == {141}
+    assert len(table) == len(demo().judgments) + 3 * 141
+
+
+def test_no_copies_are_no_change_and_wrong_ones_are_refused() -> None:
+    made = demo()
+    same = copy_judge(made, MODEL_NAME, 0).judgments
+    assert same.to_table().equals(made.judgments.to_table())
+    with pytest.raises(UnknownName, match="did you mean 'llm-judge-8b'"):
+        copy_judge(made, "llm-judge-8")
+    with pytest.raises(BadSetting, match="copies"):
+        copy_judge(made, MODEL_NAME, 26)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NAME = "demo"
 EXAMPLES = ("adjudge demo --folder demo",)
 _MODELS = ("majority-vote", "single-confusion", "dawid-skene")  # and the default; no sampling
+_COPIED = ("majority-vote", "dawid-skene")  # and the default: what they make of copies
+_COPIES = (0, 1, 4)  # of the language model
 _FILES = ("judgments.csv", "gold.csv", "truth.csv", "labels.csv", "judges.csv")
 _SHOWN = {"accuracy": "accuracy", "binary_accuracy": "relevant or not", "log_loss": "log loss"}
 
@@ -52,6 +54,7 @@ def run(
     for row, kind in zip(judges, made.kinds, strict=True):
         row["kind"] = kind
     judges.sort(key=lambda row: -row["bits"])
+    copied = _copied(made)
     if folder is not None:
         _keep(folder, made, best)
     if printing.json:
@@ -59,12 +62,13 @@ def run(
             {"name": name, **{score: result[score].value for score in _SHOWN}}
             for name, result in results.items()
         ]
-        print_json({"seed": seed, "models": scored, "judges": judges})
+        print_json({"seed": seed, "models": scored, "judges": judges, "copies": copied})
         return
     out = page()
     out.print(_story(made))
     out.print(_scores(results))
     out.print(_judges(judges))
+    out.print(_copies(copied))
     out.print(_next(folder), soft_wrap=True)  # a command to copy stays on one line
 
 
@@ -114,6 +118,43 @@ def _judges(judges: list[dict[str, Any]]) -> Any:
     ]
     title = "Judges by bits a judgment: whom to keep, whom to drop"
     return grid(title, columns, [*cells[:6], ["..."] + [""] * 5, *cells[-8:]])
+
+
+def _copied(made: Made) -> list[dict[str, Any]]:
+    """How models fare when the language model is not one judge but several that are the same.
+
+    The vote and Dawid-Skene are as they are everywhere else: every judge is a voice of her own.
+    """
+    from adjudge.evaluation.against_gold import evaluate
+    from adjudge.models.default import DEFAULT, SETTINGS
+    from adjudge.models.registry import model
+    from adjudge.simulation import copy_judge
+    from adjudge.simulation.panels import MODEL_NAME
+
+    models: dict[str, Any] = {name: model(name, weigh_copies=False) for name in _COPIED}
+    models[DEFAULT] = model(DEFAULT, **SETTINGS)
+    found = []
+    for copies in _COPIES:
+        crowd = copy_judge(made, MODEL_NAME, copies)
+        for name, chosen in models.items():
+            result = evaluate(chosen.fit(crowd.judgments), made.truth)
+            scores = {score: result[score].value for score in ("accuracy", "log_loss")}
+            found.append({"name": name, "copies": copies, **scores})
+    return found
+
+
+def _copies(copied: list[dict[str, Any]]) -> Any:
+    """What copies of the language model do to each model's accuracy."""
+    from adjudge.simulation.panels import MODEL_NAME
+
+    names = dict.fromkeys(row["name"] for row in copied)
+    rows = [
+        [name, *(f"{row['accuracy']:.3f}" for row in copied if row["name"] == name)]
+        for name in names
+    ]
+    headings = ("alone", "with one copy", "with four")
+    columns = [("model", "left"), *((heading, "right") for heading in headings)]
+    return grid(f"Accuracy with copies of {MODEL_NAME}", columns, rows)
 
 
 def _check(folder: Path) -> None:

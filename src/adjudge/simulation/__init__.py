@@ -29,7 +29,7 @@ from adjudge.simulation.judges import (
     Spammer,
     TwoCoin,
 )
-from adjudge.simulation.panels import demo, monitoring_panel, three_judges
+from adjudge.simulation.panels import copy_judge, demo, monitoring_panel, three_judges
 from adjudge.simulation.population import Population
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "Skilled",
     "Spammer",
     "TwoCoin",
+    "copy_judge",
     "demo",
     "monitoring_panel",
     "three_judges",

@@ -8,6 +8,7 @@ known to us only by what the text says of them; what is chosen here in their pla
 from __future__ import annotations
 
 from dataclasses import replace
+from string import ascii_lowercase
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes
 from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting, UnknownName
 from adjudge.simulation.crowd import (
     PARTS,
     Crowd,
@@ -133,6 +135,40 @@ def demo(seed: int = 7) -> Made:
         timed=True,
     )
     return _with_model(crowd.make(seed), np.array([MODEL]), seed)
+
+
+def copy_judge(made: Made, name: str, copies: int = 1) -> Made:
+    """The same judgments, with copies of a judge who say what she says: NAME-b, NAME-c, ..."""
+    old = made.judgments
+    names = old.judges.to_pylist()
+    if name not in names:
+        raise UnknownName("judge", name, names)
+    if not 0 <= copies <= len(ascii_lowercase) - 1:
+        raise BadSetting("copies", copies, f"0 to {len(ascii_lowercase) - 1}")
+    code = names.index(name)
+    own = np.flatnonzero(old.judge == code)
+    row = np.sort(np.concatenate([np.arange(len(old)), np.repeat(own, copies)]), kind="stable")
+    again = row == np.concatenate([[-1], row[:-1]])
+    place = np.arange(len(row)) - np.flatnonzero(~again)[row]  # 0 for the judgment itself
+    added = np.bincount(old.item[own], minlength=old.item_count) * copies
+    letters = pa.array([f"{name}-{letter}" for letter in ascii_lowercase[1 : copies + 1]])
+    judgments = replace(
+        old,
+        judges=pa.concat_arrays([old.judges, letters.cast(pa.large_string())]),
+        offsets=old.offsets + np.concatenate([[0], np.cumsum(added)]),
+        judge=np.where(place > 0, old.judge_count + place - 1, old.judge[row]).astype(np.int32),
+        label=old.label[row],
+        time=None if old.time is None else old.time[row],
+        seconds=None if old.seconds is None else old.seconds[row],
+        families=None,
+        family=None,
+    )
+    return replace(
+        made,
+        judgments=judgments,
+        confusion=np.concatenate([made.confusion, np.repeat(made.confusion[[code]], copies, 0)]),
+        kinds=(*made.kinds, *["copy"] * copies),
+    )
 
 
 def _with_model(made: Made, confusion: NDArray[np.float64], seed: int) -> Made:
