@@ -31,6 +31,7 @@ _FENCE = re.compile(
 _TITLE = re.compile(r'title="([^"]+)"')
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _RULE = re.compile(r"[\s─━═╭╮╰╯│┌┐└┘╞╡┆]+")
+_BAR = re.compile(r".*━.* \d+:\d\d:\d\d\s*")  # a progress bar, which only a slow run shows
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -126,6 +127,7 @@ def _printed(command: str) -> str:
         text = screen.read_all()
     lines = [entry.rstrip() for entry in text.splitlines()]
     lines = [entry for entry in lines if not entry.startswith("First run here:")]
+    lines = [entry for entry in lines if not _BAR.fullmatch(entry)]
     if pipe:
         count = re.search(r"head -n (\d+)", pipe)
         if count is None:
