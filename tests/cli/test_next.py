@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from adjudge import HybridConfusion, Judgments
+from adjudge import Judgments
 from adjudge.evaluation import diagnose
+from adjudge.models.item_types import ItemTypes
 from commands import Run
 
 
@@ -15,7 +16,7 @@ def test_a_pipe_gets_the_items_of_most_gain(adjudge: Run, demo_folder: Path) -> 
     given = demo_folder / "judgments.csv"
     rows = adjudge("next", given, "--top", "7").rows
     judgments = Judgments.read(given)
-    found = diagnose(HybridConfusion(method="em").fit(judgments))
+    found = diagnose(ItemTypes().fit(judgments))
     best = found.items.sort_by([("gain", "descending")]).slice(0, 7)
     assert [row["item"] for row in rows] == best["item"].to_pylist()
     assert [row["gain_rank"] for row in rows] == [str(n) for n in range(1, 8)]

@@ -39,9 +39,9 @@ def run(
     """List the items most worth another judgment, and who should give it.
 
     Items come by their gain: the bits that one more judgment by an average judge is expected to
-    tell about the truth. For each, the judges are named who have not judged it and would tell most;
-    with the model pmf, those who would agree most with the truth. Judges to be dropped, or with too
-    little to go by, are not suggested.
+    tell about the truth, less where judges err together and many have judged. For each, the judges
+    are named who have not judged it and would tell most; with the model pmf, those who would agree
+    most with the truth. Judges to be dropped, or with too little to go by, are not suggested.
     """
     from adjudge.cli.fitting import built, fitted, summary
     from adjudge.cli.judges import diagnosed
@@ -78,7 +78,7 @@ def next_items(
 
     gain = found.items["gain"].to_numpy()
     chosen = np.argsort(-gain, kind="stable")[:count]
-    kept = ("item", "topic", "document", "label", "probability", "entropy", "judgments")
+    kept = ("item", "topic", "document", "label", "probability", "entropy", "judgments", "n_eff")
     columns = [key for key in kept if key in found.items.column_names]
     table = found.items.select([*columns, "disagreement", "gain", "gain_rank"])
     table = table.take(pa.array(chosen))
@@ -145,13 +145,17 @@ def _by_agreement(
 
 def _shown(table: Any, judges: int) -> Any:
     """The items for people."""
+    from adjudge.cli.writing import number
+
     rows = table.to_pylist()
+    effective = "n_eff" in table.column_names
     cells = [
         [
             name(row["item"]),
             name(row["label"]),
             f"{row['probability']:.2f}",
             f"{row['judgments']:,}",
+            *([number(row["n_eff"], 1)] if effective else []),
             f"{row['gain']:.3f}",
             ", ".join(name(row[f"judge_{n + 1}"]) for n in range(judges) if row[f"judge_{n + 1}"]),
         ]
@@ -162,6 +166,7 @@ def _shown(table: Any, judges: int) -> Any:
         ("label", "left"),
         ("p", "right"),
         ("judgments", "right"),
+        *([("n_eff", "right")] if effective else []),
         ("gain", "right"),
         ("who should judge it", "left"),
     ]

@@ -114,6 +114,7 @@ def _shown(made: JudgmentPlan) -> Any:
     rows = [
         [
             str(row["per_item"]),
+            f"{row['n_eff']:.1f}",
             f"{row['accuracy']:.3f}",
             f"{row['low']:.3f} to {row['high']:.3f}",
             f"{row['judgments']:,}",
@@ -121,5 +122,5 @@ def _shown(made: JudgmentPlan) -> Any:
         ]
         for row in made.table.to_pylist()
     ]
-    columns = ["judgments an item", "accuracy", "90% interval", "judgments", "cost"]
+    columns = ["judgments an item", "n_eff", "accuracy", "90% interval", "judgments", "cost"]
     return grid("Plan", [(name, "right") for name in columns], rows)

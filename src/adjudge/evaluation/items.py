@@ -13,6 +13,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.errors import BadSetting
 from adjudge.evaluation.confusions import pooled_rates, texts
 from adjudge.evaluation.gain import entropy_of, gain_of
+from adjudge.models.dependence import count_further, working_correlation
 
 _BLOCK = 4_000_000  # numbers worked on at a time: 32 MB
 
@@ -30,12 +31,14 @@ def items_of(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
     """A row an item, in the order of ``consensus.labels``.
 
     ``item``, ``topic``, ``document`` where known, ``label``, ``probability``, ``entropy`` in bits,
-    ``judgments``. ``disagreement``: the chance that two of its judgments differ, null of fewer than
+    ``judgments``, and ``n_eff``, what they count for as independent ones, where the model knows.
+    ``disagreement``: the chance that two of its judgments differ, null of fewer than
     two. ``vote``: the truth with most votes, null without any; of several with as many the label of
     the consensus if it is one of them, else the first. ``vote_share``: its share of the votes.
     ``differs``: whether the consensus has another label than the vote. ``gain``: the bits that one
-    more judgment, by an average judge, is expected to tell about the truth; ``gain_rank``: 1 for
-    the item that would gain most.
+    more judgment, by an average judge, is expected to tell about the truth, scaled by what it
+    counts for beside those there are (``count_further``); ``gain_rank``: 1 for the item that would
+    gain most.
     """
     judgments, scale = consensus.judgments, consensus.scale
     columns: dict[str, Any] = {"item": judgments.items}
@@ -47,15 +50,22 @@ def items_of(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
     columns["probability"] = pa.array(consensus.probability)
     columns["entropy"] = pa.array(consensus.entropy)
     columns["judgments"] = pa.array(judgments.counts_per_item)
+    if consensus.effective is not None:
+        columns["n_eff"] = pa.array(consensus.effective)
     columns["disagreement"] = _disagreement(votes)
     vote, share = _vote(consensus, votes)
     columns["vote"] = texts(scale.truths, vote)
     columns["vote_share"] = pa.array(share, mask=vote < 0)
     columns["differs"] = pa.array((vote >= 0) & (vote != consensus.choice))
-    gain = gain_of(consensus.posterior, pooled_rates(consensus))
+    gain = gain_of(consensus.posterior, pooled_rates(consensus)) * further_of(consensus)
     columns["gain"] = pa.array(gain)
     columns["gain_rank"] = pa.array(places(gain, np.zeros(len(gain), dtype=np.int32)))
     return pa.table(columns)
+
+
+def further_of(consensus: Consensus) -> Floats:  # (item,)
+    """What one more judgment of each item counts for, beside those there are."""
+    return count_further(consensus.judgments.counts_per_item, working_correlation(consensus))
 
 
 def _disagreement(votes: NDArray[np.int64]) -> Any:  # (item,)
@@ -92,8 +102,9 @@ def suggest_judges(
 ) -> tuple[NDArray[np.int64], Floats]:  # (item, place), (item, place)
     """Who should judge each of the items next: judges by the bits their judgment would tell.
 
-    Best first; only ``among`` those, and nobody who has judged the item already: -1, and NaN bits,
-    where there are not so many. An item whose truth is known has nothing to gain from anyone.
+    Best first; only ``among`` those, and nobody who has judged the item already, in person or by
+    another of their family: -1, and NaN bits, where there are not so many. Bits are scaled by what
+    one more judgment counts for. An item whose truth is known has nothing to gain from anyone.
     """
     if count < 1:
         raise BadSetting("count", count, "at least 1")
@@ -103,8 +114,7 @@ def suggest_judges(
     )
     judges = np.arange(len(confusion)) if among is None else np.flatnonzero(among)
     inner = entropy_of(confusion[judges])  # (judge, truth)
-    place = np.full(judgments.judge_count, -1)
-    place[judges] = np.arange(len(judges))
+    further = further_of(consensus)
     found = np.full((len(items), count), -1, dtype=np.int64)
     bits = np.full((len(items), count), np.nan)
     step = max(1, _BLOCK // max(1, len(judges) * confusion.shape[2]))
@@ -113,8 +123,9 @@ def suggest_judges(
         posterior = consensus.posterior[part]
         mixed = np.einsum("ik,jkl->ijl", posterior, confusion[judges])
         gain = entropy_of(mixed) - posterior @ inner.T  # (item, judge)
-        row, column = _judged(judgments, part, place)
-        gain[row, column] = -np.inf
+        gain *= further[part][:, None]
+        row, judge = _judged(judgments, part)
+        gain[_same_voice(row, judge, consensus, len(part))[:, judges]] = -np.inf
         order = np.argsort(-gain, axis=1, kind="stable")[:, :count]
         best = np.take_along_axis(gain, order, axis=1)
         free = best > -np.inf
@@ -126,12 +137,21 @@ def suggest_judges(
 
 
 def _judged(
-    judgments: Judgments, items: NDArray[np.integer[Any]], place: NDArray[np.int64]
+    judgments: Judgments, items: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (judgment,), (judgment,)
-    """Who judged which of the items: places among the items and among the judges in question."""
+    """Who judged which of the items: places among the items, and judges."""
     begin, size = judgments.offsets[items], judgments.counts_per_item[items]
     row = np.repeat(np.arange(len(items)), size)
     within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-    column = place[judgments.judge[np.repeat(begin, size) + within]]
-    kept = column >= 0
-    return row[kept], column[kept]
+    return row, judgments.judge[np.repeat(begin, size) + within].astype(np.int64)
+
+
+def _same_voice(
+    row: NDArray[np.int64], judge: NDArray[np.int64], consensus: Consensus, items: int
+) -> NDArray[np.bool_]:  # (item, judge)
+    """Which judges have judged which items, in person or by another of their family."""
+    every = np.arange(consensus.judgments.judge_count)
+    family = every if consensus.families is None else consensus.families.family
+    spoken = np.zeros((items, len(every)), dtype=np.bool_)
+    spoken[row, family[judge]] = True
+    return np.asarray(spoken[:, family])

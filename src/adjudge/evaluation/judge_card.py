@@ -67,7 +67,7 @@ def judges_of(
     if consensus.model in VOTES:
         notes.append(
             f"in {consensus.model} a judge's own judgment counts towards what is held for true, "
-            "which flatters judges; a model of confusion such as hybrid-confusion does not"
+            "which flatters judges; a model of confusion such as item-types does not"
         )
     for name, column in new.items():
         if name not in table.column_names:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from adjudge.data.consensus import Consensus
+from adjudge.evaluation.items import further_of
 from adjudge.evaluation.pool import Pool
 
 _MOST_PAIRS = 200  # the pairs in most doubt, where there are more
@@ -159,10 +160,12 @@ def next_table(consensus: Consensus, influence: Influence, doubt: Doubt, most: i
     """The documents whose next judgment takes most doubt away, best first.
 
     One row each: topic, document, judgments so far, label, its probability (none of an unjudged
-    one), gain in bits, and the pair of systems that it says most about.
+    one), gain in bits, and the pair of systems that it says most about. A gain is scaled by what
+    one more judgment counts for beside those there are.
     """
     pool = influence.pool
     gains = influence.gains(doubt, average_confusion(consensus))
+    gains *= np.append(further_of(consensus), 1.0)[pool.item][:, None]  # -1: nobody judged it
     whole = gains.sum(axis=1)
     order = np.argsort(-whole, kind="stable")[:most]
     order = order[whole[order] > 0]

@@ -2,7 +2,8 @@
 
 The judgments are taken to be still to come. Each item first gets the least number of them, drawn at
 random; then the rule asks, a few items at a time, for the judgment that is expected to tell most:
-the item's doubt and the judge's own confusion decide. The model is refitted after every round, and
+the item's doubt, the judge's own confusion and, where judges err together, how many there are
+already decide. The model is refitted after every round, and
 items close when the rule says so. Beside it stand as many judgments drawn at random, and a fixed
 number an item.
 """
@@ -23,6 +24,7 @@ from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.gain import gain_by
 from adjudge.evaluation.stopping import Stopping
+from adjudge.models.dependence import count_further, working_correlation
 from adjudge.models.model import Model, Progress, Step
 
 
@@ -128,14 +130,15 @@ def _asked(
 ) -> NDArray[np.int64]:
     """The judgments to ask for, best first: of each open item that of the judge who tells most."""
     here = judgments.item
-    closed = rule.closed(np.bincount(here[taken], minlength=judgments.item_count),
-                         consensus.probability)  # fmt: skip
+    counts = np.bincount(here[taken], minlength=judgments.item_count)
+    closed = rule.closed(counts, consensus.probability)
     left = np.flatnonzero(~taken & ~closed[here])
     item = here[left]
     confusion = np.broadcast_to(
         consensus.confusion, (judgments.judge_count, *consensus.confusion.shape[1:])
     )
     gain = gain_by(consensus.posterior[item], confusion[judgments.judge[left]])
+    gain *= count_further(counts, working_correlation(consensus))[item]
     order = np.lexsort((-gain, item))
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = item[order][1:] != item[order][:-1]

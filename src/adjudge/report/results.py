@@ -15,7 +15,7 @@ from adjudge.evaluation.honesty import BesideVote, beside_vote
 from adjudge.evaluation.predictive import Check, predictive_checks
 from adjudge.evaluation.ratings import accuracy_by_ratings
 from adjudge.models.dawid_skene import DawidSkene
-from adjudge.models.hybrid_confusion import HybridConfusion
+from adjudge.models.item_types import ItemTypes
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Model, Progress, Step
 
@@ -111,10 +111,10 @@ def _teller(progress: Progress | None) -> Callable[[int, str], None]:
 
 
 def _curve(consensus: Consensus, gold: Gold, seed: int) -> Any:
-    """Accuracy with fewer judgments, of the vote and of the two quick models."""
+    """Accuracy with fewer judgments, of the vote, of Dawid and Skene's model and of the default."""
     models: dict[str, Model] = {
         "majority-vote": MajorityVote(seed=seed),
         "dawid-skene": DawidSkene(),
-        "hybrid-confusion": HybridConfusion(method="em", seed=seed),
+        "item-types": ItemTypes(seed=seed),
     }
     return accuracy_by_ratings(models, consensus.judgments, gold, seed=seed)

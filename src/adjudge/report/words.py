@@ -224,7 +224,7 @@ def next_judgments(results: Results) -> Finding | None:
 
 def _flattens(curve: Any) -> str:
     """Whether more judgments an item still buy accuracy."""
-    rows = [row for row in curve.to_pylist() if row["method"] == "hybrid-confusion"]
+    rows = [row for row in curve.to_pylist() if row["method"] == "item-types"]
     if len(rows) < 2:
         return "There are too few judgments an item to say what more would buy."
     last, before = rows[-1], rows[-2]

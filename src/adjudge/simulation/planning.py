@@ -9,6 +9,10 @@ in proportion to their judgments, with a confusion from their posterior
 where n_j are the expected counts and alpha_k is fitted to all judges (Dirichlet-multinomial, by the
 fixed point of T. Minka, "Estimating a Dirichlet distribution", 2000). So the plan knows how unsure
 the pilot is of its judges.
+
+Made judges err independently, real ones together. So what v judgments of real judges give is read
+off at n_eff(v) made ones, by straight lines between numbers, with the correlation that makes a
+product of confusions most like the pilot's own probabilities (``adjudge.models.dependence``).
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from scipy.stats import binom
 
 from adjudge.data.consensus import Consensus
 from adjudge.errors import BadSetting
+from adjudge.models.dependence import count_effective, working_correlation
 from adjudge.models.model import Model, Progress, Step
 from adjudge.simulation.crowd import Crowd
 from adjudge.simulation.judges import Given
@@ -42,7 +47,7 @@ class JudgmentPlan:
 
     wanted: float
     per_item: int | None
-    table: Any  # Arrow: per_item, accuracy, low, high, judgments, cost
+    table: Any  # Arrow: per_item, n_eff, accuracy, low, high, judgments, cost
     golds_a_judge: int | None  # to tell a typical judge from one who guesses; None: cannot be told
     pass_mark: float | None  # share correct that tells them apart
     typical: float  # accuracy of the judge in the middle
@@ -110,16 +115,12 @@ def plan(
     people = judges or max(most, min(pilot.judgments.judge_count, 200))
     if people < most:
         raise BadSetting("judges", people, f"at least {most}, as many as may judge an item")
-    made = min(items, _ITEMS)
+    rho = working_correlation(pilot)
+    curve = _Curve(pilot, model, min(items, _ITEMS), people, runs, seed)
     rows: list[tuple[int, float, float, float]] = []
     reached: int | None = None
     for number in range(1, most + 1):
-        hits = [
-            _run(pilot, model, number, made, people, np.random.SeedSequence([seed, number, run]))
-            for run in range(runs)
-        ]
-        mean = float(np.mean(hits))
-        error_of_mean = float(np.std(hits, ddof=1)) / math.sqrt(runs) if runs > 1 else 0.0
+        mean, error_of_mean = curve.at(float(count_effective(np.array(number), rho)))
         rows.append((number, mean, mean - 1.645 * error_of_mean, mean + 1.645 * error_of_mean))
         if progress is not None:
             progress(Step("plan", number, most, f"{mean:.3f}"))
@@ -132,12 +133,15 @@ def plan(
     return JudgmentPlan(
         wanted=accuracy,
         per_item=reached,
-        table=_table(rows, items, price),
+        table=_table(rows, items, price, rho),
         golds_a_judge=golds,
         pass_mark=mark,
         typical=typical,
         guessing=guessing,
-        notes=_notes(reached, rows, accuracy, golds, guessing, len(pilot.scale.truths)),
+        notes=(
+            *_notes(reached, rows, accuracy, golds, guessing, len(pilot.scale.truths)),
+            *_told(rows[-1][0], rho),
+        ),
     )
 
 
@@ -153,6 +157,44 @@ def golds_to_tell(good: float, bad: float, error: float) -> tuple[int | None, fl
         if binom.cdf(least - 1, golds, good) <= error and binom.sf(least - 1, golds, bad) <= error:
             return golds, least / golds
     return None, None
+
+
+class _Curve:
+    """Accuracy by the number of independent judgments an item, made as it is asked for."""
+
+    def __init__(
+        self, pilot: Consensus, model: Model, items: int, judges: int, runs: int, seed: int
+    ) -> None:
+        self.pilot, self.model, self.items, self.judges = pilot, model, items, judges
+        self.runs, self.seed = runs, seed
+        self.made: dict[int, tuple[float, float]] = {}
+
+    def at(self, number: float) -> tuple[float, float]:
+        """The mean over made crowds, and its standard error; between two numbers, between both."""
+        low = math.floor(number + 1e-9)
+        part = max(0.0, number - low)
+        if part < 1e-9:
+            return self._at(low)
+        (mean, error), (above, wide) = self._at(low), self._at(low + 1)
+        both = math.hypot((1 - part) * error, part * wide)
+        return mean + part * (above - mean), both
+
+    def _at(self, number: int) -> tuple[float, float]:
+        if number not in self.made:
+            hits = [
+                _run(
+                    self.pilot,
+                    self.model,
+                    number,
+                    self.items,
+                    self.judges,
+                    np.random.SeedSequence([self.seed, number, run]),
+                )
+                for run in range(self.runs)
+            ]
+            wide = float(np.std(hits, ddof=1)) / math.sqrt(self.runs) if self.runs > 1 else 0.0
+            self.made[number] = float(np.mean(hits)), wide
+        return self.made[number]
 
 
 def _run(
@@ -191,11 +233,14 @@ def _typical(pilot: Consensus) -> float:
     return float(share[order[min(middle, len(order) - 1)]])
 
 
-def _table(rows: Sequence[tuple[int, float, float, float]], items: int, price: float) -> Any:
+def _table(
+    rows: Sequence[tuple[int, float, float, float]], items: int, price: float, rho: float
+) -> Any:
     numbers = np.array([row[0] for row in rows])
     return pa.table(
         {
             "per_item": numbers,
+            "n_eff": count_effective(numbers, rho),
             "accuracy": [row[1] for row in rows],
             "low": [row[2] for row in rows],
             "high": [row[3] for row in rows],
@@ -226,6 +271,17 @@ def _notes(
             "them apart."
         )
     return tuple(notes)
+
+
+def _told(most: int, rho: float) -> tuple[str, ...]:
+    """A sentence on judges who err together, where they do."""
+    if rho == 0:
+        return ()
+    counts = float(count_effective(np.array(most), rho))
+    return (
+        f"These judges err together: {most:,} of their judgments of an item tell as much as "
+        f"{counts:.1f} independent ones.",
+    )
 
 
 def _check(accuracy: float, items: int, price: float, most: int, runs: int, error: float) -> None:

@@ -100,7 +100,8 @@ def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> 
     posterior = np.concatenate([one.posterior for one in found])
     closed = rule.closed(trusted, posterior.max(axis=1))
     left = int((~closed).sum())
-    order = every[order_of(rule, trusted, posterior, knowledge.pooled)[:left]].tolist()
+    best = order_of(rule, trusted, posterior, knowledge.pooled, knowledge.correlation)
+    order = every[best[:left]].tolist()
     size = snapshot.policy.results_per_query
     places = interleave([topics[item] for item in order], size)
     ranks = {order[place]: rank for rank, place in enumerate(places, 1)}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # The registry itself would bring every model and its compiler into the server's memory.
 MODEL_NAMES = (
+    "item-types",
     "majority-vote",
     "vote",
     "dawid-skene",
@@ -34,7 +35,7 @@ MODEL_NAMES = (
     "hierarchical-confusion",
     "pmf",
 )
-DEFAULT = "hybrid-confusion"
+DEFAULT = "item-types"  # that of adjudge.models.default, likewise
 _PAGE = 200  # items that are kept, and shown, together
 ENVIRONMENT = "ADJUDGE_REFIT"
 _LEAST = 25  # new judgments before a model is fitted again

@@ -186,6 +186,7 @@ def preferred(
         np.bincount(item, minlength=len(front)),
         knowledge.posterior_of(len(front), item, who, label),
         knowledge.confusion_of(judge),
+        knowledge.correlation,
     )
     ordered = [front[place] for place in order]
     policy = snapshot.policy

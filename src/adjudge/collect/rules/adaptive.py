@@ -2,7 +2,9 @@
 
 What the last fit knows (the prior of the truth, each judge's confusion) and the judgments an item
 has give the posterior of its truth. From that follow how many judgments the item needs now, and how
-much one more by the judge at hand would tell. No database, no clock.
+much one more by the judge at hand would tell. Where judges err together, so many judgments count as
+fewer (``adjudge.models.dependence``), so that what is believed between two fits is what a fit
+would believe. No database, no clock.
 """
 
 from __future__ import annotations
@@ -17,6 +19,12 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.data.scale import Scale
 from adjudge.evaluation.gain import gain_of
 from adjudge.evaluation.stopping import Stopping
+from adjudge.models.dependence import (
+    count_effective,
+    count_further,
+    weaken,
+    working_correlation,
+)
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -39,6 +47,7 @@ class Knowledge:
     judges: _Integers  # (judge,) ids, ascending
     confusion: _Floats  # (judge, truth, label)
     judged: _Integers  # (judge,) judgments in the fit
+    correlation: float = 0.0  # of judges' errors on an item
     fitted: bool = True
     _logs: _Floats = field(init=False, repr=False)  # (judge + 1, truth, label), the pool last
     _log_prior: _Floats = field(init=False, repr=False)  # (truth,)
@@ -67,13 +76,16 @@ class Knowledge:
         judge: NDArray[np.integer[Any]],  # (judgment,) ids
         label: NDArray[np.integer[Any]],  # (judgment,) codes
     ) -> _Floats:  # (item, truth)
-        """The posterior of the truth of so many items, from their judgments."""
+        """The posterior of the truth of so many items, from their judgments.
+
+        Confusions are multiplied, and the product of v of them raised to n_eff(v) / v.
+        """
         told = self._logs[self.rows_of(judge), :, label]  # (judgment, truth)
         sums = np.empty((items, len(self.prior)))
         for truth in range(len(self.prior)):
             sums[:, truth] = np.bincount(item, weights=told[:, truth], minlength=items)
-        sums += self._log_prior
-        return _normal(sums)
+        counts = np.bincount(item, minlength=items)
+        return _normal(sums * weaken(counts, self.correlation)[:, None] + self._log_prior)
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored."""
@@ -83,6 +95,7 @@ class Knowledge:
             "judges": self.judges.tolist(),
             "confusion": _plain(self.confusion),
             "judged": self.judged.tolist(),
+            "correlation": self.correlation,
         }
 
     @classmethod
@@ -95,6 +108,7 @@ class Knowledge:
             judges=np.array(stored["judges"], dtype=np.int64),
             confusion=np.array(stored["confusion"], dtype=np.float64).reshape(-1, *pooled.shape),
             judged=np.array(stored["judged"], dtype=np.int64),
+            correlation=float(stored.get("correlation", 0.0)),  # none in what was stored before it
         )
 
 
@@ -154,6 +168,7 @@ def learnt(consensus: Consensus, ids: NDArray[np.integer[Any]]) -> Knowledge:
         judges=np.asarray(ids, dtype=np.int64)[order],
         confusion=np.array(np.broadcast_to(consensus.confusion, shape), dtype=np.float64)[order],
         judged=np.asarray(consensus.judgments.counts_per_judge, dtype=np.int64)[order],
+        correlation=working_correlation(consensus),
     )
 
 
@@ -186,13 +201,16 @@ def order_of(
     trusted: NDArray[np.integer[Any]],  # (item,)
     posterior: _Floats,  # (item, truth)
     confusion: _Floats,  # (truth, label)
+    correlation: float = 0.0,
 ) -> _Integers:
     """Items in the order in which a judge of this confusion should judge them.
 
     Those below the least first, the fewest first; then those that gain most from them; last those
-    that need nothing.
+    that need nothing. A gain is scaled by n_eff(v + 1) - n_eff(v): where judges err together, the
+    tenth judgment tells less than the third.
     """
-    first = rule.queue(trusted, posterior.max(axis=1), gain_of(posterior, confusion))
+    gain = gain_of(posterior, confusion) * count_further(trusted, correlation)
+    first = rule.queue(trusted, posterior.max(axis=1), gain)
     rest = np.ones(len(trusted), dtype=np.bool_)
     rest[first] = False
     return np.concatenate([first, np.flatnonzero(rest)])
@@ -222,7 +240,9 @@ def accuracy_by_count(
     """The accuracy to expect of 0, 1, ... ``most`` judgments of every item, whatever they say.
 
     Items, their judges and labels are made up: judges come as often as they did, and label as
-    ``rates`` say. What is known then gives each item its likeliest truth, as it does live.
+    ``rates`` say. What is known then gives each item its likeliest truth, as it does live. Made
+    judges are independent: so many of them are more than as many real ones, so what v real ones
+    give is read off at n_eff(v), by straight lines between counts.
     """
     rng = np.random.default_rng(seed)
     truth = rng.choice(len(knowledge.prior), size=_ITEMS, p=_floored(knowledge.prior))
@@ -236,7 +256,9 @@ def accuracy_by_count(
         label = (rng.random((_ITEMS, 1)) > below).sum(axis=1)
         logs += known[judge, :, label]
         found.append(np.mean(logs.argmax(axis=1) == truth))
-    return np.asarray(found)
+    counts = np.arange(most + 1)
+    effective = count_effective(counts, knowledge.correlation)
+    return np.asarray(np.interp(effective, counts, np.asarray(found)), dtype=np.float64)
 
 
 def count_for(accuracy: _Floats, wanted: float) -> float | None:
