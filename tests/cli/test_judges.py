@@ -10,6 +10,8 @@ from pyarrow.csv import read_csv
 
 from commands import Run
 
+KNOWN = ("--model", "hybrid-confusion", "--method", "em")  # so that figures are its own
+
 
 def test_a_pipe_gets_every_judge(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("judges", "judgments.csv", "--model", "majority-vote")
@@ -30,13 +32,13 @@ def test_json(adjudge: Run, crowd: Path) -> None:
 
 
 def test_a_person_sees_the_busiest(at_terminal: Run, demo_folder: Path) -> None:
-    ended = at_terminal("judges", demo_folder / "judgments.csv", "--top", "2")
+    ended = at_terminal("judges", demo_folder / "judgments.csv", *KNOWN, "--top", "2")
     assert "Judges with most judgments (38 more: --top 0 shows all)" in ended.out
     shown = [line.split() for line in ended.out.splitlines() if "0." in line]
     assert [line[:2] for line in shown] == [["llm-judge-8b", "400"], ["judge-0016", "235"]]
     assert [line[-1] for line in shown] == ["keep", "keep"]
     assert ended.out.rstrip().endswith("Of all judges: keep 27, train 4, drop 4, watch 5")
-    every = at_terminal("judges", demo_folder / "judgments.csv", "--top", "0").out
+    every = at_terminal("judges", demo_folder / "judgments.csv", *KNOWN, "--top", "0").out
     assert "more" not in every
     first, second = every.split("What to do (of all judges: keep 27, train 4, drop 4, watch 5)")
     assert sum("judge-" in line for line in first.splitlines()) == 40
@@ -48,7 +50,7 @@ def test_a_person_sees_the_busiest(at_terminal: Run, demo_folder: Path) -> None:
 def test_the_page_of_a_binary_scale_fits_80_columns(at_terminal: Run, folder: Path) -> None:
     rows = "".join(f"i{n},A19IBSKBTABMR{n % 3},{n % 2}\n" for n in range(12))
     (folder / "j.csv").write_text("item,judge,label\n" + rows)
-    lines = at_terminal("judges", "j.csv").out.splitlines()
+    lines = at_terminal("judges", "j.csv", *KNOWN).out.splitlines()
     assert max(map(len, lines)) <= 80
     assert len([line for line in lines if "A19IBSKBTABMR" in line and "0.75" in line]) == 3
     assert len([line for line in lines if "watch   4 judgments: too few to say" in line]) == 3
@@ -82,12 +84,12 @@ def test_mistakes(adjudge: Run, at_terminal: Run, demo_folder: Path) -> None:
     rows = adjudge("judges", given, "--show", "mistakes").rows
     assert list(rows[0]) == ["judge", "truth", "label", "rate", "low", "high", "judgments"]
     assert all(row["truth"] != row["label"] for row in rows)
-    page = at_terminal("judges", given, "--show", "mistakes", "--top", "1").out
+    page = at_terminal("judges", given, *KNOWN, "--show", "mistakes", "--top", "1").out
     assert last_row(page)[:4] == ["llm-judge-8b", "0", "1", "26%"]
 
 
 def test_common(at_terminal: Run, demo_folder: Path) -> None:
-    page = at_terminal("judges", demo_folder / "judgments.csv", "--show", "common").out
+    page = at_terminal("judges", demo_folder / "judgments.csv", *KNOWN, "--show", "common").out
     assert "Mistakes of all judges together" in page
     found = [line.split() for line in page.splitlines() if line.endswith(("judge ", "judges "))]
     assert found[0] == ["0", "1", "23%", "257.8", "19", "judges"]
@@ -148,5 +150,26 @@ def test_a_view_that_does_not_exist(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("judges", "judgments.csv", "--show", "pair")
     assert ended.err == (
         "error: there is no view 'pair'; did you mean 'pairs'? "
-        "Known: judges, mistakes, common, drift, history, pairs\n"
+        "Known: judges, mistakes, common, drift, history, pairs, families\n"
     )
+
+
+def test_families_for_people_and_programs(
+    adjudge: Run, at_terminal: Run, demo_folder: Path, folder: Path
+) -> None:
+    given = (demo_folder / "judgments.csv", "--family", "(judge-000)[12]")
+    (row,) = adjudge("judges", *given, "--show", "families").rows
+    assert row["kind"] == "declared"
+    assert row["judges"] == "judge-0001, judge-0002"
+    told = at_terminal("judges", *given, "--top", "2").out
+    assert "judge-0001 and judge-0002 are one family, as declared" in told
+    assert "So 40 judges are 39.0 voices." in told
+    assert "independent ones (n_eff)." in " ".join(told.split())
+    found = adjudge("judges", *given, "--json").json
+    assert found["families"] == [
+        {"kind": "declared", "judges": ["judge-0001", "judge-0002"], "excess": None}
+    ]
+    assert found["voices"] == pytest.approx(39.0)
+    assert 1 < found["mean_n_eff"] < 7
+    assert found["suspected"] == []
+    assert found["correlation"] is not None

@@ -10,7 +10,7 @@ import pytest
 from adjudge import Judgments
 from commands import Run
 
-QUICK = ("--warmup", "50", "--draws", "50", "--samples", "200")
+QUICK = ("--samples", "200")
 EXACT = ("-m", "majority-vote", "--samples", "50")
 
 
@@ -44,7 +44,8 @@ def test_a_pipe_gets_the_systems(adjudge: Run, systems: tuple[str, ...]) -> None
     for row in rows:
         assert float(row["low"]) < float(row["value"]) < float(row["high"])
     assert float(rows[0]["p_best"]) > 0.95
-    assert ended.err.startswith("hierarchical-confusion on 2,418 judgments")
+    assert ended.err.startswith("item-types on 2,418 judgments")
+    assert "independent ones" in ended.err
     assert "  intervals are about the judges' noise on these 20 topics" in ended.err
     assert "  doubt about the ranking by AP: " in ended.err
 
@@ -67,7 +68,7 @@ def test_json_and_files(adjudge: Run, folder: Path, systems: tuple[str, ...]) ->
     ended = adjudge(*systems, *runs, *QUICK, *files, "--json", "--over", "topics")
     assert ended.code == 0, ended.err
     found = ended.json
-    assert found["model"] == "hierarchical-confusion"
+    assert found["model"] == "item-types"
     assert found["ranking"]["draws"] == {"AP": 200, "Bpref": 100}
     assert found["ranking"]["over"] == "topics"
     assert found["ranking"]["unjudged"] == "not-relevant"

@@ -41,7 +41,7 @@ def test_to_standard_output(adjudge: Run, crowd: Path) -> None:
 def test_findings_as_json(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("report", "judgments.csv", "--json")
     assert ended.err == ""
-    assert ended.json["model"] == "hybrid-confusion"
+    assert ended.json["model"] == "item-types"
     assert next(iter(ended.json["findings"])) == "Which labels?"
     assert ended.json["output"] == "report.html"
 

@@ -122,5 +122,5 @@ def test_what_is_lacking_is_told() -> None:
         "no draws: intervals know how few judgments there are, not how unsure the truth is; "
         "a sampled model such as hierarchical-confusion adds that",
         "in majority-vote a judge's own judgment counts towards what is held for true, which "
-        "flatters judges; a model of confusion such as hybrid-confusion does not",
+        "flatters judges; a model of confusion such as item-types does not",
     )

@@ -162,6 +162,8 @@ def _sampled(consensus: Consensus) -> dict[str, Any]:
 
 def summary(consensus: Consensus, read: Input) -> dict[str, Any]:
     """The run as data: what went in and what was left out, which model, how it ended."""
+    from adjudge.evaluation.voices import voices_of
+
     judgments, scale = consensus.judgments, consensus.scale
     prevalence = zip(scale.truths, consensus.overall_prevalence.tolist(), strict=True)
     return {
@@ -179,6 +181,7 @@ def summary(consensus: Consensus, read: Input) -> dict[str, Any]:
         "log_likelihood": consensus.trace[-1] if consensus.trace else None,
         "prevalence": dict(prevalence),
         "notes": consensus.notes,
+        **voices_of(consensus).to_json(),
         **_sampled(consensus),
         **read.omissions,
     }

@@ -12,15 +12,21 @@ from adjudge.cli.writing import interval, number
 
 if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis import Diagnosis
+    from adjudge.evaluation.voices import Voices
 
 _HEADINGS = {"sensitivity": "sens.", "specificity": "spec."}  # so that 80 columns hold them
 _MINUTE = "%Y-%m-%d %H:%M"
 Column = tuple[str, str, Callable[[dict[str, Any]], str]]
 
 
-def busiest(found: Diagnosis, count: int) -> Any:
-    """The judges with most judgments, and what to do about those who are not just to be kept."""
+def busiest(found: Diagnosis, count: int, voices: Voices) -> Any:
+    """The judges with most judgments, whom to look at and why, and who speaks as one."""
     from rich.console import Group
+    from rich.text import Text
+
+    from adjudge.evaluation.voices import tell_voices
+
+    spoken = [Text(sentence) for sentence in tell_voices(voices)]
 
     table = found.judges.sort_by([("judgments", "descending")])
     rows = table.slice(0, count).to_pylist()
@@ -40,13 +46,13 @@ def busiest(found: Diagnosis, count: int) -> Any:
     tally = Counter(found.judges["advice"].to_pylist())
     counts = ", ".join(f"{word} {tally[word]:,}" for word in ("keep", "train", "drop", "watch"))
     if not told:
-        return Group(first, f"Of all judges: {counts}")
+        return Group(first, *spoken, f"Of all judges: {counts}")
     why: list[Column] = [
         ("judge", "left", lambda row: name(row["judge"])),
         ("advice", "left", lambda row: str(row["advice"])),
         ("why", "left", lambda row: str(row["why"])),
     ]
-    return Group(first, _page(f"What to do (of all judges: {counts})", why, told))
+    return Group(first, *spoken, _page(f"What to do (of all judges: {counts})", why, told))
 
 
 def mistakes(table: Any, count: int) -> Any:
@@ -115,6 +121,25 @@ def pairs(table: Any, count: int) -> Any:
         ("p adj.", "right", lambda row: f"{row['p_adjusted']:.1g}"),
     ]
     return _first("Judges who agree more than explained", columns, table, count)
+
+
+def families(voices: Voices, table: Any, count: int) -> Any:
+    """Who has one voice between them, and who may be one source."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from adjudge.evaluation.voices import tell_voices
+
+    told = [Text(sentence) for sentence in tell_voices(voices)]
+    if not len(table):
+        return Group("No judges are known to be one source.", *told)
+    columns: list[Column] = [
+        ("kind", "left", lambda row: str(row["kind"])),
+        ("judges", "left", lambda row: name(row["judges"])),
+        ("excess", "right", _two("excess")),
+        ("items", "right", lambda row: "-" if row["common"] is None else f"{row['common']:,}"),
+    ]
+    return Group(_first("Judges who are one source, or may be", columns, table, count), *told)
 
 
 def _first(title: str, columns: list[Column], table: Any, count: int) -> Any:

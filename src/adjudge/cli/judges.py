@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis import Diagnosis
 
 NAME = "judges"
-VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs")
+VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families")
 EXAMPLES = (
     "adjudge judges judgments.csv --gold gold.csv -o judges.csv",
     "adjudge judges judgments.csv --show mistakes",
@@ -36,7 +36,7 @@ def run(
             "--show",
             metavar="WHAT",
             help="judges; mistakes of each, or those common to all; drift and history, if there "
-            "are times; pairs who agree more than explained.",
+            "are times; pairs who agree more than explained; families, who have one voice.",
         ),
     ] = "judges",
     top: Annotated[
@@ -89,14 +89,14 @@ def run(
         return
     consensus = fitted(model, read.judgments, known, fitting)
     found = diagnosed(consensus, every, pairs=show == "pairs")
-    table = _view(found, show, judgments.name)
+    table = _view(found, show, judgments.name, consensus)
     deliver(
         table,
         show,
         output,
         printing,
         about={**summary(consensus, read), "diagnosis": found.notes},
-        show=lambda: _for_people(found, show, table, top or len(table)),
+        show=lambda: _for_people(found, show, table, top or len(table), consensus),
     )
 
 
@@ -111,8 +111,12 @@ def diagnosed(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Diagno
     return found
 
 
-def _view(found: Diagnosis, show: str, source: str) -> Any:
+def _view(found: Diagnosis, show: str, source: str, consensus: Consensus) -> Any:
     """The table that is asked for."""
+    from adjudge.evaluation.voices import voices_of
+
+    if show == "families":
+        return voices_of(consensus).table
     if show in ("drift", "history") and found.drift is None:
         raise BadData(
             f"there are no times, so --show {show} has nothing to look at; "
@@ -129,12 +133,15 @@ def _view(found: Diagnosis, show: str, source: str) -> Any:
     }[show]
 
 
-def _for_people(found: Diagnosis, show: str, table: Any, count: int) -> Any:
+def _for_people(found: Diagnosis, show: str, table: Any, count: int, consensus: Consensus) -> Any:
     """The page of a view."""
     from adjudge.cli import judge_views
+    from adjudge.evaluation.voices import voices_of
 
     if show == "judges":
-        return judge_views.busiest(found, count)
+        return judge_views.busiest(found, count, voices_of(consensus))
+    if show == "families":
+        return judge_views.families(voices_of(consensus), table, count)
     views = {
         "mistakes": judge_views.mistakes,
         "common": judge_views.common,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 NAME = "rank"
 SEVERAL = ("--runs", "--measures")
-MODEL = "hierarchical-confusion"
 EXAMPLES = (
     "adjudge rank --judgments j.csv --runs a.run b.run --measures nDCG@10 AP",
     "adjudge rank --judgments j.csv --runs *.run --unjudged condensed -o s.csv",
@@ -99,8 +98,8 @@ def run(
     """Rank search systems by noisy judgments, with intervals and the chance that A beats B.
 
     The truth is drawn again and again from what the model knows of it; each draw gives every run
-    its value. So the intervals are about the judges' noise. If no model is named it is
-    hierarchical-confusion, sampled.
+    its value. So the intervals are about the judges' noise. If no model is named it is the default
+    one, as everywhere: where judges err together its chances hold better than a sampled model's.
     """
     from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, tell_written, write_tables
@@ -110,8 +109,6 @@ def run(
     check_places(places, inputs=(judgments, gold, *run_files))
     check_printing(printing, output)
     _check(ranks)
-    if fitting.model is None:
-        fitting = replace(fitting, model=MODEL)
     systems = [_read(path, reading) for path in run_files]
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given if read.given is not None or not use_gold else read.beside

@@ -293,7 +293,13 @@ def _about(
     else:
         these = "this topic" if topics == 1 else f"these {topics:,} topics"
         notes = [f"intervals are about the judges' noise on {these}; other topics would add to it"]
-    if consensus.draws is None:
+    if consensus.effective is not None:
+        judged = consensus.judgments.counts_per_item > 0
+        notes.append(
+            f"a judged document has {consensus.judgments.counts_per_item[judged].mean():.1f} "
+            f"judgments, which count for {consensus.effective[judged].mean():.1f} independent ones"
+        )
+    elif consensus.draws is None:
         notes.append(
             f"{consensus.model} takes what it found of its judges for certain, so intervals are "
             "too narrow; a sampled model knows better"

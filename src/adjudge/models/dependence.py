@@ -5,8 +5,8 @@
 of v judgments of an item whose correlation is rho; one more adds n_eff(v + 1) - n_eff(v). Rules
 that multiply judges' confusions, such as the live closing of items and a plan's made crowds, know
 of no dependence: they raise the product to n_eff(v) / v instead. The rho they go by is the one
-under which that comes nearest to the probabilities of the fit, which does know; a fit that takes judges
-for independent has rho 0. Light to import: the live collection asks at every page.
+under which that comes nearest to the probabilities of the fit, which does know; a fit that takes
+judges for independent has rho 0. Light to import: the live collection asks at every page.
 """
 
 from __future__ import annotations

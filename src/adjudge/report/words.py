@@ -10,6 +10,7 @@ import numpy as np
 
 from adjudge.data.draws import HIGHEST
 from adjudge.evaluation.against_gold import Evaluation
+from adjudge.evaluation.voices import tell_voices, voices_of
 from adjudge.report.results import Results
 
 SURE = 0.9  # a label of this probability is called sure
@@ -35,6 +36,7 @@ def findings(results: Results) -> list[Finding]:
         labels_found(results),
         certainty(results),
         judges_found(results),
+        voices_found(results),
         next_judgments(results),
         model_fits(results),
     ]
@@ -191,6 +193,16 @@ def judges_found(results: Results) -> Finding:
             "look for copying."
         )
     return Finding(question="Which judges?", answer=tuple(answer), tone=tone)
+
+
+def voices_found(results: Results) -> Finding | None:
+    """Who speaks as one, who may, and what the judgments of an item count for."""
+    voices = voices_of(results.consensus)
+    answer = tell_voices(voices)
+    if not answer:
+        return None
+    tone = "warn" if voices.suspected else "plain"
+    return Finding(question="Are the judges independent?", answer=tuple(answer), tone=tone)
 
 
 def next_judgments(results: Results) -> Finding | None:
