@@ -47,7 +47,7 @@ def test_left_out_counts(table: Judgments, parameters: Parameters) -> None:
     source[1] = 0  # two judges of one source: both are left out together
     grouped = source != np.arange(table.judge_count)
     grouped[0] = True
-    task = CountLeftOut(sweeps.tables(parameters), 6, source, grouped)
+    task = CountLeftOut(sweeps.tables(parameters), 6, source, grouped, key_judges(sweeps.cells()))
     counts, on_gold = sweeps.ask(task)
     assert not len(on_gold)
     wanted = np.zeros((table.judge_count, 3, 6))

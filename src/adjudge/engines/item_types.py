@@ -80,6 +80,8 @@ class CountLeftOut:
     types: int
     source: NDArray[np.int32]  # (judge,)
     grouped: NDArray[np.bool_]  # (judge,)
+    key: NDArray[np.uint64]  # (judge,)
+    items: float = 1.0  # the share of items to count
 
     def run(self, part: Part) -> tuple[Any, ...]:
         """Counts (judge * label * type) in shares, on all items and on those with gold."""
@@ -97,6 +99,8 @@ class CountLeftOut:
                 part.labels,
                 self.source,
                 self.grouped,
+                self.key,
+                self.items,
                 self.types,
                 counts[:size],
                 counts[size:],

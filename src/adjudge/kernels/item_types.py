@@ -170,6 +170,8 @@ def count_left_out(
     step,
     source,
     grouped,
+    key,
+    items,
     types,
     counts,
     on_gold,
@@ -178,7 +180,7 @@ def count_left_out(
 
     The others are those of another ``source`` (judge,), which is only looked at for judges who are
     ``grouped`` (judge,). ``counts`` is (judge * step + label, type), flat, in shares; ``on_gold``
-    the same for the items whose truth is known, if any is.
+    the same for the items whose truth is known, if any is. ``items`` is the share of items counted.
     """
     others = types - 1
     whole = np.empty(others, dtype=np.int64)
@@ -190,6 +192,8 @@ def count_left_out(
     room = room_for(types)
     few = 0
     for i in range(start, stop):
+        if items < 1.0 and not chosen(item_key(offsets, judge, label, i, key, step), items):
+            continue
         gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
         for m in range(offsets[i], offsets[i + 1]):
             cell = np.int64(judge[m]) * step + label[m]

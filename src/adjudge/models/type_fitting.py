@@ -79,6 +79,7 @@ def fit_structures(
     cells = prepared.voices.fold(prepared.voice_cells(), weighted=True)  # (judge, label)
     weight = weights_of(prepared)
     earlier = _earlier(start, prepared)
+    median = _median_top(prepared)
     fitted = []
     for name in names_of(model, prepared):
         rows: Rows
@@ -86,7 +87,7 @@ def fit_structures(
             rows = SlantRows(cells, weight, kinds, model.strength)
         else:
             rows = HabitRows(cells, weight, kinds, line=name == "line")
-        state = _begin(prepared, rows, by_topic=model.by_topic)
+        state = _begin(prepared, rows, median, by_topic=model.by_topic)
         if name in earlier and earlier[name].confusion.shape[1] == kinds * cells.shape[1]:
             swept = prepared.sweeps.expect(earlier[name])
             state = _State(swept.confusion, swept.classes)
@@ -126,11 +127,15 @@ def frame_of(prepared: Prepared, *, by_topic: bool) -> Frame:
     return Frame(judgments.scale, prepared.voice_cells().reshape(-1), items)
 
 
-def _begin(prepared: Prepared, rows: Rows, *, by_topic: bool) -> _State:
+def _median_top(prepared: Prepared) -> int:
+    """The bin of the median share that the most voted label of an item has."""
+    (bins,) = prepared.sweeps.ask(CountTops(prepared.voices.units, _BINS))
+    return int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
+
+
+def _begin(prepared: Prepared, rows: Rows, median: int, *, by_topic: bool) -> _State:
     """Counts by votes alone."""
     sweeps, voices = prepared.sweeps, prepared.voices
-    (bins,) = sweeps.ask(CountTops(voices.units, _BINS))
-    median = int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
     task = BeginTypes(voices.units, rows.kinds, rows.place, _WIDTH, median, _BINS)
     counts, classes = sweeps.ask(task)
     frame = frame_of(prepared, by_topic=by_topic)

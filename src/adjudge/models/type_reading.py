@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from adjudge.models.item_types import ItemTypes
 
 Floats = NDArray[np.float64]
-_PAIRS, _PAIRS_OF_ITEM = 1e6, 300.0  # looked at for agreement beyond types
+_PAIRS, _PAIRS_OF_ITEM = 3e5, 300.0  # looked at for agreement beyond types
+_SAMPLE = 3e5  # judgments that tell what the types of a further structure mean
 _BLOCK = 1_000_000  # items added up at a time
 _SAY = {"habit": 0.24, "slant": 0.36, "line": 0.4}  # of those that are fitted
 _TOPIC = 10.0  # items' worth of all truths in the prevalence of a topic
@@ -43,7 +44,7 @@ class Meanings:
 
 def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes]) -> Consensus:
     """Types read as truths, judges measured without their own judgments, gold put to use."""
-    left_out = [_left_out(prepared, each.parameters) for each in fitted]
+    left_out = _left_out(prepared, [each.parameters for each in fitted])
     weighted = [
         _by_judge(prepared, counts, each, weighted=True)
         for (counts, _), each in zip(left_out, fitted, strict=True)
@@ -58,15 +59,36 @@ def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedType
 
 
 def _left_out(
-    prepared: Prepared, parameters: Parameters
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Counts of every judgment under the types that the others give: all, and those on gold."""
-    tables = prepared.sweeps.tables(parameters)
-    types = parameters.confusion.shape[1]
+    prepared: Prepared, parameters: list[Parameters]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Counts of judgments under the types that the others give: all, and those on gold.
+
+    Of very many judgments, those of the first structure measure judges, so that they are counted
+    whole; what the others are needed for, the meaning of types, a sample of items tells.
+    """
     voices = prepared.voices
     source = prepared.families.family[voices.judge_of]
-    counts, on_gold = prepared.sweeps.ask(CountLeftOut(tables, types, source, voices.weight < 1))
-    return counts, on_gold
+    key = keys_of(prepared)[voices.judge_of]
+    counts = []
+    for number, given in enumerate(parameters):
+        share = 1.0 if number == 0 else min(1.0, _SAMPLE / max(len(prepared.judgments), 1))
+        task = CountLeftOut(
+            prepared.sweeps.tables(given),
+            given.confusion.shape[1],
+            source,
+            voices.weight < 1,
+            key,
+            share,
+        )
+        whole, on_gold = prepared.sweeps.ask(task)
+        counts.append((whole, on_gold))
+    return counts
+
+
+def keys_of(prepared: Prepared) -> NDArray[np.uint64]:  # (judge,)
+    """A scrambled number for each judge that neither renaming nor reordering changes."""
+    cells = prepared.voices.fold(prepared.voice_cells(), weighted=False)
+    return key_judges(cells.astype(np.int64))
 
 
 def _by_judge(
@@ -114,7 +136,7 @@ def judges_of(prepared: Prepared) -> Judges:
 def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:
     """How far judges of an item agree beyond what its types explain, 0 to 1."""
     judgments, voices = prepared.judgments, prepared.voices
-    key = key_judges(voices.fold(prepared.voice_cells(), weighted=False).astype(np.int64))
+    key = keys_of(prepared)
     task = Agreement(
         prepared.sweeps.tables(fitted.parameters),
         voices.units,
@@ -184,6 +206,8 @@ def _judge_counts(
     """What each judge said of each truth: as the other judges have it; then with gold, if any."""
     alone = elsewhere = np.zeros(())
     say = say_of(fitted)
+    if len(prepared.judgments) > _SAMPLE:  # the others are of a sample
+        say = np.eye(len(fitted))[0]
     for each, part, (counts, on_gold), reading in zip(fitted, say, left_out, readings, strict=True):
         table = _by_judge(prepared, counts, each, weighted=False)
         alone = alone + part * np.einsum("jtl,tk->jkl", table, reading)
@@ -333,7 +357,7 @@ class TypesMemory:
             replace(each, rates=given.confusion, prevalence=given.prevalence)
             for each, given in zip(self.types, parameters, strict=True)
         ]
-        left_out = [_left_out(prepared, given) for given in parameters]
+        left_out = _left_out(prepared, parameters)
         _, counts = _judge_counts(prepared, types, left_out, self.meanings.readings)
         choice, tied = pick(posterior, judgments, ties=model.ties, seed=model.seed)
         notes = tell_ties(model, tied, len(choice))
