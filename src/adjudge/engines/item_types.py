@@ -203,6 +203,22 @@ class CountPairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ChooseItems:
+    """A sample of the items that neither names nor order decide."""
+
+    key: NDArray[np.uint64]  # (judge,)
+    share: float
+
+    def fill(self, part: Part, out: Floats) -> None:  # (item, 1)
+        """Mark the chosen items of the part."""
+
+        def choose(start: int, stop: int) -> None:
+            kernels.choose_items(*part.given, start, stop, self.key, part.labels, self.share, out)
+
+        part.each_block(choose)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Structure:
     """One fitted structure of types: what a sweep reads, what types mean, and its say."""
 

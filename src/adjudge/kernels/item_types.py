@@ -237,6 +237,14 @@ def item_key(offsets, judge, label, i, key, labels):
 
 
 @njit(**_KERNEL)
+def choose_items(offsets, judge, label, start, stop, key, labels, share, out):
+    """Mark about a ``share`` of the items, (item, 1), by who said what of them."""
+    for i in range(start, stop):
+        code = item_key(offsets, judge, label, i, key, labels)
+        out[i, 0] = 1.0 if chosen(code, share) else 0.0
+
+
+@njit(**_KERNEL)
 def chosen(code, share):
     """Whether a scrambled number is among the first ``share`` of all numbers."""
     return share >= 1.0 or code < U(share * _ALL)

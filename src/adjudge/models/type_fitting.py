@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.engines.engine import Parameters
-from adjudge.engines.item_types import BeginTypes, CountTops
+from adjudge.engines.item_types import BeginTypes, ChooseItems, CountTops
 from adjudge.engines.tables import Frame, Sums
-from adjudge.models.model import Prepared, Progress, Step, checkpoint_of
+from adjudge.models.families import key_judges
+from adjudge.models.model import Prepared, Progress, Step, checkpoint_of, prepare
 from adjudge.models.type_rows import HabitRows, Rows, SlantRows, exact_sum, normalise
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
+    from adjudge.engines.checkpoint import Checkpoint
     from adjudge.models.item_types import ItemTypes
 
 Floats = NDArray[np.float64]
@@ -24,6 +26,7 @@ _WIDTH = 0.35  # grades: how far from its mean grade an item's first type lies
 _MANY = 20  # labels above which there is one type of each
 _TOPIC = 10.0  # items' worth of all types in the prevalence of a topic
 _EVERY = 0.5  # pseudo-items of each type
+_SAMPLE = 100_000  # judgments that are fitted first, where there are many more
 FEWEST = 10  # sweeps before beliefs are frozen: where a label is rare the first gain little
 
 
@@ -46,6 +49,15 @@ class FittedTypes:
     def parameters(self) -> Parameters:
         """What sweeps are given."""
         return Parameters(prevalence=self.prevalence, confusion=self.rates, of_types=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How soon a fit may settle: later from votes than from where another fit ended."""
+
+    fewest: int  # sweeps before beliefs are frozen
+    most: int
+    patience: float  # times the tolerance, below which a gain ends the fit
 
 
 @dataclass(slots=True, eq=False)
@@ -74,25 +86,81 @@ def names_of(model: ItemTypes, prepared: Prepared) -> tuple[str, ...]:
 def fit_structures(
     model: ItemTypes, prepared: Prepared, progress: Progress | None, start: Consensus | None
 ) -> list[FittedTypes]:
-    """Every structure that the model has for these judgments, fitted."""
+    """Every structure that the model has for these judgments, fitted.
+
+    Where judgments are very many, a sample of items is fitted first, and all go on from there.
+    """
+    begun: dict[str, tuple[Parameters, dict[str, Floats]]] = {}
+    earlier = _earlier(start, prepared)
+    if not earlier and len(prepared.judgments) > 2 * _SAMPLE:
+        begun = _fit_sample(model, prepared, progress)
+    begun |= {name: (given, {}) for name, given in earlier.items()}
+    median = -1 if begun else _median_top(prepared)
+    fitted = []
+    for name in names_of(model, prepared):
+        rows = _rows(model, prepared, name)
+        given, numbers = begun.get(name, (None, {}))
+        if given is None or given.confusion.shape[1] != rows.types:
+            state = _begin(prepared, rows, median, by_topic=model.by_topic)
+            pace = Pace(FEWEST, model.frozen, 1)
+        else:
+            rows.recall({**rows.state, **numbers})
+            swept = prepared.sweeps.expect(_for_topics(given, prepared, by_topic=model.by_topic))
+            state = _State(swept.confusion, swept.classes)
+            pace = Pace(1, 2, 10)
+        checkpoint = checkpoint_of(prepared, model)
+        fitted.append(_maximise(model, prepared, name, rows, state, progress, pace, checkpoint)[0])
+    return fitted
+
+
+def _rows(model: ItemTypes, prepared: Prepared, name: str) -> Rows:
+    """What is believed of judges in a structure, before anything is counted."""
     kinds = kinds_of(model, prepared)
     cells = prepared.voices.fold(prepared.voice_cells(), weighted=True)  # (judge, label)
     weight = weights_of(prepared)
-    earlier = _earlier(start, prepared)
-    median = _median_top(prepared)
-    fitted = []
-    for name in names_of(model, prepared):
-        rows: Rows
-        if name == "slant":
-            rows = SlantRows(cells, weight, kinds, model.strength)
-        else:
-            rows = HabitRows(cells, weight, kinds, line=name == "line")
-        state = _begin(prepared, rows, median, by_topic=model.by_topic)
-        if name in earlier and earlier[name].confusion.shape[1] == kinds * cells.shape[1]:
-            swept = prepared.sweeps.expect(earlier[name])
-            state = _State(swept.confusion, swept.classes)
-        fitted.append(_maximise(model, prepared, name, rows, state, progress))
-    return fitted
+    if name == "slant":
+        return SlantRows(cells, weight, kinds, model.strength)
+    return HabitRows(cells, weight, kinds, line=name == "line")
+
+
+def _for_topics(given: Parameters, prepared: Prepared, *, by_topic: bool) -> Parameters:
+    """Parameters with a row of prevalence for every topic, if topics have their own."""
+    topics = prepared.judgments.topic_count if by_topic else 1
+    if len(given.prevalence) == topics or prepared.judgments.topic is None:
+        return given
+    return replace(given, prevalence=np.repeat(given.prevalence[:1], topics, axis=0))
+
+
+def _fit_sample(
+    model: ItemTypes, prepared: Prepared, progress: Progress | None
+) -> dict[str, tuple[Parameters, dict[str, Floats]]]:
+    """Parameters and numbers about judges from a sample of the items, by structure."""
+    whole = prepared.judgments
+    key = key_judges(whole_cells(prepared))[prepared.voices.judge_of]
+    chosen = prepared.sweeps.rows(ChooseItems(key, _SAMPLE / len(whole)), 1)[:, 0] > 0
+    few = prepare(
+        whole.select(items=chosen, keep_empty=True),
+        None,
+        prepared.engine,
+        repeats=True,
+        families=prepared.families,
+    )
+    if not len(few.judgments):
+        return {}
+    median = _median_top(few)
+    found = {}
+    for name in names_of(model, few):
+        rows = _rows(model, few, name)
+        state = _begin(few, rows, median, by_topic=False)
+        pace = Pace(FEWEST, model.frozen, 1)
+        fitted, numbers = _maximise(model, few, name, rows, state, progress, pace, None)
+        found[name] = (fitted.parameters, numbers)
+    return found
+
+
+def whole_cells(prepared: Prepared) -> NDArray[np.int64]:  # (judge, label)
+    """How many judgments there are of each label by each judge."""
+    return prepared.voices.fold(prepared.voice_cells(), weighted=False).astype(np.int64)
 
 
 def _earlier(start: Consensus | None, prepared: Prepared) -> dict[str, Parameters]:
@@ -173,11 +241,12 @@ def _maximise(
     rows: Rows,
     state: _State,
     progress: Progress | None,
-) -> FittedTypes:
+    pace: Pace,
+    checkpoint: Checkpoint | None,
+) -> tuple[FittedTypes, dict[str, Floats]]:
     """Sweep until the objective gains too little, the beliefs being frozen on the way."""
     strength = model.strength * weights_of(prepared)[:, None, None]
     least = model.tolerance * max(prepared.judgments.item_count, 1)
-    checkpoint = checkpoint_of(prepared, model)
     _recall(state, None if checkpoint is None else checkpoint.load(f"types-{name}"), rows)
     typical, prevalence = np.empty(0), np.empty(0)
     rates, overall = np.empty(0), np.empty(0)
@@ -203,14 +272,15 @@ def _maximise(
         if progress is not None:
             progress(Step(f"fitting {name}", done, model.iterations))
         gain = abs(state.trace[-1] - state.trace[-2]) if done > 1 else np.inf
-        if state.frozen and done > state.frozen + 1 and gain <= least:
+        if state.frozen and done > state.frozen + 1 and gain <= pace.patience * least:
             converged = True
             break
-        if not state.frozen and (done >= model.frozen or (done >= FEWEST and gain <= 10 * least)):
+        settled = done >= pace.fewest and gain <= 10 * least
+        if not state.frozen and (done >= pace.most or settled):
             state.frozen = done
         if checkpoint is not None and checkpoint.due(done) and done < model.iterations:
             checkpoint.save(f"types-{name}", _kept(state, rows))
-    return FittedTypes(
+    fitted = FittedTypes(
         name=name,
         kinds=0 if len(rows.place) else rows.kinds,
         prevalence=prevalence,
@@ -222,3 +292,4 @@ def _maximise(
         frozen=state.frozen,
         converged=converged,
     )
+    return fitted, rows.state

@@ -19,7 +19,7 @@ from adjudge.kernels.fixed import LIKELIHOOD, SHARE
 from adjudge.models.families import key_judges, share_of_items
 from adjudge.models.model import Prepared, pick, prepare, settings_of, tell_ties
 from adjudge.models.reference_judge import Judges, Trust, read_truths, refer, sharpen, trust
-from adjudge.models.type_fitting import FittedTypes, weights_of
+from adjudge.models.type_fitting import FittedTypes, weights_of, whole_cells
 from adjudge.models.type_rows import exact_sum, normalise
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedType
     posterior = _truths(prepared, parameters, meanings.readings, say_of(fitted))
     prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
     _fill_empty(prepared.judgments, posterior, prevalence)
-    alone, counts = _judge_counts(prepared, fitted, left_out, meanings.readings)
+    alone, counts = _judge_counts(prepared, fitted, left_out, meanings)
     return _finish(model, prepared, fitted, meanings, posterior, prevalence, alone, counts)
 
 
@@ -87,8 +87,7 @@ def _left_out(
 
 def keys_of(prepared: Prepared) -> NDArray[np.uint64]:  # (judge,)
     """A scrambled number for each judge that neither renaming nor reordering changes."""
-    cells = prepared.voices.fold(prepared.voice_cells(), weighted=False)
-    return key_judges(cells.astype(np.int64))
+    return key_judges(whole_cells(prepared))
 
 
 def _by_judge(
@@ -201,25 +200,43 @@ def _judge_counts(
     prepared: Prepared,
     fitted: list[FittedTypes],
     left_out: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
-    readings: tuple[Floats, ...],
+    meanings: Meanings,
 ) -> tuple[Floats, Floats]:  # (judge, truth, label)
     """What each judge said of each truth: as the other judges have it; then with gold, if any."""
     alone = elsewhere = np.zeros(())
     say = say_of(fitted)
     if len(prepared.judgments) > _SAMPLE:  # the others are of a sample
         say = np.eye(len(fitted))[0]
-    for each, part, (counts, on_gold), reading in zip(fitted, say, left_out, readings, strict=True):
+    for each, part, (counts, on_gold), reading in zip(
+        fitted, say, left_out, meanings.readings, strict=True
+    ):
         table = _by_judge(prepared, counts, each, weighted=False)
-        alone = alone + part * np.einsum("jtl,tk->jkl", table, reading)
+        alone = alone + part * _said_of_truths(table, reading, meanings.trust.same)
         if len(on_gold):
             table = _by_judge(prepared, counts - on_gold, each, weighted=False)
-            elsewhere = elsewhere + part * np.einsum("jtl,tk->jkl", table, reading)
+            elsewhere = elsewhere + part * _said_of_truths(table, reading, meanings.trust.same)
     whole = prepared.judgments.counts_per_judge.astype(np.float64)
     alone = _scaled(alone, whole)
     if prepared.known is None:
         return alone, alone
     gold = prepared.sweeps.against(prepared.known, len(prepared.judgments.scale.truths))
     return alone, _scaled(elsewhere, whole - gold.sum(axis=(1, 2))) + gold
+
+
+def _said_of_truths(counts: Floats, reading: Floats, same: float) -> Floats:
+    """What judges said of truths (judge, truth, label), given what they said of types.
+
+    A type means several truths, and where judges err independently a judge's label tells which of
+    them it is: counted under the others' types alone, she would seem worse than she is. So as far
+    as types may be trusted, by ``same``, truths are weighed by her own rates once.
+    """
+    found = np.einsum("jtl,tk->jkl", counts, reading)
+    if same <= 0:
+        return np.asarray(found)
+    rates = normalise(found + normalise(exact_sum(found) + 1e-3))
+    joint = reading[None, :, :, None] * rates[:, None]  # (judge, type, truth, label)
+    weighed = np.einsum("jtl,jtkl->jkl", counts, joint / joint.sum(axis=2, keepdims=True))
+    return np.asarray((1.0 - same) * found + same * weighed)
 
 
 def _scaled(counts: Floats, whole: Floats) -> Floats:
@@ -358,7 +375,7 @@ class TypesMemory:
             for each, given in zip(self.types, parameters, strict=True)
         ]
         left_out = _left_out(prepared, parameters)
-        _, counts = _judge_counts(prepared, types, left_out, self.meanings.readings)
+        _, counts = _judge_counts(prepared, types, left_out, self.meanings)
         choice, tied = pick(posterior, judgments, ties=model.ties, seed=model.seed)
         notes = tell_ties(model, tied, len(choice))
         if new:

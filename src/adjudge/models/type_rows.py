@@ -50,6 +50,11 @@ class Rows(Protocol):
     place: Floats  # (type,) on the line of grades; empty if on none
 
     @property
+    def types(self) -> int:
+        """How many types there are."""
+        ...
+
+    @property
     def state(self) -> dict[str, Floats]:
         """The numbers about each judge, to go on from."""
         ...
@@ -80,6 +85,11 @@ class HabitRows:
         self.count = cells.sum(axis=1)
         self.share = np.full(len(cells), _BETA[1] / sum(_BETA))  # of habit, (judge,)
         self.mean = np.empty((0, 0))
+
+    @property
+    def types(self) -> int:
+        """How many types there are."""
+        return len(self.base) * self.kinds
 
     @property
     def state(self) -> dict[str, Floats]:
@@ -127,6 +137,11 @@ class SlantRows:
         self.base = normalise(exact_sum(cells) + 1.0)
         self.sharpness = np.ones(judges)
         self.slant = np.zeros((judges, labels))
+
+    @property
+    def types(self) -> int:
+        """How many types there are."""
+        return len(self.base) * self.kinds
 
     @property
     def state(self) -> dict[str, Floats]:
