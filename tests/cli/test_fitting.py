@@ -17,6 +17,7 @@ from adjudge import (
 )
 from adjudge.cli.fitting import built, engine_of, value_of
 from adjudge.cli.options import Fitting
+from adjudge.models.item_types import ItemTypes
 
 
 def test_defaults_are_the_models_own() -> None:
@@ -74,12 +75,12 @@ def test_threads() -> None:
     assert engine_of(Fitting()).threads >= 1
 
 
-def test_without_a_name_the_default_runs_by_em() -> None:
-    assert built(Fitting()) == HybridConfusion(method="em")
+def test_without_a_name_the_default_runs() -> None:
+    assert built(Fitting()) == ItemTypes()
     assert built(Fitting(model="hybrid-confusion")) == HybridConfusion()
     sampled = Fitting(model="hierarchical-relevance", chains=2, warmup=5, draws=7, thin=3, seed=4)
     assert built(sampled) == HierarchicalRelevance(chains=2, warmup=5, draws=7, thin=3, seed=4)
-    with pytest.raises(BadSetting, match=r"--chains = 3: wanted a model to sample, named with"):
+    with pytest.raises(BadSetting, match=r"--chains = 3: wanted a model that has it; item-types"):
         built(Fitting(chains=3))
     with pytest.raises(BadSetting, match=r"--draws = 3: wanted a model that has it; dawid-skene"):
         built(Fitting(model="dawid-skene", draws=3))
