@@ -258,10 +258,13 @@ def check_needs(bench: Bench) -> None:
     for item in bench.items():
         if item.gold:
             continue
-        joint = np.maximum(known.prior, 1e-3)
+        told = np.ones_like(known.prior)
         for judge, label in answers.get(item.id, []):
             rates = np.maximum(known.confusion_of(judge), 1e-3)
-            joint = joint * (rates / rates.sum(axis=1, keepdims=True))[:, label]
+            told = told * (rates / rates.sum(axis=1, keepdims=True))[:, label]
+        many = len(answers.get(item.id, []))  # which count for fewer where judges err together
+        fewer = 1 / (1 + max(many - 1, 0) * known.correlation)
+        joint = np.maximum(known.prior, 1e-3) * told**fewer
         sure = joint.max() / joint.sum()
         assert item.surplus == 0, item.name
         done = item.trusted >= policy.most_of_an_item or (
