@@ -163,15 +163,15 @@ SETTINGS: dict[str, tuple[list[str], str]] = {
     "a setting misspelt": (
         ["good.csv", "-m", "dawid-skene", "--set", "diagnal=3"],
         "there is no setting of dawid-skene 'diagnal'; did you mean 'diagonal'? Known: iterations, "
-        "tolerance, diagonal, by_topic, ties, seed",
+        "tolerance, diagonal, weigh_copies, by_topic, ties, seed",
     ),
     "a setting without a value": (
         ["good.csv", "--set", "diagonal"],
         "--set = 'diagonal': wanted NAME=VALUE, such as diagonal=5",
     ),
     "a setting that is no number": (
-        ["good.csv", "--set", "diagonal=big"],
-        "--set = 'diagonal=big': wanted a number",
+        ["good.csv", "--set", "strength=big"],
+        "--set = 'strength=big': wanted a number",
     ),
     "a setting that is no whole number": (
         ["good.csv", "--set", "iterations=1.5"],
@@ -182,8 +182,8 @@ SETTINGS: dict[str, tuple[list[str], str]] = {
         "--set = 'by_topic=perhaps': wanted true or false",
     ),
     "a setting out of range": (
-        ["good.csv", "--set", "diagonal=0"],
-        "diagonal = 0.0: wanted more than 0",
+        ["good.csv", "--set", "strength=0"],
+        "strength = 0.0: wanted more than 0",
     ),
     "JSON and a table on standard output": (
         ["good.csv", "--json", "-o", "-"],

@@ -38,7 +38,11 @@ def test_a_pipe_gets_the_table_and_messages_go_to_standard_error(adjudge: Run, c
 def test_quiet_says_nothing(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("consensus", "judgments.csv", "-q", "-o", "labels.csv")
     assert (ended.code, ended.out, ended.err) == (0, "", "")
-    assert (crowd / "labels.csv").read_text().startswith(HEADER)
+    assert (
+        (crowd / "labels.csv")
+        .read_text()
+        .startswith(HEADER.replace("judgments", "judgments,n_eff"))
+    )
 
 
 def test_output_by_extension(adjudge: Run, crowd: Path) -> None:
@@ -67,7 +71,7 @@ def test_json_is_one_document(adjudge: Run, crowd: Path) -> None:
     assert votes_of(found.pop("labels")) == VOTES
     assert found == {
         "model": "majority-vote",
-        "settings": {"by_topic": False, "ties": "random", "seed": 0},
+        "settings": {"weigh_copies": True, "by_topic": False, "ties": "random", "seed": 0},
         "counts": {"judgments": 10, "items": 4, "judges": 3, "topics": 2},
         "scale": {"labels": ["0", "1"], "truths": ["0", "1"], "ordinal": True},
         "iterations": 0,
@@ -78,6 +82,11 @@ def test_json_is_one_document(adjudge: Run, crowd: Path) -> None:
             "1": pytest.approx((2 / 3 + 0 + 1 + 1 / 3) / 4),
         },
         "notes": [],
+        "families": [],
+        "suspected": [],
+        "voices": 3.0,
+        "correlation": None,
+        "mean_n_eff": None,
         "left_out": [],
         "bad_rows": [],
     }
@@ -226,6 +235,7 @@ def test_settings_of_the_model(adjudge: Run, crowd: Path) -> None:
         "iterations": 7,
         "tolerance": 0.0,
         "diagonal": 5.0,
+        "weigh_copies": True,
         "by_topic": True,
         "ties": "lower",
         "seed": 3,
@@ -261,8 +271,8 @@ def test_the_papers_set_of_the_relevance_feedback_track(adjudge: Run, shared_dat
 
 def test_the_default_says_that_it_is_and_why(adjudge: Run, crowd: Path) -> None:
     ended = adjudge("consensus", "judgments.csv", "-o", "labels.csv")
-    assert ended.err.splitlines()[0].startswith("hybrid-confusion on ")
-    assert ended.err.splitlines()[1].startswith("  the default: over 19 real and made crowds")
+    assert ended.err.splitlines()[0].startswith("item-types on ")
+    assert ended.err.splitlines()[1].startswith("  the default: it counts copies once")
 
 
 def test_a_sampled_model_writes_draws_topics_and_checks(

@@ -9,12 +9,12 @@ from commands import Run
 def test_json_has_every_model(adjudge: Run) -> None:
     found = adjudge("models", "--json").json
     assert [entry["name"] for entry in found] == list(MODELS)
-    vote = found[0]
+    vote = next(entry for entry in found if entry["name"] == "majority-vote")
     assert vote == {
         "name": "majority-vote",
         "class": "MajorityVote",
         "about": "The commonest label of each item; ties at random under the seed, or to one side.",
-        "settings": {"by_topic": False, "ties": "random", "seed": 0},
+        "settings": {"weigh_copies": True, "by_topic": False, "ties": "random", "seed": 0},
     }
 
 

@@ -14,6 +14,7 @@ from adjudge import (
     DawidSkene,
     HierarchicalConfusion,
     HybridConfusion,
+    ItemTypes,
     Judgments,
     Model,
     ThreadsEngine,
@@ -38,7 +39,7 @@ def engine(folder: Path, *, resume: bool = False) -> ThreadsEngine:
 
 def stop_at(last: int) -> object:
     def progress(step: Step) -> None:
-        if step.stage == "fitting" and step.done >= last:
+        if step.stage.startswith("fitting") and step.done >= last:
             raise CutOffError
 
     return progress
@@ -50,6 +51,8 @@ def stop_at(last: int) -> object:
         DawidSkene(tolerance=1e-9),
         HybridConfusion(method="em", tolerance=1e-9),
         HierarchicalConfusion(method="variational"),
+        ItemTypes(tolerance=0.0, structures=("habit",)),
+        ItemTypes(tolerance=0.0, structures=("slant",)),
     ],
     ids=lambda model: model.name,
 )

@@ -17,6 +17,7 @@ from adjudge import (
     HierarchicalConfusion,
     HierarchicalRelevance,
     HybridConfusion,
+    ItemTypes,
     Judgments,
     MajorityVote,
     Model,
@@ -60,6 +61,8 @@ def assert_same(one: Consensus, two: Consensus) -> None:
 
 SHORT = {"chains": 2, "warmup": 5, "draws": 8, "thin": 1}
 MODELS: list[Model] = [
+    ItemTypes(),
+    ItemTypes(by_topic=True),
     MajorityVote(),
     DawidSkene(),
     DawidSkene(by_topic=True),

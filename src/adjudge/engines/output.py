@@ -38,6 +38,7 @@ def block_of(consensus: Consensus, start: int, stop: int) -> Any:
         choice=consensus.choice[start:stop],
         known=None if known is None else known[start:stop],
         fallback=None if fallback is None else fallback[start:stop],
+        effective=None if consensus.effective is None else consensus.effective[start:stop],
     )
     return block.labels.drop_columns(["rank"])
 
@@ -64,7 +65,7 @@ def write_parts(consensus: Consensus, folder: Path, each: Each) -> int:
     the names from there. How many files there are.
     """
     stored = folder_of(consensus.judgments)
-    fallback = consensus.fallback
+    fallback, effective = consensus.fallback, consensus.effective
 
     def jobs() -> Iterator[tuple[Any, ...]]:
         for number, (start, stop) in enumerate(_runs(len(consensus.choice))):
@@ -76,6 +77,7 @@ def write_parts(consensus: Consensus, folder: Path, each: Each) -> int:
                 np.array(consensus.posterior[start:stop]),
                 consensus.choice[start:stop],
                 None if fallback is None else fallback[start:stop],
+                None if effective is None else effective[start:stop],
             )
             yield place, partial(_stored_block, str(stored), start, stop, *rows)
 
@@ -94,6 +96,7 @@ def _stored_block(
     posterior: NDArray[np.float64],  # (item, truth)
     choice: NDArray[np.int16],  # (item,)
     fallback: NDArray[np.bool_] | None,  # (item,)
+    effective: NDArray[np.float64] | None,  # (item,)
 ) -> Any:
     """The labels of a run of items whose names are taken from a folder."""
     judgments: Judgments = run_of(open_stored(Path(folder), check=False)[0], start, stop)
@@ -108,5 +111,6 @@ def _stored_block(
         confusion=none,
         counts=none,
         fallback=fallback,
+        effective=effective,
     )
     return consensus.labels.drop_columns(["rank"])

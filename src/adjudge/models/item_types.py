@@ -69,8 +69,8 @@ class ItemTypes:
             raise BadSetting("strength", self.strength, "more than 0")
         if self.iterations < 1:
             raise BadSetting("iterations", self.iterations, "at least 1")
-        if not 1 <= self.frozen <= self.iterations:
-            raise BadSetting("frozen", self.frozen, f"1 to {self.iterations}, the iterations")
+        if self.frozen < 1:
+            raise BadSetting("frozen", self.frozen, "at least 1")
         if not self.tolerance >= 0:
             raise BadSetting("tolerance", self.tolerance, "0 or more")
 

@@ -307,7 +307,7 @@ def _outcome(model: ItemTypes, fitted: list[FittedTypes]) -> str:
     slow = [each.name for each in fitted if not each.converged]
     if not slow:
         return f"converged (sweeps: {sweeps}; gain below {model.tolerance:g} nats an item)"
-    return f"stopped at the limit of {model.iterations} sweeps, not converged (sweeps: {sweeps})"
+    return f"stopped at the limit of {model.iterations} iterations, not converged"
 
 
 def voices_an_item(prepared: Prepared) -> Floats:  # (item,)

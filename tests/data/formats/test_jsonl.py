@@ -110,7 +110,7 @@ def test_a_key_that_is_missing_from_every_line(tmp_path: Path) -> None:
     assert _complaint(path) == (
         "judgments.jsonl, column judge: no column 'judge'; the columns are item, label, note; "
         "also accepted: worker, annotator, coder, user, performer, assessor, rater, labeler, "
-        "labeller"
+        "labeller, model"
     )
 
 

@@ -172,7 +172,7 @@ def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
             "item,label,note\na,1,x\n",
             "judgments.csv, column judge: no column 'judge'; the columns are item, label, note; "
             "also accepted: worker, annotator, coder, user, performer, assessor, rater, labeler, "
-            "labeller",
+            "labeller, model",
         ),
         (
             "item,judge,note\na,w,x\n",
@@ -342,7 +342,7 @@ def test_parquet_without_a_column(tmp_path: Path) -> None:
     assert _complaint(path) == (
         "judgments.parquet, column judge: no column 'judge'; the columns are item, label, note; "
         "also accepted: worker, annotator, coder, user, performer, assessor, rater, labeler, "
-        "labeller"
+        "labeller, model"
     )
 
 
