@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine
 from adjudge.models import default
+from adjudge.models.calibration import fit_calibrated
 from adjudge.models.model import Progress
+from adjudge.models.registry import MODELS
 from adjudge.models.registry import model as build_model
 
 
@@ -31,6 +34,7 @@ def fit(
     if their file is named as ``gold`` too.
     ``model`` and ``settings`` are those of the command line. ``family`` is a pattern in the names
     of judges: those who share what it finds are one source. ``start`` goes on from an earlier fit.
+    ``calibrate=True`` lets gold calibrate a model that does not do it by itself, across folds.
     """
     if isinstance(judgments, Judgments):
         table = judgments
@@ -42,7 +46,12 @@ def fit(
     if family is not None:
         table = table.with_family_rule(family)
     chosen = {**(default.SETTINGS if model is None else {}), **settings}
-    made: Any = build_model(model or default.DEFAULT, **chosen)
+    name = model or default.DEFAULT
+    own = {entry.name for entry in fields(MODELS[name])} if name in MODELS else {"calibrate"}
+    calibrate = "calibrate" not in own and bool(chosen.pop("calibrate", False))
+    made: Any = build_model(name, **chosen)
+    if calibrate and known is not None:
+        return fit_calibrated(made, table, known, engine=engine, progress=progress)
     more = {} if start is None else {"start": start}
     consensus: Consensus = made.fit(table, known, engine=engine, progress=progress, **more)
     return consensus

@@ -200,3 +200,7 @@ def test_fit_takes_a_file_a_table_or_judgments(tmp_path) -> None:
     some = dict(list(truth.items())[:50])
     assert adjudge.fit(table, gold=some).known is not None
     assert adjudge.fit(table, model="dawid-skene").model == "dawid-skene"
+    across = adjudge.fit(table, gold=some, model="dawid-skene", calibrate=True)
+    assert "50 gold items calibrate the answer" in across.notes[-1]
+    with pytest.raises(adjudge.UnknownName):
+        adjudge.fit(table, model="item-type")

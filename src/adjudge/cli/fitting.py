@@ -111,7 +111,12 @@ def fitted(
     tell_if_cold()
     place = engine if engine is not None else engine_of(fitting)
     with progress(f"fitting {model.name}") as on_step:
-        consensus = model.fit(judgments, gold, engine=place, progress=on_step)
+        if fitting.calibrate and gold is not None:
+            from adjudge.models.calibration import fit_calibrated
+
+            consensus = fit_calibrated(model, judgments, gold, engine=place, progress=on_step)
+        else:
+            consensus = model.fit(judgments, gold, engine=place, progress=on_step)
     judgments = consensus.judgments
     topics = f", {count(judgments.topic_count, 'topic')}" if judgments.topics is not None else ""
     say(

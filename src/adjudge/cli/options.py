@@ -204,6 +204,14 @@ class Fitting:
     by_topic: Annotated[
         bool, option("--by-topic", help="Give each topic its own prevalence.", panel=_FIT)
     ] = False
+    calibrate: Annotated[
+        bool,
+        option(
+            "--calibrate",
+            help="Let gold calibrate any model's probabilities, across folds (item-types does).",
+            panel=_FIT,
+        ),
+    ] = False
     ties: Annotated[
         str | None,
         option(
