@@ -187,7 +187,9 @@ class VoiceSweeps:
         confusion = parameters.confusion
         if len(confusion) == 1 and self.voices.judges != 1:
             confusion = np.broadcast_to(confusion, (self.voices.judges, *confusion.shape[1:]))
-        spoken = confusion[self.voices.judge_of] ** self.voices.weight[:, None, None]
+        spoken = confusion[self.voices.judge_of]
+        first = self.voices.judges  # those before weigh one
+        spoken[first:] **= self.voices.weight[first:, None, None]
         return replace(parameters, confusion=spoken)
 
     def _folded(self, counts: Counts, *, own: bool, weighted: bool) -> Counts:
