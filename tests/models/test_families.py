@@ -93,6 +93,20 @@ def test_a_few_equal_judgments_of_many_make_a_copy() -> None:
     assert [sorted(names[j] for j in group) for group in found.groups] == [["j7", "twin"]]
 
 
+def test_perfect_judges_are_no_copies() -> None:
+    """Three who are always right say the same, and a fourth who never is."""
+    truth = np.random.default_rng(0).integers(0, 3, 60)
+    rows: dict[str, list[object]] = {"item": [], "judge": [], "label": []}
+    for judge in range(4):
+        rows["item"] += [f"i{n}" for n in range(60)]
+        rows["judge"] += [f"j{judge}"] * 60
+        rows["label"] += (truth if judge < 3 else (truth + 1) % 3).tolist()
+    table = Judgments.from_table(rows)
+    assert not found_in(table).any
+    labels = ItemTypes().fit(table).labels["label"].to_pylist()
+    assert labels == [str(label) for label in truth]
+
+
 def test_neither_order_nor_names_matter() -> None:
     table = panel(copies=2)
     found = found_in(table)

@@ -38,6 +38,7 @@ _COPY, _SUSPECT = 0.9, 0.7  # excess
 _EXPECTED = 10.0  # disagreements, were they strangers
 _SHARE_OF_ITEMS = 0.05
 _PARTNERS = 3
+_VOICES = 4  # at least, for what judges have in common to show
 _LOADING = 0.6  # of a judge of whom nothing is known
 _ALIKE, _ALIKE_COMMON = 0.75, 20  # correlation from which two share one weight in the medians
 _REPORTED = 50  # suspected pairs kept
@@ -72,9 +73,17 @@ def find_families(judgments: Judgments, sweeps: Sweeps, *, search: bool = True) 
     """The families of judges: near copies, and what the user declared, which absorbs them."""
     none = Families.none(judgments.judge_count)
     pairs = _count(judgments, sweeps) if search else None
-    families = none if pairs is None else _near_copies(judgments, pairs, none)
+    families, loading = none, np.full(judgments.judge_count, _LOADING)
+    if pairs is not None:
+        loading[pairs.judges] = _loadings(pairs)
+        families = _near_copies(judgments, pairs, loading[pairs.judges], none)
     if search:
-        families = _with_exact_copies(sweeps, families)
+        families = _with_exact_copies(sweeps, families, loading)
+        active = judgments.counts_per_judge >= _LEAST
+        if families.any and len(np.unique(families.family[active])) < _VOICES:
+            # Three who agree against a fourth are as likely right as copies: who is one is asked.
+            pairs_found = (*families.merged, *families.suspected)
+            families = replace(none, suspected=pairs_found[:_REPORTED])
     if judgments.family is not None:
         families = _declared(judgments.family, families)
     return families
@@ -111,12 +120,15 @@ def _names(judges: tuple[int, ...], judgments: Judgments) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1]
 
 
-def _with_exact_copies(sweeps: Sweeps, families: Families) -> Families:
-    """Families joined by judges who said the same of the same items."""
+def _with_exact_copies(sweeps: Sweeps, families: Families, loading: Floats) -> Families:
+    """Families joined by judges who said the same of the same items.
+
+    Not those who follow closely what all have in common: perfect judges agree too.
+    """
     cells = sweeps.cells()
     count = cells.sum(axis=1)
     habit = cells / np.maximum(count, 1)[:, None]
-    expected = count * (1.0 - _LOADING**2) * (1.0 - (habit**2).sum(axis=1))
+    expected = count * (1.0 - loading**2) * (1.0 - (habit**2).sum(axis=1))
     able = np.flatnonzero(expected >= _EXPECTED)
     if len(able) < 2:
         return families
@@ -191,9 +203,8 @@ def _loadings(pairs: _Pairs) -> Floats:  # (row,)
     return loading
 
 
-def _near_copies(judgments: Judgments, pairs: _Pairs, none: Families) -> Families:
+def _near_copies(judgments: Judgments, pairs: _Pairs, loading: Floats, none: Families) -> Families:
     """Families of judges who all but always agree, and pairs that seem to."""
-    loading = _loadings(pairs)
     shared = np.outer(loading, loading)
     excess = 1.0 - (1.0 - pairs.correlation) / (1.0 - shared)
     expected = pairs.common * (1.0 - shared) * (1.0 - pairs.chance)
