@@ -20,6 +20,7 @@ from adjudge import Scale
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web.app import create_app
+from adjudge.collect.web.protocol import OPTIONS
 from adjudge.collect.web.settings import Settings
 from adjudge.collect.web.state import State
 
@@ -226,9 +227,7 @@ def served(folder: Path, **settings: Any) -> Iterator[Site]:
     app = create_app(chosen)
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, access_log=False, timeout_keep_alive=30)
-    )
+    server = uvicorn.Server(uvicorn.Config(app, **OPTIONS))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     limit = time.monotonic() + 20

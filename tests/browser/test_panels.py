@@ -59,6 +59,7 @@ def test_a_participant_is_refreshed_and_goes_back_with_her_code(
 ) -> None:
     slug = lamps.open_project(
         queries=12, golds=40, screening_golds=2, least_golds=50, max_pages=2, return_link=BACK,
+        warn_below=0.0, block_below=0.0,
         panel="prolific", pay_failed="0.30", refresher_pairs=4, refresher_after=2,
     )  # fmt: skip
     context = browser.new_context(viewport={"width": 1100, "height": 850})

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.collect.importing import Limits, Upload, read
+from adjudge.collect.importing import ImportLimits, Upload, read
 from adjudge.collect.values.project import GoldEntry, Item
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
@@ -47,8 +47,8 @@ def test_items_with_gold_in_csv() -> None:
             reasons={"Spam": "It sells a lamp"},
         ),
     )  # fmt: skip
-    assert preview.golds[0].told("Spam") == "It sells a lamp"
-    assert preview.golds[0].told("Not Matching") == "It is one"
+    assert preview.golds[0].reason_for("Spam") == "It sells a lamp"
+    assert preview.golds[0].reason_for("Not Matching") == "It is one"
 
 
 def test_json_lines_and_gold_in_a_file_of_its_own() -> None:
@@ -118,7 +118,7 @@ def test_every_fault_is_named_and_reading_goes_on() -> None:
         ("book.json", '{"query_doc_pairs": 3}', "book.json: query_doc_pairs is no list"),
         ("a.zip", b"PK\x03\x04nonsense", "a.zip: is no zip archive that can be read (File is not a "
          "zip file)"),
-        ("a.csv.gz", b"\x1f\x8bnonsense", "a.csv.gz: cannot be unpacked (Unknown compression "
+        ("a.csv.gz", b"\x1f\x8bnonsense", "a.csv.gz: cannot be unpacked (unknown compression "
          "method)"),
     ],
 )  # fmt: skip
@@ -149,7 +149,7 @@ def test_packed_files() -> None:
 
 
 def test_a_bomb_stops_at_the_limit() -> None:
-    limits = Limits(bytes=100_000)
+    limits = ImportLimits(bytes=100_000)
     for file in (
         upload("b.csv.gz", gzip.compress(b"0" * 50_000_000)),
         upload("b.csv.bz2", bz2.compress(b"0" * 50_000_000)),
@@ -159,24 +159,24 @@ def test_a_bomb_stops_at_the_limit() -> None:
         (error,) = messages(file, limits=limits)
         assert "unpacks to more than" in error
     many = packed(**{f"f{n}_csv": "x" for n in range(30)})
-    assert messages(many, limits=Limits(files=20)) == [
+    assert messages(many, limits=ImportLimits(files=20)) == [
         "all.zip: there are 30 files in the archive; wanted at most 20"
     ]
-    assert messages(upload("a.csv", b"x" * 200), limits=Limits(bytes=100)) == [
+    assert messages(upload("a.csv", b"x" * 200), limits=ImportLimits(bytes=100)) == [
         "a.csv: is larger than the limit of 100 bytes"
     ]
 
 
 def test_limits_of_rows_fields_and_errors() -> None:
     rows = "item,query,title\n" + "".join(f"{n},q,t\n" for n in range(10))
-    assert messages(upload("a.csv", rows), limits=Limits(rows=9)) == [
+    assert messages(upload("a.csv", rows), limits=ImportLimits(rows=9)) == [
         "a.csv: there are more than 9 items"
     ]
-    assert messages(upload("a.csv", "item,query,title\n1,q,long\n"), limits=Limits(field=3)) == [
-        "a.csv, line 2, column title: 4 characters; wanted at most 3"
-    ]
+    assert messages(
+        upload("a.csv", "item,query,title\n1,q,long\n"), limits=ImportLimits(field=3)
+    ) == ["a.csv, line 2, column title: 4 characters; wanted at most 3"]
     twice = "item,query,title\n" + "a,q,t\n" * 10
-    preview = read([upload("a.csv", twice)], limits=Limits(errors=4))
+    preview = read([upload("a.csv", twice)], limits=ImportLimits(errors=4))
     assert (len(preview.errors), preview.more_errors) == (4, 5)
 
 

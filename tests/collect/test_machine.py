@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.rules.golds import for_screening, for_training
+from adjudge.collect.rules.trust import is_below
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import OTHERS, Answer, Page
@@ -46,6 +47,7 @@ class Collecting(RuleBasedStateMachine):
         self.judges: dict[str, str] = {}
         self.pages: list[tuple[str, Page, list[Answer]]] = []  # as they were first sent
         self.shown: dict[str, set[int]] = {}
+        self.given: set[tuple[str, frozenset[str]]] = set()  # judges with the rows of a page
         self.extra = 0
         for key in ("anna", "berta", "carla"):  # at work from the start, so that more can happen
             self.arrive(key)
@@ -75,19 +77,24 @@ class Collecting(RuleBasedStateMachine):
         }
 
     def fetch(self, judge: str) -> Page | None:
-        """A page, with the check that no gold comes twice while unseen ones are left."""
+        """A page, with the check that no gold comes twice while unseen ones are left.
+
+        A page that was left comes back as it was, with its gold.
+        """
         before = self.bench.judging.state(judge).page
         page = self.bench.judging.page(judge)
         if page is None or page.page == before:
             return page
         golds, seen = self.golds_on(page), self.shown.setdefault(judge, set())
+        rows = frozenset(row.title for row in page.rows)
         if page.why:
             self.check_refresher(page, golds, seen)
-        elif golds & seen:
+        elif golds & seen and (judge, rows) not in self.given:
             assert self.eligible(page.kind) <= seen | golds
             if page.kind == "work":
                 assert self.eligible(page.kind) <= seen
         seen |= golds
+        self.given.add((judge, rows))
         if page.kind == "work":
             sizes = {len(group.rows) for group in page.groups}
             assert len(sizes) == 1 or not golds
@@ -251,7 +258,14 @@ class Collecting(RuleBasedStateMachine):
         view = self.bench.judging.state(judge)
         begun = view.pages > 0 or not view.open_items
         if view.stage == "finished" or (view.stage in ("working", "warned") and begun):
-            assert self.bench.judging.finish(judge).stage == "finished"
+            policy = self.bench.services.projects.get_policy(self.bench.slug)[0]
+            low = view.stage != "finished" and is_below(
+                view.gold_right or 0, view.gold_seen or 0, policy.block_below, trust=policy.trust,
+                confidence=policy.confidence,
+            )  # fmt: skip
+            assert self.bench.judging.finish(judge).stage == ("blocked" if low else "finished")
+        elif view.reason.endswith("when you finished."):
+            assert self.bench.judging.finish(judge) == view
         else:
             with refused("nothing-done"):
                 self.bench.judging.finish(judge)

@@ -20,7 +20,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.simulation import Crowd, Given, Made, Population
-from adjudge.simulation.crowd import numbered, pick
+from adjudge.simulation.crowd import number_names, pick
 
 THREE = Scale.parse("0<1<2")
 MIX = Population.parse("skilled:80,spammer:10,lazy:5,adversary:5", judges=40)
@@ -125,8 +125,8 @@ def test_gold_is_a_part_of_the_truth() -> None:
 
 
 def test_names_grow_as_wide_as_the_last_one() -> None:
-    assert numbered("judge", 3, 4).to_pylist() == ["judge-0001", "judge-0002", "judge-0003"]
-    wide = numbered("topic", 1000, 3)
+    assert number_names("judge", 3, 4).to_pylist() == ["judge-0001", "judge-0002", "judge-0003"]
+    wide = number_names("topic", 1000, 3)
     assert (wide[0].as_py(), wide[999].as_py()) == ("topic-0001", "topic-1000")
 
 

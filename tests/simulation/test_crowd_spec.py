@@ -1,4 +1,4 @@
-"""Who comes to a desk: how many of which kind, what they see, and how visits end."""
+"""Who comes to judge: how many of which kind, what they see, and how visits end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LABELS = ("good", "bad", "ugly")
 
 
 class OneRowDesk:
-    """A desk that gives each judge so many sheets of one row, and then finishes her."""
+    """A client that gives each judge so many sheets of one row, and then no more."""
 
     def __init__(self, sheets: int = 3) -> None:
         self.left = sheets

@@ -14,7 +14,7 @@ LABELS = ("a", "b")
 
 
 class Counter:
-    """A desk of three training pairs and some pages, that notes what is asked of it."""
+    """A client with three training pairs and some pages, that notes what is asked of it."""
 
     def __init__(self, pages: int, *, blocks_after: int = 99) -> None:
         self.asked: list[str] = []

@@ -1,8 +1,9 @@
-"""adjudge judge-with-model: let a language model judge a project, like any judge."""
+"""adjudge judge-with-model: let a language model judge a project, or a table of items."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,28 +12,32 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, progress, say
 from adjudge.cli.project.stored import DATABASE, Stored
-from adjudge.errors import BadSetting
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.model_judge.endpoint import Endpoint
+    from adjudge.collect.model_judge.items import Answers
     from adjudge.collect.model_judge.judging import ModelTally, Work
 
 NAME = "judge-with-model"
 EXAMPLES = (
     "adjudge judge-with-model shop --endpoint http://localhost:8000/v1 --ask NAME",
     "adjudge judge-with-model shop --endpoint URL --ask NAME --server URL",
+    "adjudge judge-with-model --items i.csv --endpoint URL --ask NAME -o a.csv",
 )
 _ASK = "The model"
+_GRADES = "0<1<2<3"
 
 
-def run(
-    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")],
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    """Which model is asked, how, and for how much."""
+
     endpoint: Annotated[
         str,
         o.option("--endpoint", metavar="URL", help="OpenAI-compatible: .../v1.", panel=_ASK),
-    ],
-    ask: Annotated[str, o.option("--ask", metavar="NAME", help="The model's name.", panel=_ASK)],
+    ]
+    ask: Annotated[str, o.option("--ask", metavar="NAME", help="The model's name.", panel=_ASK)]
     key_variable: Annotated[
         str,
         o.option(
@@ -41,7 +46,109 @@ def run(
             help="Environment variable with the endpoint's key.",
             panel=_ASK,
         ),
-    ] = "OPENAI_API_KEY",
+    ] = "OPENAI_API_KEY"
+    prompt: Annotated[
+        str,
+        o.option(
+            "--prompt",
+            metavar="NAME",
+            help="guidelines, or umbrela: UMBRELA's steps to a grade from 0 to 3.",
+            panel=_ASK,
+        ),
+    ] = "guidelines"
+    samples: Annotated[
+        int,
+        o.option("--samples", metavar="N", min=1, help="Times each pair is asked.", panel=_ASK),
+    ] = 1
+    logprobs: Annotated[
+        bool,
+        o.option("--logprobs", help="Ask how probable each label was, too.", panel=_ASK),
+    ] = False
+    concurrency: Annotated[
+        int, o.option("--concurrency", metavar="N", min=1, help="Questions at once.", panel=_ASK)
+    ] = 8
+    temperature: Annotated[
+        float | None,
+        o.option(
+            "--temperature",
+            metavar="X",
+            help="Of the answers; 0, or 0.7 for several samples.",
+            panel=_ASK,
+        ),
+    ] = None
+    max_tokens: Annotated[
+        int, o.option("--max-tokens", metavar="N", min=1, help="Of one answer.", panel=_ASK)
+    ] = 300
+    price_in: Annotated[
+        float,
+        o.option("--price-in", metavar="X", help="Of a million prompt tokens.", panel=_ASK),
+    ] = 0.0
+    price_out: Annotated[
+        float,
+        o.option("--price-out", metavar="X", help="Of a million completion tokens.", panel=_ASK),
+    ] = 0.0
+    money: Annotated[
+        float | None,
+        o.option("--budget", metavar="X", help="Money that may be spent.", panel=_ASK),
+    ] = None
+    token_budget: Annotated[
+        int | None,
+        o.option(
+            "--token-budget", metavar="N", min=1, help="Tokens that may be spent.", panel=_ASK
+        ),
+    ] = None
+
+    def make(self) -> Endpoint:
+        """The endpoint, as it is to be asked."""
+        from adjudge.collect.model_judge.endpoint import Endpoint
+        from adjudge.collect.model_judge.prompts import prompt_named
+        from adjudge.collect.model_judge.spending import SpendingLimit
+
+        usual = 0.0 if self.samples == 1 else 0.7
+        return Endpoint(
+            url=self.endpoint,
+            model=self.ask,
+            key=os.environ.get(self.key_variable),
+            temperature=usual if self.temperature is None else self.temperature,
+            max_tokens=self.max_tokens,
+            prompt=prompt_named(self.prompt),
+            logprobs=self.logprobs,
+            budget=SpendingLimit(
+                money=self.money,
+                tokens=self.token_budget,
+                price_in=self.price_in,
+                price_out=self.price_out,
+            ),
+        )
+
+
+def run(
+    project: Annotated[
+        str | None,
+        typer.Argument(metavar="PROJECT", help="The project's short name; none with --items."),
+    ] = None,
+    *,
+    item_file: Annotated[
+        Path | None,
+        o.option(
+            "--items",
+            metavar="FILE",
+            help="A table of items to judge, without a project: item, query, title, text, ...",
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        o.option(
+            "--labels",
+            metavar="SCALE",
+            help="With --items: the scale, '0<1<2<3' if not given.",
+        ),
+    ] = None,
+    guidelines: Annotated[
+        Path | None,
+        o.option("--guidelines", metavar="FILE", help="With --items: what judges go by."),
+    ] = None,
+    output: o.Output = None,
     judge: Annotated[
         str | None,
         o.option("--judge", metavar="NAME", help="Who it is as a judge; the model's name if none."),
@@ -49,27 +156,10 @@ def run(
     stop_after: Annotated[
         int | None, o.option("--stop-after", metavar="N", min=1, help="So many pairs.")
     ] = None,
-    concurrency: Annotated[
-        int, o.option("--concurrency", metavar="N", min=1, help="Questions at once.", panel=_ASK)
-    ] = 8,
-    temperature: Annotated[
-        float, o.option("--temperature", metavar="X", help="Of the answers.", panel=_ASK)
-    ] = 0.0,
-    max_tokens: Annotated[
-        int, o.option("--max-tokens", metavar="N", min=1, help="Of one answer.", panel=_ASK)
-    ] = 300,
     no_lessons: Annotated[
         bool,
-        o.option("--no-lessons", help="Do not tell it of golds it missed.", panel=_ASK),
+        o.option("--no-lessons", help="Do not tell it of golds it missed."),
     ] = False,
-    price_in: Annotated[
-        float,
-        o.option("--price-in", metavar="X", help="Of a million prompt tokens.", panel=_ASK),
-    ] = 0.0,
-    price_out: Annotated[
-        float,
-        o.option("--price-out", metavar="X", help="Of a million completion tokens.", panel=_ASK),
-    ] = 0.0,
     ledger: Annotated[
         Path | None,
         o.option("--ledger", metavar="FILE", help="Where answers are kept, to go on from."),
@@ -79,45 +169,127 @@ def run(
         o.option("--server", metavar="URL", help="A server elsewhere; its token in ADJUDGE_TOKEN."),
     ] = None,
     database: Stored = DATABASE,
+    asking: _Asking,
     printing: o.Printing,
 ) -> None:
-    """Let a language model judge a project's pages, with its guidelines, gold and trust.
+    """Let a language model judge a project's pages like any judge, or a table of items.
 
-    The model is trained, tested by hidden gold, warned and blocked like any judge, and told of its
-    mistakes. Stopped and started again, it goes on where it was and pays for nothing twice.
+    In a project it is trained, tested by hidden gold, warned and blocked like any judge, and told
+    of its mistakes. With --items it judges a table and writes its answers, sample by sample, with
+    version, log-probability, tokens and cost, as 'adjudge align' reads them. Stopped and started
+    again, it goes on where it was and pays for nothing twice; a budget is never gone beyond.
     """
+    be_quiet(printing.quiet or printing.json)
+    if (project is None) == (item_file is None):
+        raise BadSetting("PROJECT", project, "either a project, or --items FILE")
+    asked = asking.make()
+    name = (judge or asking.ask).replace("/", "_")
+    if item_file is not None:
+        path = ledger or Path(f"{item_file.stem}-{name}.answers.jsonl")
+        found = _judge_table(
+            item_file, asked, path, asking, labels or _GRADES, guidelines, output, stop_after
+        )
+        _deliver(found, asked, asking, judge, output, printing)
+        return
+    if output is not None or labels is not None or guidelines is not None:
+        option = next(
+            option
+            for option, given in (
+                ("-o", output),
+                ("--labels", labels),
+                ("--guidelines", guidelines),
+            )
+            if given is not None
+        )
+        raise BadSetting(option, "given", "--items beside it; a project has its own")
+    work = _work(str(project), judge or asking.ask, server, database)
+    path = ledger or Path(f"{project}-{name}.answers.jsonl")
+    tally = _judge_project(str(project), work, asked, path, asking, stop_after, not no_lessons)
+    _tell(tally, asked, printing)
+
+
+def _judge_table(
+    file: Path,
+    asked: Endpoint,
+    ledger: Path,
+    asking: _Asking,
+    labels: str,
+    guidelines: Path | None,
+    output: Path | None,
+    most: int | None,
+) -> Answers:
+    """The answers to a table of items."""
     import asyncio
 
-    from adjudge.collect.model_judge.endpoint import Endpoint
+    from adjudge.cli.writing import check_places
+    from adjudge.collect.model_judge.items import judge_items, read_items
+    from adjudge.collect.model_judge.ledger import AnswerLedger
+    from adjudge.data.scale import Scale
+    from adjudge.models.model import Step
+
+    check_places({"--output": output}, inputs=(file, guidelines, ledger))
+    scale = Scale.parse(labels)
+    items = read_items(file)
+    guide = _words_of(guidelines)
+
+    with progress(f"{asking.ask} judges {file.name}") as on_step:
+
+        def on_item(done: int) -> None:
+            if on_step is not None:
+                on_step(Step("items", done, most or len(items), _spent(asked)))
+
+        async def go() -> Answers:
+            with AnswerLedger.opened(ledger) as kept:
+                async with asked as open_one:
+                    return await judge_items(
+                        items, open_one, kept, guidelines=guide, labels=scale.labels,
+                        samples=asking.samples, concurrency=asking.concurrency, most=most,
+                        on_item=on_item,
+                    )  # fmt: skip
+
+        return asyncio.run(go())
+
+
+def _words_of(guidelines: Path | None) -> str:
+    """The guidelines of a file; none is none."""
+    if guidelines is None:
+        return ""
+    if not guidelines.is_file():
+        raise BadData("there is no such file", source=str(guidelines))
+    return guidelines.read_text("utf-8", errors="replace")
+
+
+def _judge_project(
+    project: str,
+    work: Work,
+    asked: Endpoint,
+    ledger: Path,
+    asking: _Asking,
+    most: int | None,
+    learn: bool,
+) -> ModelTally:
+    """How a model judged the pages of a project."""
+    import asyncio
+
     from adjudge.collect.model_judge.judging import judge as at_work
     from adjudge.collect.model_judge.ledger import AnswerLedger
     from adjudge.models.model import Step
 
-    be_quiet(printing.quiet or printing.json)
-    asked = Endpoint(
-        url=endpoint, model=ask, key=os.environ.get(key_variable), temperature=temperature,
-        max_tokens=max_tokens,
-    )  # fmt: skip
-    work = _work(project, judge or ask, server, database)
-    path = ledger or Path(f"{project}-{(judge or ask).replace('/', '_')}.answers.jsonl")
-
     async def go(on_page: Any) -> ModelTally:
-        with AnswerLedger.opened(path) as kept:
+        with AnswerLedger.opened(ledger) as kept:
             async with asked as open_one:
                 return await at_work(
-                    work, open_one, kept, concurrency=concurrency, most=stop_after,
-                    learn=not no_lessons, on_page=on_page,
+                    work, open_one, kept, concurrency=asking.concurrency, most=most,
+                    samples=asking.samples, learn=learn, on_page=on_page,
                 )  # fmt: skip
 
-    with progress(f"{ask} judges {project}") as on_step:
+    with progress(f"{asking.ask} judges {project}") as on_step:
 
         def on_page(tally: ModelTally) -> None:
             if on_step is not None:
-                shown = f"{asked.usage.cost(price_in, price_out):.2f} spent"
-                on_step(Step("pages", tally.judged, stop_after or tally.judged, shown))
+                on_step(Step("pages", tally.judged, most or tally.judged, _spent(asked)))
 
-        tally = asyncio.run(go(on_page))
-    _tell(tally, asked, price_in, price_out, printing)
+        return asyncio.run(go(on_page))
 
 
 def _work(project: str, key: str, server: str | None, database: str) -> Work:
@@ -136,19 +308,56 @@ def _work(project: str, key: str, server: str | None, database: str) -> Work:
     return InProcessWork(JudgingService(Database(database)), project, key)
 
 
-def _tell(
-    tally: ModelTally, asked: Endpoint, price_in: float, price_out: float, printing: o.Printing
-) -> None:
-    """How it went: pairs, trust, tokens, money."""
-    from dataclasses import asdict
+def _cost(asked: Endpoint) -> float:
+    return asked.usage.cost(asked.budget.price_in, asked.budget.price_out)
 
+
+def _spent(asked: Endpoint) -> str:
+    return f"{_cost(asked):.2f} spent"
+
+
+def _deliver(
+    found: Answers,
+    asked: Endpoint,
+    asking: _Asking,
+    judge: str | None,
+    output: Path | None,
+    printing: o.Printing,
+) -> None:
+    """The answers to their file, or to standard output; how it went for people."""
+    from adjudge.cli.writing import STDOUT, print_json, tell_written, write_tables
+
+    table = found.to_table(asking.ask, asking.prompt, judge)
+    if output is not None:
+        write_tables((table, output))
+        tell_written("answers", output)
+    say(
+        (f"{len(found.sampled):,} of {len(found.items):,} items", "bold"),
+        f", {asking.samples:,} {'sample' if asking.samples == 1 else 'samples'} each, "
+        f"{found.unanswered:,} it could not judge, {found.known:,} answered before",
+    )
+    _tell_usage(asked)
+    if found.stopped is not None:
+        say((f"  stopped: {found.stopped}", "yellow"))
+    if printing.json:
+        about = {"items": len(found.items), "judged": len(found.sampled),
+                 "unanswered": found.unanswered, "from_ledger": found.known,
+                 "cost": _cost(asked), "usage": asdict(asked.usage),
+                 "stopped": found.stopped}  # fmt: skip
+        print_json(about if output is not None else {**about, "answers": table.to_pylist()})
+    elif output is None:
+        write_tables((table, STDOUT))
+
+
+def _tell(tally: ModelTally, asked: Endpoint, printing: o.Printing) -> None:
+    """How it went: pairs, trust, tokens, money."""
     from adjudge.cli.writing import print_json
 
-    usage, view = asked.usage, tally.judge
-    cost = usage.cost(price_in, price_out)
+    view = tally.judge
     if printing.json:
         print_json({"pages": tally.pages, "judged": tally.judged, "unanswered": tally.unanswered,
-                    "from_ledger": tally.from_ledger, "cost": cost, "usage": asdict(usage),
+                    "from_ledger": tally.from_ledger, "cost": _cost(asked),
+                    "usage": asdict(asked.usage), "stopped": tally.stopped,
                     "judge": asdict(view) if view else None})  # fmt: skip
         return
     say(
@@ -156,10 +365,17 @@ def _tell(
         f" on {tally.pages:,} pages, {tally.unanswered:,} it could not judge, "
         f"{tally.from_ledger:,} answered before",
     )
-    say(
-        f"  {usage.requests:,} requests ({usage.faults:,} again after faults), "
-        f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {cost:.4f} spent"
-    )
+    _tell_usage(asked)
+    if tally.stopped is not None:
+        say((f"  stopped: {tally.stopped}", "yellow"))
     if view is not None:
         known = "" if view.accuracy is None else f", {view.accuracy:.0%} of its gold right"
         say(f"  it is {view.stage}{known}: {view.reason}")
+
+
+def _tell_usage(asked: Endpoint) -> None:
+    usage = asked.usage
+    say(
+        f"  {usage.requests:,} requests ({usage.faults:,} again after faults), "
+        f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {_cost(asked):.4f} spent"
+    )

@@ -21,7 +21,7 @@ from adjudge.errors import BadSetting, UnknownName
 from adjudge.simulation.design import ACTIVITIES, activity_of, assign
 from adjudge.simulation.population import Population
 
-BINARY = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
+_BINARY = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
 _BLOCK = 1 << 19  # judgments made at a time: each block has its own seed, and fits in the caches
 _START = 1_767_225_600.0  # the first judge comes after 2026-01-01 00:00 UTC
 _WEEK = 7 * 86_400.0
@@ -64,7 +64,7 @@ class Crowd:
       judges come by their ``activity`` (see ``design``): even, or with a long tail, longer as
       ``steepness`` is higher. ``repeats`` lets a judge judge an item again.
     - With ``difficulty = (a, b)``, item i has ``d_i ~ Beta(a, b)``: with chance d_i a judge cannot
-      tell and judges as if the truth were drawn afresh, so that their matrix for the item is
+      tell and judges as if the truth were drawn again, so that their matrix for the item is
       ``(1 - d_i) theta_j[k, l] + d_i sum_m prevalence_t[m] theta_j[m, l]``. Honeypots are easy:
       their difficulty is 0.
     - ``gold`` is the share of items whose truth is revealed, ``honeypots`` the share of items
@@ -75,7 +75,7 @@ class Crowd:
 
     items: int
     population: Population
-    scale: Scale = BINARY
+    scale: Scale = _BINARY
     prevalence: tuple[float, ...] = ()  # (truth,), even if it is left out
     topics: int = 0
     concentration: float = math.inf
@@ -171,14 +171,14 @@ class Crowd:
             time, seconds = work(judge, self.population.paces, rng["time"])
         judgments = Judgments(
             scale=self.scale,
-            items=numbered("item", self.items, 7),
-            judges=numbered("judge", len(confusion), 4),
+            items=number_names("item", self.items, 7),
+            judges=number_names("judge", len(confusion), 4),
             offsets=offsets,
             judge=judge,
             label=label,
-            topics=numbered("topic", self.topics, 3) if self.topics else None,
+            topics=number_names("topic", self.topics, 3) if self.topics else None,
             topic=topic,
-            documents=numbered("document", self.items, 7) if self.topics else None,
+            documents=number_names("document", self.items, 7) if self.topics else None,
             time=time,
             seconds=seconds,
         )
@@ -293,7 +293,7 @@ def as_seen(
     topic: Codes | None,  # (judgment,)
     rng: np.random.Generator,
 ) -> Codes:  # (judgment,)
-    """The truth as a judge sees it: drawn afresh with a chance of the item's difficulty."""
+    """The truth as a judge sees it: drawn again with a chance of the item's difficulty."""
     lost = np.flatnonzero(rng.random(len(truth)) < difficulty)
     seen = truth.copy()
     seen[lost] = pick(rng.random(len(lost)), prevalence, None if topic is None else topic[lost])
@@ -345,7 +345,7 @@ def work(
     return np.round(time, 3), seconds
 
 
-def numbered(word: str, count: int, digits: int) -> Names:
+def number_names(word: str, count: int, digits: int) -> Names:
     """The names ``word-0001``, ``word-0002``, ..., as wide as the last one needs."""
     digits = max(digits, len(str(count)))
     numbers = pa.array(np.arange(1, count + 1)).cast(pa.large_string())

@@ -95,7 +95,7 @@ class Dropout:
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdPart:
+class _CrowdPart:
     """One kind of judge, with its settings and its weight."""
 
     kind: str
@@ -107,7 +107,7 @@ class CrowdPart:
 class CrowdSpec:
     """A crowd to come: kinds of judges with weights, and how many there are in all."""
 
-    parts: tuple[CrowdPart, ...]
+    parts: tuple[_CrowdPart, ...]
     judges: int
 
     def __post_init__(self) -> None:
@@ -148,7 +148,7 @@ class CrowdSpec:
             for part in self._members()
         ]
 
-    def _members(self) -> list[CrowdPart]:
+    def _members(self) -> list[_CrowdPart]:
         weights = np.array([part.weight for part in self.parts])
         share = weights / weights.sum() * self.judges
         sizes = np.floor(share).astype(np.int64)
@@ -158,7 +158,7 @@ class CrowdSpec:
         return [part for part, size in pairs for _ in range(int(size))]
 
 
-def _part(text: str) -> CrowdPart:
+def _part(text: str) -> _CrowdPart:
     """One kind with its settings and weight: ``ethical(0.9,0.5):80``."""
     found = _PART.fullmatch(text)
     if found is None:
@@ -179,11 +179,15 @@ def _part(text: str) -> CrowdPart:
     }
     if not 0 <= settings.get("accuracy", 0.5) <= 1:
         raise BadSetting("accuracy of ethical", settings["accuracy"], "a share from 0 to 1")
-    return CrowdPart(kind, settings, weight)
+    return _CrowdPart(kind, settings, weight)
 
 
 def _behaviour(
-    part: CrowdPart, truths: KnownTruths, labels: int, rng: np.random.Generator, ring: ColludingRing
+    part: _CrowdPart,
+    truths: KnownTruths,
+    labels: int,
+    rng: np.random.Generator,
+    ring: ColludingRing,
 ) -> Behaviour:
     if part.kind == "spammer":
         return LabelSpammer(rng)
@@ -210,7 +214,7 @@ def _confusion(labels: int, accuracy: float) -> NDArray[np.float64]:  # (truth, 
     return matrix
 
 
-class StagedClient(JudgingClient, Protocol):
+class _StagedClient(JudgingClient, Protocol):
     """A client that knows where a judge stands after they left, too."""
 
     def stage(self, key: str) -> Stage:
@@ -231,7 +235,7 @@ class VisitEnd:
 
 
 def send_crowd(
-    client: StagedClient,
+    client: _StagedClient,
     judges: Sequence[MadeJudge],
     kinds: Sequence[str],
     *,
@@ -257,7 +261,7 @@ def send_crowd(
     return [ended[place] for place in range(len(judges))]
 
 
-def _visit(client: StagedClient, judge: MadeJudge, key: str, kind: str) -> VisitEnd:
+def _visit(client: _StagedClient, judge: MadeJudge, key: str, kind: str) -> VisitEnd:
     """One visit from the arrival to its end."""
     sheets = 0
     gone, problem = False, ""

@@ -27,7 +27,7 @@ _OVERTAKEN = ("page-expired", "blocked")  # what may become of a page while it i
 
 
 @dataclass(frozen=True, slots=True)
-class Acknowledged:
+class _Acknowledged:
     """A judgment that the server said it has stored."""
 
     judge: str  # ids as the server gives them
@@ -41,13 +41,13 @@ class Acknowledged:
 class CrowdRecord:
     """What a crowd knows of its own work: what was acknowledged, how long it took, what failed."""
 
-    given: list[Acknowledged] = field(default_factory=list)
+    given: list[_Acknowledged] = field(default_factory=list)
     seconds: dict[str, list[float]] = field(default_factory=dict)  # by what was asked for
     again: Counter[str] = field(default_factory=Counter)  # requests sent again, by why
     refused: Counter[str] = field(default_factory=Counter)  # by the server's code
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, given: Sequence[Acknowledged]) -> None:
+    def add(self, given: Sequence[_Acknowledged]) -> None:
         """Note judgments that were acknowledged."""
         with self._lock:
             self.given.extend(given)
@@ -64,7 +64,7 @@ class CrowdRecord:
 
 
 @dataclass(slots=True, eq=False)
-class _Seat:
+class _JudgeSession:
     """One judge at the server."""
 
     client: httpx.Client
@@ -107,7 +107,7 @@ class HttpClient:
         self._trust: ssl.SSLContext | bool = False  # costly to make, so once for every judge
         if server.startswith("https://"):
             self._trust = httpx.create_ssl_context()
-        self._seats: dict[str, _Seat] = {}
+        self._seats: dict[str, _JudgeSession] = {}
         self._one_line = one_line
         self._asking = self._client()
 
@@ -149,7 +149,7 @@ class HttpClient:
 
     def arrive(self, key: str) -> Stage:
         """Come in as a person, with consent; the same key is the same judge."""
-        seat = self._seats[key] = _Seat(self._asking if self._one_line else self._client())
+        seat = self._seats[key] = _JudgeSession(self._asking if self._one_line else self._client())
         sent = {"key": key, "kind": "person", "consent": True}
         body = self._ask(seat.client, "POST", f"{self._here}/arrivals", sent, what="arrive")
         seat.ticket, seat.judge = body["ticket"], body["judge"]["judge"]
@@ -217,12 +217,12 @@ class HttpClient:
             body = self._ask(seat.client, "POST", f"/judges/{seat.ticket}/finish", what="finish")
             seat.stage = _stage(body)
 
-    def _acknowledged(self, seat: _Seat, sheet: Sheet, labels: Sequence[str]) -> None:
+    def _acknowledged(self, seat: _JudgeSession, sheet: Sheet, labels: Sequence[str]) -> None:
         """Note what was stored; the page is done with, or one row of it."""
         page, rows = cast(tuple[dict[str, Any], tuple[int, ...]], sheet.page)
         self.record.add(
             [
-                Acknowledged(seat.judge, page["page"], row, label, sheet.kind)
+                _Acknowledged(seat.judge, page["page"], row, label, sheet.kind)
                 for row, label in zip(rows, labels, strict=True)
             ]
         )
@@ -313,7 +313,7 @@ def _submitting(sheet: Sheet) -> str:
     return "train" if sheet.kind == "training" else "submit"
 
 
-def _take(seat: _Seat, page: dict[str, Any]) -> None:
+def _take(seat: _JudgeSession, page: dict[str, Any]) -> None:
     """Take up a page, perhaps one that was begun before."""
     seat.page = page
     done = {answer["row"] for answer in page["answers"]} if page["kind"] == "training" else set()
@@ -321,7 +321,7 @@ def _take(seat: _Seat, page: dict[str, Any]) -> None:
     seat.rows = [row for row in every if row not in done]
 
 
-def _sheet(seat: _Seat) -> Sheet:
+def _sheet(seat: _JudgeSession) -> Sheet:
     """The page as a judge sees it: of a training page, the next row alone."""
     page = cast(dict[str, Any], seat.page)
     shown = {

@@ -24,7 +24,7 @@ from adjudge.simulation.crowd import (
     Made,
     as_seen,
     labels_of,
-    numbered,
+    number_names,
     pick,
     rng_of,
     streams_of,
@@ -92,8 +92,8 @@ def monitoring_panel(seed: int = 0, *, accuracy: float = 0.65, kappa: float = 20
     label = labels_of(confusion, judge, truth[item], draws[3]).astype(scale.label_dtype)
     judgments = Judgments(
         scale=scale,
-        items=numbered("item", items, 7),
-        judges=numbered("judge", len(load), 4),
+        items=number_names("item", items, 7),
+        judges=number_names("judge", len(load), 4),
         offsets=np.append(0, np.cumsum(judged.sum(axis=1))).astype(np.int64),
         judge=judge,
         label=label,
@@ -138,7 +138,7 @@ def demo(seed: int = 7) -> Made:
 
 
 def copy_judge(made: Made, name: str, copies: int = 1) -> Made:
-    """The same judgments, with copies of a judge who say what she says: NAME-b, NAME-c, ..."""
+    """The same judgments, with copies of a judge, who say the same: NAME-b, NAME-c, ..."""
     old = made.judgments
     names = old.judges.to_pylist()
     if name not in names:

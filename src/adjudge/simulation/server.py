@@ -20,7 +20,7 @@ _LOOK = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class LocalServer:
+class _LocalServer:
     """A server that runs: where it is, and its log."""
 
     url: str
@@ -28,10 +28,10 @@ class LocalServer:
 
 
 @contextmanager
-def run_server(database: Path, folder: Path) -> Iterator[LocalServer]:
+def run_server(database: Path, folder: Path) -> Iterator[_LocalServer]:
     """A server at a SQLite file, with its secret and its log in a folder; stopped at the end."""
     port = _free_port()
-    found = LocalServer(f"http://127.0.0.1:{port}", folder / "server.log")
+    found = _LocalServer(f"http://127.0.0.1:{port}", folder / "server.log")
     command = [sys.executable, "-m", "adjudge", "serve", "--port", str(port), "--database"]
     command += [str(database), "--log-format", "json", "--secret-file", str(folder / "secret")]
     with found.log.open("ab") as log:
@@ -52,7 +52,7 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], found: LocalServer) -> None:
+def _wait_until_ready(process: subprocess.Popen[bytes], found: _LocalServer) -> None:
     """Wait for a server to answer; tell the end of its log where it does not."""
     until = time.monotonic() + _START
     while process.poll() is None and time.monotonic() < until:

@@ -62,7 +62,7 @@ class JudgingClient(Protocol):
         ...
 
 
-class Visitor(Protocol):
+class _Visitor(Protocol):
     """Someone who can be sent to judge."""
 
     def stays(self, stage: Stage, sheets: int) -> bool:
@@ -78,7 +78,7 @@ class Visitor(Protocol):
         ...
 
 
-def visit(visitor: Visitor, client: JudgingClient, key: str) -> Iterator[Stage]:
+def visit(visitor: _Visitor, client: JudgingClient, key: str) -> Iterator[Stage]:
     """A judge's way through, one sheet a step, so that many can be at work in turns.
 
     It ends when they leave, are sent away, or there is nothing left for them to do.

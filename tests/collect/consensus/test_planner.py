@@ -65,6 +65,7 @@ def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
         assert row.golds == 10 * row.per_item
         assert row.money == Decimal("0.60") * row.per_item
     assert (plan.golds_there, plan.golds_needed > 0) == (20, True)
+    services.projects.set_policy(slug, {"judgments_per_item": plan.per_item + 1})
     changes = planner.changes(plan, services.projects.get_policy(slug)[0])
     assert changes == {"pay_per_page": Decimal("0.30"), "judgments_per_item": plan.per_item}
     services.projects.set_policy(slug, changes)

@@ -55,14 +55,14 @@ def page_at_random(bench: Bench, judge: str, skill: float, rng: np.random.Genera
 
 @pytest.fixture
 def experiment(sqlite: Database) -> tuple[Bench, dict[str, str]]:
-    """Twelve judges, two pages each: good in arm one, bad in arm two; and one on a dry run."""
-    bench = bench_of(sqlite, topics=8)
+    """Twelve judges, three pages each: good in arm one, bad in arm two; and one on a dry run."""
+    bench = bench_of(sqlite, topics=24)
     rng = np.random.default_rng(0)
     arms = {}
     for number in range(12):
         judge = trained(bench, f"j{number}")
         arms[judge] = arm_of(bench, judge)
-        for _ in range(2):
+        for _ in range(3):
             page_at_random(bench, judge, 0.9 if arms[judge] == "one" else 0.3, rng)
     dry = trained(bench, "tester", channel="panel", parameters={"dry_run": "1"})
     page_at_random(bench, dry, 1.0, rng)
@@ -103,7 +103,7 @@ def test_the_measures_of_judges_are_means_of_each_judges_own(
             right = np.mean([one == other for one, other in mine])
             each.append([right, *precision, *recall])
         wanted = np.nanmean(each, axis=0)
-        found = [one for one in report.measured if (one.arm, one.what) == (arm, JUDGES)]
+        found = [one for one in report.measures if (one.arm, one.what) == (arm, JUDGES)]
         assert [one.value for one in found] == pytest.approx(list(wanted))
         assert {one.units for one in found} == {6}
         assert found[0].measure == "accuracy"
@@ -221,7 +221,7 @@ def test_several_accepted_labels_are_all_right(sqlite: Database) -> None:
         [Answer(row=row.row, label=given.get(row.row, "Spam")) for row in page.rows],
     )
     report = bench.services.arms.report(bench.slug, resamples=0)
-    mine = {one.measure: one for one in report.measured if one.what == JUDGES and one.units}
+    mine = {one.measure: one for one in report.measures if one.what == JUDGES and one.units}
     assert mine["accuracy"].value == 3 / 4
     assert mine["recall Matching"].value == 1.0
     assert mine["recall Spam"].value == 1 / 2  # Off Topic is held against the first accepted
@@ -236,7 +236,7 @@ def test_only_the_first_answer_to_a_gold_counts(sqlite: Database) -> None:
     for _ in range(3):
         bench.turn(judge)
     report = bench.services.arms.report(bench.slug, resamples=0)
-    used = [one for one in report.measured if one.what == JUDGES and one.units]
+    used = [one for one in report.measures if one.what == JUDGES and one.units]
     assert {one.judgments for one in used} == {2}
 
 

@@ -55,7 +55,8 @@ def answer(page: Page, truths: dict[str, str], skill: float, rng: Any) -> list[A
 
 def collect(database: Database, *, judges: int, fit_every: int, seed: int = 1, **made: Any) -> Run:
     """Judges of every skill in turn, until nothing is left; a fit now and then."""
-    project = replace(made_project(least_golds=1000, training=False, **made), seed=seed)
+    trusting = {"training": False, "warn_below": 0.0, "block_below": 0.0}
+    project = replace(made_project(**trusting, **made), seed=seed)
     bench = Bench(database, project)
     truths = truths_of(bench, seed)
     rng = np.random.default_rng(seed)
@@ -96,10 +97,10 @@ def test_fewer_judgments_than_a_fixed_number_at_no_less_accuracy(
     assert savings is not None
     assert savings.closed >= 230  # a few may lack judges who have not judged them yet
     assert savings.saved == 5 * savings.closed - savings.judgments
+    assert savings.accuracy == pytest.approx(adaptive.accuracy, abs=0.03)
     # These judges err independently, which the default does not take for granted: what it expects
-    # may fall short of the truth, and must not exceed it.
-    assert adaptive.accuracy - 0.1 <= savings.accuracy <= adaptive.accuracy + 0.03
-    assert fixed.accuracy - 0.1 <= savings.fixed_accuracy <= fixed.accuracy + 0.03
+    # of any five may fall short of the truth, and must not exceed it.
+    assert fixed.accuracy - 0.085 <= savings.fixed_accuracy <= fixed.accuracy + 0.03
     assert savings.equal is not None
     assert savings.equal_share == pytest.approx(1 - savings.per_item / savings.equal)
     assert savings.saved_money == pytest.approx(

@@ -1,4 +1,4 @@
-"""The desk over HTTP at a real server: what an actor sees, is told, and what the ledger holds."""
+"""Made judges at a real server over HTTP: what they see and hear, and what the ledger holds."""
 
 from __future__ import annotations
 

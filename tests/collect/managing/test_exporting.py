@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import re
 import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +18,9 @@ from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Arrival
-from adjudge.collect.values.project import Arm
-from adjudge.data.formats import read
+from adjudge.collect.values.project import Arm, GoldEntry, Item, Project
+from adjudge.data.formats import formats, read
+from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, NotFound, UnknownName
 from adjudge.models.majority_vote import MajorityVote
 from sites import small_project
@@ -164,3 +168,89 @@ def _pack(path: Path, parts: dict[str, bytes]) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, body in parts.items():
             archive.writestr(name, body)
+
+
+HOSTILE = ("=cmd|'/C'!A0", "=1+1", "@SUM(A1)", "+1+1", "-2+3", "'=1", "''@x", "＝1+1", "-")
+NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
+
+
+def hostile_project() -> Project:
+    """A project whose every name and text would run in a spreadsheet."""
+    items = tuple(
+        Item(name=f"{topic}/{word}", topic=topic, query=topic, document=word, title=word, text=word)
+        for word in HOSTILE
+        for topic in ("=topic", "@topic")
+    )
+    golds = tuple(GoldEntry(item=item.name, accepted=("1",), reason="=no") for item in items[:6])
+    return Project(
+        name="=1+1",
+        scale=Scale.parse("0 < 1"),
+        items=items,
+        golds=golds,
+        policy={"training": False, "judgments_per_item": 1, "screening_golds": 0},
+    )
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[RequesterServices, str]:
+    store = Database(tmp_path_factory.mktemp("hostile") / "adjudge.db")
+    services, judging = RequesterServices(store), JudgingService(store)
+    slug = services.projects.create(hostile_project()).slug
+    services.projects.set_state(slug, "open")
+    judge = judging.arrive(Arrival(project=slug, channel="panel", key="=1+1")).judge
+    judging.consent(judge)
+    while (page := judging.page(judge)) is not None:
+        answers = [Answer(row=row.row, label="1", comment="=1+1") for row in page.rows]
+        judging.submit(judge, page.page, page.key, answers)
+    return services, slug
+
+
+def sheets(name: str, extension: str, body: bytes) -> Iterator[tuple[str, str]]:
+    """Whatever in an export a spreadsheet opens, with what is between its cells."""
+    marks = {".csv": ",", ".tsv": "\t"}
+    if extension in marks:
+        yield marks[extension], body.decode()
+    elif extension == ".zip":
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            for part in archive.namelist():
+                yield from sheets(name, Path(part).suffix, archive.read(part))
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in exporting.list_exports()])
+def test_no_cell_of_any_export_runs_and_all_come_back_equal(
+    hostile: tuple[RequesterServices, str], name: str, tmp_path: Path
+) -> None:
+    services, slug = hostile
+    entry = exporting.find_export(name)
+    judgments, gold = services.exports.get_judgments(slug), services.exports.get_gold(slug)
+    assert judgments is not None
+    assert gold is not None
+    labels = MajorityVote().fit(judgments).labels
+    body = written(services, slug, name, labels=labels)
+    for mark, text in sheets(name, entry.extension, body):
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark))
+        assert rows
+        for cell in (cell for row in rows for cell in row):
+            assert NUMBER.fullmatch(cell) or cell[:1] not in set("=+-@\t\r\n＝＋－＠"), cell
+    chosen = name.partition("-")[2]
+    if entry.kind not in ("judgments", "gold", "labels") or entry.extension == ".zip":
+        return
+    if formats()[chosen].read is None:
+        return
+    path = tmp_path / f"out{entry.extension}"
+    path.write_bytes(body)
+    back = read(path, format=chosen, wanted=entry.kind)  # type: ignore[arg-type]
+    if entry.kind == "judgments":
+        assert back.judgments is not None
+        assert set(back.judgments.items.to_pylist()) == set(judgments.items.to_pylist())
+        if back.judgments.documents is not None:
+            assert judgments.documents is not None
+            assert set(back.judgments.documents.to_pylist()) == set(judgments.documents.to_pylist())
+    elif entry.kind == "gold":
+        assert back.gold is not None
+        assert set(back.gold.to_table()["item"].to_pylist()) == set(
+            gold.to_table()["item"].to_pylist()
+        )
+    else:
+        table = back.labels if back.labels is not None else back.gold.to_table()
+        assert set(table["item"].to_pylist()) == set(labels["item"].to_pylist())

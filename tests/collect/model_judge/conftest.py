@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -25,6 +26,8 @@ class Speaker:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
     knows_schema: bool = True
+    knows_logprobs: bool = True
+    version: str = "m-2026-01"
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -66,11 +69,18 @@ def _handler(speaker: Speaker) -> type[BaseHTTPRequestHandler]:
                 self.reply(fault[0], {"error": {"message": "by request"}}, fault[1])
             elif "response_format" in body and not speaker.knows_schema:
                 self.reply(400, {"error": {"message": "response_format is not known"}})
+            elif "logprobs" in body and not speaker.knows_logprobs:
+                self.reply(400, {"error": {"message": "logprobs are not known"}})
             else:
                 message = {"role": "assistant", "content": speaker.answer(body)}
                 usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
                 choice = {"index": 0, "message": message, "finish_reason": "stop"}
-                self.reply(200, {"id": "1", "choices": [choice], "usage": usage})
+                if body.get("logprobs"):
+                    tokens = re.findall(r"\w+|\W", str(message["content"]))
+                    told = [{"token": text, "logprob": -0.25} for text in tokens]
+                    choice["logprobs"] = {"content": told}
+                whole = {"id": "1", "model": speaker.version, "choices": [choice], "usage": usage}
+                self.reply(200, whole)
 
     return Handler
 

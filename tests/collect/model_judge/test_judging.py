@@ -13,6 +13,7 @@ from adjudge.collect.model_judge.in_process import InProcessWork
 from adjudge.collect.model_judge.judging import ModelTally, Work, judge
 from adjudge.collect.model_judge.ledger import AnswerLedger
 from adjudge.collect.model_judge.over_http import HttpWork
+from adjudge.collect.model_judge.spending import SpendingLimit
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
@@ -44,7 +45,8 @@ def work_of(
 
 def go(work: Work, speaker: Any, path: Path, **settings: Any) -> tuple[ModelTally, Endpoint]:
     tries = settings.pop("tries", 2)
-    endpoint = Endpoint(url=speaker.url, model="m", first_wait=0.01, tries=tries)
+    budget = settings.pop("budget", SpendingLimit())
+    endpoint = Endpoint(url=speaker.url, model="m", first_wait=0.01, tries=tries, budget=budget)
 
     async def run() -> ModelTally:
         with AnswerLedger.opened(path) as ledger:
@@ -132,6 +134,42 @@ def test_it_stops_after_so_many_pairs(speaker: Any, tmp_path: Path) -> None:
     work, *_ = work_of(tmp_path)
     tally, _ = go(work, speaker, tmp_path / "l.jsonl", most=5)
     assert 5 <= tally.judged < 12
+
+
+def test_of_several_samples_the_commonest_is_submitted(speaker: Any, tmp_path: Path) -> None:
+    asked: dict[str, int] = {}
+
+    def wavers(body: dict[str, Any]) -> str:
+        """Wrong the first time, right then."""
+        said = body["messages"][1]["content"]
+        with speaker.lock:
+            asked[said] = asked.get(said, 0) + 1
+            first = asked[said] == 1
+        return clueless(body) if first else knows(body)
+
+    speaker.answer = wavers
+    work, services, slug = work_of(tmp_path, training=False)
+    tally, _ = go(work, speaker, tmp_path / "l.jsonl", samples=3, learn=False)
+    assert set(asked.values()) == {3}
+    assert tally.judge is not None
+    assert tally.judge.accuracy == 1.0
+    assert services.projects.get_progress(slug).closed == 12
+
+
+def test_where_the_budget_is_spent_it_stops_and_goes_on_later(speaker: Any, tmp_path: Path) -> None:
+    speaker.answer = knows
+    work, services, slug = work_of(tmp_path, training=False)
+    path = tmp_path / "l.jsonl"
+    tally, endpoint = go(work, speaker, path, budget=SpendingLimit(tokens=1500), concurrency=1)
+    assert tally.stopped is not None
+    assert "of 1,500 tokens are spent" in tally.stopped
+    usage = endpoint.usage
+    assert usage.prompt_tokens + usage.completion_tokens <= 1500
+    assert services.projects.get_progress(slug).closed < 12
+    tally, _ = go(work, speaker, path)
+    assert tally.stopped is None
+    assert tally.from_ledger > 0
+    assert services.projects.get_progress(slug).closed == 12
 
 
 def test_a_ledger_that_is_none_is_named(tmp_path: Path) -> None:

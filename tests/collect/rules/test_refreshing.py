@@ -186,7 +186,16 @@ def test_gold_that_was_wrong_takes_the_refresher_back(database: Database) -> Non
 
 
 def test_a_judge_who_stops_at_a_refresher_does_it_when_she_works_on(sqlite: Database) -> None:
-    bench = Bench(sqlite, topics=20, golds=80, least_golds=50, refresher_pairs=4, refresher_after=1)
+    bench = Bench(
+        sqlite,
+        topics=20,
+        golds=80,
+        least_golds=50,
+        warn_below=0.0,
+        block_below=0.0,
+        refresher_pairs=4,
+        refresher_after=1,
+    )
     judge = bench.trained()
     bench.turn(judge, right=False)
     page = bench.judging.page(judge)
@@ -203,7 +212,7 @@ def test_a_judge_who_stops_at_a_refresher_does_it_when_she_works_on(sqlite: Data
 
 
 def test_models_and_judges_who_may_do_no_more_get_none(sqlite: Database) -> None:
-    made = {"topics": 20, "golds": 60, "least_golds": 50}
+    made = {"topics": 20, "golds": 60, "warn_below": 0.0, "block_below": 0.0}
     bench = Bench(sqlite, **made, refresher_pairs=4, refresher_after=1)
     model = bench.arrive("model", kind="model").judge
     bench.turn(model)

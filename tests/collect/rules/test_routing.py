@@ -19,7 +19,7 @@ from adjudge.collect.rules.routing import (
     Plan,
     assign_arm,
     compose,
-    golds_scheduled,
+    count_scheduled_golds,
     interleave,
     item_state,
 )
@@ -87,7 +87,7 @@ def test_gold_is_due_at_places_that_cannot_be_counted_out() -> None:
     policy = Policy()
     at: Counter[int] = Counter()
     for judge in range(2000):
-        steps = [golds_scheduled(rows, policy, (7, judge)) for rows in range(51)]
+        steps = [count_scheduled_golds(rows, policy, (7, judge)) for rows in range(51)]
         assert (steps[25], steps[50]) == (5, 10)
         at.update(row for row in range(50) if steps[row + 1] > steps[row])
     # Each of 50 places is gold for a fifth of the judges: 400, with a standard deviation of 18.
@@ -108,7 +108,7 @@ def test_what_rounding_leaves_over_is_carried_to_the_next_page() -> None:
         )
         shown += sum(map(len, plan))
         golds += sum(slot.gold for group in plan for slot in group)
-        assert abs(golds - golds_scheduled(shown, policy, (0,))) <= 2
+        assert abs(golds - count_scheduled_golds(shown, policy, (0,))) <= 2
     assert shown == 150
 
 
@@ -191,7 +191,7 @@ def test_every_page_keeps_the_rules(
         return
     assert len({slot.item for slot in slots}) == len(slots)
     size = len(plan[0])
-    due = golds_scheduled(shown + golds_shown + len(slots), policy, (0,)) - golds_shown
+    due = count_scheduled_golds(shown + golds_shown + len(slots), policy, (0,)) - golds_shown
     # The last pages may have the usual golds where fewer are due, so that all work fits on them.
     due = max(due, round(policy.screening_share * len(slots)), 0)
     assert sum(slot.gold for slot in slots) <= max(2 * due, due + size / 2) + 1e-9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -263,21 +264,80 @@ def test_expired_pages_return_to_the_pool(database: Database) -> None:
     bench.check()
 
 
-def test_an_expired_page_is_refused_once_another_was_made(database: Database) -> None:
+def test_an_expired_page_comes_back_as_it_was(database: Database) -> None:
     bench = Bench(database, lease_minutes=30)
     judge = bench.trained()
     page = bench.judging.page(judge)
     assert page is not None
+    bench.judging.save(judge, page.page, [Answer(row=3, label="Spam")])
     bench.clock.forward(minutes=31)
     assert bench.judging.sweep() == 1
     assert bench.judging.sweep() == 0
-    newer = bench.judging.page(judge)
+    again = bench.judging.page(judge)
+    assert again is not None
+    assert (again.page, again.key, again.groups) == (page.page, page.key, page.groups)
+    assert again.expires > page.expires
+    assert [answer.row for answer in again.answers] == [3], "what was saved is kept too"
+    assert sum(item.leased for item in bench.items()) == 20
+    bench.check()
+    assert bench.turn(judge).stored == 25
+    bench.check()
+
+
+def test_a_page_comes_back_whole_while_any_of_its_work_is_wanted(database: Database) -> None:
+    bench = Bench(database, topics=8, role="screening", judgments_per_item=1)
+    anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
+    bench.turn(anna)
+    page = bench.judging.page(anna)
+    assert page is not None
+    bench.judging.finish(anna)
+    taken = bench.judging.page(berta)
+    assert taken is not None
+    answers = bench.answers(taken)
+    unable = [replace(answer, label=CANNOT_JUDGE) for answer in answers[::2]]
+    bench.judging.submit(berta, taken.page, taken.key, [*unable, *answers[1::2]])
+    again = bench.judging.page(anna)
+    assert again is not None
+    assert again.groups == page.groups
+    assert bench.judging.page(anna).groups == page.groups, "and stays"  # type: ignore[union-attr]
+    assert sum(item.leased for item in bench.items()) == 0, "some is done: it is not leased"
+    bench.check()
+    bench.turn(anna)
+    assert sum(item.surplus for item in bench.items()) > 0
+    bench.check()
+
+
+def _open_of(database: Database, titles: set[str]) -> list[str]:
+    """Those of some items of work that are open still."""
+    wanted = sa.select(schema.items.c.title).where(
+        schema.items.c.title.in_(titles),
+        schema.items.c.gold.is_(False),
+        schema.items.c.state == "open",
+    )
+    with database.read() as on:
+        return list(on.execute(wanted).scalars())
+
+
+def test_a_page_whose_work_is_done_never_comes_back_nor_do_its_rows(database: Database) -> None:
+    bench = Bench(database, topics=12, training=False, screening=False, judgments_per_item=1,
+                  lease_minutes=30)  # fmt: skip
+    anna, berta = bench.arrive("anna").judge, bench.arrive("berta").judge
+    page = bench.judging.page(anna)
+    assert page is not None
+    bench.clock.forward(minutes=31)
+    theirs = {row.title for row in page.rows}
+    bench.turn(berta)
+    assert _open_of(database, theirs) == []
+    newer = bench.judging.page(anna)
     assert newer is not None
-    assert newer.page != page.page
+    assert not theirs & {row.title for row in newer.rows}
     with refused("page-expired"):
-        bench.judging.submit(judge, page.page, page.key, bench.answers(page))
-    with refused("page-expired"):
-        bench.judging.save(judge, page.page, [])
+        bench.judging.submit(anna, page.page, page.key, bench.answers(page))
+    bench.services.judges.block(bench.slug, berta)  # and so the work of the page is open again
+    bench.judging.submit(anna, newer.page, newer.key, bench.answers(newer))
+    while (last := bench.judging.page(anna)) is not None:
+        assert not theirs & {row.title for row in last.rows}
+        bench.turn(anna)
     bench.check()
 
 

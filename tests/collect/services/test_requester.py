@@ -147,7 +147,12 @@ def test_progress_cost_and_why_items_are_open(database: Database) -> None:
     bench.services.judges.block(bench.slug, anna)
     progress = bench.services.projects.get_progress(bench.slug)
     assert (progress.trusted, progress.untrusted) == (0, 16)
-    assert progress.why_open.get("judged by blocked judges only", 0) > 0
+    both = leased + progress.why_open["judged by blocked judges only"]
+    assert both + progress.why_open.get("not judged yet", 0) == 20
+    bench.clock.forward(minutes=61)
+    bench.judging.sweep()
+    progress = bench.services.projects.get_progress(bench.slug)
+    assert progress.why_open == {"judged by blocked judges only": 16, "not judged yet": 4}
     summary = bench.services.projects.get(bench.slug)
     assert (summary.judges, summary.judgments) == (2, 16)
 

@@ -101,10 +101,10 @@ def test_the_same_key_of_the_same_token_is_the_same_judge(
 
 def test_a_ticket_serves_only_its_own_token(site: Site, ada: Api, model: Api, slug: str) -> None:
     ticket = arrive(model, slug)
-    error = ada("GET", f"/judges/{ticket}", expect=403)["error"]
-    assert error["code"] == "ticket-forged"
-    model("GET", f"/judges/{ticket[:-1]}", expect=403)
-    model("GET", "/judges/guess", expect=403)
+    error = ada("GET", f"/judges/{ticket}", expect=404)["error"]
+    assert error["code"] == "not-found"
+    model("GET", f"/judges/{ticket[:-1]}", expect=404)
+    model("GET", "/judges/guess", expect=404)
 
 
 def test_training_can_be_answered_row_by_row(model: Api, slug: str) -> None:
@@ -154,7 +154,7 @@ def test_a_token_for_judging_has_no_other_power(site: Site, model: Api, slug: st
         assert model(method, path, expect=403)["error"]["code"] == "token-scope"
     other = site.open_project(small_project(name="Other"))
     body = {"key": "gpt"}
-    assert model("POST", f"/projects/{other}/arrivals", json=body, expect=403)
+    assert model("POST", f"/projects/{other}/arrivals", json=body, expect=404)
 
 
 def test_a_token_that_is_void_is_refused(site: Site, ada: Api) -> None:
@@ -173,7 +173,7 @@ def test_a_token_for_one_project_sees_no_other(site: Site, ada: Api, slug: str) 
     api = Api(site, acting.accounts.make_token("one", scope="requester", project=slug)[1])
     assert [entry["slug"] for entry in api("GET", "/projects")["results"]] == [slug]
     api("GET", f"/projects/{slug}/progress")
-    api("GET", f"/projects/{other}/progress", expect=403)
+    api("GET", f"/projects/{other}/progress", expect=404)
     api("POST", "/projects", json={"name": "x", "labels": "a,b"}, expect=403)
 
 

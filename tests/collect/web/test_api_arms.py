@@ -6,7 +6,9 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import TypeAdapter
 
+from adjudge.collect.values.arms import ArmReport
 from sites import LABELS, PASSWORD, Site
 
 
@@ -70,6 +72,10 @@ def test_arms_are_set_read_and_reported(site: Site, api: httpx.Client) -> None:
     for arm in report["arms"]:
         assert measure(report, arm, "majority-vote", "accuracy") == pytest.approx(9 / 12)
     assert [row["came"] for row in report["funnel"]] == [2, 2]
+    kinds = {type(value) for part in ("funnel", "measures") for row in report[part]
+             for name, value in row.items() if name not in ("arm", "what", "measure")}  # fmt: skip
+    assert kinds <= {int, float, type(None)}, "figures are numbers"
+    assert TypeAdapter(ArmReport).validate_python(report).arms == ("even", "as it is")
     own = api.get(f"/projects/{slug}/arms/report", params={"resamples": 0}).json()
     assert own["against"] == "the project's gold"
     assert own["differences"] == []

@@ -79,7 +79,7 @@ def measured(arm: str, what: str, value: float | None, reach: float = 0.1) -> Me
 
 
 def report(*found: Measured) -> ArmReport:
-    return ArmReport(arms=("a", "b"), truths=("x", "y"), against="", funnel=(), measured=found)
+    return ArmReport(arms=("a", "b"), truths=("x", "y"), against="", funnel=(), measures=found)
 
 
 def test_the_chart_puts_values_on_its_axis() -> None:

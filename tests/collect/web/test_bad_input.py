@@ -80,14 +80,23 @@ def test_a_form_replayed_with_other_answers_changes_nothing(
     assert site.services.judges.get_all(slug)[0].judged == before.judged
 
 
-def test_a_form_for_a_page_that_went_to_another(site: Site, slug: str, judge: Browser) -> None:
+def test_a_form_for_a_page_that_was_given_back(site: Site, slug: str, judge: Browser) -> None:
+    judge.answer(slug).go_on(slug)
+    before = stored(site, slug)
+    path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
+    judge.post(f"/j/{slug}/finish")
+    response = judge.client.post(path, data={"proof": judge.proof, **given})
+    assert response.status_code == 410
+    assert stored(site, slug) == before
+
+
+def test_a_form_whose_time_was_over_is_kept(site: Site, slug: str, judge: Browser) -> None:
     path, given = f"/j/{slug}/pages/{judge.page}", judge.answers()
     site.parts.judging._clock = lambda: utc_now() + timedelta(hours=2)
     assert site.parts.judging.sweep() == 1
-    judge.get(f"/j/{slug}")  # a new page is made for her
-    response = judge.client.post(path, data={"proof": judge.proof, **given})
-    assert response.status_code == 410
-    assert stored(site, slug) == 0
+    judge.get(f"/j/{slug}")  # the same page comes back
+    judge.post(path, **given)
+    assert stored(site, slug) > 0
 
 
 def test_a_form_sent_by_another_judge(site: Site, slug: str, judge: Browser) -> None:

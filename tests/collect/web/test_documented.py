@@ -61,3 +61,11 @@ def test_every_page_is_in_the_navigation() -> None:
     nav = (DOCS.parent / "mkdocs.yml").read_text("utf-8")
     for name in PAGES:
         assert f"collect/{name}.md" in nav
+
+
+def test_the_threat_model_names_tests_that_are_there() -> None:
+    model = PAGES["safety"].split("## Threat model")[1].split("\n## ")[0]
+    named = set(re.findall(r"`([\w/]*test_\w+\.py)`", model))
+    assert len(named) > 15
+    tests = Path(__file__).resolve().parents[1]
+    assert [name for name in sorted(named) if not (tests / name).is_file()] == []

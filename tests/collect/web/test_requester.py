@@ -98,7 +98,7 @@ def test_what_a_page_says_was_done_cannot_be_made_up(ada: Browser, slug: str) ->
 
 
 def test_disagreements_are_listed_by_query(site: Site, ada: Browser) -> None:
-    slug = site.open_project(queries=2, least_golds=50)
+    slug = site.open_project(queries=2, warn_below=0.0, block_below=0.0)
     for wrong in (False, True):
         ada.get(f"/projects/{slug}/disagreements")
         assert "There is no item on which trusted judges differ." in ada.words

@@ -83,22 +83,25 @@ def test_attempts_are_limited_in_their_time_for_each_name() -> None:
     attempts = Attempts(3, 60.0, clock=lambda: now[0])
     for at in (0.0, 10.0, 20.0):
         now[0] = at
-        assert attempts.wait("ada", "home") == 0
-        attempts.failed("ada", "home")
-    assert attempts.wait("ada") == 40.0
-    assert attempts.wait("grace", "home") == 40.0
-    assert attempts.wait("grace") == 0
+        assert attempts.begin("ada", "home") == 0
+    assert attempts.begin("ada") == 40.0
+    assert attempts.begin("grace", "home") == 40.0
+    assert attempts.begin("grace") == 0
     now[0] = 60.5
-    assert attempts.wait("ada") == 0
-    attempts.failed("ada")
-    assert attempts.wait("ada") == 9.5
+    assert attempts.begin("ada") == 0
+    assert attempts.begin("ada") == 9.5
     attempts.succeeded("ada")
-    assert attempts.wait("ada") == 0
+    assert attempts.begin("ada") == 0
+    assert attempts.begin("ada") == 0
+    assert attempts.begin("ada") == 0
+    assert attempts.begin("ada") > 0
+    attempts.withdraw("ada")
+    assert attempts.begin("ada") == 0
 
 
 def test_attempts_forget_the_oldest_names_rather_than_fill_the_memory() -> None:
     attempts = Attempts(1, 60.0, clock=lambda: 0.0)
     for number in range(10_001):
-        attempts.failed(f"name {number}")
-    assert attempts.wait("name 0") == 0
-    assert attempts.wait("name 10000") == 60.0
+        assert attempts.begin(f"name {number}") == 0
+    assert attempts.begin("name 10000") == 60.0
+    assert attempts.begin("name 0") == 0

@@ -112,8 +112,10 @@ def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> 
     last = snapshot
 
     def end(on: Connection) -> None:
-        hers = select(judges.c.id).where(judges.c.project == project).order_by(judges.c.id)
-        on.execute(hers.with_for_update(key_share=True)).all()  # in the order of all who lock them
+        theirs = select(judges.c.id).where(judges.c.project == project).order_by(judges.c.id)
+        on.execute(
+            theirs.with_for_update(key_share=True)
+        ).all()  # in the order of all who lock them
         on.execute(update(judges).where(judges.c.project == project).values(reached=0))
         Request(on=on, project=last, now=caller.now()).log("needs-renewed", **figures)
 

@@ -31,6 +31,7 @@ from adjudge.collect.store.arrow import read_table
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judges, log
 from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.arms import (
     JUDGES,
     VOTE,
@@ -93,7 +94,7 @@ def report_arms(
         truths=request.project.scale.truths,
         against="the project's gold" if test is None else test.source,
         funnel=tuple(_funnel(arm, real, passed) for arm in arms),
-        measured=tuple(measured),
+        measures=tuple(measured),
         differences=tuple(one for one in differences if alike or _compares(one)),
         left_out=len(rows) - len(real),
         notes=tuple(_notes(real, len(rows) - len(real), answers, test, alike)),
@@ -115,27 +116,28 @@ def _funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
     """Table 2 of one arm."""
     from adjudge.evaluation.score import wilson
 
-    hers = [row for row in rows if row.arm == arm]
-    trained = [row for row in hers if row.training_seen > 0 or row.attempt > 1]
-    through = sum(row.id in passed for row in hers)
-    failed = sum(row.stage == "failed" for row in hers)
+    theirs = [row for row in rows if row.arm == arm]
+    trained = [row for row in theirs if row.training_seen > 0 or row.attempt > 1]
+    through = sum(row.id in passed for row in theirs)
+    failed = sum(row.stage == "failed" for row in theirs)
     low, high = wilson(through, through + failed) if through + failed else (None, None)
     return ArmFunnel(
         arm=arm,
-        came=len(hers),
+        came=len(theirs),
         trained=len(trained),
         passed=through,
         failed=failed,
         left_before=sum(
             not (row.training_seen > 0 or row.attempt > 1 or row.pages or row.id in passed)
-            for row in hers
+            for row in theirs
         ),
         left_training=sum(row.id not in passed and row.stage == "training" for row in trained),
-        worked=sum(row.pages > 0 for row in hers),
-        blocked=sum(row.stage == "blocked" for row in hers),
-        finished=sum(row.stage == "finished" for row in hers),
+        worked=sum(row.pages > 0 for row in theirs),
+        blocked=sum(row.stage == "blocked" for row in theirs),
+        finished=sum(row.stage == "finished" for row in theirs),
         low=low,
         high=high,
+        passed_share=accuracy_of(through, through + failed),
     )
 
 
@@ -155,11 +157,11 @@ def _judged(
     given = counts[seen].sum(axis=(1, 2))
     measured: list[Measured] = []
     for code, name in enumerate(arms):
-        hers = rows[arm == code]
-        value = means(hers, np.ones(len(hers)))
-        low, high = mean_intervals(hers, resamples=resamples, level=_LEVEL, rng=rng)
+        theirs = rows[arm == code]
+        value = means(theirs, np.ones(len(theirs)))
+        low, high = mean_intervals(theirs, resamples=resamples, level=_LEVEL, rng=rng)
         count = int(given[arm == code].sum())
-        measured += _rows(name, JUDGES, names, (value, low, high), len(hers), count)
+        measured += _rows(name, JUDGES, names, (value, low, high), len(theirs), count)
     return measured, _judge_tests(rows, arm, arms, names, resamples, rng)
 
 

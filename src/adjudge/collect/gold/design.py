@@ -31,7 +31,7 @@ _AHEAD = 1.5  # and so many times the share of the next one, rules a mix
 
 # A fit is honest about few judges: four of whom three agree make it three quarters sure. The surest
 # come first, and a person looks at each before it becomes gold.
-LEAST_PROBABILITY = 0.75
+_LEAST_PROBABILITY = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,7 +328,7 @@ def suggest(
     mix: Mix = "uniform",
     have: Mapping[str, int] | None = None,
     least_judgments: int = 3,
-    least_probability: float = LEAST_PROBABILITY,
+    least_probability: float = _LEAST_PROBABILITY,
     least_agreement: float = 0.5,
 ) -> list[Suggestion]:
     """Items the consensus is surest of, of the labels that gold lacks most by a mix.
@@ -354,7 +354,7 @@ def sure_items(
     known: Sequence[str] = (),
     each: int | None = None,
     least_judgments: int = 3,
-    least_probability: float = LEAST_PROBABILITY,
+    least_probability: float = _LEAST_PROBABILITY,
     least_agreement: float = 0.5,
 ) -> list[Suggestion]:
     """The items that could become gold, label by label and the surest first; ``each`` a label."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import bindparam, func, select, update
 
@@ -22,6 +22,7 @@ from adjudge.collect.gold.design import (
     ruling,
     suggest,
 )
+from adjudge.collect.items.storing import count_work
 from adjudge.collect.rules.golds import gold_warnings
 from adjudge.collect.rules.policy import training_length
 from adjudge.collect.store.conditions import is_real
@@ -47,13 +48,7 @@ def forecast_project(
 
     ``settings`` are those of a policy that the project does not have, but might.
     """
-    work = request.on.execute(
-        select(func.count()).where(
-            items.c.project == request.project.id,
-            items.c.gold.is_(False),
-            items.c.state != "withdrawn",
-        )
-    ).scalar_one()
+    work = count_work(request.on, request.project.id)
     policy = request.project.policy.changed(settings or {})
     if policy.judgments_by_arm:  # the sum over arms, as if there were one
         needed = min(1000, policy.judgments_needed(len(request.project.arms)))
@@ -233,8 +228,19 @@ def assign_roles(request: Request, made: GoldDesign[int], *, seed: int) -> None:
 
 def warn_of_gold(request: Request) -> list[str]:
     """What a requester should know of the project's gold."""
-    topics: dict[Any, int] = dict(
-        request.on.execute(
+    return gold_warnings(
+        request.project.policy,
+        training=request.project.training,
+        screening=request.project.screening,
+        work_topics=_work_topics(request),
+    )
+
+
+def _work_topics(request: Request) -> dict[Any, int]:
+    """How many items of work each topic has; kept with the snapshot, since a project is large."""
+    known = request.project.kept.get("work topics")
+    if known is None:
+        found = request.on.execute(
             select(items.c.topic, func.count())
             .where(
                 items.c.project == request.project.id,
@@ -242,14 +248,10 @@ def warn_of_gold(request: Request) -> list[str]:
                 items.c.state != "withdrawn",
             )
             .group_by(items.c.topic)
-        ).all()
-    )
-    return gold_warnings(
-        request.project.policy,
-        training=request.project.training,
-        screening=request.project.screening,
-        work_topics=topics,
-    )
+        )
+        known = {row[0]: row[1] for row in found}
+        request.project.kept["work topics"] = known
+    return cast(dict[Any, int], known)
 
 
 def check_workable(request: Request, item: str) -> None:

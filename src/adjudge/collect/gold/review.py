@@ -99,7 +99,7 @@ def regrade(request: Request, gold_ids: Sequence[int]) -> _Regraded:
 def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[str, int, str]]]:
     """Every judge's answers to gold, counted by kind, try and grade, since their fresh start.
 
-    The keys are (kind, try, "right" | "wrong" | "void"); work has try 0.
+    The keys are (kind, try, "right" | "wrong" | "ungraded"); work has try 0.
     """
     found: dict[int, Counter[tuple[str, int, str]]] = {judge: Counter() for judge in ids}
     wanted = (
@@ -118,7 +118,7 @@ def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[s
         )
         .group_by(judgments.c.judge, judgments.c.kind, pages.c.attempt, judgments.c.right)
     )
-    grades = {True: "right", False: "wrong", None: "void"}
+    grades = {True: "right", False: "wrong", None: "ungraded"}
     for part in batches(ids):
         for row in on.execute(wanted.where(judgments.c.judge.in_(part))):
             attempt = row.attempt if row.kind == "training" else 0
@@ -130,17 +130,20 @@ def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[s
 def _recount(record: Record, counts: Counter[tuple[str, int, str]]) -> Record:
     """The record with its tallies counted again.
 
-    A void answer in training fills its place and does no harm; in work it does not count.
+    In training an answer without a grade fills its place and does no harm; in work it is not
+    counted.
     """
     right = counts["work", 0, "right"]
     attempt = record.attempt
-    trained = {grade: counts["training", attempt, grade] for grade in ("right", "wrong", "void")}
+    trained = {
+        grade: counts["training", attempt, grade] for grade in ("right", "wrong", "ungraded")
+    }
     return replace(
         record,
         seen=right + counts["work", 0, "wrong"],
         right=right,
         training_seen=sum(trained.values()),
-        training_right=trained["right"] + trained["void"],
+        training_right=trained["right"] + trained["ungraded"],
     )
 
 
@@ -151,9 +154,9 @@ def _any_passed(
     policy = snapshot.policy_of(judge.arm)
     ended = judge.attempt if judge.stage == "failed" else judge.attempt - 1
     for attempt in range(1, ended + 1):
-        grades = {g: counts["training", attempt, g] for g in ("right", "wrong", "void")}
+        grades = {g: counts["training", attempt, g] for g in ("right", "wrong", "ungraded")}
         seen = sum(grades.values())
-        if seen and passes(grades["right"] + grades["void"], seen, policy):
+        if seen and passes(grades["right"] + grades["ungraded"], seen, policy):
             return True
     return False
 
@@ -174,7 +177,8 @@ def _put_right(request: Request, ids: Sequence[int], done: _Regraded) -> None:
                 request.project.policy_of(judge.arm),
                 passed=_any_passed(request.project, judge, counts),
             )
-            changes.append(_change(judge, decision))
+            policy = request.project.policy_of(judge.arm)
+            changes.append(_change(judge, decision, tell=policy.feedback))
             figures = figures_of(decision.record)
             lines.append(request.line("regraded", judge=judge.id, **figures))
             lines += [request.line(name, judge=judge.id, **figures) for name in decision.events]
@@ -197,11 +201,19 @@ def _put_right(request: Request, ids: Sequence[int], done: _Regraded) -> None:
     write_log(request.on, lines)
 
 
-def _change(judge: StoredRow, decision: Decision) -> dict[str, Any]:
-    """The change of a judge's row after a regrade, with what they are told."""
+def _change(judge: StoredRow, decision: Decision, *, tell: bool) -> dict[str, Any]:
+    """The change of a judge's row after a regrade, with what they are told.
+
+    Their tally only with ``tell``, as where the policy gives feedback.
+    """
     told = [_SAID[event] for event in decision.events if event in _SAID]
     record = decision.record
-    if not told and record.seen and (record.seen, record.right) != (judge.seen, judge.right):
+    if (
+        tell
+        and not told
+        and record.seen
+        and (record.seen, record.right) != (judge.seen, judge.right)
+    ):
         told = [f"{_CORRECTED} {record.right} of your {record.seen} answers to such are right now."]
     # Of several tallies only the last is true; what lifted a block or a warning stays said.
     kept = [text for text in judge.notice if text not in told and not _is_tally(text)]

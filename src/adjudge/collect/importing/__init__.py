@@ -11,11 +11,12 @@ from pathlib import Path
 
 from adjudge.collect.importing import beir, plain, quepid, trec
 from adjudge.collect.importing.preview import Gathering, Preview
-from adjudge.collect.importing.upload import Limits, Upload, from_paths, unpacked
+from adjudge.collect.importing.unpacking import unpack_all
+from adjudge.collect.importing.upload import ImportLimits, Upload, from_paths
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
 
-__all__ = ["Limits", "Preview", "Upload", "read"]
+__all__ = ["ImportLimits", "Preview", "Upload", "read"]
 
 
 def read(
@@ -25,21 +26,23 @@ def read(
     known: frozenset[str] = frozenset(),
     depth: int = 10,
     qrels_as_gold: bool = False,
-    limits: Limits | None = None,
+    limits: ImportLimits | None = None,
 ) -> Preview:
     """What the files hold, and everything that is wrong with them.
 
     ``scale``: gold has to be on it. ``known``: items that are stored already. ``depth``: results
     that are taken of each topic of a run. ``qrels_as_gold``: grades of a BEIR folder are gold.
     """
-    limits = limits or Limits()
+    limits = limits or ImportLimits()
     gathering = Gathering(limits=limits, scale=scale, known=known)
     kind = "plain"
     try:
         given = list(files)
-        uploads = from_paths((file for file in given if isinstance(file, Path)), limits)
-        uploads += unpacked((file for file in given if isinstance(file, Upload)), limits)
-        uploads = [upload for upload in uploads if not upload.base.startswith((".", "__"))]
+        held = from_paths((file for file in given if isinstance(file, Path)), limits)
+        held += [file for file in given if isinstance(file, Upload)]
+        uploads = [
+            upload for upload in unpack_all(held, limits) if not upload.base.startswith((".", "__"))
+        ]
         if not uploads:
             raise BadData("there is no file to read", wanted="items")
         if beir.fits(uploads):
@@ -57,7 +60,9 @@ def read(
                     else:
                         plain.read(upload, gathering)
                 except BadData as fault:
-                    gathering.complain(fault)
+                    gathering.add_fault(fault)
     except BadData as fault:
-        gathering.complain(fault)
+        gathering.add_fault(fault)
+    except RecursionError:  # lists in lists in lists
+        gathering.add_fault("is nested too deep to be read", source="what was sent")
     return gathering.preview(kind)

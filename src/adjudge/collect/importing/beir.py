@@ -5,8 +5,8 @@ from __future__ import annotations
 from adjudge.collect.importing import trec
 from adjudge.collect.importing.documents import read_documents
 from adjudge.collect.importing.preview import Gathering
-from adjudge.collect.importing.rows import json_lines, roles, table, words
-from adjudge.collect.importing.upload import Upload
+from adjudge.collect.importing.rows import json_lines, list_columns, roles, table, words
+from adjudge.collect.importing.upload import ImportLimits, Upload
 from adjudge.errors import BadData, shown
 
 
@@ -22,28 +22,31 @@ def read(uploads: list[Upload], gathering: Gathering, *, depth: int, gold: bool)
     queries = {}
     for line, record in json_lines(held["queries.jsonl"]):
         if record.get("_id") is None:
-            gathering.complain("there is no _id", source=held["queries.jsonl"].name, line=line)
+            gathering.add_fault("there is no _id", source=held["queries.jsonl"].name, line=line)
             continue
         need = words(record.get("metadata", {}).get("narrative", "")) if isinstance(
             record.get("metadata"), dict
         ) else ""  # fmt: skip
         queries[words(record["_id"])] = trec.Topic(query=words(record.get("text")), need=need)
-    runs = [upload for upload in uploads if trec.is_run(upload)]
+    runs: list[Upload] = []
+    others: list[Upload] = []
+    for upload in uploads:
+        (runs if trec.is_run(upload) else others).append(upload)
     if runs:
         trec.read([*runs, held["corpus.jsonl"]], gathering, depth=depth, queries=queries)
-    qrels = [u for u in uploads if u.suffix == ".tsv" and u not in runs]
+    qrels = [upload for upload in others if upload.suffix == ".tsv"]
     if not runs and not qrels:
-        gathering.complain("there is neither a run nor qrels/*.tsv to take pairs from",
+        gathering.add_fault("there is neither a run nor qrels/*.tsv to take pairs from",
                            source=held["corpus.jsonl"].name)  # fmt: skip
-    documents = read_documents(held["corpus.jsonl"]) if qrels and not runs else {}
+    documents = read_documents(held["corpus.jsonl"], gathering.limits) if qrels and not runs else {}
     for upload in qrels:
-        for line, query, name, grade in _pairs(upload):
+        for line, query, name, grade in _pairs(upload, gathering.limits):
             item = f"{query}/{name}"
             if not runs and item not in gathering.items:
                 if query not in queries or name not in documents:
                     strange = query if query not in queries else name
                     kind = "query" if query not in queries else "document"
-                    gathering.complain(
+                    gathering.add_fault(
                         f"{kind} {shown(strange)} is in no other file",
                         source=upload.name, line=line, value=strange,
                     )  # fmt: skip
@@ -59,14 +62,14 @@ def read(uploads: list[Upload], gathering: Gathering, *, depth: int, gold: bool)
         )
 
 
-def _pairs(upload: Upload) -> list[tuple[int, str, str, str]]:
-    columns, rows = table(upload)
+def _pairs(upload: Upload, limits: ImportLimits) -> list[tuple[int, str, str, str]]:
+    columns, rows = table(upload, limits)
     found = roles(columns)
     query = next((c for c in columns if c.casefold() in ("query-id", "query_id", "qid")), None)
     grade = next((c for c in columns if c.casefold() in ("score", "grade", "rel")), None)
     if query is None or grade is None or "document" not in found:
         raise BadData(
-            f"the columns are {', '.join(columns)}; wanted query-id, corpus-id, score",
+            f"the columns are {list_columns(columns)}; wanted query-id, corpus-id, score",
             source=upload.name,
             line=1,
         )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import html
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from adjudge.collect.importing.rows import json_lines, roles, table, words
-from adjudge.collect.importing.upload import Upload
+from adjudge.collect.importing.rows import json_lines, list_columns, roles, table, words
+from adjudge.collect.importing.tags import read_blocks
+from adjudge.collect.importing.upload import ImportLimits, Upload
 from adjudge.errors import BadData
 
 _TEXT = 2_000  # characters of a document that a judge is shown
+_ELEMENTS = ("docno", "title", "headline", "text", "url")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,18 +30,19 @@ class Document:
         return {"title": self.title, "text": text, "url": self.url, "image": self.image}
 
 
-def read_documents(upload: Upload) -> dict[str, Document]:
+def read_documents(upload: Upload, limits: ImportLimits) -> dict[str, Document]:
     """The documents of a file by their ids."""
     head = upload.body[:200].lstrip()
     if head[:5].upper() == b"<DOC>":
         return _tagged(upload)
     if head[:1] == b"{":
         return _json(upload)
-    columns, rows = table(upload)
+    # Not every document becomes an item: there may be more of them than rows.
+    columns, rows = table(upload, replace(limits, rows=limits.lines))
     found = roles(columns)
     if "document" not in found:
         raise BadData(
-            f"the columns are {', '.join(columns)}; wanted 'document', 'title', 'text'",
+            f"the columns are {list_columns(columns)}; wanted 'document', 'title', 'text'",
             source=upload.name,
             line=1,
         )
@@ -73,23 +74,15 @@ def _json(upload: Upload) -> dict[str, Document]:
 
 def _tagged(upload: Upload) -> dict[str, Document]:
     documents: dict[str, Document] = {}
-    for match in re.finditer(r"(?is)<DOC>(.*?)</DOC>", upload.text()):
-        body = match.group(1)
-        name = tag(body, "DOCNO")
+    text = upload.text()
+    for block in read_blocks(text, "doc", _ELEMENTS, upload.name):
+        name = block.element("docno")
         if not name:
-            line = upload.text().count("\n", 0, match.start()) + 1
+            line = text.count("\n", 0, block.start) + 1
             raise BadData("there is no DOCNO in this DOC", source=upload.name, line=line)
-        title = tag(body, "TITLE") or tag(body, "HEADLINE")
-        inner = tag(body, "TEXT") or re.sub(r"(?is)<(DOCNO|TITLE|HEADLINE|URL)>.*?</\1>", " ", body)
-        documents[name] = Document(title=title, text=_plain(inner), url=tag(body, "URL"))
+        documents[name] = Document(
+            title=block.element("title") or block.element("headline"),
+            text=block.element("text") or block.without("docno", "title", "headline", "url"),
+            url=block.element("url"),
+        )
     return documents
-
-
-def tag(body: str, name: str) -> str:
-    """The text within the first tag of that name."""
-    match = re.search(rf"(?is)<{name}\b[^>]*>(.*?)</{name}>", body)
-    return _plain(match.group(1)) if match else ""
-
-
-def _plain(text: str) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 from adjudge.collect.importing.preview import Gathering
-from adjudge.collect.importing.rows import SHOWN, roles, table
+from adjudge.collect.importing.rows import SHOWN, list_columns, read_json_text, roles, table
 from adjudge.collect.importing.upload import Upload
 from adjudge.data.scale import canonical
 from adjudge.errors import BadData
@@ -16,7 +13,7 @@ _PARTS = ("name", "topic", "query", "need", "category", "document", *SHOWN)
 
 def read(upload: Upload, gathering: Gathering) -> None:
     """The items of a file, their gold where there is a column for it, or gold alone."""
-    columns, rows = table(upload)
+    columns, rows = table(upload, gathering.limits)
     found = roles(columns)
     holds_items = any(part in found for part in SHOWN)
     _check(upload, columns, found, holds_items)
@@ -27,7 +24,7 @@ def read(upload: Upload, gathering: Gathering) -> None:
             name = _name(parts)
             if not name:
                 wanted = "an item, or a topic and a document"
-                gathering.complain(f"wanted {wanted}", source=upload.name, line=line)
+                gathering.add_fault(f"wanted {wanted}", source=upload.name, line=line)
                 continue
             query = parts.get("query") or parts.get("topic", "")
             parts |= {"name": name, "query": query, "topic": parts.get("topic") or query}
@@ -45,14 +42,14 @@ def read(upload: Upload, gathering: Gathering) -> None:
                     role=cells.get(found.get("role", ""), "").lower(),
                 )  # fmt: skip
     except BadData as fault:  # the file cannot be read on from here
-        gathering.complain(fault)
+        gathering.add_fault(fault)
 
 
 def _told(text: str) -> dict[str, str]:
     """The reasons of a record in JSON: an object of label and text."""
     try:
-        held = json.loads(text)
-    except json.JSONDecodeError:
+        held = read_json_text(text)
+    except BadData:
         return {}
     return {canonical(label): str(reason) for label, reason in held.items()}
 
@@ -66,9 +63,9 @@ def _name(parts: dict[str, str]) -> str:
 
 
 def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_items: bool) -> None:
-    """Complain of a header that tells of neither items nor gold."""
+    """Refuse a header that tells of neither items nor gold."""
     named = "name" in found or ("document" in found and ("topic" in found or "query" in found))
-    told = ", ".join(columns)
+    told = list_columns(columns)
     if not named:
         raise BadData(
             f"the columns are {told}; wanted 'item', or 'query' and 'document'",
@@ -87,7 +84,8 @@ def _reason_columns(columns: list[str]) -> dict[str, str]:
     """Columns with the reason against one label, ``reason: Spam``, by their label."""
     found = {}
     for column in columns:
-        match = re.fullmatch(r"(?i)reason\s*[:.]\s*(.+)", column)
-        if match:
-            found[column] = canonical(match.group(1))
+        word, rest = column[:6], column[6:].lstrip()
+        label = rest[1:].strip()
+        if word.lower() == "reason" and rest[:1] in (":", ".") and label:
+            found[column] = canonical(label)
     return found

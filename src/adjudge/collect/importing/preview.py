@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from adjudge.collect.importing.upload import Limits
+from adjudge.collect.importing.upload import ImportLimits
 from adjudge.collect.values.project import GoldEntry, Item
 from adjudge.data.scale import Scale, canonical
 from adjudge.errors import BadData, BadSetting, shown
@@ -35,7 +35,7 @@ class Gathering:
     ``known`` are the names of items that are stored already, so that gold may be for them.
     """
 
-    limits: Limits
+    limits: ImportLimits
     scale: Scale | None
     known: frozenset[str] = frozenset()
     items: dict[str, Item] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Gathering:
     _places: dict[str, str] = field(default_factory=dict)
     _gold_places: dict[str, tuple[str, int | None]] = field(default_factory=dict)
 
-    def complain(self, problem: str | BadData, **place: object) -> None:
+    def add_fault(self, problem: str | BadData, **place: object) -> None:
         """Keep an error, or count it where there are many."""
         error = problem if isinstance(problem, BadData) else BadData(problem, **place)  # type: ignore[arg-type]
         if len(self.errors) < self.limits.errors:
@@ -59,13 +59,16 @@ class Gathering:
         where = f"{source}, line {line}" if line is not None else source
         for name, value in cells.items():
             if len(value) > self.limits.field:
-                self.complain(
+                self.add_fault(
                     f"{len(value):,} characters; wanted at most {self.limits.field:,}",
                     source=source, line=line, column=name,
                 )  # fmt: skip
                 return None
+            if not _is_storable(value):
+                self.add_fault(_NOT_STORABLE, source=source, line=line, column=name)
+                return None
             if name in ("url", "image") and value and not _is_web(value):
-                self.complain(
+                self.add_fault(
                     f"{shown(value)} is no web address; wanted http:// or https://",
                     source=source, line=line, column=name, value=value,
                 )  # fmt: skip
@@ -73,10 +76,10 @@ class Gathering:
         try:
             item = Item(**cells)
         except BadSetting as fault:
-            self.complain(f"wanted {fault.wanted}", source=source, line=line)
+            self.add_fault(f"wanted {fault.wanted}", source=source, line=line)
             return None
         if item.name in self._places:
-            self.complain(
+            self.add_fault(
                 f"item {shown(item.name)} is at {self._places[item.name]} already",
                 source=source, line=line, value=item.name,
             )  # fmt: skip
@@ -100,18 +103,22 @@ class Gathering:
         role: str = "",
     ) -> None:
         """The gold of one item: accepted labels with ``|`` between them."""
+        told = reasons or {}
+        if not all(map(_is_storable, (item, given, reason, *told, *told.values()))):
+            self.add_fault(_NOT_STORABLE, source=source, line=line, column=column)
+            return
         accepted = tuple(
             dict.fromkeys(canonical(part) for part in given.split("|") if part.strip())
         )
         strange = self._strange((*accepted, *(reasons or {})))
         if strange is not None:
-            self.complain(
+            self.add_fault(
                 f"{shown(strange)} is not on the scale {self.scale}",
                 source=source, line=line, column=column, value=strange, wanted=str(self.scale),
             )  # fmt: skip
             return
         if item in self.golds:
-            self.complain(f"item {shown(item)} has gold already", source=source, line=line)
+            self.add_fault(f"item {shown(item)} has gold already", source=source, line=line)
             return
         try:
             entry = GoldEntry(
@@ -119,7 +126,7 @@ class Gathering:
                 role=role or "both",  # type: ignore[arg-type]
             )  # fmt: skip
         except BadSetting as fault:
-            self.complain(
+            self.add_fault(
                 f"{fault.setting} is {shown(fault.value)}; wanted {fault.wanted}",
                 source=source, line=line, column=fault.setting,
             )  # fmt: skip
@@ -137,7 +144,7 @@ class Gathering:
         for item in list(self.golds):
             if item not in self.items and item not in self.known:
                 source, line = self._gold_places[item]
-                self.complain(
+                self.add_fault(
                     f"gold for item {shown(item)}, and there is no such item",
                     source=source, line=line, value=item,
                 )  # fmt: skip
@@ -150,6 +157,22 @@ class Gathering:
             notes=tuple(self.notes),
             kind=kind,
         )
+
+
+_NOT_STORABLE = "half of a surrogate pair or a NUL is no character; wanted text"
+
+
+def _is_storable(text: str) -> bool:
+    """Whether every database can store a text: JSON can spell what UTF-8 cannot."""
+    if "\0" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_web(address: str) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from adjudge.collect.importing.preview import Gathering
-from adjudge.collect.importing.rows import roles, words
+from adjudge.collect.importing.rows import read_json_text, roles, words
 from adjudge.collect.importing.upload import Upload
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.records import read_json
 from adjudge.data.formats.signatures import quepid_book_json
 from adjudge.errors import BadData
 
@@ -21,7 +19,7 @@ def fits(upload: Upload) -> bool:
 
 def read(upload: Upload, gathering: Gathering) -> None:
     """Every pair of the book as an item; the judgments in it are left out, and counted."""
-    book = read_json(upload.file())
+    book = read_json_text(upload.text(), upload.name)
     pairs = book.get("query_doc_pairs")
     if not isinstance(pairs, list):
         raise BadData("query_doc_pairs is no list", source=upload.name)
@@ -29,13 +27,14 @@ def read(upload: Upload, gathering: Gathering) -> None:
     for at, pair in enumerate(pairs, start=1):
         place = f"{upload.name}, pair {at}"
         if not isinstance(pair, dict):
-            gathering.complain("is no object", source=place)
+            gathering.add_fault("is no object", source=place)
             continue
         query, document = words(pair.get("query_text")), words(pair.get("doc_id"))
         if not query or not document:
-            gathering.complain("wanted query_text and doc_id", source=place)
+            gathering.add_fault("wanted query_text and doc_id", source=place)
             continue
-        judged += len(pair.get("judgements") or ())
+        given = pair.get("judgements")
+        judged += len(given) if isinstance(given, list) else 0
         cells = {
             "name": f"{query}/{document}", "topic": query, "query": query, "document": document,
             "need": words(pair.get("information_need") or pair.get("notes")),
@@ -52,8 +51,8 @@ def _shown(fields: Any) -> dict[str, str]:
     """The fields of a document that a judge can be shown; others become lines of the text."""
     if isinstance(fields, str):
         try:
-            fields = json.loads(fields)
-        except json.JSONDecodeError:
+            fields = read_json_text(fields)
+        except BadData:
             return {"text": fields}
     if not isinstance(fields, dict):
         return {}

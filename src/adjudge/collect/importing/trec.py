@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from adjudge.collect.importing.documents import Document, read_documents, tag
+from adjudge.collect.importing.documents import Document, read_documents
 from adjudge.collect.importing.preview import Gathering
+from adjudge.collect.importing.tags import read_blocks
 from adjudge.collect.importing.upload import Upload
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.signatures import is_run_row
 from adjudge.errors import BadData, shown
+
+# A run of each kind of character is taken whole, and no two runs can share one.
+_ATTRIBUTE = re.compile(r"""(?<![A-Za-z])([A-Za-z]++)\s*+=\s*+(["'])([^"']*+)\2""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +32,7 @@ def is_run(upload: Upload) -> bool:
     return is_run_row(File.of(upload.name, upload.body[:2_000]).first.split())
 
 
-def is_topics(upload: Upload) -> bool:
+def _is_topics(upload: Upload) -> bool:
     """Tagged topics."""
     head = upload.body[:2_000].decode("utf-8", "replace").lower()
     return "<top>" in head or "<topic" in head
@@ -41,19 +44,20 @@ def read(
     """The first ``depth`` results of every topic of the runs, with the words of both."""
     topics = dict(queries or {})
     documents: dict[str, Document] = {}
-    runs = [upload for upload in uploads if is_run(upload)]
+    runs = []
     for upload in uploads:
-        if upload in runs:
+        if is_run(upload):
+            runs.append(upload)
             continue
         try:
-            if is_topics(upload):
-                topics |= tagged_topics(upload)
+            if _is_topics(upload):
+                topics |= _tagged_topics(upload)
             elif _is_queries(upload):
-                topics |= listed_topics(upload)
+                topics |= _listed_topics(upload)
             else:
-                documents |= read_documents(upload)
+                documents |= read_documents(upload, gathering.limits)
         except BadData as fault:
-            gathering.complain(fault)
+            gathering.add_fault(fault)
     for upload in runs:
         _take(upload, gathering, topics, documents, depth)
 
@@ -66,41 +70,44 @@ def _is_queries(upload: Upload) -> bool:
     return first.count("\t") == 1 and upload.suffix in (".tsv", ".txt", "")
 
 
-def tagged_topics(upload: Upload) -> dict[str, Topic]:
+def _tagged_topics(upload: Upload) -> dict[str, Topic]:
     """Topics in TREC's tags, closed or not, or as XML."""
     text = upload.text()
     found: dict[str, Topic] = {}
-    blocks = re.findall(r"(?is)<top>(.*?)</top>", text)
-    for block in blocks:
-        number = re.search(r"(?is)<num>\s*(?:Number:)?\s*([^\s<]+)", block)
-        if number is None:
+    for block in read_blocks(text, "top", ("num", "title", "desc"), upload.name):
+        name = _number(block.after("num"))
+        if not name:
             raise BadData("there is no <num> in a topic", source=upload.name)
-        found[number.group(1)] = Topic(
-            query=_open_tag(block, "title"), need=_open_tag(block, "desc", "Description:")
-        )
-    for match in re.finditer(r"(?is)<topic\b([^>]*)>(.*?)</topic>", text):
-        number = re.search(r"""(?:number|id|num)\s*=\s*["']([^"']+)["']""", match.group(1))
-        name = number.group(1) if number else tag(match.group(2), "num")
+        need = block.after("desc").removeprefix("Description:").lstrip()
+        found[name] = Topic(query=block.after("title"), need=need)
+    wanted = ("num", "query", "title", "description", "desc")
+    for block in read_blocks(text, "topic", wanted, upload.name):
+        name = _number_in(block.attributes) or block.element("num")
         if not name:
             raise BadData("there is no number in a topic", source=upload.name)
-        body = match.group(2)
         found[name] = Topic(
-            query=tag(body, "query") or tag(body, "title"),
-            need=tag(body, "description") or tag(body, "desc"),
+            query=block.element("query") or block.element("title"),
+            need=block.element("description") or block.element("desc"),
         )
     return found
 
 
-def _open_tag(block: str, name: str, *drop: str) -> str:
-    """The text after a tag up to the next one, since old topics do not close theirs."""
-    match = re.search(rf"(?is)<{name}>(.*?)(?=<|\Z)", block)
-    text = html.unescape(match.group(1)) if match else ""
-    for word in drop:
-        text = text.replace(word, "", 1)
-    return " ".join(text.split())
+def _number(text: str) -> str:
+    """The number of a topic in ``Number: 301``, or in ``301``."""
+    head, colon, rest = text.partition(":")
+    words = (rest if colon and head.lower() == "number" else text).split(None, 1)
+    return words[0] if words else ""
 
 
-def listed_topics(upload: Upload) -> dict[str, Topic]:
+def _number_in(attributes: str) -> str:
+    """The number among the attributes of a tag, by whichever of its names."""
+    for part in _ATTRIBUTE.finditer(attributes):
+        if part[1].lower() in ("number", "id", "num"):
+            return part[3].strip()
+    return ""
+
+
+def _listed_topics(upload: Upload) -> dict[str, Topic]:
     """Topics one a line: id, tab or colon, query."""
     found: dict[str, Topic] = {}
     for line, given in upload.file().lines():
@@ -128,7 +135,7 @@ def _take(
     for line, row in upload.file().lines():
         cells = row.split()
         if not is_run_row(cells):
-            gathering.complain(
+            gathering.add_fault(
                 f"{shown(row.rstrip())} is no line of a run; "
                 "wanted topic Q0 document rank score tag",
                 source=upload.name,
@@ -139,7 +146,7 @@ def _take(
     for topic, results in ranked.items():
         if topic not in topics:
             line = min(result[2] for result in results)
-            gathering.complain(
+            gathering.add_fault(
                 f"topic {shown(topic)} is not among the topics", source=upload.name, line=line
             )
             continue
@@ -148,7 +155,7 @@ def _take(
             if item in gathering.items:
                 continue
             if name not in documents:
-                gathering.complain(
+                gathering.add_fault(
                     f"document {shown(name)} is not among the documents",
                     source=upload.name, line=line, value=name,
                 )  # fmt: skip

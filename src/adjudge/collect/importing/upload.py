@@ -1,13 +1,8 @@
-"""Files as they come in: from disk, from a form, out of a folder or an archive; within limits."""
+"""Files as they come in, from disk or from a form, and how much they may hold."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import zipfile
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -16,14 +11,26 @@ from adjudge.errors import BadData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ImportLimits:
     """How much an import may hold; an upload from a browser gets less than a file on disk."""
 
     bytes: int = 20_000_000  # of all files together, unpacked
     rows: int = 200_000
     field: int = 100_000  # characters of one cell
     files: int = 1_000  # of an archive
+    ratio: int = 200  # of what a packed file unpacks to and its size, above a megabyte
+    columns: int = 1_000  # of a table
     errors: int = 100  # kept; the rest is counted
+
+    @property
+    def lines(self) -> int:
+        """Lines of one file: more than any file of that size has that is worth reading."""
+        return max(1_000_000, self.bytes // 20)
+
+    @property
+    def line(self) -> int:
+        """Characters of a line of a table: every field as long as it may be."""
+        return 20 * self.field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +69,8 @@ class Upload:
         return File.of(self.name, self.body)
 
 
-def from_paths(paths: Iterable[Path], limits: Limits) -> list[Upload]:
-    """Files on disk, and the files in folders, unpacked."""
+def from_paths(paths: Iterable[Path], limits: ImportLimits) -> list[Upload]:
+    """Files on disk, and the files in folders."""
     found: list[Upload] = []
     for path in paths:
         if not path.exists():
@@ -72,78 +79,45 @@ def from_paths(paths: Iterable[Path], limits: Limits) -> list[Upload]:
         if path.is_dir():
             files = sorted(file for file in path.rglob("*") if file.is_file())
         for file in files:
-            if file.stat().st_size > limits.bytes:
-                raise _too_large(file.name, limits)
+            check_size(file.name, file.stat().st_size, limits)
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             found.append(Upload(name=name, body=file.read_bytes()))
-    return unpacked(found, limits)
-
-
-def unpacked(uploads: Iterable[Upload], limits: Limits) -> list[Upload]:
-    """The files with archives opened, counted while they are, so that a bomb stops at the limit."""
-    room = limits.bytes
-    found: list[Upload] = []
-    for upload in uploads:
-        for part in _opened(upload, room, limits):
-            room -= len(part.body)
-            if room < 0:
-                raise _too_large(upload.name, limits)
-            found.append(part)
-        if len(found) > limits.files:
-            raise BadData(
-                f"there are more than {limits.files:,} files", source=upload.name, wanted="fewer"
-            )
     return found
 
 
-def _opened(upload: Upload, room: int, limits: Limits) -> Iterator[Upload]:
-    if upload.body[:4] == b"PK\x03\x04":
-        yield from _unzipped(upload, room, limits)
-    elif upload.body[:2] == b"\x1f\x8b":
-        with gzip.GzipFile(fileobj=io.BytesIO(upload.body)) as stream:
-            yield Upload(name=upload.name, body=_within(stream, upload, room))
-    elif upload.body[:3] == b"BZh":
-        with bz2.open(io.BytesIO(upload.body)) as stream:
-            yield Upload(name=upload.name, body=_within(stream, upload, room))
-    else:
-        yield upload
-
-
-def _unzipped(upload: Upload, room: int, limits: Limits) -> Iterator[Upload]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(upload.body)) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            if len(entries) > limits.files:
-                raise BadData(
-                    f"there are {len(entries):,} files in the archive; wanted at most "
-                    f"{limits.files:,}",
-                    source=upload.name,
-                )
-            if any(entry.filename == "[Content_Types].xml" for entry in entries):
-                raise BadData("is a spreadsheet; wanted CSV (save as CSV)", source=upload.name)
-            for entry in entries:
-                with archive.open(entry) as stream:
-                    body = _within(stream, upload, room)
-                room -= len(body)
-                yield Upload(name=entry.filename, body=body)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as fault:
-        raise BadData(f"is no zip archive that can be read ({fault})", source=upload.name) from None
-
-
-def _within(stream: object, upload: Upload, room: int) -> bytes:
-    """What a stream unpacks to, read no further than there is room."""
-    try:
-        body: bytes = stream.read(room + 1)  # type: ignore[attr-defined]
-    except (OSError, EOFError, zlib.error) as fault:
-        raise BadData(f"cannot be unpacked ({fault})", source=upload.name) from None
-    if len(body) > room:
+def check_size(name: str, size: int, limits: ImportLimits) -> None:
+    """Refuse a file that is larger than all files together may be."""
+    if size > limits.bytes:
         raise BadData(
-            f"unpacks to more than {room:,} bytes; wanted less", source=upload.name, wanted="less"
+            f"is larger than the limit of {limits.bytes:,} bytes",
+            source=name,
+            wanted="a smaller file",
         )
-    return body
 
 
-def _too_large(name: str, limits: Limits) -> BadData:
-    return BadData(
-        f"is larger than the limit of {limits.bytes:,} bytes", source=name, wanted="a smaller file"
-    )
+def check_line_lengths(upload: Upload, limits: ImportLimits) -> None:
+    """Refuse a line that is longer than a row of a table can be.
+
+    Such a line is one cell, or millions, which a reader would take in without a pause.
+    """
+    body, at = upload.body, 0
+    while len(body) - at > limits.line:
+        window = (at, at + limits.line + 1)
+        end = max(body.rfind(b"\n", *window), body.rfind(b"\r", *window))
+        if end < 0:
+            raise BadData(
+                f"a line is longer than {limits.line:,} bytes; wanted shorter ones",
+                source=upload.name,
+                line=body.count(b"\n", 0, at) + 1,
+            )
+        at = end + 1
+
+
+def check_lines(upload: Upload, limits: ImportLimits) -> None:
+    """Refuse a file with more lines than readers should have to walk."""
+    if max(upload.body.count(b"\n"), upload.body.count(b"\r")) > limits.lines:
+        raise BadData(
+            f"has more than {limits.lines:,} lines; wanted fewer",
+            source=upload.name,
+            wanted="fewer",
+        )

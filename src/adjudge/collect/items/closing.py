@@ -88,7 +88,7 @@ def _knowledge_of(on: Connection, snapshot: ProjectSnapshot) -> Knowledge:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class _Standing:
     """Where items stand: their counters, and the posterior of their truth."""
 
     ids: NDArray[np.int64]  # (item,) ascending
@@ -100,7 +100,7 @@ class Standing:
 
 def _standing_of(
     on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]
-) -> Iterator[Standing]:
+) -> Iterator[_Standing]:
     """Where items stand, as many at a time as fit one statement."""
     knowledge = _knowledge_of(on, snapshot)
     codes = {label: code for code, label in enumerate(snapshot.scale.labels)}
@@ -114,7 +114,7 @@ def _standing_of(
                  if row[8] is not None]  # fmt: skip
         item, judge, label = np.array(given, dtype=np.int64).reshape(-1, 3).T
         heads = [rows[at] for at in first]
-        yield Standing(
+        yield _Standing(
             ids=found,
             leased=np.array([row.leased for row in heads]),
             trusted=np.bincount(item, minlength=len(found)).astype(np.int64),
@@ -123,7 +123,7 @@ def _standing_of(
         )
 
 
-def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -> list[Standing]:
+def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -> list[_Standing]:
     """Set again how many judgments items need, and so whether they are open; where they stand.
 
     Nothing in a project with a fixed number. The caller holds the items' locks.
@@ -141,7 +141,7 @@ def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -
     return found
 
 
-def _changes(snapshot: ProjectSnapshot, standing: Standing) -> list[dict[str, Any]]:
+def _changes(snapshot: ProjectSnapshot, standing: _Standing) -> list[dict[str, Any]]:
     """The items whose counters or state are to differ from what is stored."""
     limit = snapshot.policy.set_aside_after
     probability = standing.posterior.max(axis=1)

@@ -53,7 +53,7 @@ def check_accepted(accepted: Sequence[str], scale: Scale, item: str) -> None:
 
 
 @dataclasses.dataclass(slots=True)
-class ItemChanges:
+class _ItemChanges:
     """What storing items and gold changed."""
 
     added: int = 0
@@ -71,7 +71,7 @@ def add_items(
     *,
     scale: Scale,
     policy: Policy,
-) -> ItemChanges:
+) -> _ItemChanges:
     """Add or change items and gold; which golds have other answers than before is noted."""
     _check_items(given, entries, scale)
     known = {row.name: row for row in on.execute(select(items).where(items.c.project == project))}
@@ -80,7 +80,7 @@ def add_items(
     for entry in entries:
         if entry.item not in names:
             raise BadData(f"gold of {shown(entry.item)}: there is no such item", value=entry.item)
-    stored = ItemChanges()
+    stored = _ItemChanges()
     fresh = [item for item in given if item.name not in known]
     _insert_items(on, project, fresh, graded, policy)
     stored.added = len(fresh)
@@ -150,7 +150,7 @@ def set_ranks(on: Connection, ranks: Mapping[int, int]) -> None:
 
 
 def _store_golds(
-    on: Connection, project: int, entries: Sequence[GoldEntry], stored: ItemChanges
+    on: Connection, project: int, entries: Sequence[GoldEntry], stored: _ItemChanges
 ) -> None:
     """New golds, and changes of known ones."""
     if not entries:
@@ -220,3 +220,10 @@ def withdraw_others(
             [{"which": gold} for gold in retired],
         )
     return len(gone), retired
+
+
+def count_work(on: Connection, project: int) -> int:
+    """How many items a project has to be judged: no gold, and none that was withdrawn."""
+    work = (items.c.gold.is_(False), items.c.state != "withdrawn")
+    wanted = select(func.count()).where(items.c.project == project, *work)
+    return int(on.execute(wanted).scalar_one())

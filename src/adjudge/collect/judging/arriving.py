@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -22,6 +21,7 @@ from adjudge.collect.store.schema import (
     projects,
 )
 from adjudge.collect.store.snapshot import SnapshotCache
+from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import (
     CHANNELS,
     DRY_RUN,
@@ -102,6 +102,14 @@ def take_in(
     if is_dry_run(arrival.parameters):  # only now: anybody can write that into a link
         arrival = replace(arrival, kind=DRY_RUN)
     return _make_judge(request, arrival, locked.arrivals, invite)
+
+
+def find_known(on: Connection, arrival: Arrival) -> str | None:
+    """The public id of a judge who came before by this way and key."""
+    project = select(projects.c.id).where(projects.c.slug == arrival.project).scalar_subquery()
+    who = (judges.c.project == project, judges.c.channel == arrival.channel)
+    found = on.execute(select(judges.c.public).where(*who, judges.c.key == arrival.key)).scalar()
+    return None if found is None else str(found)
 
 
 def _come_again(request: Request, known: StoredRow, arrival: Arrival, admit: Admit | None) -> None:
@@ -190,7 +198,7 @@ def _make_judge(request: Request, arrival: Arrival, number: int, invite: int | N
     stage = first_stage(policy, training_golds=count)
     if arrival.kind == "model" and stage == "consent":
         stage = stage_after_consent(policy, training_golds=count)
-    public = secrets.token_urlsafe(12)
+    public = make_id()
     judge = request.on.execute(
         insert(judges)
         .values(

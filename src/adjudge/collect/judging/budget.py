@@ -125,10 +125,10 @@ def rows_left(request: JudgeRequest, *, turn: bool = True) -> int | None:
     if turn:
         take_turn(request.on, request.judge.project)
     spent = _spending_of(request)
-    hers = request.policy
-    pay = to_micros(hers.pay_per_page)
+    theirs = request.policy
+    pay = to_micros(theirs.pay_per_page)
     if _is_owed(request.judge):  # so much is kept for them already
-        pay = max(0, pay - to_micros(hers.pay_failed))
+        pay = max(0, pay - to_micros(theirs.pay_failed))
     if policy.budget is not None and spent.earned + spent.in_hand + pay > to_micros(policy.budget):
         return 0
     if policy.budget_judgments is None:
@@ -143,8 +143,8 @@ def may_begin(request: JudgeRequest) -> bool:
         return True
     take_turn(request.on, request.judge.project)
     spent = _spending_of(request)
-    hers = request.policy
-    least = to_micros(max(hers.pay_per_page, hers.pay_failed))
+    theirs = request.policy
+    least = to_micros(max(theirs.pay_per_page, theirs.pay_failed))
     money = policy.budget is not None and (
         spent.earned + spent.in_hand + least > to_micros(policy.budget)
     )

@@ -34,7 +34,7 @@ _WORK = (
     .join(projects, projects.c.id == pages.c.project)
     .where(page_rows.c.page.in_(_PAGES), page_rows.c.gold.is_(None))
 )
-_END = update(pages).where(pages.c.id.in_(_PAGES)).values(state=bindparam("new_state"), draft=None)
+_END = update(pages).where(pages.c.id.in_(_PAGES)).values(state=bindparam("new_state"))
 
 
 def expire_pages(on: Connection, now: float) -> int:
@@ -72,3 +72,16 @@ def end_pages(on: Connection, page_ids: Sequence[int], state: str) -> None:
             adaptive.setdefault(row.project, []).append(row.item)
     for project, ids in adaptive.items():
         renew_needs(on, load_snapshot(on, project), ids)
+
+
+def take_back_page(on: Connection, judge: StoredRow) -> None:
+    """Take back the page a judge has open, if any."""
+    if judge.page is None:
+        return
+    page = on.execute(select(pages.c.state, pages.c.kind).where(pages.c.id == judge.page)).one()
+    if page.state != "open":
+        return
+    if page.kind == "work":
+        end_pages(on, [judge.page], "returned")
+    else:
+        on.execute(update(pages).where(pages.c.id == judge.page).values(state="returned"))

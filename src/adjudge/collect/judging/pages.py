@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Literal, cast
 
 import numpy as np
-from sqlalchemy import BindParameter, bindparam, func, insert, select, text, update
+from sqlalchemy import BindParameter, bindparam, insert, select, text, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import preferred
@@ -17,19 +16,23 @@ from adjudge.collect.items.counters import lease
 from adjudge.collect.items.quotas import arm_room, with_arm_room
 from adjudge.collect.judging.budget import may_begin, rows_left, take_turn
 from adjudge.collect.judging.dry_runs import check_open
+from adjudge.collect.judging.finishing import end_way
 from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.refreshers import due_for, is_refresher
+from adjudge.collect.judging.returning import bring_back, given_before
+from adjudge.collect.judging.screening import Screening, golds_met
 from adjudge.collect.judging.views import any_left, any_open, ended_untrained, in_arm
 from adjudge.collect.rules.endings import BUDGET_SPENT, MAX_PAGES, NO_GOLD_LEFT, NOTHING_LEFT
-from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
+from adjudge.collect.rules.golds import choose_training
 from adjudge.collect.rules.policy import Policy, resumed
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
-from adjudge.collect.rules.routing import Plan, Slot, compose
+from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
 from adjudge.collect.store.database import BulkInsert, PreparedSelect
 from adjudge.collect.store.records import judge_by_id, record_of, to_time
 from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import OTHERS, Answer, Feedback, Group, Page
 from adjudge.collect.values.judging import Row as PageRow
 from adjudge.errors import Refused
@@ -66,16 +69,6 @@ _CANDIDATES = (
 )
 CANDIDATES = PreparedSelect(_CANDIDATES)
 CANDIDATES_IN_ARM = PreparedSelect(_CANDIDATES.where(arm_room))
-_SHOWN = PreparedSelect(
-    select(page_rows.c.gold, func.max(page_rows.c.page).label("page"))
-    .where(page_rows.c.judge == bindparam("judge"), text("page_rows.gold IS NOT NULL"))
-    .group_by(page_rows.c.gold)
-)
-_JUDGED = select(judgments.c.item, judgments.c.page).where(
-    judgments.c.judge == bindparam("judge"),
-    judgments.c.item.in_(bindparam("ids", expanding=True)),
-    text("judgments.gold IS NULL"),
-)
 _ROUNDS = 12  # tries to get a page's items while others are being given theirs
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _OBTAIN = (
@@ -120,7 +113,7 @@ _JUDGE_PAGE = (
 
 
 def next_page(request: JudgeRequest) -> Page | None:
-    """The page a judge has open, or a new one, or None."""
+    """The page a judge has open or has left unanswered, or a new one, or None."""
     if request.judge.stage == "consent":
         raise Refused("consent-wanted", "please agree to take part first")
     if request.judge.stage in ("failed", "blocked") or ended_untrained(
@@ -147,7 +140,7 @@ def _refresher_page(request: JudgeRequest, rng: np.random.Generator) -> Page | N
     if due is None or not any_open(request.on, request.judge, policy) or rows_left(request) == 0:
         return None
     number, confused = due
-    shown = _golds_met(request)
+    shown = golds_met(request)
     chosen = choose_refresher(
         request.project.training, confused, policy.refresher_pairs, rng, seen=shown
     )
@@ -185,22 +178,10 @@ def _training_page(request: JudgeRequest, rng: np.random.Generator) -> Page | No
     if not may_begin(request):
         _finish(request, BUDGET_SPENT)
         return None
-    shown = _golds_met(request)
+    shown = golds_met(request)
     count = min(left, policy.pairs_per_page)
     chosen = choose_training(request.project.training, count, policy.training_mix, rng, seen=shown)
     return _store(request, "training", _by_topic(request.project, chosen))
-
-
-def _golds_met(request: JudgeRequest) -> dict[int, int]:
-    """The golds a judge has met, as gold or as work before it was gold, and on which page."""
-    met: dict[int, int] = dict(_SHOWN.all(request.on, {"judge": request.judge.id}))
-    work = {gold.item: gold.gold for gold in request.project.golds.values() if gold.once_work}
-    if work:
-        for item, page in request.on.execute(
-            _JUDGED, {"judge": request.judge.id, "ids": sorted(work)}
-        ):
-            met.setdefault(work[item], page)
-    return met
 
 
 def _waive(request: JudgeRequest) -> None:
@@ -221,17 +202,14 @@ def _work_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
     if left == 0:
         _finish(request, BUDGET_SPENT)
         return None
-    golds: list[GoldCard[int]] = []
-    if policy.screening_share > 0 and request.project.screening:
-        shown = _golds_met(request)
-        runs_out = policy.gold_runs_out
-        golds = screening_order(
-            request.project.screening, shown, policy.screening_mix, rng, runs_out=runs_out
-        )
-        if not golds and runs_out == "finish":
-            _finish(request, NO_GOLD_LEFT)
-            return None
-    leased = _lease(request, golds, rng, left)
+    back = bring_back(request, left)
+    if back is not None:
+        return show_page(request, back)
+    screening = Screening.of(request)
+    if screening is not None and screening.has_run_out and policy.gold_runs_out == "finish":
+        _finish(request, NO_GOLD_LEFT)
+        return None
+    leased = _lease(request, screening, rng, left)
     if leased is not None:
         plan, reached = leased
         return _store(request, "work", plan, reached=reached)
@@ -242,7 +220,7 @@ def _work_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
 
 def _lease(
     request: JudgeRequest,
-    golds: Sequence[GoldCard[int]],
+    screening: Screening | None,
     rng: np.random.Generator,
     left: int | None,
 ) -> tuple[Plan[int], int] | None:
@@ -257,38 +235,38 @@ def _lease(
     take_turn(request.on, request.judge.project)
     policy = request.policy
     window = 6 * policy.pairs_per_page
-    scans = [(0, window), (0, 1_000_000)]
-    if request.judge.reached:
-        scans.insert(0, (request.judge.reached, window))
-    if left is not None and left < policy.pairs_per_page:  # the last page, and a short one
-        del scans[:-1]
-    lost: set[int] = set()
+    scans = _scans(request, window, left)
+    lost = given_before(request)
+    golds = [] if screening is None else screening.draw(rng)
+    # Where the most uncertain come first, every judge has work of their own, and so gold.
+    own = policy.closing == "adaptive"
+    seed = (request.project.seed, request.judge.id) if own else (request.project.seed,)
     candidates = CANDIDATES_IN_ARM if policy.judgments_by_arm else CANDIDATES
-    hers = {
+    theirs = {
         "project": request.judge.project,
         "judge": request.judge.id,
         **in_arm(request.judge, policy),
     }
     for _ in range(_ROUNDS):
         reached, most = scans[0]
-        found = candidates.all(request.on, {**hers, "reached": reached, "most": most})
+        found = candidates.all(request.on, {**theirs, "reached": reached, "most": most})
         if not reached and len(found) < most:  # that is all there is
             del scans[1:]
         queue = [row for row in found if row[0] not in lost]
-        work = [
-            (row[0], row[1])
-            for row in preferred(request.on, request.project, request.judge.id, queue)[:left]
-        ]
+        ordered = preferred(request.on, request.project, request.judge.id, queue)[:left]
         plan = compose(
-            work,
+            [(row[0], row[1]) for row in ordered],
             golds,
             policy,
             rng,
             shown=request.judge.shown,
             golds_shown=request.judge.golds_shown,
-            seed=(request.project.seed, request.judge.id),
+            seed=seed,
+            arrange=None if screening is None or own else screening.beside,
         )
-        if len(scans) > 1 and sum(map(len, plan)) < policy.pairs_per_page:
+        # Further down there may be more uncertain ones.
+        full = (1 if own and most <= window else FULL) * policy.pairs_per_page
+        if len(scans) > 1 and sum(map(len, plan)) < full:
             del scans[0]
             continue
         if not plan:
@@ -302,6 +280,16 @@ def _lease(
             return plan, _reached(queue, set(ids))
         lost |= missed
     return None
+
+
+def _scans(request: JudgeRequest, window: int, left: int | None) -> list[tuple[int, int]]:
+    """From where, and how far at most, to look down the queue: all of a large one only at need."""
+    scans = [(0, window), (0, 8 * window), (0, 1_000_000)]
+    if request.judge.reached:
+        scans.insert(0, (request.judge.reached, window))
+    if left is not None and left < request.policy.pairs_per_page:  # the last page, a short one
+        del scans[:-1]
+    return scans
 
 
 def _reached(queue: Sequence[tuple[Any, ...]], chosen: set[int]) -> int:
@@ -337,11 +325,11 @@ def _store(
     """Store a page and show it; slots hold items, or golds by the gold's own id."""
     policy = request.policy
     made = {
-        "public": secrets.token_urlsafe(12),
+        "public": make_id(),
         "project": request.judge.project,
         "judge": request.judge.id,
         "kind": kind,
-        "key": secrets.token_urlsafe(12),
+        "key": make_id(),
         "attempt": request.judge.attempt if attempt is None else attempt,
         "made": request.now,
         "expires": request.now + 60 * policy.lease_minutes,
@@ -388,12 +376,7 @@ def _finish(request: JudgeRequest, reason: str) -> None:
     """Finish a judge for a reason; nothing if they are finished."""
     if request.judge.stage == "finished":
         return
-    request.on.execute(
-        update(judges)
-        .where(judges.c.id == request.judge.id)
-        .values(stage="finished", reason=reason, page=None, last=request.now)
-    )
-    request.log("finished", judge=request.judge.id, stage="finished", reason=reason)
+    end_way(request, reason)
 
 
 def show_page(request: Request, page: Any) -> Page:
@@ -444,7 +427,7 @@ def make_feedback(snapshot: ProjectSnapshot, given: Any, *, contested: bool = Fa
         row=given.row,
         given=given.label,
         accepted=gold.accepted,
-        reason="" if given.right else gold.told(given.label),
+        reason="" if given.right else gold.reason_for(given.label),
         right=bool(given.right),
         contested=contested,
     )

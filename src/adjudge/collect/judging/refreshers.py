@@ -16,6 +16,7 @@ from adjudge.collect.rules.refreshing import Pair, between, confusions, is_due
 from adjudge.collect.store.records import to_time
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import judges, judgments, pages
+from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.arms import ArmRefreshers
 from adjudge.collect.values.requesting import RefresherRow
 
@@ -139,17 +140,21 @@ def refreshers_by_arm(
         answers |= _answers(on, ids[start : start + 500])
     made = []
     for arm in arms:
-        hers = [judge for judge in ids if arm_of[judge] == arm]
-        parts = [between(marks[judge][:1], answers.get(judge, ())) for judge in hers]
+        theirs = [judge for judge in ids if arm_of[judge] == arm]
+        parts = [between(marks[judge][:1], answers.get(judge, ())) for judge in theirs]
+        sums = [[sum(part[when][k] for part in parts) for k in (0, 1)] for when in (0, 1)]
+        (before_seen, before_right), (after_seen, after_right) = sums
         made.append(
             ArmRefreshers(
                 arm=arm,
-                judges=len(hers),
-                refreshers=sum(len(marks[judge]) for judge in hers),
-                before_seen=sum(before[0] for before, _ in parts),
-                before_right=sum(before[1] for before, _ in parts),
-                after_seen=sum(after[0] for _, after in parts),
-                after_right=sum(after[1] for _, after in parts),
+                judges=len(theirs),
+                refreshers=sum(len(marks[judge]) for judge in theirs),
+                before_seen=before_seen,
+                before_right=before_right,
+                after_seen=after_seen,
+                after_right=after_right,
+                before=accuracy_of(before_right, before_seen),
+                after=accuracy_of(after_right, after_seen),
             )
         )
     return tuple(made)

@@ -34,12 +34,13 @@ from adjudge.collect.judging.answering import (
     save_draft,
 )
 from adjudge.collect.judging.budget import check_late
+from adjudge.collect.judging.finishing import end_way
 from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.pages import make_feedback
 from adjudge.collect.judging.training import submit_training
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.endings import NOTHING_LEFT, OWN_WISH, to_micros
-from adjudge.collect.rules.policy import Decision, Policy, after_page
+from adjudge.collect.rules.policy import Decision, Policy, after_page, ended_blocked
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import columns_of, record_of, write_log
 from adjudge.collect.store.request import JudgeRequest
@@ -74,7 +75,7 @@ def submit(
             f"{len(missing)} of {len(rows)} rows have no answer yet",
             rows=missing,
         )
-    return submit_work(request, page, rows, given)
+    return _submit_work(request, page, rows, given)
 
 
 def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
@@ -116,8 +117,8 @@ def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
 
 
 def finish(request: JudgeRequest) -> None:
-    """Finish at the judge's own wish; nothing if they are finished."""
-    if request.judge.stage == "finished":
+    """End at the judge's own wish; nothing if they have ended."""
+    if request.judge.stage == "finished" or ended_blocked(record_of(request.judge)):
         return
     reason = OWN_WISH
     if request.judge.stage not in ("working", "warned"):
@@ -131,22 +132,10 @@ def finish(request: JudgeRequest) -> None:
         state = request.on.execute(_STATE, {"page": request.judge.page}).scalar()
         if state == "open":
             end_pages(request.on, [request.judge.page], "returned")
-    request.set_judge(stage="finished", reason=reason, page=None, last=request.now)
-    write_log(
-        request.on,
-        [
-            request.line(
-                "finished",
-                judge=request.judge.id,
-                actor="judge",
-                stage="finished",
-                reason=reason,
-            )
-        ],
-    )
+    end_way(request, reason, actor="judge")
 
 
-def submit_work(
+def _submit_work(
     request: JudgeRequest, page: StoredRow, rows: Sequence[StoredRow], given: dict[int, Answer]
 ) -> Outcome:
     """Store a whole page of work and decide on the judge."""

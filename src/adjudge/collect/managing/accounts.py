@@ -15,8 +15,9 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.judging.leases import take_back_page
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import to_time
+from adjudge.collect.store.records import lock_judge, to_time
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     invites,
@@ -26,6 +27,7 @@ from adjudge.collect.store.schema import (
     tokens,
 )
 from adjudge.collect.store.settings import forget_setting, keep_setting, read_setting
+from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.requesting import Invite, Requester, Scope, Token
 from adjudge.errors import NotFound, Refused
 
@@ -57,7 +59,7 @@ def make_setup_token(on: Connection) -> str:
     """A fresh one-time token for the first set-up, in place of the one before."""
     if any_requester(on):
         raise Refused("set-up-done", "this server is set up already")
-    secret = secrets.token_urlsafe(24)
+    secret = make_id(24)
     keep_setting(on, _SETUP, _hash_of(secret))
     return secret
 
@@ -99,7 +101,7 @@ def add_requester(
     row = on.execute(
         insert(requesters)
         .values(
-            public=secrets.token_urlsafe(12),
+            public=make_id(),
             name=name,
             password=_HASHER.hash(password),
             admin=admin,
@@ -189,7 +191,7 @@ def make_token(
     if scope == "judge" and project is None:
         raise Refused("bad-form", "a token to judge with belongs to one project")
     secret = "adj_" + secrets.token_urlsafe(32)
-    public = secrets.token_urlsafe(12)
+    public = make_id()
     on.execute(
         insert(tokens).values(
             public=public,
@@ -262,7 +264,7 @@ def make_invites(request: Request, notes: Sequence[str], expires: datetime | Non
     """One invitation a note."""
     rows = [
         {
-            "key": secrets.token_urlsafe(16),
+            "key": make_id(16),
             "project": request.project.id,
             "note": note.strip()[:500].replace("\0", ""),
             "made": request.now,
@@ -284,7 +286,17 @@ def list_invites(request: Request) -> list[Invite]:
 
 
 def revoke_invite(request: Request, key: str) -> None:
-    """End an invitation."""
+    """End an invitation: who came by it can do nothing more, and their open page goes back."""
     change = update(invites).where(invites.c.project == request.project.id, invites.c.key == key)
-    if request.on.execute(change.values(revoked=True)).rowcount == 0:
+    row = request.on.execute(change.values(revoked=True).returning(invites.c.judge)).one_or_none()
+    if row is None:
         raise NotFound("invitation", key)
+    if row.judge is None:
+        return
+    public = request.on.execute(
+        select(judges.c.public).where(judges.c.id == row.judge)
+    ).scalar_one()
+    judge = lock_judge(request.on, public)
+    take_back_page(request.on, judge)
+    request.on.execute(update(judges).where(judges.c.id == judge.id).values(page=None))
+    request.log("invitation-revoked", judge=judge.id, actor=request.actor)

@@ -27,7 +27,7 @@ _LOG = 5_000  # lines of the log read at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class _Export:
     """One way to take a project out.
 
     ``kind``: answers, judgments, gold, labels, panel or everything.
@@ -39,14 +39,14 @@ class Export:
     extension: str
 
 
-def list_exports() -> list[Export]:
+def list_exports() -> list[_Export]:
     """Every export, what people want most first."""
     from adjudge.data.formats import formats as known
 
     found = [
-        Export(name="answers", title="All answers with comments, times, standing", kind="answers",
+        _Export(name="answers", title="All answers with comments, times, standing", kind="answers",
                extension=".csv"),
-        Export(name="answers-jsonl", title="All answers, as JSON Lines", kind="answers",
+        _Export(name="answers-jsonl", title="All answers, as JSON Lines", kind="answers",
                extension=".jsonl"),
     ]  # fmt: skip
     for kind in ("judgments", "gold", "labels"):
@@ -54,7 +54,7 @@ def list_exports() -> list[Export]:
             if kind in entry.writes and (entry.write is not None or entry.write_folder is not None):
                 extension = entry.extension if entry.write is not None else ".zip"
                 found.append(
-                    Export(
+                    _Export(
                         name=f"{kind}-{entry.name}",
                         title=f"{kind.capitalize()}: {entry.title.partition(':')[0]}",
                         kind=kind,
@@ -62,17 +62,17 @@ def list_exports() -> list[Export]:
                     )
                 )
     found.append(
-        Export(name="panel-outcomes", title="How a panel's participants ended, and what to do",
+        _Export(name="panel-outcomes", title="How a panel's participants ended, and what to do",
                kind="panel", extension=".csv")
     )  # fmt: skip
     found.append(
-        Export(name="archive", title="The whole project, to keep or to move", kind="everything",
+        _Export(name="archive", title="The whole project, to keep or to move", kind="everything",
                extension=".zip")
     )  # fmt: skip
     return found
 
 
-def find_export(name: str) -> Export:
+def find_export(name: str) -> _Export:
     """The export of that name, or an error that suggests the nearest."""
     known = {entry.name: entry for entry in list_exports()}
     if name not in known:
@@ -139,7 +139,7 @@ def _texts(items: tuple[Item, ...]) -> Any:
     )
 
 
-def _formatted(content: Content, entry: Export, file: IO[bytes]) -> None:
+def _formatted(content: Content, entry: _Export, file: IO[bytes]) -> None:
     from adjudge.data.formats import named as format_named
 
     chosen = format_named(entry.name.partition("-")[2])

@@ -11,9 +11,10 @@ from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.standing import restore_trust, untrust
-from adjudge.collect.judging.leases import end_pages
+from adjudge.collect.judging.leases import take_back_page
 from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.judging.refreshers import refreshers_of
+from adjudge.collect.managing.flags import find_flags
 from adjudge.collect.rules.endings import pay_of, reason_of, to_money
 from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
 from adjudge.collect.rules.replay import LogReplay
@@ -21,11 +22,11 @@ from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import columns_of, figures_of, lock_judge, record_of, to_time
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import golds, items, judges, judgments, log, pages
+from adjudge.collect.store.schema import golds, items, judges, judgments, log
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.judging import DRY_RUN, OTHERS
-from adjudge.collect.values.requesting import GoldAnswer, JudgeDetail, JudgeRow, LogEntry
+from adjudge.collect.values.requesting import Flag, GoldAnswer, JudgeDetail, JudgeRow, LogEntry
 from adjudge.errors import NotFound
 
 
@@ -37,7 +38,10 @@ def list_judges(request: Request) -> list[JudgeRow]:
         .where(judges.c.project == request.project.id)
         .order_by(judges.c.last.desc(), judges.c.id.desc())
     )
-    return [_judge_row(row, request.project, seconds.get(row.id)) for row in rows]
+    flags = find_flags(request)
+    return [
+        _judge_row(row, request.project, seconds.get(row.id), flags.get(row.id, ())) for row in rows
+    ]
 
 
 def _median_seconds(on: Connection, project: int, judge: int | None = None) -> dict[int, float]:
@@ -60,7 +64,12 @@ def _median_seconds(on: Connection, project: int, judge: int | None = None) -> d
     return {int(one): float(np.median(part)) for one, part in zip(ids, parts, strict=True)}
 
 
-def _judge_row(row: StoredRow, snapshot: ProjectSnapshot, seconds: float | None) -> JudgeRow:
+def _judge_row(
+    row: StoredRow,
+    snapshot: ProjectSnapshot,
+    seconds: float | None,
+    flags: tuple[Flag, ...] = (),
+) -> JudgeRow:
     """One judge's line."""
     return JudgeRow(
         judge=row.public,
@@ -82,6 +91,7 @@ def _judge_row(row: StoredRow, snapshot: ProjectSnapshot, seconds: float | None)
         training_right=row.training_right,
         seconds=seconds,
         pay=to_money(pay_of(row, snapshot.policy_of(row.arm))),
+        flags=flags,
     )
 
 
@@ -118,7 +128,7 @@ def describe_judge(request: Request, public: str) -> JudgeDetail:
     truths = tuple(label for label in labels if any(key[0] == label for key in counts))
     median = _median_seconds(request.on, request.project.id, judge.id).get(judge.id)
     return JudgeDetail(
-        row=_judge_row(judge, request.project, median),
+        row=_judge_row(judge, request.project, median, find_flags(request).get(judge.id, ())),
         labels=labels,
         truths=truths,
         confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
@@ -148,7 +158,7 @@ def block(request: Request, public: str, reason: str) -> JudgeRow:
         return _judge_row(judge, request.project, None)
     was_blocked = judge.stage == "blocked"
     record = blocked_by_hand(record_of(judge))
-    _end_page(request.on, judge)
+    take_back_page(request.on, judge)
     request.on.execute(
         update(judges)
         .where(judges.c.id == judge.id)
@@ -160,17 +170,26 @@ def block(request: Request, public: str, reason: str) -> JudgeRow:
     return _judge_row(_find_judge(request, public), request.project, None)
 
 
-def _end_page(on: Connection, judge: StoredRow) -> None:
-    """Take back the page a judge has open."""
-    if judge.page is None:
-        return
-    page = on.execute(select(pages.c.state, pages.c.kind).where(pages.c.id == judge.page)).one()
-    if page.state != "open":
-        return
-    if page.kind == "work":
-        end_pages(on, [judge.page], "returned")
-    else:
-        on.execute(update(pages).where(pages.c.id == judge.page).values(state="returned"))
+def block_flagged(request: Request) -> list[str]:
+    """Block the judges who are flagged, where the policy says so; their public ids.
+
+    Not those whom a requester has unblocked: they have been looked at.
+    """
+    found = find_flags(request)
+    flagged = request.on.execute(
+        select(judges.c.id, judges.c.public, judges.c.arm).where(
+            judges.c.project == request.project.id,
+            judges.c.stage != "blocked",
+            judges.c.fresh_from == 0,
+        )
+    ).all()
+    blocked = []
+    for row in flagged:
+        if row.id in found and request.project.policy_of(row.arm).flags_block:
+            reason = "; ".join(flag.reason for flag in found[row.id])
+            block(request, row.public, reason)
+            blocked.append(row.public)
+    return blocked
 
 
 def unblock(request: Request, public: str, reason: str) -> JudgeRow:

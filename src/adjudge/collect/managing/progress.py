@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from sqlalchemy import case, exists, func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.keeping import warn_of_gold
@@ -17,6 +18,7 @@ from adjudge.collect.managing.oversight import cost_of
 from adjudge.collect.managing.panels import panel_warnings
 from adjudge.collect.managing.savings import lacking_of, savings_of, work_on_a_page
 from adjudge.collect.store.conditions import is_real, of_real_in
+from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judges, judgments, log, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
@@ -41,16 +43,11 @@ def _tally(on: Connection, column: Any, *conditions: Any) -> dict[Any, int]:
 def measure_progress(request: Request) -> Progress:
     """How far a project is."""
     project = request.project.id
-    work = (items.c.project == project) & items.c.gold.is_(False)
-    kept = work & (items.c.state != "withdrawn")
-    states = _tally(request.on, items.c.state, work)
-    sums = request.on.execute(
-        select(
-            func.coalesce(func.sum(items.c.needed), 0).label("needed"),
-            func.coalesce(func.sum(items.c.trusted), 0).label("trusted"),
-            func.coalesce(func.sum(items.c.surplus), 0).label("surplus"),
-        ).where(kept)
-    ).one()
+    groups = _group_items(request.on, project)
+    kept = [group for group in groups if group.state != "withdrawn"]
+    states: Counter[str] = Counter()
+    for group in groups:
+        states[group.state] += group.many
     untrusted = ~judgments.c.other & (judgments.c.standing == "untrusted")
     answers = request.on.execute(
         select(
@@ -59,20 +56,23 @@ def measure_progress(request: Request) -> Progress:
         ).where(judgments.c.project == project, _COUNTED, of_real_in(project))
     ).one()
     real = select(judges.c.id).where(judges.c.project == project, is_real)
-    hers = (pages.c.project == project, pages.c.kind == "work", pages.c.judge.in_(real))
-    sheets = _tally(request.on, pages.c.state, *hers)
+    theirs = (pages.c.project == project, pages.c.kind == "work", pages.c.judge.in_(real))
+    sheets = _tally(request.on, pages.c.state, *theirs)
     savings, budget = savings_of(request), budget_of(request)
+    lacking = lacking_of(
+        ((g.trusted, g.needed, g.many) for g in kept if g.state == "open"), savings
+    )
     return Progress(
-        items=sum(count for state, count in states.items() if state != "withdrawn"),
-        closed=states.get("closed", 0),
-        open=states.get("open", 0),
-        set_aside=states.get("set aside", 0),
-        withdrawn=states.get("withdrawn", 0),
-        why_open=_why_open(request.on, work, project),
-        by_trusted=_tally(request.on, items.c.trusted, kept),
-        needed=sums.needed,
-        trusted=sums.trusted,
-        surplus=sums.surplus,
+        items=sum(group.many for group in kept),
+        closed=states["closed"],
+        open=states["open"],
+        set_aside=states["set aside"],
+        withdrawn=states["withdrawn"],
+        why_open=_why_open(request, groups, any_untrusted=answers.untrusted > 0),
+        by_trusted=_by_trusted(kept),
+        needed=sum(group.needed * group.many for group in kept),
+        trusted=sum(group.trusted * group.many for group in kept),
+        surplus=sum(int(group.surplus) for group in kept),
         untrusted=answers.untrusted,
         others=answers.others,
         pages=sheets.get("answered", 0),
@@ -81,7 +81,7 @@ def measure_progress(request: Request) -> Progress:
         funnel=_funnel_of(request),
         gold_accuracy=_gold_accuracy(request.on, project),
         cost=cost_of(request),
-        cost_to_finish=_cost_to_finish(request.project, lacking_of(request, savings)),
+        cost_to_finish=_cost_to_finish(request.project, lacking),
         currency=request.project.policy.currency,
         warnings=(*_spent(budget), *warn_of_gold(request), *_panel_warnings(request.project)),
         savings=savings,
@@ -89,27 +89,72 @@ def measure_progress(request: Request) -> Progress:
     )
 
 
-def _why_open(on: Connection, work: Any, project: int) -> dict[str, int]:
+def _group_items(on: Connection, project: int) -> Sequence[StoredRow]:
+    """Work by what its counters say, in one pass: it may be most of what is stored."""
+    alike = (
+        items.c.state,
+        items.c.trusted,
+        items.c.needed,
+        (items.c.leased > 0).label("out"),
+        (items.c.broken > 0).label("unclear"),
+    )
+    return on.execute(
+        select(*alike, func.count().label("many"), func.sum(items.c.surplus).label("surplus"))
+        .where(items.c.project == project, items.c.gold.is_(False))
+        .group_by(*alike)
+    ).all()
+
+
+def _by_trusted(groups: Sequence[StoredRow]) -> dict[int, int]:
+    """How many items have how many trusted judgments."""
+    found: Counter[int] = Counter()
+    for group in groups:
+        found[group.trusted] += group.many
+    return dict(sorted(found.items()))
+
+
+def _why_open(
+    request: Request, groups: Sequence[StoredRow], *, any_untrusted: bool
+) -> dict[str, int]:
     """Why open items are open, in a few words, and how many for each reason."""
-    untrusted = exists().where(
-        judgments.c.item == items.c.id,
+    found: Counter[str] = Counter()
+    for group in groups:
+        if group.state != "open":
+            continue
+        if group.out:
+            why = "in judges' hands"
+        elif group.trusted:
+            why = "some trusted judgments, more needed"
+        else:
+            why = "judges could not judge it" if group.unclear else "not judged yet"
+        found[why] += group.many
+    for unclear, count in _of_blocked(request) if any_untrusted else ():
+        found["judges could not judge it" if unclear else "not judged yet"] -= count
+        found["judged by blocked judges only"] += count
+    return {why: count for why, count in sorted(found.items()) if count}
+
+
+def _of_blocked(request: Request) -> Sequence[StoredRow]:
+    """Open items that only blocked judges have judged: whether others could not, and how many."""
+    project = request.project.id
+    given = select(judgments.c.item).where(
+        judgments.c.project == project,
         judgments.c.standing == "untrusted",
         _COUNTED,
         of_real_in(project),
     )
-    why = case(
-        (items.c.leased > 0, "in judges' hands"),
-        (items.c.trusted > 0, "some trusted judgments, more needed"),
-        (untrusted, "judged by blocked judges only"),
-        (items.c.broken > 0, "judges could not judge it"),
-        else_="not judged yet",
-    ).label("why")
-    counted = select(why).where(work, items.c.state == "open").subquery()
-    return dict(
-        on.execute(
-            select(counted.c.why, func.count()).group_by(counted.c.why).order_by(counted.c.why)
-        ).all()
-    )
+    unclear = (items.c.broken > 0).label("unclear")
+    return request.on.execute(
+        select(unclear, func.count())
+        .where(
+            items.c.id.in_(given),
+            items.c.state == "open",
+            items.c.gold.is_(False),
+            items.c.leased == 0,
+            items.c.trusted == 0,
+        )
+        .group_by(unclear)
+    ).all()
 
 
 def _cost_to_finish(snapshot: ProjectSnapshot, lacking: int) -> Decimal:

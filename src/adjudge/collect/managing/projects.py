@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.experiments.arms import read_stored_arms, store_arms
 from adjudge.collect.items.counters import set_states
 from adjudge.collect.items.standing import change_needed
-from adjudge.collect.items.storing import TEXTS, add_items
+from adjudge.collect.items.storing import TEXTS, add_items, count_work
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.records import to_time
@@ -49,6 +49,8 @@ from adjudge.collect.values.requesting import PROJECT_STATES, ProjectState, Proj
 from adjudge.errors import BadSetting, Refused
 
 _MAIN = Arm(name=MAIN_ARM)
+# Words that stand in addresses where the name of a project could.
+RESERVED = frozenset({"new", "upload", "starter", "import", "all", "archive", "search"})
 _NUMBERS = (  # settings that how many judgments items need depends on
     *("judgments_per_item", "judgments_by_arm"),
     *("closing", "least_judgments", "most_judgments", "sure"),
@@ -57,12 +59,12 @@ _NUMBERS = (  # settings that how many judgments items need depends on
 
 def _make_slug(on: Connection, name: str) -> str:
     """A short name for addresses, which no other project has."""
-    base = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:60] or "project"
+    base = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:60].strip("-") or "project"
     taken = set(
         on.execute(select(projects.c.slug).where(projects.c.slug.startswith(base))).scalars()
     )
     slug, number = base, 2
-    while slug in taken:
+    while slug in taken or slug in RESERVED:
         slug, number = f"{base}-{number}", number + 1
     return slug
 
@@ -180,11 +182,11 @@ def delete_project(request: Request) -> None:
     if request.project.state not in ("draft", "closed"):
         raise Refused("not-closed", "close the project before you delete it")
     project = request.project.id
-    hers = select(pages.c.id).where(pages.c.project == project)
+    theirs = select(pages.c.id).where(pages.c.project == project)
     request.on.execute(delete(log).where(log.c.project == project))
     request.on.execute(delete(contests).where(contests.c.project == project))
     request.on.execute(delete(judgments).where(judgments.c.project == project))
-    request.on.execute(delete(page_rows).where(page_rows.c.page.in_(hers)))
+    request.on.execute(delete(page_rows).where(page_rows.c.page.in_(theirs)))
     for table in (pages, invites, tokens, judges, golds, items, arms):
         request.on.execute(delete(table).where(table.c.project == project))
     names = (declined_golds(project), knowledge_name(project), fixed_name(project))
@@ -269,16 +271,8 @@ def set_state(request: Request, state: ProjectState) -> None:
     """Open, pause or close a project."""
     if state not in PROJECT_STATES or state == "draft":
         raise BadSetting("state", state, "open, paused or closed")
-    if state == "open":
-        work = request.on.execute(
-            select(func.count()).where(
-                items.c.project == request.project.id,
-                items.c.gold.is_(False),
-                items.c.state != "withdrawn",
-            )
-        ).scalar_one()
-        if work == 0:
-            raise Refused("no-items", "there is nothing to judge in this project yet")
+    if state == "open" and count_work(request.on, request.project.id) == 0:
+        raise Refused("no-items", "there is nothing to judge in this project yet")
     if state == request.project.state:
         return
     request.on.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -76,21 +77,12 @@ def _cost(snapshot: ProjectSnapshot, judgments: float) -> Decimal:
     return price.quantize(_CENT)
 
 
-def lacking_of(request: Request, savings: Savings | None) -> int:
-    """How many trusted judgments open items lack.
+def lacking_of(open_items: Iterable[tuple[int, int, int]], savings: Savings | None) -> int:
+    """How many trusted judgments open items lack, given as (trusted, needed, how many items).
 
     In an adaptive project as many as they need at least, and no fewer than a closed item had on
     average.
     """
     usual = 0.0 if savings is None else savings.per_item
-    found = request.on.execute(
-        select(items.c.trusted, items.c.needed, func.count())
-        .where(
-            items.c.project == request.project.id,
-            items.c.gold.is_(False),
-            items.c.state == "open",
-        )
-        .group_by(items.c.trusted, items.c.needed)
-    )
-    lacking = sum(count * (max(needed, usual) - trusted) for trusted, needed, count in found)
+    lacking = sum(count * (max(needed, usual) - trusted) for trusted, needed, count in open_items)
     return int(lacking + 0.5)

@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
 import numpy as np
 
-from adjudge.collect.model_judge.question import (
-    NO_ANSWER,
-    Question,
-    Reply,
-    messages,
-    parse,
-    schema,
-)
+from adjudge.collect.model_judge.log_probabilities import label_logprob
+from adjudge.collect.model_judge.prompts import GUIDELINES, Prompt
+from adjudge.collect.model_judge.question import NO_ANSWER, Question, Reply
+from adjudge.collect.model_judge.spending import SpendingLimit, Usage
 from adjudge.errors import BadData, BadSetting, EndpointFailed, shown
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _LONGEST = 60.0  # seconds between two tries
-
-
-@dataclass(slots=True)
-class Usage:
-    """What asking has cost so far."""
-
-    requests: int = 0
-    faults: int = 0  # requests that had to be made again
-    unread: int = 0  # answers that could not be read
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    def cost(self, prompt: float, completion: float) -> float:
-        """Money, at so much a million tokens."""
-        return (self.prompt_tokens * prompt + self.completion_tokens * completion) / 1e6
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,6 +37,9 @@ class Endpoint:
     rereads: int = 2
     timeout: float = 120.0
     first_wait: float = 1.0
+    prompt: Prompt = GUIDELINES
+    logprobs: bool = False
+    budget: SpendingLimit = field(default_factory=SpendingLimit)
     usage: Usage = field(default_factory=Usage)
     _client: httpx.AsyncClient | None = field(default=None, repr=False)
     _structured: bool = True
@@ -80,27 +64,40 @@ class Endpoint:
 
     async def ask(self, question: Question, *, guidelines: str, labels: tuple[str, ...]) -> Reply:
         """The model's judgment of one pair."""
-        said = messages(question, guidelines=guidelines, labels=labels)
+        said = self.prompt.messages(question, guidelines, labels)
+        tokens, cost = 0, 0.0
         for _ in range(self.rereads + 1):
-            content = await self._complete(said, labels)
+            done = await self._complete(said, labels)
+            tokens += done.tokens
+            cost += self._cost(done)
             try:
-                return parse(content, labels)
+                reply = self.prompt.parse(done.content, labels)
             except BadData:
                 self.usage.unread += 1
-        return Reply(label=NO_ANSWER, reason="The model gave no answer that could be read.")
+                continue
+            logprob = label_logprob(done.choice, done.content, reply.label)
+            return replace(reply, logprob=logprob, version=done.version, tokens=tokens, cost=cost)
+        reason = "The model gave no answer that could be read."
+        return Reply(label=NO_ANSWER, reason=reason, tokens=tokens, cost=cost)
 
-    async def _complete(self, said: list[Any], labels: tuple[str, ...]) -> str:
-        """The text of one completion, tried again after passing faults."""
+    def _cost(self, done: _Completion) -> float:
+        """The price of one completion."""
+        paid = done.prompt_tokens * self.budget.price_in
+        return (paid + done.completion_tokens * self.budget.price_out) / 1e6
+
+    async def _complete(self, said: list[Any], labels: tuple[str, ...]) -> _Completion:
+        """One completion, tried again after passing faults."""
         wait, problem = self.first_wait, ""
+        letters = sum(len(part["content"]) for part in said)
         for attempt in range(1, self.tries + 1):
             asked_to_wait: float | None = None
             try:
-                response = await self._post(said, labels)
-                if response.status_code == httpx.codes.OK:
-                    return self._content(response)
+                with self.budget.holding(self.usage, letters, self.max_tokens):
+                    response = await self._post(said, labels)
+                    if response.status_code == httpx.codes.OK:
+                        return self._read(response)
                 problem = f"{response.status_code}: {_message(response)}"
-                if response.status_code == httpx.codes.BAD_REQUEST and self._structured:
-                    self._structured = False  # an endpoint that knows no schema: ask in words alone
+                if response.status_code == httpx.codes.BAD_REQUEST and self._ask_for_less():
                     continue
                 if response.status_code not in _PASSING:
                     raise EndpointFailed(f"{self.url} answered {problem}", tries=attempt)
@@ -117,6 +114,16 @@ class Endpoint:
             tries=self.tries,
         )
 
+    def _ask_for_less(self) -> bool:
+        """After a refusal, leave out what an endpoint may not know: schema, then chances."""
+        if self._structured and self.prompt.schema is not None:
+            self._structured = False
+            return True
+        if self.logprobs:
+            self.logprobs = False
+            return True
+        return False
+
     async def _post(self, said: list[Any], labels: tuple[str, ...]) -> httpx.Response:
         if self._client is None:
             raise EndpointFailed("the endpoint is not open", tries=0)
@@ -127,22 +134,47 @@ class Endpoint:
         }
         if self.temperature is not None:
             body["temperature"] = self.temperature
-        if self._structured:
-            body["response_format"] = schema(labels)
+        if self.logprobs:
+            body["logprobs"] = True
+        if self._structured and self.prompt.schema is not None:
+            body["response_format"] = self.prompt.schema(labels)
         self.usage.requests += 1
         return await self._client.post(f"{self.url.rstrip('/')}/chat/completions", json=body)
 
-    def _content(self, response: httpx.Response) -> str:
-        """The text of a completion; a body that is none counts as a passing fault."""
+    def _read(self, response: httpx.Response) -> _Completion:
+        """What a completion holds; a body that is none counts as a passing fault."""
         try:
             body = response.json()
-            content = body["choices"][0]["message"]["content"]
+            choice = body["choices"][0]
+            content = choice["message"]["content"]
         except (ValueError, KeyError, IndexError, TypeError):
             raise _Unusable(f"a body that is no completion: {shown(response.text)}") from None
         usage = body.get("usage") or {}
-        self.usage.prompt_tokens += int(usage.get("prompt_tokens") or 0)
-        self.usage.completion_tokens += int(usage.get("completion_tokens") or 0)
-        return content if isinstance(content, str) else ""
+        done = _Completion(
+            content=content if isinstance(content, str) else "",
+            choice=choice,
+            version=str(body.get("model") or ""),
+            prompt_tokens=int(usage.get("prompt_tokens") or 0),
+            completion_tokens=int(usage.get("completion_tokens") or 0),
+        )
+        self.usage.prompt_tokens += done.prompt_tokens
+        self.usage.completion_tokens += done.completion_tokens
+        return done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Completion:
+    """What an endpoint answered."""
+
+    content: str
+    choice: dict[str, Any]
+    version: str
+    prompt_tokens: int
+    completion_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
 
 
 class _Unusable(Exception):

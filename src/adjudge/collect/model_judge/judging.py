@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from adjudge.collect.model_judge.endpoint import Endpoint
-from adjudge.collect.model_judge.ledger import AnswerLedger, key_of
-from adjudge.collect.model_judge.question import Question, Reply
+from adjudge.collect.model_judge.ledger import AnswerLedger
+from adjudge.collect.model_judge.question import Question
+from adjudge.collect.model_judge.samples import ask_samples
 from adjudge.collect.values.judging import Answer, Feedback, JudgeView, Outcome, Page, ProjectView
+from adjudge.errors import BudgetSpent
 
 _LESSONS = 12  # mistakes that the model is reminded of
 
@@ -53,6 +55,7 @@ class ModelTally:
     judged: int = 0
     from_ledger: int = 0
     unanswered: int = 0
+    stopped: str | None = None  # why, where it is the budget
     judge: JudgeView | None = None
 
 
@@ -63,14 +66,19 @@ async def judge(
     *,
     concurrency: int = 8,
     most: int | None = None,
+    samples: int = 1,
     learn: bool = True,
     on_page: Callable[[ModelTally], None] | None = None,
 ) -> ModelTally:
     """Judge pages until none is left, the judge is stopped, or ``most`` pairs are judged.
 
-    ``learn``: tell the model of its missed golds, as people are told.
+    ``learn``: tell the model of its missed golds, as people are told. Of several ``samples`` the
+    commonest answer counts. Where the budget is spent, it stops before a page is submitted, and
+    says so in the tally; what was answered of the page is in the ledger.
     """
     project = work.project()
+    endpoint.prompt.check(project.labels)
+    learn = learn and endpoint.prompt.name == "guidelines"  # a preset has no room for lessons
     tally = ModelTally(judge=work.arrive())
     room = asyncio.Semaphore(concurrency)
     lessons: list[str] = []
@@ -84,7 +92,13 @@ async def judge(
             row: int, question: Question, guide: str = guidelines, kept: Page = page
         ) -> Answer:
             started = time.monotonic()
-            reply = await _asked(question, guide, kept.labels, endpoint, ledger, room, tally)
+            sampled = await ask_samples(
+                question, guidelines=guide, labels=kept.labels, endpoint=endpoint, ledger=ledger,
+                room=room, samples=samples,
+            )  # fmt: skip
+            reply = sampled.commonest
+            tally.from_ledger += sampled.known
+            tally.unanswered += reply.label not in kept.labels and sampled.known < samples
             return Answer(
                 row=row,
                 label=reply.label,
@@ -94,7 +108,11 @@ async def judge(
 
         given = {answer.row for answer in page.answers} if page.kind == "training" else set()
         questions = [(row, q) for row, q in _questions(page) if row not in given]
-        answers = await _together([one(row, question) for row, question in questions])
+        try:
+            answers = await _together([one(row, question) for row, question in questions])
+        except BudgetSpent as spent:
+            tally.stopped = str(spent)
+            break
         outcome = await asyncio.to_thread(work.submit, page, answers)
         lessons = (lessons + _lessons(page, outcome.feedback))[-_LESSONS:]
         tally.pages += 1
@@ -116,29 +134,6 @@ async def _together(asked: list[Coroutine[Any, Any, Answer]]) -> list[Answer]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
-
-
-async def _asked(
-    question: Question,
-    guidelines: str,
-    labels: tuple[str, ...],
-    endpoint: Endpoint,
-    ledger: AnswerLedger,
-    room: asyncio.Semaphore,
-    tally: ModelTally,
-) -> Reply:
-    """The model's answer, from the ledger if it was asked the same before."""
-    key = key_of(endpoint.model, guidelines, labels, question)
-    found = ledger.get(key)
-    if found is not None:
-        tally.from_ledger += 1
-        return found
-    async with room:
-        reply = await endpoint.ask(question, guidelines=guidelines, labels=labels)
-    if reply.label not in labels:
-        tally.unanswered += 1
-    ledger.put(key, reply)
-    return reply
 
 
 def _questions(page: Page) -> list[tuple[int, Question]]:

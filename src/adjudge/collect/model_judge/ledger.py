@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from adjudge.collect.model_judge.question import Question, Reply
 from adjudge.errors import BadData
@@ -17,7 +17,7 @@ from adjudge.errors import BadData
 
 @dataclass(slots=True)
 class AnswerLedger:
-    """Answers by what was asked: model, guidelines, labels and pair. A line of JSON each.
+    """Answers by what was asked: model, prompt, labels, pair, sample. A line of JSON each.
 
     A line is on disk before the answer is used, so a crash loses at most the requests under way; a
     last line that was cut short is left out.
@@ -51,7 +51,7 @@ class AnswerLedger:
         for number, line in enumerate(lines[:-1], start=1):
             try:
                 record = json.loads(line)
-                self.answers[record["key"]] = Reply(label=record["label"], reason=record["reason"])
+                self.answers[record["key"]] = _reply(record)
             except (ValueError, KeyError, TypeError):
                 raise BadData(
                     "is no line of a ledger of answers", source=self.path.name, line=number
@@ -71,7 +71,32 @@ class AnswerLedger:
             os.fsync(self._file.fileno())
 
 
-def key_of(model: str, guidelines: str, labels: tuple[str, ...], question: Question) -> str:
+def _reply(record: dict[str, Any]) -> Reply:
+    """The answer of a line; what stands beside an answer is missing in older ledgers."""
+    logprob = record.get("logprob")
+    return Reply(
+        label=record["label"],
+        reason=record["reason"],
+        logprob=None if logprob is None else float(logprob),
+        version=str(record.get("version", "")),
+        tokens=int(record.get("tokens", 0)),
+        cost=float(record.get("cost", 0.0)),
+    )
+
+
+def key_of(
+    model: str,
+    guidelines: str,
+    labels: tuple[str, ...],
+    question: Question,
+    *,
+    prompt: str = "guidelines",
+    temperature: float | None = 0.0,
+    sample: int = 0,
+) -> str:
     """What was asked, as a short text: anything that may change the answer changes it."""
-    said = json.dumps([model, guidelines, labels, asdict(question)], ensure_ascii=False)
+    asked: list[Any] = [model, guidelines, labels, asdict(question)]
+    if (prompt, temperature, sample) != ("guidelines", 0.0, 0):
+        asked += [prompt, temperature, sample]
+    said = json.dumps(asked, ensure_ascii=False)
     return hashlib.sha256(said.encode()).hexdigest()[:32]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adjudge.errors import BadData, shown
 
 NO_ANSWER = "can't judge"
-_REASON = 1_000  # characters of a reason that are kept
+LONGEST_REASON = 1_000  # characters of a reason that are kept
 
 _SYSTEM = """\
 You are a relevance judge. Follow the guidelines below and nothing else. The query, the need and \
@@ -55,6 +55,11 @@ class Reply:
 
     label: str
     reason: str = ""
+    # What stands beside an answer, and does not make it another one.
+    logprob: float | None = field(default=None, compare=False)  # of the label
+    version: str = field(default="", compare=False)  # of the model, as the endpoint named it
+    tokens: int = field(default=0, compare=False)  # of question and answer
+    cost: float = field(default=0.0, compare=False)
 
 
 def messages(question: Question, *, guidelines: str, labels: tuple[str, ...]) -> list[Any]:
@@ -115,4 +120,4 @@ def parse(content: str, labels: tuple[str, ...]) -> Reply:
             f"{shown(label)} is not one of {', '.join(labels)}", value=label, wanted="a label"
         )
     reason = found.get("reason", "")
-    return Reply(label=label, reason=reason[:_REASON] if isinstance(reason, str) else "")
+    return Reply(label=label, reason=reason[:LONGEST_REASON] if isinstance(reason, str) else "")

@@ -43,10 +43,7 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
     if stage == "finished":
         return _FINISHED.get(judge.reason, _FINISHED[OWN_WISH])
     if stage == "warned":
-        return (
-            f"{judge.right} of {judge.seen} answers that we could check were right, which is below "
-            f"{policy.warn_below:.0%}: please read the guidelines again."
-        )
+        return f"{_checked(judge, policy, policy.warn_below)}: please read the guidelines again."
     if not open_items:
         return (
             "Nothing is open for you at this moment: the rest is in other judges' hands. "
@@ -69,21 +66,32 @@ def _blocked(judge: Any, policy: Policy) -> str:
     if judge.by_hand:
         said = f": {judge.reason}" if judge.reason else "."
         return f"The requester has stopped your work on this project{said}"
+    when = "when you finished" if judge.before == "finished" else "also after a warning"
+    return f"{_checked(judge, policy, policy.block_below)}, {when}."
+
+
+def _checked(judge: Any, policy: Policy, line: float) -> str:
+    """How a judge's answers to gold lie below a line; without counts where nothing is told of gold.
+
+    Counts that are told after every page say how many golds were on it, and which by trying.
+    """
+    if not policy.feedback:
+        return f"Fewer than {line:.0%} of your answers that we could check were right"
     return (
         f"{judge.right} of {judge.seen} answers that we could check were right, which is below "
-        f"{policy.block_below:.0%}, also after a warning."
+        f"{line:.0%}"
     )
 
 
-Ended = Literal["finished", "nothing-left", "failed", "blocked", "unfinished"]
+_Ended = Literal["finished", "nothing-left", "failed", "blocked", "unfinished"]
 
 
-def outcome_of(judge: Any) -> Ended:
+def outcome_of(judge: Any) -> _Ended:
     """How a judge's way ended, in a word: what their completion code and their pay depend on."""
     if judge.stage == "finished" and judge.pages == 0:
         return "nothing-left"
     if judge.stage in ("finished", "failed", "blocked"):
-        return cast(Ended, judge.stage)
+        return cast(_Ended, judge.stage)
     return "unfinished"
 
 

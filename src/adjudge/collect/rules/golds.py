@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.project import Mix
@@ -89,16 +90,21 @@ def _by_mix(
     labels = list(dict.fromkeys([*_named(mix), *sorted({gold.label for gold in golds})]))
     if mix == "uniform":
         labels = sorted(labels, key=lambda label: label)
-    wanted = quota(mix, labels, count)
-    chosen: list[GoldCard[Key]] = []
-    rest: list[GoldCard[Key]] = []
+    return fill_quota(order, quota(mix, labels, count), count)
+
+
+def fill_quota(
+    order: Iterable[GoldCard[Key]], wanted: Mapping[str, int], count: int
+) -> list[GoldCard[Key]]:
+    """The first golds of each label as far as its quota goes, made up to ``count`` by the next."""
+    left, chosen, rest = dict(wanted), list[GoldCard[Key]](), list[GoldCard[Key]]()
     for gold in order:
-        if wanted[gold.label] > 0:
-            wanted[gold.label] -= 1
+        if left[gold.label] > 0:
+            left[gold.label] -= 1
             chosen.append(gold)
         else:
             rest.append(gold)
-    return chosen + rest[: count - len(chosen)]
+    return chosen + rest[: max(0, count - len(chosen))]
 
 
 def _named(mix: Mix) -> list[str]:
@@ -109,7 +115,7 @@ def screening_order(
     golds: Sequence[GoldCard[Key]],
     shown: Mapping[Key, int],
     mix: Mix,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
     *,
     runs_out: str = "repeat",
 ) -> list[GoldCard[Key]]:
@@ -117,17 +123,35 @@ def screening_order(
 
     ``shown`` says when they were shown which: any number that grows with time. Unseen golds alone
     are given while there are any; then, if they may repeat, those shown longest ago come first.
-    Among the unseen, the label they lack most by ``mix`` comes first; within a label at random.
+    Among the unseen, the label they lack most by ``mix`` comes first; within a label at random, or
+    without ``rng`` in the order given.
     """
     fresh = [gold for gold in golds if gold.item not in shown]
     if not fresh:
         if runs_out != "repeat":
             return []
         return sorted(golds, key=lambda gold: shown[gold.item])
-    order = [fresh[place] for place in rng.permutation(len(fresh))]
+    order = fresh if rng is None else [fresh[place] for place in rng.permutation(len(fresh))]
     if mix == "any":
         return order
     return _by_deficit(order, golds, shown, mix)
+
+
+def order_beside(count: int, work: Sequence[int], *, seed: int) -> NDArray[np.int64]:
+    """The order of so many golds beside this work: the same for everyone who is given it.
+
+    Every gold draws a number for each item of work there may be, and comes by its least for this
+    work. Pages that share a part of their work so share about as large a part of their gold.
+
+    >>> order_beside(5, [3, 1, 2], seed=1).tolist() == order_beside(5, [1, 2, 3], seed=1).tolist()
+    True
+    """
+    own = np.random.default_rng([seed, 5]).integers(0, 2**63, count, dtype=np.uint64)
+    beside = np.array([*work] or [0], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    drawn = own[:, None] ^ beside  # (gold, work)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
+        drawn = (drawn ^ (drawn >> np.uint64(shift))) * np.uint64(factor)
+    return np.argsort((drawn ^ (drawn >> np.uint64(31))).min(axis=1), kind="stable")
 
 
 def _by_deficit(

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
+from unicodedata import category
 
 from adjudge.collect.rules.links import check_parameter, check_template
 from adjudge.collect.rules.trust import Trust, is_below
@@ -19,9 +20,9 @@ from adjudge.collect.values.judging import CHANNELS, Stage
 from adjudge.collect.values.project import Mix
 from adjudge.errors import BadSetting, UnknownName
 
-RunsOut = Literal["repeat", "none", "finish"]
-Panel = Literal["none", "prolific"]
-Closing = Literal["fixed", "adaptive"]
+_RunsOut = Literal["repeat", "none", "finish"]
+_Panel = Literal["none", "prolific"]
+_Closing = Literal["fixed", "adaptive"]
 
 _MONEY = ("pay_per_page", "pay_failed")
 
@@ -36,7 +37,7 @@ class Policy:
 
     judgments_per_item: int = 5
     judgments_by_arm: bool = False  # so many in each arm, not over all arms together
-    closing: Closing = "fixed"
+    closing: _Closing = "fixed"
     least_judgments: int = 2
     most_judgments: int | None = None
     sure: float = 0.9
@@ -54,7 +55,7 @@ class Policy:
     screening_golds: int = 5
     screening_pairs: int = 20
     screening_mix: Mix = "any"
-    gold_runs_out: RunsOut = "repeat"
+    gold_runs_out: _RunsOut = "repeat"
     feedback: bool = True
     trust: Trust = "share"
     warn_below: float = 0.7
@@ -65,6 +66,11 @@ class Policy:
     refresher_pairs: int = 0
     refresher_after: int = 3
     refreshers: int = 2
+    flag_seconds: float = 0.5
+    flag_same_label: float = 0.97
+    flag_work_share: float = 0.5
+    flag_least: int = 40
+    flags_block: bool = False
     pay_per_page: Decimal = Decimal("0.00")
     pay_failed: Decimal = Decimal("0.00")
     pay_blocked: bool = True
@@ -75,7 +81,7 @@ class Policy:
     code_failed: str = ""
     code_blocked: str = ""
     code_nothing_left: str = ""
-    panel: Panel = "none"
+    panel: _Panel = "none"
     participant_parameter: str = ""
     return_link: str = ""
     require_consent: bool = True
@@ -97,10 +103,10 @@ class Policy:
         for name in _FLAGS:
             if not isinstance(getattr(self, name), bool):
                 raise BadSetting(name, getattr(self, name), "true or false")
-        for name in _TEXTS:
-            if not isinstance(getattr(self, name), str):
-                raise BadSetting(name, getattr(self, name), "a text")
+        for name, longest in _TEXTS.items():
+            _text(name, getattr(self, name), longest)
         _number("lease_minutes", self.lease_minutes, 0.1, 60 * 24 * 30)
+        _number("flag_seconds", self.flag_seconds, 0, 3600)
         if self.trust not in ("share", "beta"):
             raise BadSetting("trust", self.trust, "share or beta")
         if self.gold_runs_out not in ("repeat", "none", "finish"):
@@ -196,6 +202,7 @@ _WHOLE = (
     ("refresher_pairs", 0, 100),
     ("refresher_after", 1, 10_000),
     ("refreshers", 0, 1000),
+    ("flag_least", 1, 1_000_000),
     ("address_per_minute", 0, 1_000_000),
     ("address_per_hour", 0, 1_000_000),
     ("newcomers_per_minute", 0, 1_000_000),
@@ -206,15 +213,24 @@ _WHOLE_OR_NONE = (
     ("most_judgments", 1000),
     ("budget_judgments", 1_000_000_000),
 )
-_SHARES = ("training_pass", "warn_below", "block_below", "confidence")
+_SHARES = (
+    *("training_pass", "warn_below", "block_below", "confidence"),
+    *("flag_same_label", "flag_work_share"),
+)
 _FLAGS = (
     *("judgments_by_arm", "training", "screening", "feedback"),
-    *("pay_blocked", "require_consent"),
+    *("flags_block", "pay_blocked", "require_consent"),
 )
-_TEXTS = (
-    *("currency", "code_finished", "code_failed", "code_blocked", "code_nothing_left"),
-    *("participant_parameter", "return_link", "consent"),
-)
+_TEXTS = {  # the most characters of each
+    "currency": 20,
+    "code_finished": 200,
+    "code_failed": 200,
+    "code_blocked": 200,
+    "code_nothing_left": 200,
+    "participant_parameter": 200,
+    "return_link": 2_000,
+    "consent": 20_000,
+}
 
 
 def _whole(name: str, value: object, least: int, most: int) -> None:
@@ -240,6 +256,16 @@ def _check_closing(policy: Policy) -> None:
 def _number(name: str, value: object, least: float, most: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
         raise BadSetting(name, value, f"a number from {least:g} to {most:,g}")
+
+
+def _text(name: str, value: object, longest: int) -> None:
+    """A text that every database can store and every page can show."""
+    if not isinstance(value, str):
+        raise BadSetting(name, value, "a text")
+    if len(value) > longest:
+        raise BadSetting(name, value, f"at most {longest:,} characters")
+    if any(category(c) in ("Cc", "Cs") and c not in "\n\t\r" for c in value):
+        raise BadSetting(name, value, "a text without control characters")
 
 
 def _share(name: str, value: object) -> None:
@@ -295,7 +321,7 @@ class Record:
     right: int = 0
     warned_at: int | None = None
     by_hand: bool = False  # blocked by a requester: only a requester unblocks
-    before: Stage | None = None  # the stage before a block by hand
+    before: Stage | None = None  # the stage before a block by hand, or at the finish
     attempt: int = 1  # the present try at the training
     training_seen: int = 0  # in the present try
     training_right: int = 0
@@ -306,9 +332,9 @@ class Record:
         return self.right / self.seen if self.seen else None
 
 
-Event = Literal[
+_Event = Literal[
     "training-passed", "training-failed", "training-again", "warned", "recovered", "blocked",
-    "unblocked",
+    "unblocked", "blocked-at-finish",
 ]  # fmt: skip
 
 
@@ -317,7 +343,7 @@ class Decision:
     """What follows from a record: the record after it, and the events to log, with figures."""
 
     record: Record
-    events: tuple[Event, ...] = ()
+    events: tuple[_Event, ...] = ()
 
     @property
     def stage(self) -> Stage:
@@ -379,8 +405,27 @@ def after_page(record: Record, policy: Policy) -> Decision:
         return Decision(record=replace(record, stage="blocked"), events=("blocked",))
     if low:
         return Decision(record=replace(record, stage="warned"))
-    events: tuple[Event, ...] = ("recovered",) if record.stage == "warned" else ()
+    events: tuple[_Event, ...] = ("recovered",) if record.stage == "warned" else ()
     return Decision(record=replace(record, stage="working"), events=events)
+
+
+def at_finish(record: Record, policy: Policy) -> Decision:
+    """The decision on a judge whose way ends, at their own wish or since there is no more.
+
+    Who goes needs no warning: below the blocking line they end as blocked, however few golds they
+    have met. Otherwise a page answered at random would be trusted of everyone who leaves after it.
+    """
+    if record.stage in ("working", "warned") and _below(
+        record, policy, policy.block_below, least=1
+    ):
+        blocked = replace(record, stage="blocked", before="finished")
+        return Decision(record=blocked, events=("blocked-at-finish",))
+    return Decision(record=replace(record, stage="finished"))
+
+
+def ended_blocked(record: Record) -> bool:
+    """Whether a judge was blocked when they finished."""
+    return record.stage == "blocked" and record.before == "finished" and not record.by_hand
 
 
 def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> Decision:
@@ -398,8 +443,12 @@ def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> De
         )
     if record.stage != "blocked" or record.by_hand:
         return Decision(record=record)
-    if _below(record, policy, policy.block_below):
+    at_the_end = ended_blocked(record)
+    if _below(record, policy, policy.block_below, least=1 if at_the_end else None):
         return Decision(record=record)
+    if at_the_end:
+        ended = replace(record, stage="finished", before=None)
+        return Decision(record=ended, events=("unblocked",))
     if _below(record, policy, policy.warn_below):
         return Decision(record=replace(record, stage="warned"), events=("unblocked",))
     free = replace(record, stage="working", warned_at=None)
@@ -428,12 +477,12 @@ def resumed(record: Record, policy: Policy) -> Record:
     return replace(record, stage="warned" if low else "working")
 
 
-def _below(record: Record, policy: Policy, line: float) -> bool:
+def _below(record: Record, policy: Policy, line: float, least: int | None = None) -> bool:
     return is_below(
         record.right,
         record.seen,
         line,
         trust=policy.trust,
         confidence=policy.confidence,
-        least=policy.least_golds,
+        least=policy.least_golds if least is None else least,
     )

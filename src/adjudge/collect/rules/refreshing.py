@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.collect.rules.golds import GoldCard, Key, quota
+from adjudge.collect.rules.golds import GoldCard, Key, fill_quota, quota
 from adjudge.collect.rules.policy import Policy
 
 Pair = tuple[str, str]  # the accepted label, the given one
@@ -74,15 +74,7 @@ def choose_refresher(
     known = set(seen)
     order = [of_kind[place] for place in rng.permutation(len(of_kind))]
     order.sort(key=lambda gold: gold.item in known)
-    chosen: list[GoldCard[Key]] = []
-    rest: list[GoldCard[Key]] = []
-    for gold in order:
-        if wanted[gold.label] > 0:
-            wanted[gold.label] -= 1
-            chosen.append(gold)
-        else:
-            rest.append(gold)
-    chosen += rest[: max(0, min(count, len(of_kind)) - len(chosen))]
+    chosen = fill_quota(order, wanted, min(count, len(of_kind)))
     return [chosen[place].item for place in rng.permutation(len(chosen))]
 
 

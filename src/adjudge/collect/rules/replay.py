@@ -16,6 +16,7 @@ from adjudge.collect.rules.policy import (
     after_page,
     after_regrade,
     after_training,
+    at_finish,
     blocked_by_hand,
     passes,
     resumed,
@@ -115,6 +116,11 @@ class LogReplay:
                 return after_regrade(self._counted(judge, record), policy, passed=passed).record
             case "finished":
                 return replace(record, stage="finished")
+            case "blocked-at-finish":
+                decision = at_finish(record, policy)
+                if decision.stage != "blocked":
+                    self.faults.append(f"judge {entry.judge}: blocked at the finish, wrongly")
+                return decision.record
             case "resumed":
                 return resumed(record, policy)
             case "blocked-by-hand":
@@ -130,7 +136,9 @@ class LogReplay:
         counts: Counter[str] = Counter()
         for gold, label in answers:
             accepted = self._accepted.get(gold)
-            counts["void" if accepted is None else "right" if label in accepted else "wrong"] += 1
+            counts[
+                "ungraded" if accepted is None else "right" if label in accepted else "wrong"
+            ] += 1
         return counts
 
     def _counted(self, judge: _Judge, record: Record) -> Record:
@@ -141,13 +149,13 @@ class LogReplay:
             seen=work["right"] + work["wrong"],
             right=work["right"],
             training_seen=trained.total(),
-            training_right=trained["right"] + trained["void"],
+            training_right=trained["right"] + trained["ungraded"],
         )
 
     def _any_passed(self, judge: _Judge, record: Record, policy: Policy) -> bool:
         ended = record.attempt if record.stage == "failed" else record.attempt - 1
         for attempt in range(1, ended + 1):
             grades = self._grades(judge.training[attempt])
-            if grades and passes(grades["right"] + grades["void"], grades.total(), policy):
+            if grades and passes(grades["right"] + grades["ungraded"], grades.total(), policy):
                 return True
         return False

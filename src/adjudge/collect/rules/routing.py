@@ -12,9 +12,10 @@ groups of a page, since that too would tell.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
+from zlib import crc32
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from adjudge.collect.rules.golds import GoldCard
 from adjudge.collect.rules.policy import Policy
 
 _Key = TypeVar("_Key", bound=Hashable)
-ItemState = Literal["open", "closed", "set aside", "withdrawn"]
+_ItemState = Literal["open", "closed", "set aside", "withdrawn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +35,17 @@ class Slot(Generic[_Key]):
 
 
 Plan = list[list[Slot[_Key]]]  # groups of rows, in order
-_FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
+FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
 
 
-def item_state(*, trusted: int, needed: int, broken: int, set_aside_after: int) -> ItemState:
+def item_state(*, trusted: int, needed: int, broken: int, set_aside_after: int) -> _ItemState:
     """The state that an item's counters give it; a withdrawn item stays so."""
     if trusted >= needed:
         return "closed"
     return "set aside" if broken >= set_aside_after else "open"
 
 
-def golds_scheduled(rows: int, policy: Policy, seed: Sequence[int]) -> int:
+def count_scheduled_golds(rows: int, policy: Policy, seed: Sequence[int]) -> int:
     """How many of a judge's first ``rows`` rows are to be gold.
 
     Among every 25 rows (5 golds with 20 pairs, by the policy) gold has its places drawn at random,
@@ -69,7 +70,7 @@ class _Due:
 
     def of(self, rows: int) -> int:
         """Golds for a page of this many rows; what rounding left over before is made up."""
-        return golds_scheduled(self.shown + rows, self.policy, self.seed) - self.golds
+        return count_scheduled_golds(self.shown + rows, self.policy, self.seed) - self.golds
 
 
 def compose(
@@ -81,6 +82,7 @@ def compose(
     shown: int = 0,
     golds_shown: int = 0,
     seed: Sequence[int] = (0,),
+    arrange: Callable[[list[_Key]], Sequence[GoldCard[_Key]]] | None = None,
 ) -> Plan[_Key]:
     """The groups of a judge's next page, in random order; empty where there is no work.
 
@@ -88,17 +90,21 @@ def compose(
 
     ``work`` are items they may be given with their topics, the first to be judged first; ``golds``
     the golds they may be given, the most wanted first. ``shown`` and ``golds_shown`` count the rows
-    and golds they have been shown in work pages so far. ``seed`` is the judge's own: it says when
-    gold is due.
+    and golds they have been shown in work pages so far. ``seed`` says when gold is due.
+
+    Two accounts that lay their pages side by side should find that they differ no more in work than
+    in gold: ``arrange`` gives the golds in the order wanted beside the work that there would be.
     """
-    pile = _Pile.of(work, golds, rng)
+    # The work that gold is arranged beside is to be the work that is given then.
+    salt = None if arrange is None else int(rng.integers(2**32))
+    pile = _Pile.of(work, golds, rng, salt)
     if not pile.work:
         return []
     share = policy.screening_share if golds else 0.0
     if share == 0.0:
         plan = _without_gold(pile, policy)
     else:
-        plan = _with_gold(pile, policy, share, _Due(policy, seed, shown, golds_shown))
+        plan = _with_gold(pile, policy, share, _Due(policy, seed, shown, golds_shown), arrange)
     shuffled = [[group[place] for place in rng.permutation(len(group))] for group in plan]
     return [shuffled[place] for place in rng.permutation(len(shuffled))]
 
@@ -110,6 +116,7 @@ class _Pile(Generic[_Key]):
     work: dict[Hashable, list[_Key]]
     golds: dict[Hashable, list[_Key]]
     rng: np.random.Generator
+    salt: int | None
 
     @classmethod
     def of(
@@ -117,14 +124,12 @@ class _Pile(Generic[_Key]):
         work: Sequence[tuple[_Key, Hashable]],
         golds: Sequence[GoldCard[_Key]],
         rng: np.random.Generator,
+        salt: int | None,
     ) -> _Pile[_Key]:
         by_topic: dict[Hashable, list[_Key]] = {}
         for item, topic in work:
             by_topic.setdefault(topic, []).append(item)
-        gold_by_topic: dict[Hashable, list[_Key]] = {}
-        for gold in golds:
-            gold_by_topic.setdefault(gold.topic, []).append(gold.item)
-        return cls(by_topic, gold_by_topic, rng)
+        return cls(by_topic, _by_topic(golds), rng, salt)
 
     def room(self, topic: Hashable) -> int:
         """How many rows of work a topic could give."""
@@ -137,9 +142,26 @@ class _Pile(Generic[_Key]):
     def some(self, topic: Hashable, count: int) -> list[Slot[_Key]]:
         """Rows of work of a topic: any of its items, so that all of them get on alike."""
         items = self.work.get(topic, [])
-        if count < len(items):
+        if count < len(items) and self.salt is not None:
+            salt = self.salt
+            items = sorted(items, key=lambda item: _drawn(item, salt))[:count]
+        elif count < len(items):
             items = [items[place] for place in self.rng.permutation(len(items))[:count]]
         return [Slot(item, False) for item in items]
+
+
+def _drawn(item: Hashable, salt: int) -> int:
+    """A number that an item draws, the same at every time with the same salt."""
+    mixed = (crc32(repr(item).encode()) ^ salt) * 0x9E3779B1 & 0xFFFFFFFF
+    return (mixed ^ mixed >> 15) * 0x85EBCA77 & 0xFFFFFFFF
+
+
+def _by_topic(golds: Sequence[GoldCard[_Key]]) -> dict[Hashable, list[_Key]]:
+    """Golds by topic, both in order of preference."""
+    found: dict[Hashable, list[_Key]] = {}
+    for gold in golds:
+        found.setdefault(gold.topic, []).append(gold.item)
+    return found
 
 
 def _cap(topics: int, policy: Policy) -> int:
@@ -162,15 +184,24 @@ def _without_gold(pile: _Pile[_Key], policy: Policy) -> Plan[_Key]:
     return plan
 
 
-def _with_gold(pile: _Pile[_Key], policy: Policy, share: float, due: _Due) -> Plan[_Key]:
+def _with_gold(
+    pile: _Pile[_Key],
+    policy: Policy,
+    share: float,
+    due: _Due,
+    arrange: Callable[[list[_Key]], Sequence[GoldCard[_Key]]] | None,
+) -> Plan[_Key]:
     """A page whose groups are all of one size, with the golds that are due on it.
 
     How many groups of how many rows is settled before anybody asks how many golds are due:
     otherwise the shape of a page would tell of its gold.
     """
-    size, groups = _shape(pile, policy)
-    if size * groups < _FULL * policy.pairs_per_page:
-        size, groups = _last_shape(pile, policy, share)
+    size, groups = _whole_shape(pile, policy, share)
+    if arrange is not None:
+        work = [slot.item for topic in pile.able(size)[:groups] for slot in pile.some(topic, size)]
+        golds = arrange(work[: len(work) - max(0, due.of(len(work)))])
+        pile = replace(pile, golds=_by_topic(golds))
+        size, groups = _whole_shape(pile, policy, share)  # the last may hang on which gold is first
     if size * groups * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
         # Few queries, and gold that stands apart from them: it cannot be hidden from anyone who
         # looks at queries, so that a page may as well be full.
@@ -183,6 +214,14 @@ def _with_gold(pile: _Pile[_Key], policy: Policy, share: float, due: _Due) -> Pl
     )
 
 
+def _whole_shape(pile: _Pile[_Key], policy: Policy, share: float) -> tuple[int, int]:
+    """Rows of a group, and groups, of a page."""
+    size, groups = _shape(pile, policy)
+    if size * groups < FULL * policy.pairs_per_page:
+        return _last_shape(pile, policy, share)
+    return size, groups
+
+
 def _shape(pile: _Pile[_Key], policy: Policy) -> tuple[int, int]:
     """Rows of a group, and groups, of a page that work alone could fill.
 
@@ -193,7 +232,7 @@ def _shape(pile: _Pile[_Key], policy: Policy) -> tuple[int, int]:
         groups = min(policy.pairs_per_page // size, len(pile.able(size)))
         if size * groups > best[0] * best[1]:
             best = (size, groups)
-        if size * groups >= _FULL * policy.pairs_per_page:
+        if size * groups >= FULL * policy.pairs_per_page:
             break
     return best
 

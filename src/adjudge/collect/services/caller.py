@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from adjudge.collect.store.database import Database, utc_now
 from adjudge.collect.store.records import edit_gold_alone
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import projects
-from adjudge.collect.store.snapshot import load_snapshot
+from adjudge.collect.store.snapshot import SnapshotCache, load_snapshot
 from adjudge.collect.values.requesting import Requester
 from adjudge.errors import NotFound, Refused
 
@@ -30,6 +30,7 @@ class Caller:
     database: Database
     actor: Requester | None = None
     clock: Callable[[], datetime] = utc_now
+    snapshots: SnapshotCache = field(default_factory=SnapshotCache, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -74,7 +75,12 @@ class Caller:
     def reading(self, slug: str) -> Iterator[Request]:
         """A request that only reads."""
         with self.database.read() as on:
-            yield self.open(on, slug)
+            wanted = select(projects.c.id, projects.c.version)
+            found = on.execute(wanted.where(projects.c.slug == slug, self.sees(on))).one_or_none()
+            if found is None:
+                raise NotFound("project", slug)
+            snapshot = self.snapshots.get(on, found.id, found.version)
+            yield Request(on=on, project=snapshot, now=self.now(), actor=self.name)
 
     def write(
         self,

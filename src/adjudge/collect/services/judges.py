@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from adjudge.collect.managing.accounts import list_invites, make_invites, revoke_invite
-from adjudge.collect.managing.oversight import block, describe_judge, list_judges, unblock
+from adjudge.collect.managing.oversight import (
+    block,
+    block_flagged,
+    describe_judge,
+    list_judges,
+    unblock,
+)
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.values.requesting import Invite, JudgeDetail, JudgeRow
 
@@ -32,8 +38,12 @@ class JudgeService:
         """Block a judge by hand: their judgments are untrusted, the items reopen."""
         return self.caller.write(slug, lambda request: block(request, judge, reason))
 
+    def block_flagged(self, slug: str) -> list[str]:
+        """Block who is flagged, where the policy says so; their public ids."""
+        return self.caller.write(slug, block_flagged)
+
     def unblock(self, slug: str, judge: str, reason: str = "") -> JudgeRow:
-        """Unblock a judge: their judgments count again, their trust starts afresh."""
+        """Unblock a judge: their judgments count again, their trust starts again."""
         return self.caller.write(slug, lambda request: unblock(request, judge, reason))
 
     def invite(
@@ -48,5 +58,5 @@ class JudgeService:
             return list_invites(request)
 
     def revoke_invite(self, slug: str, invite: str) -> None:
-        """End an invitation; who came by it already stays."""
+        """End an invitation: who came by it can do nothing more; what they did stays."""
         self.caller.write(slug, lambda request: revoke_invite(request, invite))

@@ -15,7 +15,7 @@ from adjudge.collect.judging.answering import (
     repeat_outcome,
     save_draft,
 )
-from adjudge.collect.judging.arriving import Admit, give_consent, take_in
+from adjudge.collect.judging.arriving import Admit, find_known, give_consent, take_in
 from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.pages import next_page, show_page
 from adjudge.collect.judging.submitting import contest, finish, submit
@@ -24,12 +24,13 @@ from adjudge.collect.judging.views import view_judge, view_project
 from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.records import judge_by_id, lock_judge, read_judge
 from adjudge.collect.store.request import JudgeRequest
-from adjudge.collect.store.schema import projects
+from adjudge.collect.store.schema import invites, projects
 from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
 from adjudge.errors import NotFound, Refused
 
 _PROJECT = select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
+_REVOKED = select(invites.c.revoked).where(invites.c.key == bindparam("key"))
 
 
 class JudgingService:
@@ -37,7 +38,8 @@ class JudgingService:
 
     Judges and pages are named by random public ids. Every method raises ``NotFound`` for an id
     that is not there, ``Refused`` with a code where the request cannot be granted, and
-    ``Unavailable`` where the database could not do its part (nothing is stored then).
+    ``Unavailable`` where the database could not do its part (nothing is stored then). Whose
+    invitation was taken back is refused everything: ``invite-revoked``.
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], datetime] = utc_now) -> None:
@@ -70,6 +72,11 @@ class JudgingService:
             return view_judge(self._open(on, public, lock=False))
 
         return self._database.write(work)
+
+    def find(self, arrival: Arrival) -> str | None:
+        """The public id of who came before as this one does; None for somebody new."""
+        with self._database.read() as on:
+            return find_known(on, arrival)
 
     def state(self, judge: str) -> JudgeView:
         """Where a judge stands now."""
@@ -182,6 +189,8 @@ class JudgingService:
 
     def _open(self, on: Connection, judge: str, *, lock: bool = True) -> JudgeRequest:
         row = lock_judge(on, judge) if lock else read_judge(on, judge)
+        if row.channel == "invite" and on.execute(_REVOKED, {"key": row.key}).scalar():
+            raise Refused("invite-revoked", "this invitation was taken back by the requester")
         snapshot = self._snapshots.get(on, row.project, row.version)
         return JudgeRequest(on=on, project=snapshot, now=self._now(), judge=row, locked=lock)
 

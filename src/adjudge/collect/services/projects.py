@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.experiments.arms import find_misassigned
@@ -68,6 +69,13 @@ class ProjectService:
         """One project."""
         with self.caller.database.read() as on:
             return self._summarize(on, slug)
+
+    def check_visible(self, slug: str) -> None:
+        """Raise ``NotFound`` unless there is such a project and the requester may see it."""
+        with self.caller.database.read() as on:
+            wanted = select(projects.c.id).where(projects.c.slug == slug, self.caller.sees(on))
+            if on.execute(wanted).scalar() is None:
+                raise NotFound("project", slug)
 
     def read(self, slug: str) -> Project:
         """The project as the plain value it was made from, with all later changes."""

@@ -14,6 +14,7 @@ from adjudge.collect.services.judges import JudgeService
 from adjudge.collect.services.projects import ProjectService
 from adjudge.collect.services.settings import SettingService
 from adjudge.collect.store.database import Database, utc_now
+from adjudge.collect.store.snapshot import SnapshotCache
 from adjudge.collect.values.requesting import Requester
 
 
@@ -31,8 +32,9 @@ class RequesterServices:
         *,
         actor: Requester | None = None,
         clock: Callable[[], datetime] = utc_now,
+        snapshots: SnapshotCache | None = None,
     ) -> None:
-        self.caller = Caller(database, actor, clock)
+        self.caller = Caller(database, actor, clock, snapshots or SnapshotCache())
         self.accounts = AccountService(self.caller)
         self.settings = SettingService(self.caller)
         self.projects = ProjectService(self.caller)
@@ -43,4 +45,7 @@ class RequesterServices:
 
     def acting_for(self, requester: Requester) -> RequesterServices:
         """The same services for one requester."""
-        return RequesterServices(self.caller.database, actor=requester, clock=self.caller.clock)
+        caller = self.caller
+        return RequesterServices(
+            caller.database, actor=requester, clock=caller.clock, snapshots=caller.snapshots
+        )

@@ -10,7 +10,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogueProduct:
+class _CatalogueProduct:
     """A kind of product: how people search it, what it is sold as, what is sold beside it."""
 
     query: str
@@ -29,10 +29,10 @@ class MadeItem:
     reason: str
 
 
-def _catalogue() -> tuple[CatalogueProduct, ...]:
+def _catalogue() -> tuple[_CatalogueProduct, ...]:
     text = resources.files(__package__).joinpath("catalogue.csv").read_text("utf-8")
     return tuple(
-        CatalogueProduct(
+        _CatalogueProduct(
             query=row["query"],
             department=row["department"],
             forms=tuple(row["forms"].split("|")),
@@ -66,13 +66,13 @@ _SOLICITING = (
 
 
 def made(
-    product: CatalogueProduct, labels: list[str], rng: np.random.Generator
+    product: _CatalogueProduct, labels: list[str], rng: np.random.Generator
 ) -> tuple[str, list[MadeItem]]:
     """A query for the product, and a result for each wanted label."""
     return product.query, [_RESULTS[label](product, rng) for label in labels]
 
 
-def _matching(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
+def _matching(product: _CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     form = _pick(product.forms, rng)
     return MadeItem(
         f"{_pick(_MAKERS, rng)} {form}", _words(rng), "Matching",
@@ -80,7 +80,7 @@ def _matching(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     )  # fmt: skip
 
 
-def _beside(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
+def _beside(product: _CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     thing = _pick(product.beside, rng)
     return MadeItem(
         f"{_pick(_MAKERS, rng)} {thing}", _words(rng), "Not Matching",
@@ -88,7 +88,7 @@ def _beside(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     )  # fmt: skip
 
 
-def _elsewhere(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
+def _elsewhere(product: _CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     others = [other for other in CATALOGUE if other.department != product.department]
     other = others[int(rng.integers(len(others)))]
     return MadeItem(
@@ -100,7 +100,7 @@ def _elsewhere(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     )  # fmt: skip
 
 
-def _soliciting(product: CatalogueProduct, rng: np.random.Generator) -> MadeItem:
+def _soliciting(product: _CatalogueProduct, rng: np.random.Generator) -> MadeItem:
     title, text = _SOLICITING[int(rng.integers(len(_SOLICITING)))]
     return MadeItem(
         f"{title} ({product.query})",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -23,7 +24,8 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from adjudge.collect.store.schema import HEAD
+from adjudge.collect.store.schema import HEAD, VERSIONS, settings
+from adjudge.collect.store.sqlite_file import Flusher, SqliteFile
 from adjudge.errors import BadSetting, Unavailable
 
 _Result = TypeVar("_Result")
@@ -32,7 +34,12 @@ StoredRow: TypeAlias = sa.Row[*tuple[Any, ...]]  # a row of any columns, read by
 _TRIES = 5  # PostgreSQL may break a deadlock by ending one of two transactions; it is run again
 _BATCH = 500  # ids in one statement
 _NOT_DURABLE = sa.text("SET LOCAL synchronous_commit TO off")
-_DEADLOCK = ("40P01", "40001", "55P03")
+_DEADLOCK = ("40P01", "40001")
+_LEAST_WAIT = 0.5  # seconds that a change may wait for others, however long its request waited
+_BUSY = "the database is locked by another; try again"
+
+# When the request began for which something is done; what waited before it came here counts too.
+BEGAN: ContextVar[float | None] = ContextVar("BEGAN", default=None)
 
 
 def utc_now() -> datetime:
@@ -43,19 +50,26 @@ def utc_now() -> datetime:
 class Database:
     """An open database, migrated to the newest schema. Safe to share between threads.
 
-    ``url`` is a SQLAlchemy URL or the path of a SQLite file. ``wait`` is how many seconds to wait
-    for a lock that another process holds.
+    ``url`` is a SQLAlchemy URL or the path of a SQLite file. ``wait`` is how many seconds a request
+    waits for a lock that another process holds, in all.
     """
 
     def __init__(self, url: str | Path, *, wait: float = 10.0, migrate: bool = True) -> None:
         self.url = _url(url)
         self.sqlite = self.url.get_backend_name() == "sqlite"
+        self._wait = wait
+        self._file = SqliteFile(Path(str(self.url.database))) if self.sqlite else None
         self.engine = _engine(self.url, self.sqlite, wait)
+        if self._file is not None:
+            self._file.make_private()
+        self._full = False  # whether a change found the disk full, and none has found room since
         # Threads of one process queue here rather than in SQLite's busy handler, which sleeps.
         self._writing = threading.Lock() if self.sqlite else None
         self._flusher = Flusher(Path(str(self.url.database))) if self.sqlite else None
         if migrate:
             self.migrate()
+        if self._file is not None:
+            self._file.remember()
 
     def __repr__(self) -> str:
         return f"Database({self.url.render_as_string()})"
@@ -72,8 +86,14 @@ class Database:
             connection.rollback()
             with connection.begin():
                 if not self.sqlite:
+                    connection.execute(sa.text("SET LOCAL lock_timeout TO 0"))
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234001)"))
-                if _version(connection) != HEAD:
+                found = _version(connection)
+                if found is not None and found not in VERSIONS:
+                    name = self.url.render_as_string()
+                    wanted = f"a schema up to {HEAD}; this one is {found}, of a newer adjudge"
+                    raise BadSetting("database", name, wanted)
+                if found != HEAD:
                     from adjudge.collect.store.migrating import upgrade
 
                     upgrade(connection)
@@ -81,6 +101,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection for reading only; what is read belongs together."""
+        self._check_file()
         with self._translating(), self.engine.connect() as connection:
             reading = connection.execution_options(adjudge_read=True)
             if not self.sqlite:
@@ -94,18 +115,69 @@ class Database:
         Once it returns, what was stored outlives the process. ``durable``: also a power cut, at
         the price of waiting for the disk.
         """
+        began = BEGAN.get() or time.monotonic()
+        until = max(began + self._wait, time.monotonic() + min(_LEAST_WAIT, self._wait))
         for attempt in range(_TRIES):
             try:
-                with self._translating(), self._writing or nullcontext(), self.engine.begin() as on:
-                    if not durable and not self.sqlite:
-                        on.execute(_NOT_DURABLE)
-                    result = work(on)
+                result = self._run(work, until, durable)
                 if durable and self._flusher is not None:
                     self._flusher.wait()
+                self._check_file(log=True)
                 return result
             except _Deadlock:
                 time.sleep(0.005 * 2**attempt)
+            except Unavailable as fault:
+                self._full = self._full or fault.code == "database-full"
+                raise
         raise Unavailable("database-busy", "the database is busy: too many at once; try again")
+
+    def _run(self, work: Callable[[Connection], _Result], until: float, durable: bool) -> _Result:
+        """What ``work`` gives, in one transaction, begun before a moment or not at all."""
+        self._check_file()
+        with self._translating(), self._alone(until), self.engine.connect() as on:
+            # Threads that waited for one another have less time left to wait for other processes.
+            late = self.sqlite and until - time.monotonic() < 0.9 * self._wait
+            try:
+                if late:
+                    _set_wait(on, until - time.monotonic())
+                with on.begin():
+                    if not durable and not self.sqlite:
+                        on.execute(_NOT_DURABLE)
+                    return work(on)
+            finally:
+                if late:
+                    _set_wait(on, self._wait)
+
+    @contextmanager
+    def _alone(self, until: float) -> Iterator[None]:
+        """The only change that this process makes, where the database is a file."""
+        if self._writing is None:
+            yield
+            return
+        if not self._writing.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise Unavailable("database-busy", _BUSY)
+        try:
+            yield
+        finally:
+            self._writing.release()
+
+    def _check_file(self, *, log: bool = False) -> None:
+        if self._file is not None:
+            self._file.check(log=log)
+
+    def check_ready(self) -> None:
+        """Raise ``Unavailable`` unless the database can be read, and written to as far as is known.
+
+        Nothing is written unless a change found the disk full: then it is tried whether there is
+        room again, since a small change may fit where a large one does not.
+        """
+        with self.read() as on:
+            on.execute(sa.select(settings.c.name).limit(1)).all()
+        if self._file is not None:
+            self._file.check_room()
+        if self._full:
+            self._run(_try_room, time.monotonic(), durable=False)
+            self._full = False
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
@@ -176,6 +248,12 @@ class PreparedSelect:
         return rows
 
 
+def _try_room(on: Connection) -> None:
+    """Write something and take it back, to see whether there is room on the disk again."""
+    on.execute(sa.insert(settings).values(name="room", value="x" * 65_536))
+    on.execute(sa.delete(settings).where(settings.c.name == "room"))
+
+
 class _Deadlock(Exception):
     """A transaction that the database ended and that can be run again."""
 
@@ -200,7 +278,7 @@ def _engine(url: sa.URL, sqlite: bool, wait: float) -> sa.Engine:
     """The engine: WAL and BEGIN IMMEDIATE on SQLite, checked connections on PostgreSQL."""
     try:
         if not sqlite:
-            return sa.create_engine(
+            engine = sa.create_engine(
                 url,
                 pool_size=10,
                 max_overflow=30,
@@ -208,6 +286,8 @@ def _engine(url: sa.URL, sqlite: bool, wait: float) -> sa.Engine:
                 pool_pre_ping=True,
                 connect_args={"connect_timeout": max(2, int(wait))},
             )
+            event.listen(engine, "connect", partial(_limit_locks, max(1, int(wait * 1000))))
+            return engine
     except (ImportError, NoSuchModuleError) as error:
         wanted = "the extra adjudge[postgres] installed"
         raise BadSetting("database", url.render_as_string(), wanted) from error
@@ -222,6 +302,13 @@ def _engine(url: sa.URL, sqlite: bool, wait: float) -> sa.Engine:
     return engine
 
 
+def _limit_locks(milliseconds: int, connection: Any, _record: Any) -> None:
+    """Let a PostgreSQL connection wait for a lock no longer than that."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout TO {milliseconds}")
+    connection.commit()
+
+
 def _prepare(connection: Any, _record: Any) -> None:
     """Set up a fresh SQLite connection."""
     connection.isolation_level = None  # transactions are begun below, not by the driver
@@ -234,10 +321,16 @@ def _prepare(connection: Any, _record: Any) -> None:
         f"synchronous={synchronous}",
         "foreign_keys=ON",
         "temp_store=MEMORY",
-        "cache_size=-65536",
+        "cache_size=-8192",  # kB, of each connection: all of them together are what counts
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _set_wait(connection: Connection, seconds: float) -> None:
+    """Say how long a SQLite connection waits for a lock, outside any transaction."""
+    held: Any = connection.connection.driver_connection
+    held.execute(f"PRAGMA busy_timeout={max(0, int(seconds * 1000))}")
 
 
 def _begin(connection: Connection) -> None:
@@ -260,8 +353,8 @@ def _translate(error: DBAPIError | DisconnectionError) -> Exception | None:
     text = str(original or error).lower()
     if state in _DEADLOCK:
         return _Deadlock()
-    if "locked" in text or "busy" in text or state in ("57014", "53300"):
-        return Unavailable("database-busy", "the database is locked by another; try again")
+    if "locked" in text or "busy" in text or state in ("57014", "53300", "55P03"):
+        return Unavailable("database-busy", _BUSY)
     if "disk is full" in text or "database or disk" in text or state in ("53100", "53200"):
         return Unavailable("database-full", "the disk of the database is full; nothing was stored")
     gone = isinstance(error, OperationalError | DisconnectionError) or (
@@ -273,55 +366,3 @@ def _translate(error: DBAPIError | DisconnectionError) -> Exception | None:
 
 
 _GONE = ("57P01", "57P02", "57P03", "08000", "08003", "08006", "25006")
-
-
-class Flusher:
-    """Makes commits outlive a power cut.
-
-    SQLite's own ``synchronous=FULL`` flushes the write-ahead log at every commit while it holds the
-    write lock. Here commits only write it, and whoever needs the disk waits outside the lock: the
-    first flushes for all that have committed by then.
-    """
-
-    def __init__(self, database: Path) -> None:
-        self._log = database.with_name(f"{database.name}-wal")
-        self._state = threading.Condition()
-        self._asked = 0
-        self._flushed = 0
-        self._busy = False
-
-    def wait(self) -> None:
-        """Return once everything committed before this call is on the disk."""
-        with self._state:
-            self._asked += 1
-            ticket = self._asked
-            while self._busy and self._flushed < ticket:
-                self._state.wait()
-            if self._flushed >= ticket:
-                return
-            self._busy = True
-            upto = self._asked
-        done = False
-        try:
-            self._flush()
-            done = True
-        finally:
-            with self._state:
-                self._busy = False
-                if done:
-                    self._flushed = max(self._flushed, upto)
-                self._state.notify_all()
-
-    def _flush(self) -> None:
-        try:
-            # Opened again each time: the log may have been made again.
-            handle = os.open(self._log, os.O_RDONLY)
-        except FileNotFoundError:
-            return  # taken over into the database, and flushed there
-        try:
-            os.fsync(handle)
-        except OSError as error:
-            message = f"the disk of the database does not answer: {error}"
-            raise Unavailable("database-gone", message) from error
-        finally:
-            os.close(handle)

@@ -26,7 +26,8 @@ from sqlalchemy import (
     true,
 )
 
-HEAD = "0004"  # the newest migration; the store is migrated to it on start
+VERSIONS = ("0001", "0002", "0004")  # migrations, the oldest first
+HEAD = VERSIONS[-1]  # the store is migrated to it on start
 
 metadata = MetaData(
     naming_convention={

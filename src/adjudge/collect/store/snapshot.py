@@ -19,7 +19,7 @@ MAIN_ARM = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class StoredGold:
+class _StoredGold:
     """A gold as grading needs it."""
 
     gold: int
@@ -37,7 +37,7 @@ class StoredGold:
         """Whether a label is right; None where this gold does not count any more."""
         return label in self.accepted if self.active else None
 
-    def told(self, label: str) -> str:
+    def reason_for(self, label: str) -> str:
         """What a judge who gave this label is told."""
         return self.reasons.get(label, self.reason)
 
@@ -48,7 +48,7 @@ class StoredGold:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredArm:
+class _StoredArm:
     """An arm: its policy whole, its guidelines."""
 
     name: str
@@ -70,8 +70,8 @@ class ProjectSnapshot:
     guidelines: str
     scale: Scale
     seed: int
-    arms: dict[str, StoredArm]
-    golds: dict[int, StoredGold]  # by gold id
+    arms: dict[str, _StoredArm]
+    golds: dict[int, _StoredGold]  # by gold id
     training: list[GoldCard[int]]
     screening: list[GoldCard[int]]
     allowed: frozenset[str] = field(default=frozenset())  # labels and others
@@ -130,7 +130,7 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
     policy = Policy.from_dict(row.policy)
     scale = scale_from_json(row.scale)
     known = {
-        gold.id: StoredGold(
+        gold.id: _StoredGold(
             gold.id,
             gold.item,
             gold.name,
@@ -157,7 +157,7 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
         scale=scale,
         seed=row.seed,
         arms={
-            arm.name: StoredArm(
+            arm.name: _StoredArm(
                 arm.name,
                 policy.changed(arm.settings.get("policy", {})),
                 arm.settings.get("guidelines"),

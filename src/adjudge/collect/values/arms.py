@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
-
-from adjudge.collect.values.accuracy import accuracy_of
 
 VOTE = "majority-vote"
 JUDGES = "judges"
@@ -30,12 +28,7 @@ class ArmFunnel:
     finished: int
     low: float | None = None  # interval of the share that passed
     high: float | None = None
-
-    @property
-    def passed_share(self) -> float | None:
-        """Passed among those who passed or failed."""
-        ended = self.passed + self.failed
-        return self.passed / ended if ended else None
+    passed_share: float | None  # among those who passed or failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +77,8 @@ class ArmRefreshers:
     before_right: int
     after_seen: int
     after_right: int
-
-    @property
-    def before(self) -> float | None:
-        """Accuracy on screening gold before the first refresher."""
-        return accuracy_of(self.before_right, self.before_seen)
-
-    @property
-    def after(self) -> float | None:
-        """Accuracy on screening gold after the first refresher."""
-        return accuracy_of(self.after_right, self.after_seen)
+    before: float | None  # accuracy on screening gold before the first refresher
+    after: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,21 +88,21 @@ class ArmReport:
     arms: tuple[str, ...]
     truths: tuple[str, ...]
     against: str  # where the known truth comes from
-    funnel: tuple[ArmFunnel, ...]
-    measured: tuple[Measured, ...] = ()
-    differences: tuple[ArmDifference, ...] = ()
     left_out: int = 0  # judges on a dry run
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    funnel: tuple[ArmFunnel, ...]
+    measures: tuple[Measured, ...] = ()
+    differences: tuple[ArmDifference, ...] = ()
     refreshers: tuple[ArmRefreshers, ...] = ()  # none where nobody had any
 
     @property
     def models(self) -> tuple[str, ...]:
         """The models that aggregated, majority vote first."""
-        return tuple(dict.fromkeys(one.what for one in self.measured if one.what != JUDGES))
+        return tuple(dict.fromkeys(one.what for one in self.measures if one.what != JUDGES))
 
     def found(self, what: str, measure: str) -> list[Measured]:
         """One measure, arm by arm."""
-        return [one for one in self.measured if (one.what, one.measure) == (what, measure)]
+        return [one for one in self.measures if (one.what, one.measure) == (what, measure)]
 
     def overall(self, what: str, measure: str = "accuracy") -> float | None:
         """P of the test of all arms at once; None where there is none."""
@@ -128,25 +113,10 @@ class ArmReport:
 
     def tables(self) -> dict[str, Any]:
         """The report as Arrow tables: funnel, measures, differences."""
-        funnel = [{**asdict(row), "passed_share": row.passed_share} for row in self.funnel]
         return {
-            "funnel": pa.Table.from_pylist(funnel),
-            "measures": _table(self.measured, Measured),
+            "funnel": pa.Table.from_pylist([asdict(row) for row in self.funnel]),
+            "measures": _table(self.measures, Measured),
             "differences": _table(self.differences, ArmDifference),
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """The whole report as JSON has it."""
-        return {
-            "arms": list(self.arms),
-            "truths": list(self.truths),
-            "against": self.against,
-            "left_out": self.left_out,
-            "notes": list(self.notes),
-            **{part: table.to_pylist() for part, table in self.tables().items()},
-            "refreshers": [
-                {**asdict(row), "before": row.before, "after": row.after} for row in self.refreshers
-            ],
         }
 
 

@@ -75,8 +75,9 @@ class JudgeView:
     training_pairs: int  # pairs in a try; 0 where there is no training
     training_right: int
     tries_left: int  # further tries after the present one
-    gold_seen: int  # screening golds answered, as far as they count
-    gold_right: int
+    # None where the policy gives no feedback: counts would tell how many golds a page had.
+    gold_seen: int | None  # screening golds answered, as far as they count
+    gold_right: int | None
     accuracy: float | None  # gold_right / gold_seen; None before the first
     warned: bool  # whether they were warned, now or before
     pay: Decimal  # earned so far

@@ -65,7 +65,7 @@ class GoldEntry:
         if self.role not in ROLES:
             raise BadSetting("role", self.role, wanted=" or ".join(ROLES))
 
-    def told(self, label: str) -> str:
+    def reason_for(self, label: str) -> str:
         """What a judge who gave this label is told."""
         return self.reasons.get(label, self.reason)
 

@@ -157,6 +157,14 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """A reason to look at a judge: the rule, and the figures it rests on, in a sentence."""
+
+    rule: Literal["speed", "one-label", "work-unlike-gold"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRow:
     """One line of the list of judges."""
 
@@ -179,6 +187,7 @@ class JudgeRow:
     training_right: int
     seconds: float | None  # median a pair
     pay: Decimal
+    flags: tuple[Flag, ...] = ()  # reasons to look at them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Security
+from fastapi import Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
 from adjudge.collect.experiments.arms import preset_arms, read_arms
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.web.api_judging import BEARER
+from adjudge.collect.values.arms import ArmReport
 from adjudge.collect.web.api_projects import services_of
+from adjudge.collect.web.api_router import api_router
 from adjudge.collect.web.api_values import (
-    FAULTS,
     ApiInput,
     ApiOutput,
     ArmIn,
@@ -25,9 +25,9 @@ from adjudge.collect.web.api_values import (
 )
 from adjudge.errors import BadSetting
 
-router = APIRouter(tags=["arms"], responses=FAULTS, dependencies=[Security(BEARER)])
-Resamples = Annotated[int, Field(ge=0, le=10_000)]
-Seed = Annotated[int, Field(ge=0, le=2**53)]
+router = api_router("arms")
+_Resamples = Annotated[int, Field(ge=0, le=10_000)]
+_Seed = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class ArmsIn(ApiInput):
@@ -49,18 +49,18 @@ class ReportIn(ApiInput):
     """What to measure arms by: the true labels of judged items, by the items' names."""
 
     test: dict[Name, Name] = Field(min_length=1, max_length=200_000)
-    resamples: Resamples = 400
-    seed: Seed = 0
+    resamples: _Resamples = 400
+    seed: _Seed = 0
 
 
 @router.get("/projects/{project}/arms", response_model=ArmsOut)
-def read_project_arms(request: Request, project: Slug) -> Response:
+def _read_project_arms(request: Request, project: Slug) -> Response:
     """The arms of a project's experiment, and what is wrong with them."""
     return _send_arms(services_of(request, project), project)
 
 
 @router.put("/projects/{project}/arms", response_model=ArmsOut)
-def set_project_arms(request: Request, project: Slug, body: ArmsIn) -> Response:
+def _set_project_arms(request: Request, project: Slug, body: ArmsIn) -> Response:
     """Set the arms; once a judge has come, they can only be added to."""
     services = services_of(request, project)
     labels = services.projects.get(project).labels
@@ -82,20 +82,20 @@ def _send_arms(services: RequesterServices, project: str) -> Response:
     return send({"arms": arms, "warnings": services.arms.get_warnings(project)})
 
 
-@router.get("/projects/{project}/arms/report", response_model=dict[str, Any])
-def read_arm_report(
+@router.get("/projects/{project}/arms/report", response_model=ArmReport)
+def _read_arm_report(
     request: Request,
     project: Slug,
-    resamples: Annotated[Resamples, Query()] = 400,
-    seed: Annotated[Seed, Query()] = 0,
+    resamples: Annotated[_Resamples, Query()] = 400,
+    seed: Annotated[_Seed, Query()] = 0,
 ) -> Response:
     """Funnel, judges and majority vote by arm, against the project's gold."""
     services = services_of(request, project)
-    return send(services.arms.report(project, resamples=resamples, seed=seed).to_dict())
+    return send(services.arms.report(project, resamples=resamples, seed=seed))
 
 
-@router.post("/projects/{project}/arms/report", response_model=dict[str, Any])
-def make_arm_report(request: Request, project: Slug, body: ReportIn) -> Response:
+@router.post("/projects/{project}/arms/report", response_model=ArmReport)
+def _make_arm_report(request: Request, project: Slug, body: ReportIn) -> Response:
     """The same against true labels of items that were judged as work; nothing of them is kept."""
     import pyarrow as pa
 
@@ -104,5 +104,4 @@ def make_arm_report(request: Request, project: Slug, body: ReportIn) -> Response
     services = services_of(request, project)
     columns = {"item": list(body.test), "gold": list(body.test.values())}
     test = Gold.from_table(pa.table(columns), source="the test labels")
-    made = services.arms.report(project, test=test, resamples=body.resamples, seed=body.seed)
-    return send(made.to_dict())
+    return send(services.arms.report(project, test=test, resamples=body.resamples, seed=body.seed))

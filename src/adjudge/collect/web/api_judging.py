@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Security
-from fastapi.security import HTTPBearer
+from fastapi import Request
 from starlette.responses import Response
 
 from adjudge.collect.values.judging import Arrival, JudgeView, Outcome, ProjectView
+from adjudge.collect.web.api_router import api_router
 from adjudge.collect.web.api_values import (
-    FAULTS,
     AnswersIn,
     ArrivalIn,
     ArrivalOut,
@@ -24,10 +23,9 @@ from adjudge.collect.web.api_values import (
 )
 from adjudge.collect.web.keys import Forged
 from adjudge.collect.web.state import state_of
-from adjudge.errors import Refused
+from adjudge.errors import NotFound
 
-BEARER = HTTPBearer(auto_error=False, description="A token from the account page.")
-router = APIRouter(tags=["judging"], responses=FAULTS, dependencies=[Security(BEARER)])
+router = api_router("judging")
 
 
 def _judge(request: Request, ticket: str) -> str:
@@ -39,23 +37,22 @@ def _judge(request: Request, ticket: str) -> str:
     except (Forged, ValueError, TypeError):
         token = None
     if token != holder.token.token:
-        raise Refused("ticket-forged", "this ticket was not given to the holder of this token")
+        raise NotFound("ticket", ticket)
     return str(judge)
 
 
 @router.get("/projects/{project}/guidelines", response_model=ProjectView)
-def read_guidelines(request: Request, project: Slug) -> Response:
+def _read_guidelines(request: Request, project: Slug) -> Response:
     """What a judge has to know: guidelines, labels, training, pay."""
-    state_of(request).tokens.holder(request).may_judge(project)
+    state_of(request).tokens.holder_in(request, project)
     return send(state_of(request).judging.project(project))
 
 
 @router.post("/projects/{project}/arrivals", response_model=ArrivalOut)
-def arrive(request: Request, project: Slug, body: ArrivalIn) -> Response:
+def _arrive(request: Request, project: Slug, body: ArrivalIn) -> Response:
     """Come to a project, for the first time or again; the ticket is good for all that follows."""
     state = state_of(request)
-    holder = state.tokens.holder(request)
-    holder.may_judge(project)
+    holder = state.tokens.holder_in(request, project)
     arrival = Arrival(
         project=project,
         channel="api",
@@ -71,19 +68,19 @@ def arrive(request: Request, project: Slug, body: ArrivalIn) -> Response:
 
 
 @router.get("/judges/{ticket}", response_model=JudgeView)
-def read_judge(request: Request, ticket: Ticket) -> Response:
+def _read_judge(request: Request, ticket: Ticket) -> Response:
     """Where the judge stands."""
     return send(state_of(request).judging.state(_judge(request, ticket)))
 
 
 @router.post("/judges/{ticket}/consent", response_model=JudgeView)
-def agree(request: Request, ticket: Ticket) -> Response:
+def _agree(request: Request, ticket: Ticket) -> Response:
     """Agree to take part."""
     return send(state_of(request).judging.consent(_judge(request, ticket)))
 
 
 @router.post("/judges/{ticket}/page", response_model=NextOut)
-def next_page(request: Request, ticket: Ticket) -> Response:
+def _next_page(request: Request, ticket: Ticket) -> Response:
     """The page that is open, or a new one; none where there is nothing to do."""
     judge, judging = _judge(request, ticket), state_of(request).judging
     page = judging.page(judge)
@@ -91,7 +88,7 @@ def next_page(request: Request, ticket: Ticket) -> Response:
 
 
 @router.post("/judges/{ticket}/pages/{page}", response_model=Outcome)
-def submit(request: Request, ticket: Ticket, page: PublicId, body: AnswersIn) -> Response:
+def _submit(request: Request, ticket: Ticket, page: PublicId, body: AnswersIn) -> Response:
     """Send the answers to a page. Sent twice, they are stored once."""
     judge, state = _judge(request, ticket), state_of(request)
     answers = [answer.value() for answer in body.answers]
@@ -101,13 +98,13 @@ def submit(request: Request, ticket: Ticket, page: PublicId, body: AnswersIn) ->
 
 
 @router.get("/judges/{ticket}/pages/{page}", response_model=Outcome)
-def read_outcome(request: Request, ticket: Ticket, page: PublicId) -> Response:
+def _read_outcome(request: Request, ticket: Ticket, page: PublicId) -> Response:
     """What came of a page that was answered."""
     return send(state_of(request).judging.outcome(_judge(request, ticket), page))
 
 
 @router.put("/judges/{ticket}/pages/{page}/draft", status_code=204)
-def keep_draft(request: Request, ticket: Ticket, page: PublicId, body: DraftIn) -> Response:
+def _keep_draft(request: Request, ticket: Ticket, page: PublicId, body: DraftIn) -> Response:
     """Keep answers that are not yet sent."""
     answers = [answer.value() for answer in body.answers]
     state_of(request).judging.save(_judge(request, ticket), page, answers)
@@ -115,7 +112,7 @@ def keep_draft(request: Request, ticket: Ticket, page: PublicId, body: DraftIn) 
 
 
 @router.post("/judges/{ticket}/pages/{page}/rows/{row}", response_model=Outcome)
-def answer_training(
+def _answer_training(
     request: Request, ticket: Ticket, page: PublicId, row: Position, body: LabelIn
 ) -> Response:
     """Answer one row of a training page, and be told at once."""
@@ -124,13 +121,13 @@ def answer_training(
 
 
 @router.post("/judges/{ticket}/pages/{page}/contests", status_code=204)
-def contest(request: Request, ticket: Ticket, page: PublicId, body: ContestIn) -> Response:
+def _contest(request: Request, ticket: Ticket, page: PublicId, body: ContestIn) -> Response:
     """Disagree with a gold that was missed."""
     state_of(request).judging.contest(_judge(request, ticket), page, body.row, body.text)
     return Response(status_code=204)
 
 
 @router.post("/judges/{ticket}/finish", response_model=JudgeView)
-def finish(request: Request, ticket: Ticket) -> Response:
+def _finish(request: Request, ticket: Ticket) -> Response:
     """Stop, and get the completion code."""
     return send(state_of(request).judging.finish(_judge(request, ticket)))

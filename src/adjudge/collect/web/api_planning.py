@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Security
+from fastapi import Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
@@ -13,10 +13,9 @@ from adjudge.collect.consensus.planner import Asked, ProjectPlan, Wish
 from adjudge.collect.gold.design import GoldForecast
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.requesting import Imported, SuggestedGold
-from adjudge.collect.web.api_judging import BEARER
 from adjudge.collect.web.api_projects import services_of
+from adjudge.collect.web.api_router import api_router
 from adjudge.collect.web.api_values import (
-    FAULTS,
     ApiInput,
     ApiOutput,
     Listed,
@@ -29,17 +28,17 @@ from adjudge.collect.web.api_values import (
     send_list,
 )
 
-router = APIRouter(tags=["planning"], responses=FAULTS, dependencies=[Security(BEARER)])
-Role = Literal["training", "screening", "both"]
-Mix = Literal["any", "uniform"] | Shares
+router = api_router("planning")
+_Role = Literal["training", "screening", "both"]
+_Mix = Literal["any", "uniform"] | Shares
 
 
 class DesignIn(ApiInput):
     """A split of the gold: how many train and in which label mix; ``store`` false only looks."""
 
     training: Annotated[int, Field(ge=0, le=10_000)] | None = None
-    training_mix: Mix = "uniform"
-    screening_mix: Mix = "any"
+    training_mix: _Mix = "uniform"
+    screening_mix: _Mix = "any"
     seed: Annotated[int, Field(ge=0, le=2**53)] = 0
     store: bool = True
 
@@ -50,7 +49,7 @@ class ApproveIn(ApiInput):
     item: Name
     accepted: list[Name] = Field(min_length=1, max_length=100)
     reason: Reason = ""
-    role: Role = "screening"
+    role: _Role = "screening"
 
 
 class DeclineIn(ApiInput):
@@ -93,7 +92,7 @@ class PlanOut(ApiOutput):
 
 
 @router.get("/projects/{project}/gold-forecast", response_model=GoldForecast)
-def read_forecast(
+def _read_forecast(
     request: Request, project: Slug, judges: Annotated[int | None, Query(ge=1, le=1_000_000)] = None
 ) -> Response:
     """How much gold is needed, by label, and what is wrong with it."""
@@ -101,7 +100,7 @@ def read_forecast(
 
 
 @router.post("/projects/{project}/gold-design", response_model=DesignOut)
-def design_gold(request: Request, project: Slug, body: DesignIn) -> Response:
+def _design_gold(request: Request, project: Slug, body: DesignIn) -> Response:
     """Split the gold into a training set of a label mix, and screening gold: the rest."""
     made = services_of(request, project).gold.design(project, **body.model_dump())
     counts = {"training": len(made.training), "screening": len(made.screening)}
@@ -110,7 +109,7 @@ def design_gold(request: Request, project: Slug, body: DesignIn) -> Response:
 
 
 @router.get("/projects/{project}/gold-suggestions", response_model=Listed[SuggestedGold])
-def list_suggestions(
+def _list_suggestions(
     request: Request, project: Slug, limit: Annotated[int, Query(ge=1, le=200)] = 20
 ) -> Response:
     """Items that could become gold: what the consensus in the background is surest of."""
@@ -121,13 +120,13 @@ def list_suggestions(
 
 
 @router.post("/projects/{project}/gold-suggestions", response_model=Imported)
-def approve_gold(request: Request, project: Slug, body: ApproveIn) -> Response:
+def _approve_gold(request: Request, project: Slug, body: ApproveIn) -> Response:
     """Make gold of an item that was work."""
     return send(services_of(request, project).gold.approve(project, **body.model_dump()))
 
 
 @router.post("/projects/{project}/gold-suggestions/declined", response_model=Listed[DeclinedOut])
-def decline_gold(request: Request, project: Slug, body: DeclineIn) -> Response:
+def _decline_gold(request: Request, project: Slug, body: DeclineIn) -> Response:
     """Never suggest an item as gold, or let it be suggested again; those declined so far."""
     services = services_of(request, project)
     services.gold.decline(project, body.item, again=body.again)
@@ -135,13 +134,13 @@ def decline_gold(request: Request, project: Slug, body: DeclineIn) -> Response:
 
 
 @router.get("/projects/{project}/plan", response_model=PlanOut)
-def read_plan(request: Request, project: Slug) -> Response:
+def _read_plan(request: Request, project: Slug) -> Response:
     """The last plan that was made, and the one that is being made."""
     return send(_plan(services_of(request, project), project))
 
 
 @router.post("/projects/{project}/plan", response_model=PlanOut, status_code=202)
-def ask_for_plan(request: Request, project: Slug, body: WishIn) -> Response:
+def _ask_for_plan(request: Request, project: Slug, body: WishIn) -> Response:
     """Ask for a plan of judgments, golds and money; it is made in the background."""
     services = services_of(request, project)
     policy, _ = services.projects.get_policy(project)

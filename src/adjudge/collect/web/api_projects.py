@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Security, UploadFile
+from fastapi import Query, Request, UploadFile
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -29,9 +29,8 @@ from adjudge.collect.values.requesting import (
     Regrade,
 )
 from adjudge.collect.web import uploading
-from adjudge.collect.web.api_judging import BEARER
+from adjudge.collect.web.api_router import api_router
 from adjudge.collect.web.api_values import (
-    FAULTS,
     ApiInput,
     ApiOutput,
     ArmIn,
@@ -54,13 +53,13 @@ from adjudge.collect.web.api_values import (
 from adjudge.collect.web.forms import clean
 from adjudge.collect.web.joining import invite_link
 from adjudge.collect.web.login import LoggedIn
-from adjudge.collect.web.project_settings import exported
+from adjudge.collect.web.project_settings import send_export
 from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
 
-router = APIRouter(tags=["projects"], responses=FAULTS, dependencies=[Security(BEARER)])
-Number = Annotated[int, Field(ge=0, le=2**53)]
+router = api_router("projects")
+_Number = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class ItemIn(ApiInput):
@@ -189,11 +188,10 @@ class InviteOut(Invite):
 def _who(request: Request, project: str | None) -> LoggedIn:
     """The requester of a token, held to the project that the token is for."""
     state = state_of(request)
-    holder = state.tokens.holder(request)
+    tokens = state.tokens
+    holder = tokens.holder(request) if project is None else tokens.holder_in(request, project)
     holder.may_request()
-    if project is not None:
-        holder.may_judge(project)
-    elif holder.token.project is not None and request.method != "GET":
+    if project is None and holder.token.project is not None and request.method != "GET":
         raise Refused("token-scope", "this token is for one project only")
     return LoggedIn(request, holder.requester, state.services.acting_for(holder.requester))
 
@@ -204,7 +202,7 @@ def services_of(request: Request, project: str | None = None) -> RequesterServic
 
 
 @router.get("/projects", response_model=Listed[ProjectSummary])
-def list_projects(request: Request) -> Response:
+def _list_projects(request: Request) -> Response:
     """The caller's projects."""
     only = state_of(request).tokens.holder(request).token.project
     projects = services_of(request).projects.get_all()
@@ -212,7 +210,7 @@ def list_projects(request: Request) -> Response:
 
 
 @router.post("/projects", response_model=ProjectSummary, status_code=201)
-def create_project(request: Request, body: ProjectIn) -> Response:
+def _create_project(request: Request, body: ProjectIn) -> Response:
     """Make a project, as a draft."""
     services = services_of(request)
     scale = Scale.parse(body.labels, relevant=body.relevant)
@@ -249,47 +247,47 @@ def _gold(body: GoldIn) -> GoldEntry:
 
 
 @router.get("/projects/{project}", response_model=ProjectSummary)
-def read_project(request: Request, project: Slug) -> Response:
+def _read_project(request: Request, project: Slug) -> Response:
     """One project."""
     return send(services_of(request, project).projects.get(project))
 
 
 @router.delete("/projects/{project}", status_code=204)
-def delete_project(request: Request, project: Slug) -> Response:
+def _delete_project(request: Request, project: Slug) -> Response:
     """Delete a project that is a draft or closed."""
     services_of(request, project).projects.delete(project)
     return Response(status_code=204)
 
 
 @router.put("/projects/{project}/state", response_model=ProjectSummary)
-def set_state(request: Request, project: Slug, body: StateIn) -> Response:
+def _set_state(request: Request, project: Slug, body: StateIn) -> Response:
     """Open, pause or close a project."""
     return send(services_of(request, project).projects.set_state(project, body.state))
 
 
 @router.put("/projects/{project}/guidelines", status_code=204)
-def set_guidelines(request: Request, project: Slug, body: GuidelinesIn) -> Response:
+def _set_guidelines(request: Request, project: Slug, body: GuidelinesIn) -> Response:
     """Replace the guidelines."""
     services_of(request, project).projects.set_guidelines(project, body.guidelines)
     return Response(status_code=204)
 
 
 @router.get("/projects/{project}/policy", response_model=PolicyOut)
-def read_policy(request: Request, project: Slug) -> Response:
+def _read_policy(request: Request, project: Slug) -> Response:
     """The policy and its version."""
     policy, version = services_of(request, project).projects.get_policy(project)
     return send({"version": version, "policy": policy.to_dict()})
 
 
 @router.patch("/projects/{project}/policy", response_model=PolicyOut)
-def set_policy(request: Request, project: Slug, body: dict[str, Any]) -> Response:
+def _set_policy(request: Request, project: Slug, body: dict[str, Any]) -> Response:
     """Change some settings of the policy."""
     policy, version = services_of(request, project).projects.set_policy(project, body)
     return send({"version": version, "policy": policy.to_dict()})
 
 
 @router.put("/projects/{project}/panel", response_model=PanelOut)
-def use_panel(request: Request, project: Slug, body: PanelIn) -> Response:
+def _use_panel(request: Request, project: Slug, body: PanelIn) -> Response:
     """Set what a panel asks for, such as Prolific's codes and tries; warnings say what is left."""
     services = services_of(request, project)
     policy, version = services.projects.use_panel(project, body.panel, body.settings)
@@ -298,7 +296,7 @@ def use_panel(request: Request, project: Slug, body: PanelIn) -> Response:
 
 
 @router.post("/projects/{project}/import", response_model=ImportOut)
-async def import_files(
+async def _import_files(
     request: Request,
     project: Slug,
     files: Annotated[list[UploadFile], Field(min_length=1)],
@@ -344,37 +342,37 @@ def _import(
 
 
 @router.get("/projects/{project}/progress", response_model=Progress)
-def read_progress(request: Request, project: Slug) -> Response:
+def _read_progress(request: Request, project: Slug) -> Response:
     """How far a project is, and what it costs."""
     return send(services_of(request, project).projects.get_progress(project))
 
 
 @router.get("/projects/{project}/judges", response_model=Listed[JudgeRow])
-def list_judges(request: Request, project: Slug) -> Response:
+def _list_judges(request: Request, project: Slug) -> Response:
     """Every judge."""
     return send_list(services_of(request, project).judges.get_all(project))
 
 
 @router.get("/projects/{project}/judges/{judge}", response_model=JudgeDetail)
-def read_judge_detail(request: Request, project: Slug, judge: PublicId) -> Response:
+def _read_judge_detail(request: Request, project: Slug, judge: PublicId) -> Response:
     """One judge: confusion, answers to gold, history."""
     return send(services_of(request, project).judges.get(project, judge))
 
 
 @router.post("/projects/{project}/judges/{judge}/block", response_model=JudgeRow)
-def block_judge(request: Request, project: Slug, judge: PublicId, body: ReasonIn) -> Response:
+def _block_judge(request: Request, project: Slug, judge: PublicId, body: ReasonIn) -> Response:
     """Block a judge."""
     return send(services_of(request, project).judges.block(project, judge, body.reason))
 
 
 @router.post("/projects/{project}/judges/{judge}/unblock", response_model=JudgeRow)
-def unblock_judge(request: Request, project: Slug, judge: PublicId, body: ReasonIn) -> Response:
+def _unblock_judge(request: Request, project: Slug, judge: PublicId, body: ReasonIn) -> Response:
     """Unblock a judge."""
     return send(services_of(request, project).judges.unblock(project, judge, body.reason))
 
 
 @router.get("/projects/{project}/disagreements", response_model=Listed[DisagreementTopic])
-def list_disagreements(
+def _list_disagreements(
     request: Request,
     project: Slug,
     search: Annotated[Short, Query()] = "",
@@ -389,20 +387,20 @@ def list_disagreements(
 
 
 @router.get("/projects/{project}/golds", response_model=Listed[GoldRow])
-def list_golds(request: Request, project: Slug) -> Response:
+def _list_golds(request: Request, project: Slug) -> Response:
     """Every gold, with misses and contests."""
     return send_list(services_of(request, project).gold.get_all(project))
 
 
 @router.patch("/projects/{project}/golds", response_model=Regrade)
-def edit_gold(request: Request, project: Slug, body: GoldEdit) -> Response:
+def _edit_gold(request: Request, project: Slug, body: GoldEdit) -> Response:
     """Change a gold, and grade every answer to it again."""
     given = body.model_dump()
     return send(services_of(request, project).gold.edit(project, given.pop("item"), **given))
 
 
 @router.get("/projects/{project}/contests", response_model=Listed[Contest])
-def list_contests(
+def _list_contests(
     request: Request, project: Slug, settled: Annotated[bool | None, Query()] = False
 ) -> Response:
     """What judges say against gold."""
@@ -410,14 +408,14 @@ def list_contests(
 
 
 @router.post("/projects/{project}/contests/{contest}", response_model=Contest)
-def settle_contest(request: Request, project: Slug, contest: Number, body: SettleIn) -> Response:
+def _settle_contest(request: Request, project: Slug, contest: _Number, body: SettleIn) -> Response:
     """Answer a judge who disagreed."""
     services = services_of(request, project)
     return send(services.gold.settle(project, contest, upheld=body.upheld, answer=body.answer))
 
 
 @router.get("/projects/{project}/log", response_model=Listed[LogEntry])
-def read_log(
+def _read_log(
     request: Request,
     project: Slug,
     before: Annotated[int | None, Query(ge=0, le=2**53)] = None,
@@ -433,13 +431,13 @@ def read_log(
 
 
 @router.get("/projects/{project}/invites", response_model=Listed[InviteOut])
-def list_invites(request: Request, project: Slug) -> Response:
+def _list_invites(request: Request, project: Slug) -> Response:
     """Every invitation, with its link."""
     return send_list(_linked(request, services_of(request, project).judges.get_invites(project)))
 
 
 @router.post("/projects/{project}/invites", response_model=Listed[InviteOut], status_code=201)
-def make_invites(request: Request, project: Slug, body: InvitesIn) -> Response:
+def _make_invites(request: Request, project: Slug, body: InvitesIn) -> Response:
     """Make an invitation for each note."""
     made = services_of(request, project).judges.invite(project, body.notes)
     return send_list(_linked(request, made), 201)
@@ -450,14 +448,14 @@ def _linked(request: Request, invites: list[Invite]) -> list[dict[str, Any]]:
 
 
 @router.delete("/projects/{project}/invites/{invite}", status_code=204)
-def revoke_invite(request: Request, project: Slug, invite: PublicId) -> Response:
+def _revoke_invite(request: Request, project: Slug, invite: PublicId) -> Response:
     """Revoke an invitation."""
     services_of(request, project).judges.revoke_invite(project, invite)
     return Response(status_code=204)
 
 
 @router.get("/projects/{project}/consensus", response_model=Listed[refit.ModelFit])
-def list_fits(request: Request, project: Slug) -> Response:
+def _list_fits(request: Request, project: Slug) -> Response:
     """Which models are fitted."""
     return send_list(refit.fits(services_of(request, project), project))
 
@@ -465,7 +463,7 @@ def list_fits(request: Request, project: Slug) -> Response:
 @router.post(
     "/projects/{project}/consensus", response_model=Listed[refit.ModelFit], status_code=202
 )
-def ask_for_fit(request: Request, project: Slug, body: ModelIn) -> Response:
+def _ask_for_fit(request: Request, project: Slug, body: ModelIn) -> Response:
     """Ask for a fit of a model; it is made in the background."""
     services = services_of(request, project)
     refit.ask(services, project, body.model)
@@ -473,7 +471,7 @@ def ask_for_fit(request: Request, project: Slug, body: ModelIn) -> Response:
 
 
 @router.get("/projects/{project}/consensus/{model}", response_model=Listed[dict[str, Any]])
-def read_fit(
+def _read_fit(
     request: Request,
     project: Slug,
     model: PublicId,
@@ -488,6 +486,6 @@ def read_fit(
     response_class=Response,
     responses={200: {"content": {"application/octet-stream": {}}}},
 )
-def export(request: Request, project: Slug, format: PublicId) -> Response:
+def _export(request: Request, project: Slug, format: PublicId) -> Response:
     """The project in a format; the export page names them all."""
-    return exported(_who(request, project), project, format)
+    return send_export(_who(request, project), project, format)

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from adjudge.collect.values.judging import Answer, JudgeView, Page
 
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 
 
 def _text(least: int, most: int) -> Any:
@@ -25,7 +25,7 @@ Key = Annotated[str, _text(1, 200)]
 Short = Annotated[str, _text(0, 200)]
 Name = Annotated[str, _text(1, 1_000)]
 Line = Annotated[str, _text(0, 1_000)]
-SomeComment = Annotated[str, _text(1, 2_000)]
+_SomeComment = Annotated[str, _text(1, 2_000)]
 Comment = Annotated[str, _text(0, 2_000)]
 Reason = Annotated[str, _text(0, 5_000)]
 Paragraph = Annotated[str, _text(0, 10_000)]
@@ -52,17 +52,17 @@ class ApiOutput(BaseModel):
 
 # -- experiments
 
-Share = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-Shares = Annotated[dict[Name, Share], Field(max_length=100)]
-Mixed = Literal["any", "uniform", "population"] | Shares
+_Share = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+Shares = Annotated[dict[Name, _Share], Field(max_length=100)]
+_Mixed = Literal["any", "uniform", "population"] | Shares
 
 
 class ArmIn(ApiInput):
     """An arm: its name, and what differs from the project."""
 
     name: Key
-    training_mix: Mixed | None = None
-    screening_mix: Mixed | None = None
+    training_mix: _Mixed | None = None
+    screening_mix: _Mixed | None = None
     feedback: bool | None = None
     refresher_pairs: Annotated[int, Field(ge=0, le=100)] | None = None
     pay_per_page: Short | None = None
@@ -72,48 +72,6 @@ class ArmIn(ApiInput):
     def given(self) -> dict[str, Any]:
         """As a file of arms has it."""
         return self.model_dump(exclude_none=True)
-
-
-# -- errors
-
-
-class Fault(ApiOutput):
-    """One thing that is wrong with a request."""
-
-    at: str
-    problem: str
-
-
-class ErrorBody(BaseModel):
-    """What is wrong: a code for programs, a sentence for people, the number of the log line."""
-
-    model_config = ConfigDict(extra="allow")
-    code: str
-    message: str
-    request: str
-    faults: list[Fault] | None = None
-
-
-class Error(ApiOutput):
-    """The one shape of every error."""
-
-    error: ErrorBody
-
-
-_WHEN = {
-    400: "The request could not be read.",
-    401: "There is no token, or it is not valid.",
-    403: "The token may not do this.",
-    404: "There is no such thing, or it is not the caller's.",
-    409: "Not possible in the present state.",
-    410: "The page or link has expired.",
-    413: "Too large.",
-    422: "A value is missing or wrong.",
-    503: "The database is busy, full or gone; nothing was stored.",
-}
-FAULTS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Error, "description": words} for status, words in _WHEN.items()
-}
 
 
 # -- judging
@@ -164,7 +122,7 @@ class ContestIn(ApiInput):
     """Why a gold is wrong."""
 
     row: int = Field(ge=1, le=100_000)
-    text: SomeComment
+    text: _SomeComment
 
 
 class ArrivalOut(ApiOutput):
@@ -181,10 +139,10 @@ class NextOut(ApiOutput):
     judge: JudgeView | None
 
 
-class Listed(ApiOutput, Generic[Value]):
+class Listed(ApiOutput, Generic[_Value]):
     """A list of things."""
 
-    results: list[Value]
+    results: list[_Value]
 
 
 # -- plain values

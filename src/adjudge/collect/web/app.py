@@ -60,6 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
             yield
         finally:
             background.stop()
+            parts.checks.close()
             parts.database.close()
             event("stopped")
 
@@ -118,6 +119,7 @@ def _parts(settings: Settings) -> State:
         judging=JudgingService(database),
         services=services,
         tokens=Tokens(services),
+        checks=health.Checks(),
     )
 
 

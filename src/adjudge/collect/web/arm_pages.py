@@ -90,12 +90,12 @@ def chart_of(report: ArmReport) -> _Chart | None:
 
 
 @router.get("")
-def arms(request: Request, project: str) -> Response:
+def _arms(request: Request, project: str) -> Response:
     """The arms, and how their judges and labels are."""
     who = require_login(request)
     report = who.services.arms.report(project, resamples=_RESAMPLES)
     known = who.services.arms.get_all(project)
-    names = list(dict.fromkeys(one.measure for one in report.measured))
+    names = list(dict.fromkeys(one.measure for one in report.measures))
     return who.show_project(
         "Arms",
         "requester/arms.html",
@@ -118,7 +118,7 @@ def _as_text(known: Sequence[Arm]) -> str:
 
 
 @router.post("")
-def set_arms(request: Request, project: str, form: SentForm) -> Response:
+def _set_arms(request: Request, project: str, form: SentForm) -> Response:
     """Set the arms, by a preset or as written."""
     services = require_login(request).services
     labels = services.projects.get(project).labels

@@ -1,4 +1,4 @@
-"""What the server does between requests: take back expired pages, refit, and make plans."""
+"""What the server does between requests: take back pages, block who is flagged, refit, plan."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class Background:
         self._thread = threading.Thread(target=self._run, name="background", daemon=True)
         self._child: subprocess.Popen[bytes] | None = None
         self._lock: IO[bytes] | None = None
+        self._flagged: dict[str, int] = {}  # judgments of a project when it was last looked at
 
     def start(self) -> None:
         """Begin."""
@@ -70,6 +71,7 @@ class Background:
             if now - swept >= self._settings.sweep_seconds:
                 swept = now
                 self._do(self._sweep)
+                self._do(self._flag)
             if self._settings.refit_seconds and now - looked >= self._settings.refit_seconds:
                 looked = now
                 self._do(self._plan)
@@ -109,6 +111,17 @@ class Background:
         if given_back:
             self._metrics.count("pages-expired", given_back)
             event("pages-expired", pages=given_back)
+
+    def _flag(self) -> None:
+        """Block who is flagged, in projects that want it and have new judgments."""
+        for project in self._services.projects.get_all():
+            if project.judgments == self._flagged.get(project.slug, 0):
+                continue
+            self._flagged[project.slug] = project.judgments
+            if self._services.projects.get_policy(project.slug)[0].flags_block:
+                blocked = self._services.judges.block_flagged(project.slug)
+                if blocked:
+                    event("flagged-blocked", judges=len(blocked))
 
     def _refit(self) -> None:
         for project, model in refit.due(self._services):

@@ -15,7 +15,7 @@ router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=Fal
 
 
 @router.get("")
-def consensus(request: Request, project: str) -> Response:
+def _consensus(request: Request, project: str) -> Response:
     """The consensus by one model, and which models are fitted."""
     who = require_login(request)
     known = refit.fits(who.services, project)
@@ -46,7 +46,7 @@ def consensus(request: Request, project: str) -> Response:
 
 
 @router.get("/fits")
-def fits(request: Request, project: str) -> Response:
+def _fits(request: Request, project: str) -> Response:
     """The part of the page that is asked for again and again."""
     who = require_login(request)
     known = refit.fits(who.services, project)
@@ -57,7 +57,7 @@ def fits(request: Request, project: str) -> Response:
 
 
 @router.post("")
-def ask(request: Request, project: str, form: SentForm) -> Response:
+def _ask(request: Request, project: str, form: SentForm) -> Response:
     """Ask for a fit of a model."""
     who = require_login(request)
     model = form.need("model", most=100)

@@ -22,7 +22,7 @@ _MOST_JUDGES = 1_000_000
 
 
 @router.get("/design")
-def design(request: Request, project: str) -> Response:
+def _show_design(request: Request, project: str) -> Response:
     """How much gold is needed, what there is, and how it could be split."""
     return _design(require_login(request), project)
 
@@ -56,7 +56,7 @@ def _design(
 
 
 @router.post("/design")
-def split(request: Request, project: str, form: SentForm) -> Response:
+def _split(request: Request, project: str, form: SentForm) -> Response:
     """Split the gold into training and screening, or show what that would give."""
     who = require_login(request)
     labels = who.services.projects.get(project).labels
@@ -108,7 +108,7 @@ def _mix(chosen: str, shares: dict[str, str]) -> Mix:
 
 
 @router.get("/suggestions")
-def suggestions(request: Request, project: str) -> Response:
+def _show_suggestions(request: Request, project: str) -> Response:
     """Items that could become gold, for a person to look at."""
     return _suggestions(require_login(request), project)
 
@@ -139,7 +139,7 @@ def _suggestions(
 
 
 @router.post("/suggestions")
-def decide(request: Request, project: str, form: SentForm) -> Response:
+def _decide(request: Request, project: str, form: SentForm) -> Response:
     """Approve a suggestion, decline it, or take a decline back."""
     who = require_login(request)
     item, what = form.need("item", most=10_000), form.need("do", most=20)
@@ -178,7 +178,7 @@ def _role(text: str) -> Role:
 
 
 @router.post("/suggestions/fit", dependencies=[PROVEN])
-def ask(request: Request, project: str) -> Response:
+def _ask(request: Request, project: str) -> Response:
     """Ask for the consensus that suggestions come from."""
     who = require_login(request)
     refit.ask(who.services, project, refit.DEFAULT)

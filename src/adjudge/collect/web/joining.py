@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from datetime import datetime
 
 from starlette.requests import Request
 
 from adjudge.collect.judging.dry_runs import PARAMETER as DRY_RUNS
+from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, Arrival, JudgeView
 from adjudge.collect.values.requesting import Invite
 from adjudge.collect.web.keys import Forged
 from adjudge.collect.web.pages import root
 from adjudge.collect.web.state import State, state_of
-from adjudge.errors import Refused
+from adjudge.errors import NotFound, Refused
 
 _DAY = 86_400.0
+_HOUR = 3_600.0
 _PARTICIPANT = ("PROLIFIC_PID", "participant")  # names of the id, where the policy has none
 _LONGEST = 200  # characters of one parameter
 
@@ -55,7 +56,7 @@ def resume_link(request: Request, view: JudgeView) -> str:
 
 def dry_run_link(request: Request, project: str, arm: str) -> str:
     """A link by which somebody tries the project out, as one judge of their own; it lasts a day."""
-    held = {"p": project, "d": f"dry-run-{secrets.token_urlsafe(12)}", "a": arm}
+    held = {"p": project, "d": f"dry-run-{make_id()}", "a": arm}
     return _link(request, {**held, "e": int(time.time() + _DAY)})
 
 
@@ -91,3 +92,51 @@ def from_link(state: State, token: str) -> Arrival | tuple[str, str]:
             project=held["p"], channel="open", key=held["d"], parameters=parameters, kind=DRY_RUN
         )
     return Arrival(project=held["p"], channel="invite", key=held["i"])
+
+
+def is_another(request: Request, arrival: Arrival | tuple[str, str]) -> bool:
+    """Whether the browser is a judge of the project already, and not the one that a link names.
+
+    Who only tries the project out may be as many judges as they like.
+    """
+    state = state_of(request)
+    project = arrival.project if isinstance(arrival, Arrival) else arrival[0]
+    present = state.pages.session(request).judges.get(project)
+    if present is None:
+        return False
+    named = state.judging.find(arrival) if isinstance(arrival, Arrival) else arrival[1]
+    if named == present:
+        return False
+    try:
+        return state.judging.state(present).kind != DRY_RUN
+    except (NotFound, Refused):  # they are nobody any more
+        return False
+
+
+def ticket_of(state: State, arrival: Arrival | tuple[str, str]) -> str:
+    """What a link said, signed, to be sent with the answer to whether it is meant."""
+    if not isinstance(arrival, Arrival):
+        return state.keys.sign("another", {"p": arrival[0], "j": arrival[1]})
+    held = {"p": arrival.project, "c": arrival.channel, "k": arrival.key, "t": arrival.kind}
+    return state.keys.sign("another", {**held, "v": dict(arrival.parameters)})
+
+
+def from_ticket(state: State, project: str, ticket: str) -> Arrival | tuple[str, str]:
+    """Who comes by a link that was asked about."""
+    try:
+        held = state.keys.open("another", ticket, _HOUR)
+    except Forged:
+        held = {}
+    if held.get("p") != project:
+        raise Refused(
+            "link-forged", "this link is not one of ours, or it is too old: open it again"
+        )
+    if "j" in held:
+        return project, held["j"]
+    return Arrival(
+        project=project,
+        channel=held["c"],
+        key=held["k"],
+        kind=held["t"],
+        parameters=held["v"],
+    )

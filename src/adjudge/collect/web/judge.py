@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -10,6 +9,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, Response
 
+from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import (
     DRY_RUN,
     Answer,
@@ -38,7 +38,7 @@ _COMMENT = 2_000  # characters
 
 
 @router.get("/j/{project}")
-def work(request: Request, project: str) -> Response:
+def _work(request: Request, project: str) -> Response:
     """Where a judge goes on: whatever is next for them."""
     state = state_of(request)
     arrival = joining.from_panel(request, project)
@@ -52,17 +52,35 @@ def work(request: Request, project: str) -> Response:
     except NotFound:  # the project was deleted, or made again under the same name
         state.pages.session(request).forget_judge(project)
         return _welcome(request, state.judging.project(project), None)
+    except Refused:  # the invitation was taken back, and with it the session
+        state.pages.session(request).forget_judge(project)
+        raise
     return _next(request, view)
 
 
 @router.get("/join/{token}")
-def join(request: Request, token: str) -> Response:
+def _join(request: Request, token: str) -> Response:
     """Come by an invitation, or go on with one's own work on another device."""
     return _arrived(request, joining.from_link(state_of(request), token))
 
 
 def _arrived(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
-    """Let the browser be the judge that a link names, and go on without the link in sight."""
+    """Let the browser be the judge that a link names, and go on without the link in sight.
+
+    A browser that is another judge already is asked first: whoever can make somebody open a link
+    could else have them work in another's name.
+    """
+    state = state_of(request)
+    if joining.is_another(request, arrival):
+        project = arrival.project if isinstance(arrival, Arrival) else arrival[0]
+        ticket = joining.ticket_of(state, arrival)
+        view = state.judging.project(project)
+        return _show(request, "judge/another.html", view, None, ticket=ticket)
+    return _become(request, arrival)
+
+
+def _become(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
+    """Make the browser the judge that a link names."""
     state = state_of(request)
     if isinstance(arrival, Arrival):
         admit = newcomer(request, arrival.project) if arrival.channel == "panel" else None
@@ -75,14 +93,21 @@ def _arrived(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
     return go(request, f"/j/{quote(project)}")
 
 
+@router.post("/j/{project}/another")
+def _become_another(request: Request, project: str, form: SentForm) -> Response:
+    """Go on as the judge of a link in a browser that was another, now that they said so."""
+    arrival = joining.from_ticket(state_of(request), project, form.need("ticket", most=10_000))
+    return _become(request, arrival)
+
+
 @router.post("/j/{project}/begin", dependencies=[PROVEN])
-def begin(request: Request, project: str) -> Response:
+def _begin(request: Request, project: str) -> Response:
     """Agree, and begin."""
     state = state_of(request)
     session = state.pages.session(request)
     judge = session.judges.get(project)
     if judge is None:
-        arrival = Arrival(project=project, channel="open", key=secrets.token_urlsafe(16))
+        arrival = Arrival(project=project, channel="open", key=make_id(16))
         admit = newcomer(request, project)
         view = state.judging.arrive(arrival, admit=admit)
         judge = view.judge
@@ -92,15 +117,17 @@ def begin(request: Request, project: str) -> Response:
 
 
 @router.get("/j/{project}/guidelines")
-def guidelines(request: Request, project: str) -> Response:
+def _guidelines(request: Request, project: str) -> Response:
     """The guidelines by themselves, to be read beside the work."""
     judge = state_of(request).pages.session(request).judges.get(project)
     view = state_of(request).judging.project(project, judge=judge)
+    if judge is None and view.state == "draft":  # its requester's alone
+        raise NotFound("project", project)
     return _show(request, "judge/guidelines.html", view, None, guidelines=render(view.guidelines))
 
 
 @router.post("/j/{project}/warned", dependencies=[PROVEN])
-def read_again(request: Request, project: str) -> Response:
+def _read_again(request: Request, project: str) -> Response:
     """Note that a warned judge has the guidelines read again."""
     session, judge = _session(request, project)
     session.acknowledge(judge)
@@ -108,7 +135,7 @@ def read_again(request: Request, project: str) -> Response:
 
 
 @router.post("/j/{project}/finish", dependencies=[PROVEN])
-def finish(request: Request, project: str) -> Response:
+def _finish(request: Request, project: str) -> Response:
     """Stop at the judge's own wish."""
     _, judge = _session(request, project)
     state_of(request).judging.finish(judge)
@@ -116,7 +143,7 @@ def finish(request: Request, project: str) -> Response:
 
 
 @router.post("/j/{project}/more", dependencies=[PROVEN])
-def more(request: Request, project: str) -> Response:
+def _more(request: Request, project: str) -> Response:
     """Go on after stopping: a page is asked for, which takes them up again."""
     _, judge = _session(request, project)
     state_of(request).judging.page(judge)
@@ -124,7 +151,7 @@ def more(request: Request, project: str) -> Response:
 
 
 @router.post("/j/{project}/pages/{page}")
-def submit(request: Request, project: str, page: str, form: SentForm) -> Response:
+def _submit(request: Request, project: str, page: str, form: SentForm) -> Response:
     """Store the answers to a page."""
     _, judge = _session(request, project)
     judging = state_of(request).judging
@@ -155,7 +182,7 @@ def _incomplete(request: Request, judge: str, rows: list[Any] | tuple[Any, ...])
 
 
 @router.post("/j/{project}/pages/{page}/draft")
-def draft(request: Request, project: str, page: str, form: SentForm) -> Response:
+def _draft(request: Request, project: str, page: str, form: SentForm) -> Response:
     """Keep answers that are not yet sent."""
     _, judge = _session(request, project)
     answers = _answers_of(form.fields)
@@ -164,7 +191,7 @@ def draft(request: Request, project: str, page: str, form: SentForm) -> Response
 
 
 @router.post("/j/{project}/pages/{page}/rows/{row}")
-def train(request: Request, project: str, page: str, row: int, form: SentForm) -> Response:
+def _train(request: Request, project: str, page: str, row: int, form: SentForm) -> Response:
     """Look at one answer of the training at once."""
     _, judge = _session(request, project)
     state = state_of(request)
@@ -175,7 +202,7 @@ def train(request: Request, project: str, page: str, row: int, form: SentForm) -
 
 
 @router.get("/j/{project}/pages/{page}")
-def show_outcome(request: Request, project: str, page: str) -> Response:
+def _show_outcome(request: Request, project: str, page: str) -> Response:
     """What came of a page: the golds that were missed, and why."""
     state = state_of(request)
     _, judge = _session(request, project)
@@ -225,7 +252,7 @@ def _miss(entry: Feedback, group: Any, row: Any) -> dict[str, Any]:
 
 
 @router.post("/j/{project}/pages/{page}/contest")
-def contest(request: Request, project: str, page: str, form: SentForm) -> Response:
+def _contest(request: Request, project: str, page: str, form: SentForm) -> Response:
     """Disagree with a gold."""
     _, judge = _session(request, project)
     row, text = form.number("row"), form.need("text", most=_COMMENT)

@@ -16,12 +16,14 @@ from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
 from adjudge.errors import NotFound
 
+_ENDED = "session-ended:"  # a setting of this name, with the session's id, for each that ended
+
 # What a page says after a form was sent; the address names it, and can say nothing else.
 _DONE = {
     "made": "The project is made. Open it to judges when it is ready.",
     "starter": "The starter project is open to judges.",
     "password": "The password is changed.",
-    "token-void": "The token is revoked.",
+    "token-revoked": "The token is revoked.",
     "requester": "The requester can log in now.",
     "state": "The state is changed.",
     "blocked": "The judge is blocked; their judgments are untrusted, and their items open again.",
@@ -39,7 +41,7 @@ _DONE = {
     "panel": "What the panel asks for is set; the overview says what is still missing.",
     "arms": "The arms are set; the log has their new version.",
     "invited": "The invitations are made.",
-    "invite-void": "The invitation is revoked.",
+    "invite-revoked": "The invitation is revoked; who came by it can judge no more.",
     "asked": "The consensus is asked for; it appears here when it is ready.",
     "deleted": "The project is deleted.",
 }
@@ -87,11 +89,10 @@ def require_login(request: Request) -> LoggedIn:
     except NotFound:
         session.log_out()
         raise LoginNeeded from None
-    if state.services.settings.get(password_stamp(requester.requester)) not in (
-        None,
-        session.stamp,
-    ):
-        session.log_out()  # the password was changed since
+    settings = state.services.settings
+    changed = settings.get(password_stamp(requester.requester)) not in (None, session.stamp)
+    if changed or settings.get(_ENDED + session.id) is not None:
+        session.log_out()  # the password was changed since, or they logged out with this cookie
         raise LoginNeeded
     return LoggedIn(request, requester, state.services.acting_for(requester))
 
@@ -101,6 +102,22 @@ def start_session(request: Request, requester: Requester) -> None:
     state = state_of(request)
     stamp = state.services.settings.get(password_stamp(requester.requester)) or ""
     state.pages.session(request).log_in(requester.requester, str(stamp), time.time())
+
+
+def end_session(request: Request) -> None:
+    """Log out, here and for whoever has a copy of the cookie: its id is no session's any more.
+
+    What has ended is remembered until the cookie would have expired by itself.
+    """
+    state = state_of(request)
+    session = state.pages.session(request)
+    if session.requester:
+        settings, now = state.services.settings, time.time()
+        for name, ended in settings.find(_ENDED).items():
+            if now - ended > state.settings.session_hours * 3600:
+                settings.forget(name)
+        settings.keep(_ENDED + session.id, now)
+    session.log_out()
 
 
 def password_stamp(requester: str) -> str:

@@ -8,9 +8,10 @@ import time
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from adjudge.collect.store.database import BEGAN
 from adjudge.collect.web.logs import LOG
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.security import Sessions
@@ -29,7 +30,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
-HEADERS = {
+_SECURITY_HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -40,7 +41,7 @@ HEADERS = {
 }
 _HEADERS = [
     (name.lower().encode(), value.encode())
-    for name, value in {**HEADERS, "Cache-Control": "no-store"}.items()
+    for name, value in {**_SECURITY_HEADERS, "Cache-Control": "no-store"}.items()
 ]
 _UPLOADS = ("/upload", "/import")
 _QUIET = ("/healthz", "/readyz", "/metrics", "/static")
@@ -70,6 +71,7 @@ class Around:
             await self._app(scope, receive, send)
             return
         begun = time.perf_counter()
+        BEGAN.set(time.monotonic())
         scope["root_path"] = self._settings.prefix  # whether the proxy leaves it in the path or not
         scope["path"] = scope["path"].replace("\0", "\ufffd")  # which no store takes
         state = scope.setdefault("state", {})
@@ -86,6 +88,8 @@ class Around:
         limited = _Limited(receive, self._limit(scope["path"]))
         try:
             await self._app(scope, limited.receive, sending)
+        except ClientDisconnect:  # half a request: nobody is there to be told
+            self._metrics.count("disconnected")
         except Exception as fault:
             self._metrics.count("fault")
             LOG.error("fault", exc_info=True, extra={"request": state["request_id"]})

@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
@@ -104,7 +105,7 @@ def is_htmx(request: Request) -> bool:
 
 def go(request: Request, path: str) -> Response:
     """Lead a browser to another page after a form was sent."""
-    target = root(request) + path
+    target = quote(root(request) + path, safe="/%#?=&:@!$'()*+,;")
     if is_htmx(request):
         return Response(status_code=204, headers={"HX-Redirect": target})
     return RedirectResponse(target, status_code=303)

@@ -33,7 +33,7 @@ class _Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Curve:
+class _CurveDrawing:
     """Accuracy against judgments an item, as a drawing has it."""
 
     ticks: tuple[tuple[float, str], ...]  # place, text
@@ -42,7 +42,7 @@ class _Curve:
     wanted: float
 
 
-def curve_of(plan: ProjectPlan) -> _Curve | None:
+def curve_of(plan: ProjectPlan) -> _CurveDrawing | None:
     """The curve of a plan; None without any numbers."""
     if not plan.rows:
         return None
@@ -71,7 +71,7 @@ def curve_of(plan: ProjectPlan) -> _Curve | None:
         for place, row in enumerate(plan.rows)
     )
     count = round((most - least) / step)
-    return _Curve(
+    return _CurveDrawing(
         ticks=tuple((up(least + n * step), f"{least + n * step:.2f}") for n in range(count + 1)),
         points=points,
         line=" ".join(f"{point.x},{point.y}" for point in points),
@@ -80,7 +80,7 @@ def curve_of(plan: ProjectPlan) -> _Curve | None:
 
 
 @router.get("")
-def show(request: Request, project: str) -> Response:
+def _show_plan(request: Request, project: str) -> Response:
     """The last plan, what is asked for, and the form to ask."""
     return _show(require_login(request), project)
 
@@ -122,7 +122,7 @@ def _show(
 
 
 @router.post("")
-def ask(request: Request, project: str, form: SentForm) -> Response:
+def _ask(request: Request, project: str, form: SentForm) -> Response:
     """Ask for a plan."""
     who = require_login(request)
     names = ("accuracy", "pay_per_page", "gold_share")
@@ -150,7 +150,7 @@ def _number(name: str, text: str) -> float:
 
 
 @router.post("/use", dependencies=[PROVEN])
-def use(request: Request, project: str) -> Response:
+def _use(request: Request, project: str) -> Response:
     """Change the policy to what the plan recommends."""
     services = require_login(request).services
     plan = planner.plan_of(services, project)

@@ -45,6 +45,14 @@ _WORDS: dict[str, tuple[str, str]] = {
     "refresher_pairs": ("Results in a refresher", "0 for no refreshers."),
     "refresher_after": ("Missed golds that bring one", "Since the last refresher."),
     "refreshers": ("Refreshers a judge may have", ""),
+    "flag_seconds": ("Flag who takes fewer seconds a pair", "Median. 0 for no such flag."),
+    "flag_same_label": ("Flag one label on this share", "Where others differ. 0 for no such flag."),
+    "flag_work_share": (
+        "Flag work this far below gold",
+        "Share of the agreement with others that gold lets expect. 0 for no such flag.",
+    ),
+    "flag_least": ("Answers before a flag for labels", "That others have answered too."),
+    "flags_block": ("Block who is flagged", "Else only you do."),
     "pay_per_page": ("Pay for a page", ""),
     "pay_failed": ("Pay for who fails the training", ""),
     "pay_blocked": ("Pay the work of blocked judges", ""),
@@ -73,6 +81,7 @@ _PARTS = {  # by the first setting of each; what has no part of its own joins th
     "screening": "Hidden gold",
     "trust": "Trust",
     "refresher_pairs": "Refreshers",
+    "flag_seconds": "Flags",
     "pay_per_page": "Pay and completion codes",
     "panel": "Panel",
     "require_consent": "Coming in",
@@ -160,7 +169,7 @@ def _text(value: object) -> str:
 
 
 def settings(form: Form, policy: Policy) -> dict[str, Any]:
-    """The settings that a form changes; complaints about values are the policy's own."""
+    """The settings that a form changes; errors about values are the policy's own."""
     changed: dict[str, Any] = {}
     for field in fields(policy):
         now = getattr(policy, field.name)

@@ -22,7 +22,7 @@ _MOST_GOLDS = 500  # shown: the most doubtful
 
 
 @router.get("")
-def overview(request: Request, project: str) -> Response:
+def _show_overview(request: Request, project: str) -> Response:
     """How far the project is."""
     return _overview(request, project)
 
@@ -48,7 +48,7 @@ def _overview(
 
 
 @router.post("/dry-run")
-def dry_run(request: Request, project: str, form: SentForm) -> Response:
+def _dry_run(request: Request, project: str, form: SentForm) -> Response:
     """Go the way of a judge, without anything counting."""
     who = require_login(request)
     who.services.projects.get(project)  # theirs, or it is not there
@@ -57,7 +57,7 @@ def dry_run(request: Request, project: str, form: SentForm) -> Response:
 
 
 @router.get("/progress")
-def progress(request: Request, project: str) -> Response:
+def _progress(request: Request, project: str) -> Response:
     """The part of the overview that is asked for again and again."""
     who = require_login(request)
     figures = who.services.projects.get_progress(project)
@@ -66,7 +66,7 @@ def progress(request: Request, project: str) -> Response:
 
 
 @router.post("/state")
-def set_state(request: Request, project: str, form: SentForm) -> Response:
+def _set_state(request: Request, project: str, form: SentForm) -> Response:
     """Open, pause or close the project."""
     who = require_login(request)
     wanted = form.need("state", most=20)
@@ -78,7 +78,7 @@ def set_state(request: Request, project: str, form: SentForm) -> Response:
 
 
 @router.post("/upload")
-async def upload(request: Request, project: str) -> Response:
+async def _take_upload(request: Request, project: str) -> Response:
     """Add items and gold from files, or show what is wrong with them."""
     who = await run_in_threadpool(require_login, request)  # before the files are read
     await run_in_threadpool(who.services.projects.get, project)
@@ -100,15 +100,18 @@ def _upload(request: Request, project: str, form: Form) -> Response:
 
 
 @router.get("/judges")
-def judges(request: Request, project: str) -> Response:
+def _judges(request: Request, project: str) -> Response:
     """Every judge."""
     who = require_login(request)
     listed = who.services.judges.get_all(project)
-    return who.show_project("Judges", "requester/judges.html", project, judges=listed)
+    policy = who.services.projects.get_policy(project)[0]
+    return who.show_project(
+        "Judges", "requester/judges.html", project, judges=listed, policy=policy
+    )
 
 
 @router.get("/judges/{judge}")
-def judge(request: Request, project: str, judge: str) -> Response:
+def _judge(request: Request, project: str, judge: str) -> Response:
     """One judge: confusion, answers to gold, history."""
     who = require_login(request)
     detail = who.services.judges.get(project, judge)
@@ -116,7 +119,7 @@ def judge(request: Request, project: str, judge: str) -> Response:
 
 
 @router.post("/judges/{judge}/block")
-def block(request: Request, project: str, judge: str, form: SentForm) -> Response:
+def _block(request: Request, project: str, judge: str, form: SentForm) -> Response:
     """Block a judge by hand."""
     who = require_login(request)
     who.services.judges.block(project, judge, form.text("reason", most=1_000))
@@ -124,7 +127,7 @@ def block(request: Request, project: str, judge: str, form: SentForm) -> Respons
 
 
 @router.post("/judges/{judge}/unblock")
-def unblock(request: Request, project: str, judge: str, form: SentForm) -> Response:
+def _unblock(request: Request, project: str, judge: str, form: SentForm) -> Response:
     """Unblock a judge."""
     who = require_login(request)
     who.services.judges.unblock(project, judge, form.text("reason", most=1_000))
@@ -132,7 +135,7 @@ def unblock(request: Request, project: str, judge: str, form: SentForm) -> Respo
 
 
 @router.get("/disagreements")
-def disagreements(request: Request, project: str) -> Response:
+def _disagreements(request: Request, project: str) -> Response:
     """Where trusted judges differ, by query."""
     who = require_login(request)
     search = request.query_params.get("search", "")[:200].replace("\0", "")
@@ -143,7 +146,7 @@ def disagreements(request: Request, project: str) -> Response:
 
 
 @router.get("/gold")
-def gold(request: Request, project: str) -> Response:
+def _gold(request: Request, project: str) -> Response:
     """Every gold, the most doubtful first."""
     who = require_login(request)
     golds = who.services.gold.get_all(project)
@@ -158,7 +161,7 @@ def gold(request: Request, project: str) -> Response:
 
 
 @router.get("/gold/edit")
-def show_gold(request: Request, project: str) -> Response:
+def _show_gold(request: Request, project: str) -> Response:
     """One gold, to be changed."""
     who = require_login(request)
     item = request.query_params.get("item", "")
@@ -172,7 +175,7 @@ def show_gold(request: Request, project: str) -> Response:
 
 
 @router.post("/gold")
-def edit_gold(request: Request, project: str, form: SentForm) -> Response:
+def _edit_gold(request: Request, project: str, form: SentForm) -> Response:
     """Change a gold; every answer to it is graded again."""
     services = require_login(request).services
     services.gold.edit(
@@ -187,7 +190,7 @@ def edit_gold(request: Request, project: str, form: SentForm) -> Response:
 
 
 @router.post("/contests/{contest}")
-def settle(request: Request, project: str, contest: int, form: SentForm) -> Response:
+def _settle(request: Request, project: str, contest: int, form: SentForm) -> Response:
     """Answer a judge who disagreed."""
     services = require_login(request).services
     upheld = form.need("upheld", most=5) == "yes"
@@ -196,7 +199,7 @@ def settle(request: Request, project: str, contest: int, form: SentForm) -> Resp
 
 
 @router.get("/log")
-def log(request: Request, project: str) -> Response:
+def _log(request: Request, project: str) -> Response:
     """Every decision, newest first."""
     who = require_login(request)
     given = request.query_params.get("before", "")

@@ -25,7 +25,7 @@ _CHUNK = 65_536
 
 
 @router.get("/settings")
-def settings(request: Request, project: str) -> Response:
+def _show_settings(request: Request, project: str) -> Response:
     """Policy, guidelines, invitations."""
     return _settings(require_login(request), project)
 
@@ -50,7 +50,7 @@ def _settings(who: LoggedIn, project: str, problem: str = "", status: int = 200)
 
 
 @router.post("/settings/policy")
-def set_policy(request: Request, project: str, form: SentForm) -> Response:
+def _set_policy(request: Request, project: str, form: SentForm) -> Response:
     """Change the policy."""
     who = require_login(request)
     policy, _ = who.services.projects.get_policy(project)
@@ -64,7 +64,7 @@ def set_policy(request: Request, project: str, form: SentForm) -> Response:
 
 
 @router.post("/settings/panel")
-def set_panel(request: Request, project: str, form: SentForm) -> Response:
+def _set_panel(request: Request, project: str, form: SentForm) -> Response:
     """Set what a panel asks for."""
     who = require_login(request)
     who.services.projects.use_panel(project, form.need("panel", most=40))
@@ -72,7 +72,7 @@ def set_panel(request: Request, project: str, form: SentForm) -> Response:
 
 
 @router.post("/settings/guidelines")
-def set_guidelines(request: Request, project: str, form: SentForm) -> Response:
+def _set_guidelines(request: Request, project: str, form: SentForm) -> Response:
     """Replace the guidelines."""
     who = require_login(request)
     text = form.text("guidelines", most=200_000)
@@ -81,7 +81,7 @@ def set_guidelines(request: Request, project: str, form: SentForm) -> Response:
 
 
 @router.post("/settings/invites")
-def invite(request: Request, project: str, form: SentForm) -> Response:
+def _invite(request: Request, project: str, form: SentForm) -> Response:
     """Make an invitation for each line."""
     services = require_login(request).services
     notes = [line.strip()[:200] for line in form.need("notes").splitlines() if line.strip()]
@@ -94,15 +94,15 @@ def invite(request: Request, project: str, form: SentForm) -> Response:
 
 
 @router.post("/settings/invites/{invite}/revoke", dependencies=[PROVEN])
-def revoke_invite(request: Request, project: str, invite: str) -> Response:
+def _revoke_invite(request: Request, project: str, invite: str) -> Response:
     """Revoke an invitation."""
     who = require_login(request)
     who.services.judges.revoke_invite(project, invite)
-    return go(request, f"/projects/{project}/settings?done=invite-void#invites")
+    return go(request, f"/projects/{project}/settings?done=invite-revoked#invites")
 
 
 @router.post("/delete")
-def delete(request: Request, project: str, form: SentForm) -> Response:
+def _delete(request: Request, project: str, form: SentForm) -> Response:
     """Delete the project, once its name is typed."""
     who = require_login(request)
     known = who.services.projects.get(project)
@@ -113,7 +113,7 @@ def delete(request: Request, project: str, form: SentForm) -> Response:
 
 
 @router.get("/export")
-def exports(request: Request, project: str) -> Response:
+def _exports(request: Request, project: str) -> Response:
     """What can be taken out, in every format."""
     from adjudge.collect.managing import exporting
 
@@ -124,12 +124,12 @@ def exports(request: Request, project: str) -> Response:
 
 
 @router.get("/export/{format}")
-def export(request: Request, project: str, format: str) -> Response:
+def _export(request: Request, project: str, format: str) -> Response:
     """One file."""
-    return exported(require_login(request), project, format)
+    return send_export(require_login(request), project, format)
 
 
-def exported(who: LoggedIn, project: str, format: str) -> Response:
+def send_export(who: LoggedIn, project: str, format: str) -> Response:
     """An export as a download, written whole before the first byte is sent."""
     from adjudge.collect.managing import exporting
 

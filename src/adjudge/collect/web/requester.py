@@ -14,6 +14,7 @@ from adjudge.collect.web import uploading
 from adjudge.collect.web.forms import PROVEN, Form, SentForm, read_form
 from adjudge.collect.web.login import (
     LoggedIn,
+    end_session,
     password_stamp,
     read_notice,
     require_login,
@@ -23,20 +24,20 @@ from adjudge.collect.web.logs import event
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
-from adjudge.errors import AdjudgeError, BadSetting, Refused
+from adjudge.errors import AdjudgeError, BadSetting, Refused, Unavailable
 
 router = APIRouter(include_in_schema=False)
 _SHORTEST = 10  # characters of a password
 
 
 @router.get("/")
-def home(request: Request) -> Response:
+def _home(request: Request) -> Response:
     """The list of projects is where a requester begins."""
     return go(request, "/projects")
 
 
 @router.get("/setup/{token}")
-def show_setup(request: Request, token: str) -> Response:
+def _show_setup(request: Request, token: str) -> Response:
     """The one-time set-up link."""
     if not state_of(request).services.accounts.needs_setup():
         raise Refused("set-up-done", "this server is set up already: please log in")
@@ -57,21 +58,22 @@ def _setup(request: Request, token: str, name: str, problem: str, status: int = 
 
 
 @router.post("/setup/{token}")
-def set_up(request: Request, token: str, form: SentForm) -> Response:
+def _set_up(request: Request, token: str, form: SentForm) -> Response:
     """Make the first requester."""
     services, attempts = state_of(request).services, state_of(request).attempts
     name = form.text("name", most=200)
     address = _address(request)
-    _check_attempts(request, address)
+    _begin_attempt(request, address)
     try:
         password = _new_password(form)
         requester = services.accounts.set_up(token, name, password)
     except Refused as refusal:
+        if refusal.code != "bad-token":
+            attempts.withdraw(address)
         if refusal.code == "set-up-done":
             raise
-        if refusal.code == "bad-token":
-            attempts.failed(address)
         return _setup(request, token, name, str(refusal), 422)
+    attempts.succeeded(address)
     event("set-up")
     start_session(request, requester)
     return go(request, "/projects")
@@ -87,7 +89,7 @@ def _new_password(form: Form) -> str:
 
 
 @router.get("/login")
-def show_login(request: Request) -> Response:
+def _show_login(request: Request) -> Response:
     """The login."""
     return _login(request, "", "", request.query_params.get("next", ""))
 
@@ -106,18 +108,20 @@ def _login(request: Request, name: str, problem: str, after: str, status: int = 
 
 
 @router.post("/login")
-def log_in(request: Request, form: SentForm) -> Response:
+def _log_in(request: Request, form: SentForm) -> Response:
     """Log in; guesses are counted, by name and by address."""
     state = state_of(request)
     name, after = form.text("name", most=200), form.text("next", most=500)
     who = (f"name:{name.casefold()}", _address(request))
-    _check_attempts(request, *who)
+    _begin_attempt(request, *who)
     try:
         requester = state.services.accounts.log_in(name, form.fields.get("password", "")[:1_000])
+    except Unavailable:
+        state.attempts.withdraw(*who)
+        raise
     except Refused as refusal:
         if refusal.code != "bad-login":
             raise
-        state.attempts.failed(*who)
         state.metrics.count("login-failed")
         event("login-failed")
         return _login(request, name, "Name or password is wrong.", after, 401)
@@ -128,8 +132,9 @@ def log_in(request: Request, form: SentForm) -> Response:
     return go(request, after if safe else "/projects")
 
 
-def _check_attempts(request: Request, *names: str) -> None:
-    wait = state_of(request).attempts.wait(*names)
+def _begin_attempt(request: Request, *names: str) -> None:
+    """Count a try at a password, or refuse it. Refused: ``too-many``."""
+    wait = state_of(request).attempts.begin(*names)
     if wait > 0:
         state_of(request).metrics.count("login-limited")
         minutes = max(1, round(wait / 60))
@@ -146,14 +151,14 @@ def _address(request: Request) -> str:
 
 
 @router.post("/logout", dependencies=[PROVEN])
-def log_out(request: Request) -> Response:
+def _log_out(request: Request) -> Response:
     """Log out."""
-    state_of(request).pages.session(request).log_out()
+    end_session(request)
     return go(request, "/login")
 
 
 @router.get("/account")
-def account(request: Request) -> Response:
+def _show_account(request: Request) -> Response:
     """Password, API tokens, and for an admin the other requesters."""
     return _account(require_login(request))
 
@@ -172,16 +177,16 @@ def _account(who: LoggedIn, *, secret: str = "", problem: str = "", status: int 
 
 
 @router.post("/account/password")
-def change_password(request: Request, form: SentForm) -> Response:
+def _change_password(request: Request, form: SentForm) -> Response:
     """Change one's own password; every other session of theirs ends."""
     who = require_login(request)
     name = (f"name:{who.requester.name.casefold()}",)
-    _check_attempts(request, *name)
+    _begin_attempt(request, *name)
     try:
         who.services.accounts.log_in(who.requester.name, form.fields.get("old", "")[:1_000])
     except Refused:
-        state_of(request).attempts.failed(*name)
         return _account(who, problem="The present password is wrong.", status=422)
+    state_of(request).attempts.succeeded(*name)
     try:
         who.services.accounts.change_password(who.requester.requester, _new_password(form))
     except Refused as refusal:
@@ -193,7 +198,7 @@ def change_password(request: Request, form: SentForm) -> Response:
 
 
 @router.post("/account/tokens")
-def make_token(request: Request, form: SentForm) -> Response:
+def _make_token(request: Request, form: SentForm) -> Response:
     """Make an API token, and show its secret this once."""
     who = require_login(request)
     days = form.text("days", most=6)
@@ -217,16 +222,16 @@ def make_token(request: Request, form: SentForm) -> Response:
 
 
 @router.post("/account/tokens/{token}/revoke", dependencies=[PROVEN])
-def revoke_token(request: Request, token: str) -> Response:
+def _revoke_token(request: Request, token: str) -> Response:
     """Revoke an API token."""
     who = require_login(request)
     who.services.accounts.revoke_token(token)
     state_of(request).tokens.forget()
-    return go(request, "/account?done=token-void")
+    return go(request, "/account?done=token-revoked")
 
 
 @router.post("/account/requesters")
-def add_requester(request: Request, form: SentForm) -> Response:
+def _add_requester(request: Request, form: SentForm) -> Response:
     """Let somebody else log in, as an admin may."""
     who = require_login(request)
     try:
@@ -241,7 +246,7 @@ def add_requester(request: Request, form: SentForm) -> Response:
 
 
 @router.get("/projects")
-def projects(request: Request) -> Response:
+def _projects(request: Request) -> Response:
     """The requester's projects."""
     who = require_login(request)
     return who.show(
@@ -252,7 +257,7 @@ def projects(request: Request) -> Response:
 
 
 @router.get("/projects/new")
-def new(request: Request) -> Response:
+def _show_new_project(request: Request) -> Response:
     """The form of a new project."""
     given = {"name": "", "labels": "", "guidelines": ""}
     return _new(require_login(request), given, None, "")
@@ -274,7 +279,7 @@ def _new(
 
 
 @router.post("/projects/upload")
-async def create(request: Request) -> Response:
+async def _create_project(request: Request) -> Response:
     """Make a project from files, or show what is wrong with them."""
     await run_in_threadpool(require_login, request)  # before the files are read
     form = await read_form(request)
@@ -310,7 +315,7 @@ def _create(request: Request, form: Form) -> Response:
 
 
 @router.post("/projects/starter", dependencies=[PROVEN])
-def make_starter(request: Request) -> Response:
+def _make_starter(request: Request) -> Response:
     """Make the starter project, to look around in."""
     from adjudge.collect import starter
 

@@ -140,11 +140,18 @@ class Attempts:
         self._lock = Lock()
         self._failures: OrderedDict[str, list[float]] = OrderedDict()
 
-    def wait(self, *names: str) -> float:
-        """How many seconds these have to wait before they may try; 0 for now."""
+    def begin(self, *names: str) -> float:
+        """Begin a try: 0, or how many seconds these have to wait before they may.
+
+        A try counts as failed until it ends well, so that many at once are no more than one after
+        the other.
+        """
         now = self._clock()
         with self._lock:
-            return max(self._wait(name, now) for name in names)
+            wait = max(self._wait(name, now) for name in names)
+            if wait <= 0:
+                self._note(now, names)
+            return wait
 
     def _wait(self, name: str, now: float) -> float:
         recent = [at for at in self._failures.get(name, ()) if now - at < self._seconds]
@@ -152,16 +159,20 @@ class Attempts:
             return 0.0
         return recent[-self._most] + self._seconds - now
 
-    def failed(self, *names: str) -> None:
-        """Note that these failed once more."""
-        now = self._clock()
+    def _note(self, now: float, names: tuple[str, ...]) -> None:
+        for name in names:
+            recent = [at for at in self._failures.get(name, ()) if now - at < self._seconds]
+            self._failures[name] = [*recent[-self._most :], now]
+            self._failures.move_to_end(name)
+        while len(self._failures) > 10_000:
+            self._failures.popitem(last=False)
+
+    def withdraw(self, *names: str) -> None:
+        """Count the last try of these no more: it was neither right nor wrong."""
         with self._lock:
             for name in names:
-                recent = [at for at in self._failures.get(name, ()) if now - at < self._seconds]
-                self._failures[name] = [*recent[-self._most :], now]
-                self._failures.move_to_end(name)
-            while len(self._failures) > 10_000:
-                self._failures.popitem(last=False)
+                if self._failures.get(name):
+                    self._failures[name].pop()
 
     def succeeded(self, *names: str) -> None:
         """Forget the failures of these."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from adjudge.collect.services.judging import JudgingService
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
+    from adjudge.collect.web.health import Checks
     from adjudge.collect.web.keys import Keys
     from adjudge.collect.web.limiting import Newcomers
     from adjudge.collect.web.metrics import Metrics
@@ -35,6 +36,7 @@ class State:
     judging: JudgingService
     services: RequesterServices
     tokens: Tokens
+    checks: Checks
 
 
 def state_of(request: Request) -> State:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.requesting import Requester, Token
-from adjudge.errors import Refused
+from adjudge.errors import NotFound, Refused
 
 _SECONDS = 5.0  # that a token is believed without asking the database again
 _MOST = 1_000
@@ -24,11 +24,6 @@ class Holder:
 
     token: Token
     requester: Requester
-
-    def may_judge(self, project: str) -> None:
-        """Refuse unless the token lets its holder judge in a project."""
-        if self.token.project is not None and self.token.project != project:
-            raise Refused("token-scope", f"this token is not for the project {project!r}")
 
     def may_request(self) -> None:
         """Refuse unless the token has the powers of a requester."""
@@ -62,6 +57,17 @@ class Tokens:
             self._known[name] = (now, holder)
             while len(self._known) > _MOST:
                 self._known.popitem(last=False)
+        return holder
+
+    def holder_in(self, request: Request, project: str) -> Holder:
+        """Whose token a request about a project came with.
+
+        A project that is not the token's, or not its requester's, is as if it were not there.
+        """
+        holder = self.holder(request)
+        if holder.token.project is not None and holder.token.project != project:
+            raise NotFound("project", project)
+        self._services.acting_for(holder.requester).projects.check_visible(project)
         return holder
 
     def forget(self) -> None:

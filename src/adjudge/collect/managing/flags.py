@@ -1,0 +1,91 @@
+"""Judges that a requester should look at, by the answers and pages in the store."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import bindparam, select
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.rules.flagging import JudgeFacts, WorkAnswers, flag_judges
+from adjudge.collect.store.conditions import COUNTED, is_real
+from adjudge.collect.store.database import PreparedSelect
+from adjudge.collect.store.request import Request
+from adjudge.collect.store.schema import judges, judgments, pages
+from adjudge.collect.values.requesting import Flag
+
+_ANSWERS = PreparedSelect(
+    select(judgments.c.judge, judgments.c.item, judgments.c.label).where(
+        judgments.c.project == bindparam("project"), COUNTED, judgments.c.standing != "untrusted"
+    )
+)
+_PACES = PreparedSelect(
+    select(pages.c.judge, (pages.c.answered - pages.c.made)).where(
+        pages.c.project == bindparam("project"),
+        pages.c.kind == "work",
+        pages.c.state == "answered",
+    )
+)
+
+
+def find_flags(request: Request) -> dict[int, tuple[Flag, ...]]:
+    """The flags of every judge who has any, by the id inside."""
+    wanted = select(
+        *(judges.c.id, judges.c.arm, judges.c.kind, judges.c.pages, judges.c.judged),
+        *(judges.c.seen, judges.c.right),
+    )
+    project = request.project.id
+    rows = request.on.execute(
+        wanted.where(judges.c.project == project, judges.c.pages > 0, is_real).order_by(judges.c.id)
+    ).all()
+    if not rows:
+        return {}
+    ids = np.array([row.id for row in rows], dtype=np.int64)
+    work = _read_work(request.on, project, ids, request.project.scale.labels)
+    answered = np.array([row.pages for row in rows])
+    pace = _read_pace(request.on, project, ids)
+    pace /= np.array([row.judged for row in rows]) / answered  # pairs of a page
+    pace[[row.kind != "person" for row in rows]] = np.nan  # a model may be as fast as it likes
+    facts = JudgeFacts(
+        pace=pace,
+        pages=answered,
+        gold_seen=np.array([row.seen for row in rows]),
+        gold_right=np.array([row.right for row in rows]),
+    )
+    policies = [request.project.policy_of(row.arm) for row in rows]
+    found = flag_judges(work, facts, policies, request.project.scale.labels)
+    return {int(one): flags for one, flags in zip(ids, found, strict=True) if flags}
+
+
+def _read_work(
+    on: Connection, project: int, ids: NDArray[np.int64], labels: tuple[str, ...]
+) -> WorkAnswers:
+    """Every trusted answer to work, its judge by the place in ``ids``."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = _ANSWERS.all(on, {"project": project})
+    judge, item, label = zip(*rows, strict=True) if rows else ((), (), ())
+    who = np.array(judge, dtype=np.int64)
+    # A label that is on the scale no more says nothing of anybody.
+    codes = pc.index_in(pa.array(label, pa.string()), pa.array(labels))
+    code = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    kept = np.isin(who, ids) & (code >= 0)
+    _, place = np.unique(np.array(item, dtype=np.int64)[kept], return_inverse=True)
+    return WorkAnswers(judge=np.searchsorted(ids, who[kept]), item=place, label=code[kept])
+
+
+def _read_pace(on: Connection, project: int, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The median seconds of each judge's pages, from giving them out to their answer."""
+    rows = _PACES.all(on, {"project": project})
+    pace = np.full(len(ids), np.nan)
+    if not rows:
+        return pace
+    who, took = (np.array(column) for column in zip(*rows, strict=True))
+    order = np.lexsort((took, who))
+    who, took = who[order], took[order]
+    some, first, count = np.unique(who, return_index=True, return_counts=True)
+    middle = (took[first + (count - 1) // 2] + took[first + count // 2]) / 2
+    known = np.isin(some, ids)
+    pace[np.searchsorted(ids, some[known])] = middle[known]
+    return pace

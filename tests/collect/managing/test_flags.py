@@ -1,0 +1,75 @@
+"""Flags out of the store: who is flagged, why, and that only the requester blocks unless told."""
+
+from __future__ import annotations
+
+from adjudge.collect.store.database import Database
+from adjudge.collect.values.judging import Answer
+from collecting import LABELS, Bench
+
+
+def work(bench: Bench, key: str, pages: int, seconds: float, **how: object) -> str:
+    """A judge who answers pages in so many seconds a pair: gold right, work by truth or as told."""
+    judge = bench.arrive(key, kind=how.pop("kind", "person")).judge
+    for _ in range(pages):
+        page = bench.judging.page(judge)
+        assert page is not None
+        truths = bench.truths(page)
+        given = [
+            Answer(row=row.row, label=truths.get(row.row) or how.get("label") or _truth(row.title))
+            for row in page.rows
+        ]
+        bench.clock.forward(seconds=seconds * len(page.rows))
+        bench.judging.submit(judge, page.page, page.key, given)
+    return judge
+
+
+def _truth(title: str) -> str:
+    return LABELS[sum(map(ord, title)) % 4]
+
+
+def flags(bench: Bench) -> dict[str, list[str]]:
+    rows = bench.services.judges.get_all(bench.slug)
+    return {row.judge: [flag.rule for flag in row.flags] for row in rows if row.flags}
+
+
+def made(database: Database, **policy: object) -> Bench:
+    return Bench(database, topics=16, golds=60, role="screening", judgments_per_item=5, **policy)
+
+
+def test_a_judge_of_a_tenth_of_a_second_is_flagged_and_a_fast_one_is_not(
+    database: Database,
+) -> None:
+    bench = made(database)
+    fast, honest = work(bench, "fast", 1, 0.1), work(bench, "honest", 1, 0.9)
+    work(bench, "model", 1, 0.01, kind="model")
+    assert flags(bench) == {fast: ["speed"]}
+    detail = bench.services.judges.get(bench.slug, fast)
+    assert detail.row.flags[0].reason.startswith("0.1 seconds a pair (median of 1 page), below 0.5")
+    assert bench.services.judges.get(bench.slug, honest).row.flags == ()
+    assert bench.services.judges.block_flagged(bench.slug) == [], "only the requester blocks"
+    bench.check()
+
+
+def test_one_label_with_all_gold_right_is_flagged(database: Database) -> None:
+    bench = made(database)
+    for name in ("anna", "berta"):
+        work(bench, name, 3, 5.0)
+    lazy = work(bench, "lazy", 3, 5.0, label="Spam")
+    assert "one-label" in flags(bench)[lazy]
+    assert set(flags(bench)) == {lazy}
+
+
+def test_flags_block_where_the_policy_says_so_and_not_who_was_looked_at(
+    database: Database,
+) -> None:
+    bench = made(database, flags_block=True)
+    fast = work(bench, "fast", 1, 0.1)
+    work(bench, "honest", 1, 5.0)
+    assert bench.services.judges.block_flagged(bench.slug) == [fast]
+    view = bench.judging.state(fast)
+    assert view.stage == "blocked"
+    assert "too fast to have read them" in view.reason
+    bench.check()
+    bench.services.judges.unblock(bench.slug, fast)
+    assert bench.services.judges.block_flagged(bench.slug) == []
+    bench.check()

@@ -1,0 +1,62 @@
+"""The preset prompt: its structure, and how its answers are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from adjudge.collect.model_judge.prompts import PROMPTS, prompt_named
+from adjudge.collect.model_judge.question import Question, Reply
+from adjudge.errors import BadData, BadSetting, UnknownName
+
+GRADES = ("0", "1", "2", "3")
+UMBRELA = PROMPTS["umbrela"]
+
+
+def test_the_structure_of_umbrela_is_there() -> None:
+    question = Question(query="how tall is a {lamp}", title="Lamps", text="Two metres {high}.")
+    (message,) = UMBRELA.messages(question, "unused", GRADES)
+    text = message["content"]
+    assert message["role"] == "user"
+    places = [text.index(part) for part in (
+        "0 = ", "1 = ", "2 = ", "3 = ", "Query: how tall is a {lamp}",
+        "Passage: Lamps\nTwo metres {high}.", "intends", "(M)", "trustworthy", "(T)", "(O)",
+        "##final score: O",
+    )]  # fmt: skip
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("content", "reply"),
+    [
+        ("##final score: 2", Reply(label="2")),
+        ("M: 2, T: 3\n##final score: 3\n", Reply(label="3", reason="M: 2, T: 3")),
+        ("Reasons.\n**Final score:** 1", Reply(label="1", reason="Reasons.")),
+        ("##final score: 0\n##final score: 0", Reply(label="0")),
+    ],
+)
+def test_scores_that_are_read(content: str, reply: Reply) -> None:
+    assert UMBRELA.parse(content, GRADES) == reply
+
+
+@pytest.mark.parametrize(
+    "content", ["3", "", "##final score: 4", "##final score: 1\n##final score: 2", "score: 2",
+                "the final score: 3 would be too high"],
+)  # fmt: skip
+def test_scores_that_are_not(content: str) -> None:
+    with pytest.raises(BadData, match="final scores"):
+        UMBRELA.parse(content, GRADES)
+
+
+def test_labels_it_is_not_made_for() -> None:
+    with pytest.raises(BadSetting) as caught:
+        UMBRELA.check(("Good", "Bad"))
+    assert str(caught.value) == (
+        "--prompt = 'umbrela': wanted the labels 0, 1, 2, 3, not Good, Bad"
+    )
+    UMBRELA.check(("3", "2", "1", "0"))
+    PROMPTS["guidelines"].check(("Good", "Bad"))
+
+
+def test_a_prompt_that_does_not_exist() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'umbrela'"):
+        prompt_named("umbrella")

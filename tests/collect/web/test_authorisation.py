@@ -1,0 +1,340 @@
+"""Who may do what: every route, times every kind of holder, made from what the server serves.
+
+A new route is tried by itself. A new kind of path parameter or form field has to be given a value
+below, and a new kind of route its rule; until then the test fails.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+
+from adjudge.collect import web
+from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.web.app import API
+from sites import LABELS, PASSWORD, Browser, Site, served, small_project
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "collect" / "safety.md"
+REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))
+HERE = "/projects/{project}"
+HOLDERS = {
+    "owner": "a token of the requester whose project it is",
+    "admin": "a token of an admin",
+    "project token": "a requester's token that is bound to this project",
+    "judge": "a token to judge with in this project, whose ticket it is",
+    "other project's token": "a token of the same requester, bound to another project",
+    "other requester": "a token of another requester",
+    "other judge": "a token to judge with in another project",
+    "stranger": "no token",
+}
+YES, SCOPE, AWAY, NOBODY = "yes", "403", "404", "401"
+
+
+@dataclass
+class World:
+    """A server with two requesters, their projects, tokens and judges."""
+
+    site: Site
+    olga: RequesterServices
+    slug: str
+    tokens: dict[str, str]
+    ticket: str = ""
+    page: str = ""
+    browsers: dict[str, Browser] = field(default_factory=dict)
+
+    def call(self, holder: str, method: str, path: str, **given: Any) -> httpx.Response:
+        headers = (
+            {"Authorization": f"Bearer {self.tokens[holder]}"} if holder in self.tokens else {}
+        )
+        client = self.site.clients[0]
+        return client.request(method, path, headers=headers, **given)
+
+    def invite(self) -> str:
+        return self.olga.judges.invite(self.slug, ["somebody"])[0].invite
+
+    def parameters(self) -> dict[str, Callable[[], str]]:
+        """A value for each path parameter: what is there, and the owner's."""
+        return {
+            "project": lambda: self.slug,
+            "ticket": lambda: self.ticket,
+            "page": lambda: self.page,
+            "row": lambda: "1",
+            "judge": lambda: self.olga.judges.get_all(self.slug)[0].judge,
+            "invite": self.invite,
+            "contest": lambda: str(self.olga.gold.get_contests(self.slug, settled=None)[0].contest),
+            "model": lambda: "majority-vote",
+            "format": lambda: "answers",
+        }
+
+
+def contested(site: Site, slug: str) -> None:
+    """A judge who missed a gold, and disagrees."""
+    judge = site.browser().join(slug).train(slug)
+    page = judge.page
+    judge.answer(slug, wrong=True)
+    row = re.search(rf'action="[^"]*/pages/{page}/contest"(?:.|\n)*?name="row" value="(\d+)"',
+                    judge.text)  # fmt: skip
+    assert row, judge.words
+    judge.post(f"/j/{slug}/pages/{page}/contest", row=row[1], text="No.", expect=303)
+
+
+def log_in(site: Site, name: str) -> Browser:
+    browser = site.browser()
+    browser.get("/login")
+    browser.post("/login", name=name, password=PASSWORD)
+    browser.get("/projects")
+    return browser
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with served(tmp_path_factory.mktemp("holders"), login_attempts=1000) as site:
+        site.set_up()
+        acting = {}
+        for name in ("olga", "otto"):
+            site.services.accounts.add(name, PASSWORD)
+        for name in ("ada", "olga", "otto"):
+            acting[name] = site.services.acting_for(site.services.accounts.log_in(name, PASSWORD))
+        ada, olga, otto = acting["ada"], acting["olga"], acting["otto"]
+        policy = {"channels": ["open", "api"], "judgments_per_item": 50, "newcomers_per_minute": 0}
+        policy |= {"newcomers_per_hour": 0, "address_per_minute": 0, "address_per_hour": 0}
+        slug = olga.projects.create(small_project(name="Lamps", **policy)).slug
+        chairs = olga.projects.create(small_project(name="Chairs", **policy)).slug
+        tables = otto.projects.create(small_project(name="Tables", **policy)).slug
+        for services, one in ((olga, slug), (olga, chairs), (otto, tables)):
+            services.projects.set_state(one, "open")
+        tokens = {
+            "owner": olga.accounts.make_token("a", scope="requester"),
+            "admin": ada.accounts.make_token("b", scope="requester"),
+            "project token": olga.accounts.make_token("c", scope="requester", project=slug),
+            "judge": olga.accounts.make_token("d", scope="judge", project=slug),
+            "other project's token": olga.accounts.make_token(
+                "e", scope="requester", project=chairs
+            ),
+            "other requester": otto.accounts.make_token("f", scope="requester"),
+            "other judge": otto.accounts.make_token("g", scope="judge", project=tables),
+        }
+        contested(site, slug)
+        world = World(site, olga, slug, {name: made[1] for name, made in tokens.items()})
+        body = {"key": "k", "consent": True}
+        came = world.call("judge", "POST", f"{API}{HERE}/arrivals".format(project=slug), json=body)
+        world.ticket = came.json()["ticket"]
+        shown = world.call("judge", "POST", f"{API}/judges/{world.ticket}/page")
+        world.page = shown.json()["page"]["page"]
+        world.browsers = {
+            "owner": log_in(site, "olga"),
+            "other requester": log_in(site, "otto"),
+            "judge": site.browser().join(slug),
+            "stranger": site.browser(),
+        }
+        world.browsers["stranger"].get("/login")
+        yield world
+
+
+# -- requests, from the schema
+
+FIELDS = {"item": "g0", "label": LABELS[0], "accepted": [LABELS[0]], "labels": "Good,Bad"}
+FIELDS |= {"test": {"q0/d0": "Good"}, "model": "majority-vote"}
+
+
+def example(schema: dict[str, Any], whole: dict[str, Any]) -> Any:
+    """The least that a schema allows: what is required, and real values where they matter."""
+    if "$ref" in schema:
+        return example(whole["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]], whole)
+    if "anyOf" in schema:
+        return example(schema["anyOf"][0], whole)
+    if "enum" in schema or "const" in schema:
+        return schema.get("const", (schema.get("enum") or [None])[0])
+    kind = schema.get("type", "object")
+    if kind == "object":
+        parts = schema.get("properties", {})
+        return {
+            name: FIELDS[name] if name in FIELDS else example(parts[name], whole)
+            for name in schema.get("required", ())
+        }
+    if kind == "array":
+        return [example(schema["items"], whole)] * schema.get("minItems", 0)
+    if kind == "number":
+        return 0.9
+    return {"string": "x" * max(1, schema.get("minLength", 0)), "integer": 1, "boolean": True}[kind]
+
+
+def sent(operation: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """The body of a request, as httpx takes it."""
+    content = operation.get("requestBody", {}).get("content", {})
+    if "multipart/form-data" in content:
+        return {"files": {"files": ("items.csv", b"item,query,title\nnew,q,t\n")}}
+    if not content:
+        return {}
+    return {"json": example(content["application/json"]["schema"], whole)}
+
+
+def rule(method: str, path: str, tag: str) -> dict[str, str]:
+    """Who may, by the words of the documentation and not by the code."""
+    if "{ticket}" in path:
+        return {name: YES if name == "judge" else AWAY for name in HOLDERS} | {"stranger": NOBODY}
+    if "{project}" in path:
+        hers = {"owner": YES, "admin": YES, "project token": YES}
+        hers |= {"judge": YES if tag == "judging" else SCOPE, "stranger": NOBODY}
+        return {name: hers.get(name, AWAY) for name in HOLDERS}
+    assert path == f"{API}/projects", f"say who may {method} {path}"
+    bound = YES if method == "get" else SCOPE
+    return {
+        **dict.fromkeys(HOLDERS, YES),
+        "project token": bound,
+        "other project's token": bound,
+        "judge": SCOPE,
+        "other judge": SCOPE,
+        "stranger": NOBODY,
+    }
+
+
+def told(response: httpx.Response) -> str:
+    """How an answer counts: past the door, whatever it was then told, or not."""
+    status = response.status_code
+    assert status < 500, response.text
+    if status in (401, 403, 404):
+        wanted = {401: "token-missing", 403: "token-scope", 404: "not-found"}
+        assert response.json()["error"]["code"] == wanted[status], response.text
+        return str(status)
+    return YES
+
+
+def matrix(world: World) -> dict[tuple[str, str], dict[str, str]]:
+    """What each holder is answered at each operation of the schema that is served."""
+    schema = world.site.clients[0].get(f"{API}/openapi.json").json()
+    known = world.parameters()
+    found = {}
+    for path, operations in schema["paths"].items():
+        for method, operation in operations.items():
+            answers = {}
+            for holder in HOLDERS:
+                names = re.findall(r"\{(\w+)\}", path)
+                assert set(names) <= set(known), f"give {path} its parameters"
+                at = path.format(**{name: known[name]() for name in names})
+                answers[holder] = told(world.call(holder, method, at, **sent(operation, schema)))
+            found[method, path] = answers
+            assert answers == rule(method, path, operation["tags"][0]), (method, path, answers)
+    return found
+
+
+def table(found: dict[tuple[str, str], dict[str, str]]) -> str:
+    """The matrix as the page has it."""
+    lines = [f"| route | {' | '.join(HOLDERS)} |", "| --- |" + " --- |" * len(HOLDERS)]
+    for (method, path), answers in found.items():
+        cells = " | ".join(answers[name] for name in HOLDERS)
+        lines.append(f"| `{method.upper()} {path.removeprefix(API)}` | {cells} |")
+    return "\n".join(lines)
+
+
+def test_what_is_not_hers_is_not_there_on_every_route(world: World) -> None:
+    made = f"<!-- who may -->\n\n{table(matrix(world))}\n\n<!-- end -->"
+    page = PAGE.read_text("utf-8")
+    before = re.search(r"<!-- who may -->.*?<!-- end -->", page, re.DOTALL)
+    assert before, "the page has no place for the table"
+    if REFRESH:
+        PAGE.write_text(page.replace(before[0], made), "utf-8")
+    else:
+        assert before[0] == made, "run this test once with ADJUDGE_REFRESH=1"
+    for name, meaning in HOLDERS.items():
+        assert f"**{name}**: {meaning}" in page
+
+
+def test_nothing_was_changed_by_those_who_may_not(world: World) -> None:
+    """No judge came by a token that was not for the project."""
+    before = len(world.olga.judges.get_all(world.slug))
+    arrivals = f"{API}/projects/{world.slug}/arrivals"
+    for holder in ("other requester", "other project's token", "other judge", "stranger"):
+        for kind in ("model", "person"):
+            body = {"key": f"made up by {holder}", "kind": kind, "consent": True}
+            assert world.call(holder, "POST", arrivals, json=body).status_code in (401, 404)
+    assert len(world.olga.judges.get_all(world.slug)) == before
+
+
+def test_a_draft_is_its_requesters_alone(world: World) -> None:
+    draft = world.olga.projects.create(small_project(name="Not yet")).slug
+    path = f"{API}/projects/{draft}/guidelines"
+    assert world.call("owner", "GET", path).status_code == 200
+    assert world.call("other requester", "GET", path).status_code == 404
+    stranger = world.site.browser()
+    stranger.get(f"/j/{draft}")
+    assert "takes no new judges at the moment" in stranger.words
+    assert "Say Good of a good lamp" not in stranger.words
+    stranger.get(f"/j/{draft}/guidelines", expect=404)
+
+
+# -- pages, by the session of a browser
+
+FORM = {
+    "state": "open",
+    "item": "g0",
+    "role": "both",
+    "upheld": "yes",
+    "notes": "somebody",
+    "panel": "prolific",
+    "model": "majority-vote",
+    "accepted": "Good",
+    "accuracy": "0.9",
+    "preset": "training-mixes",
+    "seed": "0",
+    "training": "2",
+    "name": "no such name",
+    "arms": "",
+    "guidelines": "Read.",
+    "reason": "because",
+    "do": "check",
+    "days": "3",
+}
+
+
+def pages() -> list[tuple[str, str]]:
+    """Every page of a project, in whatever module of the web layer it stands."""
+    modules = [import_module(f"{web.__name__}.{part.name}") for part in iter_modules(web.__path__)]
+    found = [
+        (method, route.path)
+        for module in modules
+        if hasattr(module, "router")
+        for route in module.router.routes
+        if isinstance(route, APIRoute) and not route.include_in_schema
+        for method in sorted(route.methods)
+        if route.path.startswith(HERE)
+    ]
+    assert len(found) > 30
+    return found
+
+
+@pytest.mark.parametrize(("method", "path"), pages())
+def test_a_page_of_hers_is_not_there_for_others(world: World, method: str, path: str) -> None:
+    known = world.parameters()
+    names = re.findall(r"\{(\w+)(?::\w+)?\}", path)
+    assert set(names) <= set(known), f"give {path} its parameters"
+    for holder, browser in world.browsers.items():
+        at = re.sub(r"\{(\w+)(?::\w+)?\}", lambda found: known[found[1]](), path)
+        if method == "GET":
+            response = browser.client.get(at, params={"item": "g0"})
+        else:
+            files = {"files": ("items.csv", b"item,query,title\nnew,q,t\n")}
+            response = browser.client.post(
+                at,
+                data={"proof": browser.proof, **FORM},
+                files=files if at.endswith("/upload") else None,
+            )
+        status = response.status_code
+        assert status < 500, response.text
+        if holder == "owner":
+            assert status not in (401, 403, 404), (at, response.text[-2000:])
+            assert "/login" not in response.headers.get("location", "")
+        elif holder == "other requester":
+            assert status == 404, (at, status, response.text[-500:])
+        else:
+            assert (status, response.headers["location"].partition("?")[0]) == (303, "/login"), at
