@@ -166,7 +166,7 @@ def test_too_many_judgments_leave_out_the_fullest_items(monkeypatch: pytest.Monk
     given_ = crowd_of(0, per_item=(2, 6))
     size = given_.counts_per_item
     few = int((size * (size - 1) // 2)[size < 6].sum())
-    monkeypatch.setattr(collusion, "MOST_COMPARED", few)
+    monkeypatch.setattr(collusion, "_MOST_COMPARED", few)
     table, notes = pairs_of(EM.fit(given_))
     assert len(table) == 0
     assert notes[0] == (

@@ -14,7 +14,7 @@ from adjudge.evaluation.heldout import (
     held_out_score,
     judgment_folds,
     label_shares_score,
-    predicted,
+    predict_held_out,
 )
 from adjudge.simulation import Crowd, Population
 from strategies import judgments as any_judgments
@@ -36,11 +36,11 @@ def test_the_judgments_of_an_item_are_spread_evenly(made: Judgments, folds: int,
 def test_a_prediction_by_hand() -> None:
     consensus = HybridConfusion(method="em").fit(MADE.judgments)
     items, judges = np.array([0, 7], np.int32), np.array([3, 5], np.int32)
-    found = predicted(consensus, items, judges, np.array([1, 0], np.int8))
+    found = predict_held_out(consensus, items, judges, np.array([1, 0], np.int8))
     for at, (item, judge, label) in enumerate([(0, 3, 1), (7, 5, 0)]):
         q, theta = consensus.posterior[item], consensus.confusion[judge]
         assert found[at] == pytest.approx(q[0] * theta[0, label] + q[1] * theta[1, label])
-    both = predicted(consensus, items, judges, np.array([0, 1], np.int8))
+    both = predict_held_out(consensus, items, judges, np.array([0, 1], np.int8))
     assert found + both == pytest.approx([1, 1])
 
 
@@ -48,7 +48,7 @@ def test_judges_may_share_one_confusion() -> None:
     consensus = SingleConfusion().fit(MADE.judgments)
     assert len(consensus.confusion) == 1
     zeros = np.zeros(1, np.int8)
-    found = predicted(consensus, np.array([0], np.int32), np.array([9], np.int32), zeros)
+    found = predict_held_out(consensus, np.array([0], np.int32), np.array([9], np.int32), zeros)
     assert found[0] == pytest.approx(consensus.posterior[0] @ consensus.confusion[0, :, 0])
 
 

@@ -165,6 +165,6 @@ def test_reasons() -> None:
 
 
 def test_too_many_pairs_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge_pairs, "MOST_PAIRS", 49)
+    monkeypatch.setattr(judge_pairs, "_MOST_PAIRS", 49)
     found = mean_cohen_kappa(two_judges(TEXTBOOK))
     assert found.score.reason == ("50 pairs of judgments are more than the 49 that are compared")

@@ -10,7 +10,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
-from adjudge.evaluation.labelled import labelled
+from adjudge.evaluation.labelled import read_labels
 from adjudge.models.majority_vote import MajorityVote
 
 GRADES = Scale.parse("0<1<2")
@@ -19,20 +19,20 @@ NONE = Gold.of({})
 
 def test_numbers_and_texts_are_one() -> None:
     for values in (["0", "2", ""], [0, 2, None], [0.0, 2.0, None]):
-        found = labelled(pa.table({"item": ["a", "b", "c"], "label": values}), GRADES, NONE)
+        found = read_labels(pa.table({"item": ["a", "b", "c"], "label": values}), GRADES, NONE)
         assert found.choice.tolist() == [0, 2, -1]
         assert found.posterior is None
 
 
 def test_items_by_topic_and_document() -> None:
     table = pa.table({"topic": [20, 20], "document": ["x", "y"], "label": ["0", "1"]})
-    assert labelled(table, GRADES, NONE).items.to_pylist() == ["20/x", "20/y"]
-    assert labelled(table.drop_columns("topic"), GRADES, NONE).items.to_pylist() == ["x", "y"]
+    assert read_labels(table, GRADES, NONE).items.to_pylist() == ["20/x", "20/y"]
+    assert read_labels(table.drop_columns("topic"), GRADES, NONE).items.to_pylist() == ["x", "y"]
 
 
 def test_probabilities_go_to_their_truth_whatever_the_order_of_columns() -> None:
     table = pa.table({"item": ["a"], "label": ["2"], "p_2": ["0.7"], "p_0": ["0.3"]})
-    found = labelled(table, GRADES, NONE)
+    found = read_labels(table, GRADES, NONE)
     assert found.posterior is not None
     assert found.posterior.tolist() == [[0.3, 0.0, 0.7]]
 
@@ -46,23 +46,23 @@ def test_judgments_and_fallback_are_read() -> None:
             "fallback": ["False", "true"],
         }
     )
-    found = labelled(table, GRADES, NONE)
+    found = read_labels(table, GRADES, NONE)
     assert found.judged is not None
     assert found.judged.tolist() == [False, True]
     assert found.fallback is not None
     assert found.fallback.tolist() == [False, True]
     as_flags = table.set_column(3, "fallback", pa.array([False, True]))
-    again = labelled(as_flags, GRADES, NONE).fallback
+    again = read_labels(as_flags, GRADES, NONE).fallback
     assert again is not None
     assert again.tolist() == [False, True]
 
 
 def test_the_scale_is_inferred_from_labels_columns_and_gold() -> None:
     table = pa.table({"item": ["a"], "label": ["1"], "p_0": [0.2], "p_1": [0.8]})
-    found = labelled(table, None, Gold.of({"a": 3}))
+    found = read_labels(table, None, Gold.of({"a": 3}))
     assert str(found.scale) == "0 < 1 < 3"
     assert found.scale.relevant == ("1", "3")
-    plain = labelled(pa.table({"item": ["a", "b"], "label": ["2", ""]}), None, Gold.of({"a": 0}))
+    plain = read_labels(pa.table({"item": ["a", "b"], "label": ["2", ""]}), None, Gold.of({"a": 0}))
     assert str(plain.scale) == "0 < 2"
 
 
@@ -70,11 +70,11 @@ def test_a_consensus_on_another_scale() -> None:
     table = pa.table({"item": ["a", "a", "b"], "judge": ["j", "k", "j"], "label": [1, 2, 0]})
     judgments = Judgments.from_table(table, scale=GRADES)
     consensus = MajorityVote(ties="lower").fit(judgments)
-    found = labelled(consensus, GRADES.with_binary_truth(), NONE)
+    found = read_labels(consensus, GRADES.with_binary_truth(), NONE)
     assert found.choice.tolist() == [1, 0]
     assert found.posterior == pytest.approx(np.array([[0, 1], [1, 0]]))
     with pytest.raises(BadData) as error:
-        labelled(consensus, Scale.parse("0<1"), NONE)
+        read_labels(consensus, Scale.parse("0<1"), NONE)
     assert str(error.value) == (
         "the consensus: it gives a probability to '2', which is not on the scale 0 < 1"
     )
@@ -129,10 +129,10 @@ def test_a_consensus_on_another_scale() -> None:
 )
 def test_bad_tables(columns: dict[str, Any], message: str) -> None:
     with pytest.raises(BadData) as error:
-        labelled(pa.table(columns), GRADES, NONE, source="out.csv")
+        read_labels(pa.table(columns), GRADES, NONE, source="out.csv")
     assert str(error.value) == message
 
 
 def test_a_row_without_a_label_needs_no_probabilities() -> None:
     table = pa.table({"item": ["a"], "label": [""], "p_0": [""], "p_1": [""]})
-    assert labelled(table, GRADES, NONE).choice.tolist() == [-1]
+    assert read_labels(table, GRADES, NONE).choice.tolist() == [-1]

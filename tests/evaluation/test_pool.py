@@ -153,5 +153,5 @@ def test_a_way_that_does_not_exist() -> None:
     with pytest.raises(BadSetting) as raised:
         pooled(ONE, unjudged="ignored")  # type: ignore[arg-type]
     assert str(raised.value) == (
-        "unjudged = 'ignored': wanted one of not-relevant, condensed, prevalence"
+        "unjudged = 'ignored': wanted one of not-relevant, condensed, prevalence, filled"
     )

@@ -89,7 +89,7 @@ def test_the_distribution_is_that_of_all_sixteen_truths() -> None:
 
 def test_values_under_the_labels_are_those_of_ir_measures_for_their_qrels() -> None:
     consensus = DawidSkene().fit(MADE.judgments)
-    names = ["nDCG@10", "AP", "P@5", "Bpref"]
+    names = ["nDCG@10", "AP", "P@5", "infAP"]
     ranking = rank_systems(consensus, three_systems(), names, draws=4)
     labels = consensus.labels.to_pylist()
     qrels: dict[str, dict[str, int]] = {}
@@ -130,7 +130,7 @@ def test_tables_are_sorted_from_best_to_worst() -> None:
     ranking = rank_systems(consensus, three_systems(), ["AP", "P@5"], draws=100, level=0.8)
     table = ranking.systems
     assert table.column_names == [
-        *("measure", "system", "value", "low", "high", "sd", "p_best", "by_label")
+        *("measure", "system", "value", "low", "high", "sd", "p_best", "by_label", "judged")
     ]
     assert table["measure"].to_pylist() == ["AP"] * 3 + ["P@5"] * 3
     for measure in ("AP", "P@5"):
@@ -186,7 +186,7 @@ def test_one_system_has_an_interval_and_no_pair() -> None:
 def test_what_is_said() -> None:
     runs = [run_of("abcd", "first"), run_of("cbau", "second")]
     ranking = rank_systems(
-        known([0.9, 0.4, 0.7, 0.2]), runs, ["AP", "Bpref"], draws=150, unjudged="condensed"
+        known([0.9, 0.4, 0.7, 0.2]), runs, ["AP", "infAP"], draws=150, unjudged="condensed"
     )
     assert ranking.notes[:-1] == (
         "second.run: 1 of 4 documents are not judged, taken out of the runs (condensed lists) "
@@ -194,10 +194,10 @@ def test_what_is_said() -> None:
         "intervals are about the judges' noise on this topic; other topics would add to it",
         "given takes what it found of its judges for certain, so intervals are too narrow; "
         "a sampled model knows better",
-        "Bpref: 100 draws, since ir-measures takes them singly",
+        "infAP: 100 draws, since ir-measures takes them singly",
     )
     assert ranking.notes[-1].startswith("doubt about the ranking by AP: ")
-    assert len(ranking.values["Bpref"]) == 100
+    assert len(ranking.values["infAP"]) == 100
     assert len(ranking.values["AP"]) == 150
     assert isinstance(ranking, Ranking)
 

@@ -11,7 +11,7 @@ from adjudge.data.formats import read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.gain import gain_by, gain_of
-from adjudge.evaluation.replay import replay_table, replays
+from adjudge.evaluation.replay import replays
 from adjudge.evaluation.stopping import Stopping
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.simulation import Crowd, Population
@@ -62,7 +62,6 @@ def test_it_never_asks_for_more_than_there_is_or_the_budget_allows() -> None:
         )
         assert one.fixed_judgments == held
         assert one.adaptive_judgments <= max(budget * held, 200)
-    assert replay_table([one]).num_rows == 1
 
 
 def test_bad_input() -> None:

@@ -203,8 +203,8 @@ def test_log_loss_is_clipped_and_says_so() -> None:
     truth = np.array([0, 0, 0])
     wanted = (-math.log(0.01) - math.log(0.99) + math.log(2)) / 3
     assert scores.log_loss(truth, posterior, clip=0.01) == pytest.approx(wanted)
-    assert scores.clipped(truth, posterior, clip=0.01) == 1
-    assert scores.clipped(truth, posterior, clip=0.6) == 2
+    assert scores.count_clipped(truth, posterior, clip=0.01) == 1
+    assert scores.count_clipped(truth, posterior, clip=0.6) == 2
 
 
 def test_brier_of_two_truths_is_twice_the_squared_error() -> None:

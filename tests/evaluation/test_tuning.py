@@ -10,8 +10,8 @@ import pytest
 from adjudge import BadData, BadSetting, Gold, Judgments, Scale
 from adjudge.data.formats import read
 from adjudge.data.names import look_up
-from adjudge.evaluation.tuning import ALPHAS, GAMMAS, Tuner, tune_accuracy, tune_zscore
-from adjudge.models.weighting import Feature, Product, ZScore, parse_weight
+from adjudge.evaluation.tuning import ALPHAS, GAMMAS, Tuner
+from adjudge.models.weighting import AccuracyFilter, Feature, Product, ZScore, parse_weight
 from adjudge.simulation import Crowd, Population
 
 BINARY = "binary-accuracy-gold"
@@ -21,6 +21,10 @@ BINARY = "binary-accuracy-gold"
 def crowd():
     population = Population.parse("skilled(9,1):15,spammer:15")
     return Crowd(items=600, population=population, gold=0.5, per_item=5).make(seed=4)
+
+
+def by_accuracy(alpha: float) -> AccuracyFilter:
+    return AccuracyFilter(alpha=alpha)
 
 
 def test_the_sweeps_are_those_of_the_papers() -> None:
@@ -37,7 +41,8 @@ def test_a_tuned_filter_beats_no_filter(crowd) -> None:
     assert set(tuned.thresholds) <= set(GAMMAS)
     assert plain.thresholds == ()
     assert min(tuned.dropped) > 0
-    accuracy = tune_accuracy(crowd.judgments, crowd.gold, Feature(BINARY), seed=1)
+    flipped = Tuner(crowd.judgments, crowd.gold, seed=1, flip=True)
+    accuracy = flipped.tune(by_accuracy, ALPHAS, Feature(BINARY), measure="binary", gentler="lower")
     assert accuracy.mean > plain.mean + 0.03
     assert tuned.sd >= 0
 
@@ -48,8 +53,12 @@ def test_equal_thresholds_yield_to_the_gentler() -> None:
     item, judge, label = zip(*rows, strict=True)
     table = Judgments.from_table({"item": item, "judge": judge, "label": label})
     gold = Gold.of({f"i{n}": n % 2 for n in range(40)})
-    assert set(tune_zscore(table, gold, (BINARY,), measure="binary").thresholds) == {4.0}
-    assert set(tune_accuracy(table, gold).thresholds) == {0.60}
+    tuner = Tuner(table, gold)
+    by_score = tuner.tune(lambda g: ZScore(BINARY, gamma=g), GAMMAS, measure="binary")
+    assert set(by_score.thresholds) == {4.0}
+    flipped = Tuner(table, gold, flip=True)
+    tuned = flipped.tune(by_accuracy, ALPHAS, measure="binary", gentler="lower")
+    assert set(tuned.thresholds) == {0.60}
 
 
 def test_the_test_fold_never_tunes(crowd) -> None:

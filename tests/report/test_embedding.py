@@ -8,13 +8,13 @@ import pytest
 
 from adjudge import HybridConfusion, Judgments
 from adjudge.report import Results, embedding, gather
-from adjudge.report.embedding import embedded
+from adjudge.report.embedding import embed_results
 from adjudge.report.packing import SHARES, packed, unpacked
 from adjudge.report.plots.rates import ADVICE
 
 
 def test_the_page_holds_what_was_found(sampled: Results) -> None:
-    texts, arrays = unpacked(packed(*embedded(sampled)))
+    texts, arrays = unpacked(packed(*embed_results(sampled)))
     consensus, judgments = sampled.consensus, sampled.consensus.judgments
     np.testing.assert_array_equal(arrays["choice"], consensus.choice)
     np.testing.assert_allclose(
@@ -43,7 +43,7 @@ def test_of_too_many_items_the_most_doubtful_are_kept(
     sampled: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding, "MOST_ITEMS", 10)
-    texts, arrays = embedded(sampled)
+    texts, arrays = embed_results(sampled)
     entropy = sampled.consensus.entropy
     assert texts["itemsInAll"] == len(entropy)
     assert len(arrays["choice"]) == 10
@@ -60,8 +60,8 @@ def test_of_too_many_items_the_most_doubtful_are_kept(
 def test_of_too_many_judgments_only_the_votes_are_kept(
     sampled: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "MOST_JUDGMENTS", 10)
-    texts, arrays = embedded(sampled)
+    monkeypatch.setattr(embedding, "_MOST_JUDGMENTS", 10)
+    texts, arrays = embed_results(sampled)
     assert texts["hasJudgments"] is False
     assert "judge" not in arrays
     np.testing.assert_array_equal(arrays["votes"], sampled.diagnosis.votes.reshape(-1))
@@ -74,7 +74,7 @@ def test_times_make_histories() -> None:
         for judge in ("ann", "bob", "cy")
     ]
     consensus = HybridConfusion(method="em").fit(Judgments.from_table(pa.Table.from_pylist(rows)))
-    _, arrays = embedded(gather(consensus))
+    _, arrays = embed_results(gather(consensus))
     assert set(arrays["historyJudge"].tolist()) == {0, 1, 2}
     assert arrays["historyCount"].sum() == 120
     assert arrays["history_begin"].min() == 1_700_000_000
@@ -94,5 +94,5 @@ def test_fields_are_kept_while_there_is_room(
     )
     with_fields = replace(sampled.consensus, judgments=replace(judgments, fields=fields))
     monkeypatch.setattr(embedding, "_FIELDS", judgments.item_count * 50)
-    texts, _ = embedded(replace(sampled, consensus=with_fields))
+    texts, _ = embed_results(replace(sampled, consensus=with_fields))
     assert list(texts["fields"]) == ["query"]

@@ -11,8 +11,8 @@ from adjudge.report.theme import (
     THEMES,
     Theme,
     css_variables,
-    recoloured,
-    theme_named,
+    find_theme,
+    recolour,
     themed_svg,
 )
 
@@ -52,12 +52,12 @@ def test_a_chart_turns_dark_but_its_data_do_not() -> None:
         "data": {"values": [{"judge": LIGHT.blue}]},
         "datasets": {"a": [{"judge": LIGHT.blue}]},
     }
-    dark = recoloured(spec, DARK)
+    dark = recolour(spec, DARK)
     assert dark["mark"]["color"] == DARK.blue
     assert dark["layer"][0]["mark"]["fill"] == DARK.ink
     assert dark["data"] == spec["data"]
     assert dark["datasets"] == spec["datasets"]
-    assert recoloured(spec, LIGHT) is spec
+    assert recolour(spec, LIGHT) is spec
 
 
 def test_a_drawing_gets_variables_and_fewer_digits_and_keeps_its_words() -> None:
@@ -80,4 +80,4 @@ def test_every_colour_is_a_variable() -> None:
 
 def test_a_theme_that_is_not() -> None:
     with pytest.raises(UnknownName, match="there is no theme 'drak'; did you mean 'dark'"):
-        theme_named("drak")
+        find_theme("drak")

@@ -13,9 +13,9 @@ from adjudge.report.health import health
 from adjudge.report.words import (
     certainty,
     findings,
+    join_names,
     judges_found,
     labels_found,
-    listed,
     missing,
     model_fits,
     next_judgments,
@@ -45,10 +45,10 @@ def test_shares_in_words(share: float, said: str) -> None:
 
 
 def test_lists_in_words() -> None:
-    assert listed([]) == ""
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"]) == "a, b and c"
-    assert listed(["a", "b"], 1_002) == "a, b and 1,000 more"
+    assert join_names([]) == ""
+    assert join_names(["a"]) == "a"
+    assert join_names(["a", "b", "c"]) == "a, b and c"
+    assert join_names(["a", "b"], 1_002) == "a, b and 1,000 more"
 
 
 def test_which_labels(voted: Results) -> None:

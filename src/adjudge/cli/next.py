@@ -1,22 +1,64 @@
-"""adjudge next: the items that one more judgment would tell most about, and who should give it."""
+"""adjudge next: the items that one more judgment would tell most about, and who should give it.
+
+With ``--for``, the items that people should label for an estimate, drawn with known chances.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, name, progress, say
+from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
+    from adjudge.cli.reading import Input
     from adjudge.data.consensus import Consensus
+    from adjudge.data.gold import Gold
     from adjudge.evaluation.diagnosis import Diagnosis
     from adjudge.models.model import Model
 
 NAME = "next"
+LIST_OPTIONS = ("--run",)
 EXAMPLES = (
     "adjudge next judgments.csv --top 50 -o to-judge.csv",
     "adjudge next judgments.csv --gold gold.csv --suggest 1",
+    "adjudge next j.csv --for estimate --target share:2,3 --budget 200 -o l.csv",
+    "adjudge next j.csv --for A-B --run a.run b.run --budget 200 -o l.csv",
 )
+_PURPOSES = ("estimate", "nDCG", "A-B")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Purpose:
+    """What people's labels are to be for."""
+
+    purpose: Annotated[
+        str | None,
+        o.option(
+            "--for",
+            metavar="WHAT",
+            help="Draw items for people to label, with known chances: for an estimate, for the "
+            "nDCG of a run, or for A-B, the difference of two.",
+        ),
+    ] = None
+    aim: Annotated[
+        str | None,
+        o.option(
+            "--target",
+            metavar="NAME",
+            help="With --for: the target as 'adjudge estimate' has it (mean-grade, nDCG@10).",
+        ),
+    ] = None
+    system: Annotated[
+        list[Path] | None,
+        o.option("--run", metavar="FILE...", help="With --for: a run, or two."),
+    ] = None
+    asked: Annotated[
+        int, o.option("--budget", metavar="N", min=2, help="With --for: items to draw.")
+    ] = 100
 
 
 def run(
@@ -31,6 +73,7 @@ def run(
     suggest: Annotated[
         int, o.option("--suggest", metavar="N", min=0, help="Judges to suggest for each.")
     ] = 3,
+    purpose: _Purpose,
     fitting: o.Fitting,
     labelling: o.TruthLabelling,
     reading: o.Reading,
@@ -42,23 +85,33 @@ def run(
     tell about the truth, less where judges err together and many have judged. For each, the judges
     are named who have not judged it and would tell most; with the model pmf, those who would agree
     most with the truth. Judges to be dropped, or with too little to go by, are not suggested.
+
+    With --for, items are drawn for people to label instead, more often where the truth is in doubt
+    and matters to the target; the file has the chance of each. Fill in its column gold, and give it
+    to 'adjudge estimate --gold': the interval stays valid. Earlier gold stands in the file too.
     """
     from adjudge.cli.fitting import built, fitted, summary
-    from adjudge.cli.judges import diagnosed
+    from adjudge.cli.judges import diagnose_fit
     from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
 
     be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(judgments, gold))
+    check_places({"--output": output}, inputs=(judgments, gold, *(purpose.system or ())))
     check_printing(printing, output)
+    _check_purpose(purpose)
     model = built(fitting)
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given
     if known is None and use_gold:
         known = read.beside
+    if purpose.purpose is not None:
+        table = _drawn_items(model, read, known, purpose, fitting, reading)
+        about = {"budget": purpose.asked, "for": purpose.purpose, **read.omissions}
+        deliver(table, "items", output, printing, about=about, show=lambda: _shown_draw(table))
+        return
     consensus = fitted(model, read.judgments, known, fitting)
-    found = diagnosed(consensus, None, pairs=False)
-    table = next_items(model, consensus, found, top or len(found.items), suggest)
+    found = diagnose_fit(consensus, None, pairs=False)
+    table = _next_items(model, consensus, found, top or len(found.items), suggest)
     deliver(
         table,
         "items",
@@ -69,7 +122,67 @@ def run(
     )
 
 
-def next_items(
+def _check_purpose(purpose: _Purpose) -> None:
+    """Refuse a purpose that there is none of, or of what belongs to one without it."""
+    if purpose.purpose is None:
+        for flag, value in (("--target", purpose.aim), ("--run", purpose.system)):
+            if value:
+                raise BadSetting(flag, str(value), "--for estimate, nDCG or A-B beside it")
+        return
+    if purpose.purpose not in _PURPOSES:
+        raise BadSetting("--for", purpose.purpose, f"one of {', '.join(_PURPOSES)}")
+    wanted = {"estimate": None, "nDCG": 1, "A-B": 2}[purpose.purpose]
+    runs = len(purpose.system or ())
+    if wanted is not None and runs != wanted:
+        raise BadSetting("--run", runs or None, f"{wanted} with --for {purpose.purpose}")
+
+
+def _drawn_items(
+    model: Model,
+    read: Input,
+    gold: Gold | None,
+    purpose: _Purpose,
+    fitting: o.Fitting,
+    reading: o.Reading,
+) -> Any:
+    """The items that people should label for a target, with their chances."""
+    from adjudge.cli.fitting import fitted
+    from adjudge.cli.rank import read_run
+    from adjudge.evaluation.estimation.choosing import choose_items
+    from adjudge.evaluation.estimation.crossfit import CrossFit
+    from adjudge.evaluation.estimation.estimate import Plan
+
+    aim = purpose.aim or ("nDCG@10" if purpose.system else "mean-grade")
+    runs = [read_run(path, reading) for path in purpose.system or ()]
+    consensus = fitted(model, read.judgments, None, fitting)
+    with progress("choosing items"):
+        return choose_items(
+            CrossFit.of(consensus),
+            aim,
+            purpose.asked,
+            gold=gold,
+            runs=runs,
+            plan=Plan(seed=fitting.seed),
+        )
+
+
+def _shown_draw(table: Any) -> Any:
+    """Drawn items for people."""
+    rows = [row for row in table.to_pylist() if row["gold"] is None]
+    cells = [
+        [
+            name(row["item"]),
+            name(row["believed"]),
+            f"{row['probability']:.2f}",
+            f"{row['sampling_probability']:.3f}",
+        ]
+        for row in rows
+    ]
+    heads = [("item", "left"), ("believed", "left"), ("p", "right"), ("chance", "right")]
+    return grid("Items to label (chance to be drawn)", heads, cells)
+
+
+def _next_items(
     model: Model, consensus: Consensus, found: Diagnosis, count: int, judges: int
 ) -> Any:
     """The items of most gain, most first, each with the judges suggested for it."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adjudge.evaluation.ranking import Ranking
 
 NAME = "rank"
-SEVERAL = ("--runs", "--measures")
+LIST_OPTIONS = ("--runs", "--measures")
 EXAMPLES = (
     "adjudge rank --judgments j.csv --runs a.run b.run --measures nDCG@10 AP",
     "adjudge rank --judgments j.csv --runs *.run --unjudged condensed -o s.csv",
@@ -27,7 +27,7 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranks:
+class _Ranks:
     """How a person wants systems ranked."""
 
     measures: Annotated[
@@ -43,8 +43,8 @@ class Ranks:
         o.option(
             "--unjudged",
             metavar="WAY",
-            help="Documents nobody judged: not-relevant, condensed (taken out), or prevalence (as "
-            "relevant as their topic).",
+            help="Documents nobody judged: not-relevant, condensed (taken out), prevalence (as "
+            "relevant as their topic), or filled (as judged ones of their topic in such places).",
         ),
     ] = "not-relevant"
     over: Annotated[
@@ -79,7 +79,7 @@ def run(
     run_files: Annotated[
         list[Path], o.option("--runs", metavar="FILE...", help="TREC runs, one a system.")
     ],
-    ranks: Ranks,
+    ranks: _Ranks,
     gold: o.GoldFile = None,
     use_gold: o.UseGold = False,
     output: o.Output = None,
@@ -109,7 +109,7 @@ def run(
     check_places(places, inputs=(judgments, gold, *run_files))
     check_printing(printing, output)
     _check(ranks)
-    systems = [_read(path, reading) for path in run_files]
+    systems = [read_run(path, reading) for path in run_files]
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given if read.given is not None or not use_gold else read.beside
     ranking, said = _ranked(read, known, systems, ranks, fitting)
@@ -121,8 +121,8 @@ def run(
     _deliver(ranking, tables, said, output, printing)
 
 
-def _check(ranks: Ranks) -> None:
-    """Complain of what cannot be done before anything is read."""
+def _check(ranks: _Ranks) -> None:
+    """Refuse what cannot be done before anything is read."""
     from adjudge.evaluation.pool import check_unjudged
     from adjudge.evaluation.ranking import check_ranking
 
@@ -131,7 +131,7 @@ def _check(ranks: Ranks) -> None:
 
 
 def _ranked(
-    read: Input, known: Gold | None, systems: list[Run], ranks: Ranks, fitting: o.Fitting
+    read: Input, known: Gold | None, systems: list[Run], ranks: _Ranks, fitting: o.Fitting
 ) -> tuple[Ranking, dict[str, Any]]:
     """The ranking, and the run as data; what is to be said about both is said."""
     from adjudge.cli.fitting import built, fitted, summary
@@ -163,14 +163,14 @@ def _ranked(
 
 
 def _check_runs(judgments: Judgments, runs: list[Run]) -> None:
-    """Complain of runs that judgments without gold say nothing about."""
+    """Refuse runs that judgments without gold say nothing about."""
     from adjudge.evaluation.pool import pool_of
     from adjudge.evaluation.truths import is_judged
 
     pool_of(judgments, is_judged(judgments, None), runs)
 
 
-def _read(path: Path, reading: o.Reading) -> Run:
+def read_run(path: Path, reading: o.Reading) -> Run:
     """A run from its file; what was left out of it is told."""
     from adjudge.cli.reading import read_content
     from adjudge.data.runs import Run
@@ -224,7 +224,7 @@ def _shown(ranking: Ranking, tables: dict[str, Any]) -> list[Any]:
     for measure in ranking.values:
         rows = [row for row in _rows(tables["systems"]) if row["measure"] == measure]
         heads = [(measure, "left"), ("value", "right"), (f"{ranking.level:.0%} interval", "right")]
-        heads += [("is best", "right"), ("by labels", "right")]
+        heads += [("is best", "right"), ("by labels", "right"), ("judged", "right")]
         cells = [
             [
                 name(row["system"]),
@@ -232,6 +232,7 @@ def _shown(ranking: Ranking, tables: dict[str, Any]) -> list[Any]:
                 f"{row['low']:.3f} to {row['high']:.3f}",
                 f"{row['p_best']:.1%}",
                 number(row["by_label"], 4),
+                f"{row['judged']:.0%}",
             ]
             for row in rows
         ]

@@ -13,28 +13,28 @@ from adjudge.errors import BadSetting
 from adjudge.evaluation.skill import Skill
 
 # With fewer judgments even a judge who is always right cannot be told from chance on two truths.
-LEAST = 10
+_LEAST = 10
 # Of two judges of skill 0.1, one label more in 20 is right than by chance: not worth its price.
-USEFUL = 0.1
+_USEFUL = 0.1
 # To drop a judge who is worth keeping costs about three times as much as to keep one who is not:
-# her work is lost, and so may she be; what the other does, the model discounts. 3 / (3 + 1).
-DROP = 0.75
+# their work is lost, and so may they be; what the other does, the model discounts. 3 / (3 + 1).
+_DROP = 0.75
 # Of judges who are let alone, not more than one in ten should turn out to be useless.
-DOUBT = 0.1
+_DOUBT = 0.1
 # A judge who is so surely better than chance knows something, and can be taught the rest.
-SURE = 0.05
+_SURE = 0.05
 # A quarter of a truth's items is a mistake that a word with the judge can mend.
-MISTAKE = 0.25
+_MISTAKE = 0.25
 # What all judges do nearly as often is a matter for the guidelines, not for one of them.
-EXCESS = 0.1
+_EXCESS = 0.1
 # A quarter of a grade moves one label in four to its neighbour.
-BIAS = 0.25
-# Nine judgments in ten with one label: she does not look, or does not care.
-SINGLE = 0.9
+_BIAS = 0.25
+# Nine judgments in ten with one label: they do not look, or do not care.
+_SINGLE = 0.9
 _BY_CHANCE = 0.001  # an average judge would do so on the same items once in a thousand times
 
-KEEP, TRAIN, DROPPED, WATCH = "keep", "train", "drop", "watch"
-ADVICE = (KEEP, TRAIN, DROPPED, WATCH)
+_KEEP, _TRAIN, _DROPPED, _WATCH = "keep", "train", "drop", "watch"
+ADVICE = (_KEEP, _TRAIN, _DROPPED, _WATCH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,25 +42,25 @@ class Limits:
     """The thresholds of the advice.
 
     - Fewer than ``least`` judgments: watch.
-    - Probability of ``drop`` or more that her skill is below ``useful``: drop; likewise above
-      ``doubt`` if one label makes up ``single`` of her judgments or more, and that not because of
+    - Probability of ``drop`` or more that their skill is below ``useful``: drop; likewise above
+      ``doubt`` if one label makes up ``single`` of their judgments or more, and that not because of
       the items.
     - Commonest mistake in a share of ``mistake`` or more of a truth, and that clearly by ``excess``
       more than all judges together; or clearly biased, by ``bias`` grades or more; and no better
       than chance with a probability of ``sure`` at most: train.
-    - Probability above ``doubt`` that her skill is below ``useful``: watch.
+    - Probability above ``doubt`` that their skill is below ``useful``: watch.
     - Else: keep.
     """
 
-    least: int = LEAST
-    useful: float = USEFUL
-    drop: float = DROP
-    doubt: float = DOUBT
-    sure: float = SURE
-    mistake: float = MISTAKE
-    excess: float = EXCESS
-    single: float = SINGLE
-    bias: float = BIAS
+    least: int = _LEAST
+    useful: float = _USEFUL
+    drop: float = _DROP
+    doubt: float = _DOUBT
+    sure: float = _SURE
+    mistake: float = _MISTAKE
+    excess: float = _EXCESS
+    single: float = _SINGLE
+    bias: float = _BIAS
 
     def __post_init__(self) -> None:
         if self.least < 0:
@@ -87,8 +87,8 @@ class Evidence:
     mistake: NDArray[np.float64]  # (3, judge) rate of the commonest, NaN where there is none
     usual: NDArray[np.float64]  # (judge,) rate of that mistake over all judges together
     confused: list[tuple[str, str]]  # (judge,) its truth and label
-    favourite: list[str]  # (judge,) the label she gives most often
-    favoured: NDArray[np.float64]  # (judge,) how often she gives it, as a share
+    favourite: list[str]  # (judge,) the label they give most often
+    favoured: NDArray[np.float64]  # (judge,) how often they give it, as a share
     deserved: NDArray[np.float64]  # (judge,) how often an average judge would, on the same items
 
 
@@ -105,7 +105,7 @@ def advise(found: Evidence, limits: Limits) -> tuple[list[str], list[str]]:  # (
         leans = (np.abs(value) >= limits.bias) & ((below > 0) | (above < 0))
     able = skill.p_chance <= limits.sure
     case = np.select([few, drop, wrong & able, leans & able, unsure], range(5), 5)
-    advice = np.array([WATCH, DROPPED, TRAIN, TRAIN, WATCH, KEEP])[case].tolist()
+    advice = np.array([_WATCH, _DROPPED, _TRAIN, _TRAIN, _WATCH, _KEEP])[case].tolist()
     tell = (_few, _drop, _wrong, _leans, _unsure, _keep)
     return advice, [tell[which](found, judge) for judge, which in enumerate(case.tolist())]
 
@@ -130,7 +130,7 @@ def _drop(found: Evidence, judge: int) -> str:
             "the scale may have been read the wrong way round: ask before you drop"
         )
     text = f"hardly better than chance: {_skill(found, judge)}"
-    if found.favoured[judge] >= SINGLE:
+    if found.favoured[judge] >= _SINGLE:
         text += f"; gave {found.favourite[judge]} in {found.favoured[judge]:.0%} of judgments"
     return f"{text}; {_count(found, judge)}"
 

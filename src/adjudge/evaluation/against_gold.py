@@ -16,8 +16,8 @@ from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.evaluation import scores
-from adjudge.evaluation.labelled import Labelled, labelled
-from adjudge.evaluation.measures import MEASURES, Measure, Sample
+from adjudge.evaluation.labelled import Labelled, read_labels
+from adjudge.evaluation.measures import MEASURES, Measure, ScoredItems
 from adjudge.evaluation.resampling import (
     centred_interval,
     check_resampling,
@@ -25,7 +25,7 @@ from adjudge.evaluation.resampling import (
     percentile_interval,
 )
 from adjudge.evaluation.score import Score, score_table, wilson
-from adjudge.evaluation.scores import Calibration, ConfusionMatrix
+from adjudge.evaluation.scores import CalibrationBins, ConfusionMatrix
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -48,8 +48,8 @@ class Evaluation:
     fallback: int | None  # scored, but no judge was left by the filter
     confusion: ConfusionMatrix
     fractional_confusion: ConfusionMatrix | None  # None without probabilities
-    calibration: Calibration | None  # of the probability of the label
-    relevance_calibration: Calibration | None  # of the probability of relevance
+    calibration: CalibrationBins | None  # of the probability of the label
+    relevance_calibration: CalibrationBins | None  # of the probability of relevance
     clip: float  # of the log loss
     clipped: int | None  # items whose truth was given less than that
     level: float  # of the intervals
@@ -140,7 +140,7 @@ def evaluate(
     scores have a bootstrap interval over items. Nothing depends on the order of rows.
     """
     return evaluate_labelled(
-        labelled(labels, scale, gold, source=source),
+        read_labels(labels, scale, gold, source=source),
         gold,
         resamples=resamples,
         level=level,
@@ -170,7 +170,7 @@ def evaluate_labelled(
     kept, where = _aligned(labels, gold)
     posterior = None if labels.posterior is None else labels.posterior[where]
     truth, choice = gold.codes(scale)[kept], labels.choice[where]
-    sample = Sample.of(scale, truth, choice, posterior, clip=clip, bins=bins)
+    sample = ScoredItems.of(scale, truth, choice, posterior, clip=clip, bins=bins)
 
     def count(flags: NDArray[np.bool_] | None) -> int | None:
         return None if flags is None else int(flags[where].sum())
@@ -208,7 +208,7 @@ def _aligned(
     return kept, place[kept]
 
 
-def _pictures(sample: Sample) -> dict[str, Any]:
+def _pictures(sample: ScoredItems) -> dict[str, Any]:
     """What is drawn rather than said in a number: confusion and calibration."""
     truth, choice, truths = sample.truth, sample.choice, sample.scale.truths
     found: dict[str, Any] = dict.fromkeys(
@@ -218,7 +218,7 @@ def _pictures(sample: Sample) -> dict[str, Any]:
     if sample.posterior is not None and sample.confidence is not None:
         found["fractional_confusion"] = scores.fractional_confusion(truth, sample.posterior, truths)
         found["calibration"] = scores.calibration(sample.confidence, truth == choice, sample.bins)
-        found["clipped"] = scores.clipped(truth, sample.posterior, clip=sample.clip)
+        found["clipped"] = scores.count_clipped(truth, sample.posterior, clip=sample.clip)
     if sample.chance is not None and sample.relevant is not None:
         found["relevance_calibration"] = scores.calibration(
             sample.chance, sample.relevant, sample.bins
@@ -226,7 +226,7 @@ def _pictures(sample: Sample) -> dict[str, Any]:
     return found
 
 
-def _scores(sample: Sample, resamples: int, level: float, seed: int) -> dict[str, Score]:
+def _scores(sample: ScoredItems, resamples: int, level: float, seed: int) -> dict[str, Score]:
     """Every score with its interval, or the reason why it has no value."""
     found: dict[str, Score] = {}
     wanting: list[Measure] = []

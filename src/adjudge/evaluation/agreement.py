@@ -22,8 +22,8 @@ from adjudge.evaluation.resampling import check_resampling, pattern_weights, per
 from adjudge.evaluation.score import Score, score_table
 from adjudge.evaluation.scores import Floats, Value, ratio
 
-Metric = Literal["nominal", "ordinal", "interval"]
-Repeats = Literal["count", "first"]
+_Metric = Literal["nominal", "ordinal", "interval"]
+_Repeats = Literal["count", "first"]
 
 _FEW_LABELS = 64  # up to which items are grouped by their counts
 _NO_PAIRS = "no item has two judgments"
@@ -117,7 +117,7 @@ def krippendorff_alpha(
     patterns: Patterns,
     weight: Floats | None = None,
     *,
-    metric: Metric = "nominal",
+    metric: _Metric = "nominal",
     values: Floats | None = None,  # (label,)
 ) -> Value:
     """Krippendorff's alpha: 1 - observed by expected disagreement; items may lack judgments.
@@ -143,7 +143,7 @@ def krippendorff_alpha(
     return _plain(1 - ratio((number - 1) * observed, expected), weight)
 
 
-def _places(used: Floats, metric: Metric, values: Floats | None) -> Floats:  # (resample, label)
+def _places(used: Floats, metric: _Metric, values: Floats | None) -> Floats:  # (resample, label)
     """Where each label stands on a line, so that distances are differences; about their middle."""
     if metric == "ordinal":
         total = np.maximum(used.sum(axis=1, keepdims=True), 1.0)
@@ -199,7 +199,7 @@ class Agreement:
 def measure_agreement(
     judgments: Judgments,
     *,
-    repeats: Repeats = "count",
+    repeats: _Repeats = "count",
     least_common: int = LEAST_COMMON,
     resamples: int = 0,
     level: float = 0.95,
@@ -240,7 +240,7 @@ def measure_agreement(
     )
 
 
-_MEASURES: dict[str, tuple[Callable[..., Value], Metric | None]] = {
+_MEASURES: dict[str, tuple[Callable[..., Value], _Metric | None]] = {
     "percent_agreement": (percent_agreement, None),
     "fleiss_kappa": (fleiss_kappa, None),
     "alpha_nominal": (krippendorff_alpha, "nominal"),

@@ -42,43 +42,43 @@ from adjudge.evaluation.false_discovery import adjusted
 from adjudge.evaluation.judge_pairs import pairs_of_judgments, without_repeats
 from adjudge.kernels.fixed import SMALLEST
 
-LEAST_COMMON = 10  # items in common: of fewer, even perfect agreement is hardly evidence
-LEVEL = 0.05  # of the pairs that are found, the share that may be chance
-MOST_COMPARED = 5_000_000  # pairs of judgments that are compared: seconds, and half a GB
-ENOUGH = 50  # pairs of judges from which on what pairs usually do can be told
+_LEAST_COMMON = 10  # items in common: of fewer, even perfect agreement is hardly evidence
+_LEVEL = 0.05  # of the pairs that are found, the share that may be chance
+_MOST_COMPARED = 5_000_000  # pairs of judgments that are compared: seconds, and half a GB
+_ENOUGH = 50  # pairs of judges from which on what pairs usually do can be told
 COPIED = np.linspace(0.1, 0.9, 9)  # shares of labels taken over that are tried
-MOST_TELLING = 10.0  # what one agreement can count for
+_MOST_TELLING = 10.0  # what one agreement can count for
 _MOST_USUAL = 0.5  # dependence beyond this is no longer a matter of hard items
 _SAMPLE = 200_000  # pairs of judgments by which the usual is told
 _BLOCK = 200_000  # pairs of judgments worked on at a time
 _MAD = 1.4826  # median absolute deviation to sd, of a normal distribution
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Meetings:
     """Every two judgments of one item by two judges with items enough in common."""
 
-    first: Ints  # (pair,) of judges
-    second: Ints  # (pair,)
-    common: Ints  # (pair,)
-    pair: Ints  # (meeting,)
+    first: _Ints  # (pair,) of judges
+    second: _Ints  # (pair,)
+    common: _Ints  # (pair,)
+    pair: _Ints  # (meeting,)
     alike: NDArray[np.bool_]  # (meeting,)
-    chance: Floats  # (meeting,) that they are alike
-    score: Floats  # (meeting,) s
-    mean: Floats  # (meeting,) of s for judges who are independent: 0, or less if it is capped
-    spread: Floats  # (meeting,) its variance
+    chance: _Floats  # (meeting,) that they are alike
+    score: _Floats  # (meeting,) s
+    mean: _Floats  # (meeting,) of s for judges who are independent: 0, or less if it is capped
+    spread: _Floats  # (meeting,) its variance
 
-    def total(self, values: Floats) -> Floats:  # (meeting,) -> (pair,)
+    def total(self, values: _Floats) -> _Floats:  # (meeting,) -> (pair,)
         """The sum over the items of each pair."""
         sums = np.bincount(self.pair, weights=values, minlength=len(self.common))
         return np.asarray(sums, dtype=np.float64)
 
 
 def pairs_of(
-    consensus: Consensus, *, least: int = LEAST_COMMON, level: float = LEVEL
+    consensus: Consensus, *, least: int = _LEAST_COMMON, level: float = _LEVEL
 ) -> tuple[Any, tuple[str, ...]]:
     """A row for each two judges who agree more than explained, the surest first; and notes.
 
@@ -94,15 +94,15 @@ def pairs_of(
     if left_out:
         notes.append(
             f"judges who copy were looked for without the {left_out:,} items with most judgments: "
-            f"more than {MOST_COMPARED:,} pairs of judgments are too many"
+            f"more than {_MOST_COMPARED:,} pairs of judgments are too many"
         )
     pairs = len(met.common)
     if not pairs:
         notes.append(f"no two judges have {least:,} items in common: nobody to be found copying")
-    usual = _usual(met) if pairs >= ENOUGH else 0.0
+    usual = _usual(met) if pairs >= _ENOUGH else 0.0
     z = _distance(met, usual)
     scale = 1.0
-    if pairs >= ENOUGH:
+    if pairs >= _ENOUGH:
         z -= np.median(z)
         scale = max(1.0, _MAD * float(np.median(np.abs(z))))
     copied, p = _tested(met, usual, scale)
@@ -130,11 +130,11 @@ def _affordable(judgments: Judgments) -> tuple[NDArray[np.bool_], int]:
     """Which items are compared, those with fewest judgments first, and how many are not."""
     size = judgments.counts_per_item
     pairs = size * (size - 1) // 2
-    if int(pairs.sum()) <= MOST_COMPARED:
+    if int(pairs.sum()) <= _MOST_COMPARED:
         return np.ones(len(size), dtype=np.bool_), 0
     order = np.argsort(pairs, kind="stable")
     kept = np.empty(len(size), dtype=np.bool_)
-    kept[order] = np.cumsum(pairs[order]) <= MOST_COMPARED
+    kept[order] = np.cumsum(pairs[order]) <= _MOST_COMPARED
     return kept, int((~kept).sum())
 
 
@@ -160,15 +160,15 @@ def _meetings(
 
 
 def _scores(
-    consensus: Consensus, judgments: Judgments, one: Ints, two: Ints
-) -> tuple[Floats, Floats, Floats, Floats]:  # (meeting,) each
+    consensus: Consensus, judgments: Judgments, one: _Ints, two: _Ints
+) -> tuple[_Floats, _Floats, _Floats, _Floats]:  # (meeting,) each
     """The chance that two judgments are alike, the score s they have, its mean and variance."""
     theta = np.broadcast_to(
         consensus.confusion, (judgments.judge_count, *consensus.confusion.shape[1:])
     )
     theta = np.maximum(theta, SMALLEST)
     logs = np.log(theta)  # (judge, truth, label)
-    evidence = evidence_of(consensus, judgments, logs)
+    evidence = _evidence_of(consensus, judgments, logs)
     item = judgments.item
     chance, score, mean, spread = (np.empty(len(one)) for _ in range(4))
     for start in range(0, len(one), _BLOCK):
@@ -186,7 +186,7 @@ def _scores(
             belief[known >= 0] = np.eye(belief.shape[1])[known[known >= 0]]
         alone, both = _labels(belief, theta, a, b)
         chance[part] = both.sum(axis=1)
-        weight = np.minimum(alone / both, MOST_TELLING)  # (meeting, label)
+        weight = np.minimum(alone / both, _MOST_TELLING)  # (meeting, label)
         here = weight[np.arange(len(label)), label]
         score[part] = np.where(label == other, here, 0.0) - 1.0
         expected = np.einsum("pl,pl->p", both, weight)
@@ -196,24 +196,24 @@ def _scores(
 
 
 def _labels(
-    belief: Floats, theta: Floats, a: Any, b: Any
-) -> tuple[Floats, Floats]:  # (meeting, label), (meeting, label)
+    belief: _Floats, theta: _Floats, a: Any, b: Any
+) -> tuple[_Floats, _Floats]:  # (meeting, label), (meeting, label)
     """The chance of each label, by one judge or the other, and by both."""
     alone = np.zeros((len(belief), theta.shape[2]))
     both = np.zeros_like(alone)
     for truth in range(theta.shape[1]):
         share = belief[:, truth, None]
-        mine, hers = theta[a, truth], theta[b, truth]
-        alone += 0.5 * share * (mine + hers)
-        both += share * mine * hers
+        mine, theirs = theta[a, truth], theta[b, truth]
+        alone += 0.5 * share * (mine + theirs)
+        both += share * mine * theirs
     return alone, both
 
 
-def evidence_of(
+def _evidence_of(
     consensus: Consensus,
     judgments: Judgments,
-    logs: Floats,  # (judge, truth, label)
-) -> Floats:  # (item, truth)
+    logs: _Floats,  # (judge, truth, label)
+) -> _Floats:  # (item, truth)
     """The log-probability of each truth and the item's judgments together."""
     prevalence = np.log(np.maximum(consensus.prevalence, SMALLEST))
     row: Any = 0
@@ -243,7 +243,7 @@ def _usual(met: _Meetings) -> float:
     return low
 
 
-def _distance(met: _Meetings, usual: float) -> Floats:  # (pair,)
+def _distance(met: _Meetings, usual: float) -> _Floats:  # (pair,)
     """How far the scores of each pair are from 0, or from the usual, in standard deviations."""
     spread = met.total(met.spread)
     flat = spread < 1e-9
@@ -251,7 +251,7 @@ def _distance(met: _Meetings, usual: float) -> Floats:  # (pair,)
     return np.asarray(np.where(flat, 0.0, gap / np.sqrt(np.where(flat, 1.0, spread))))
 
 
-def _tested(met: _Meetings, usual: float, scale: float) -> tuple[Floats, Floats]:  # (pair,) each
+def _tested(met: _Meetings, usual: float, scale: float) -> tuple[_Floats, _Floats]:  # (pair,) each
     """The share that seems copied, and the p-value of none being copied but as usual."""
     base = np.log1p(usual * met.score)
     tried = COPIED[usual < COPIED]
@@ -263,7 +263,7 @@ def _tested(met: _Meetings, usual: float, scale: float) -> tuple[Floats, Floats]
 
 
 def _table(
-    consensus: Consensus, met: _Meetings, copied: Floats, z: Floats, p: Floats, level: float
+    consensus: Consensus, met: _Meetings, copied: _Floats, z: _Floats, p: _Floats, level: float
 ) -> Any:
     """The pairs at or below the level, by p and then by z."""
     fair = adjusted(p)
@@ -295,7 +295,7 @@ def _table(
     )
 
 
-def _groups(first: Ints, second: Ints) -> Ints:  # (pair,)
+def _groups(first: _Ints, second: _Ints) -> _Ints:  # (pair,)
     """The number of the group that each pair belongs to, by order of appearance, from 1."""
     if not len(first):
         return first

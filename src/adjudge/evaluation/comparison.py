@@ -79,7 +79,7 @@ def _ways(kind: type[Any]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class ModelResult:
     """How one model fared; ``reason`` says why it has no scores."""
 
     name: str
@@ -96,7 +96,7 @@ class Comparison:
     """
 
     by: str
-    results: tuple[Result, ...]
+    results: tuple[ModelResult, ...]
     chosen: str
     recommendation: str
     notes: tuple[str, ...]
@@ -147,7 +147,7 @@ def compare_models(
     first = judgments.select(items=few & (judgments.counts_per_item > 0))
 
     def score(entrant: Entrant, on_step: Progress | None) -> Any:
-        timed: Any = Timed(entrant.model)
+        timed: Any = _Timed(entrant.model)
         _warm(entrant.model, first, engine)
         shared: dict[str, Any] = {"folds": folds, "seed": seed, "engine": engine}
         if gold is None:
@@ -163,7 +163,7 @@ def compare_models(
     return _by_gold(found, failed, judgments, gold, level, folds)
 
 
-class Timed:
+class _Timed:
     """A model whose fits are clocked."""
 
     def __init__(self, of: Model) -> None:
@@ -196,10 +196,10 @@ def _run_all(
     score: Callable[[Entrant, Progress | None], Any],
     folds: int,
     progress: Progress | None,
-) -> tuple[dict[str, Any], list[Result]]:
+) -> tuple[dict[str, Any], list[ModelResult]]:
     """What each model's scoring gave, and those that failed with their reasons."""
     found: dict[str, Any] = {}
-    failed: list[Result] = []
+    failed: list[ModelResult] = []
     for number, entrant in enumerate(chosen):
 
         def on_step(step: Step, number: int = number, name: str = entrant.name) -> None:
@@ -210,16 +210,16 @@ def _run_all(
         try:
             found[entrant.name] = score(entrant, on_step if progress is not None else None)
         except AdjudgeError as error:
-            failed.append(Result(name=entrant.name, scores={}, reason=str(error)))
+            failed.append(ModelResult(name=entrant.name, scores={}, reason=str(error)))
         except Exception as error:  # noqa: BLE001 - the others go on whatever fails in one
             reason = f"{type(error).__name__}: {error}"
-            failed.append(Result(name=entrant.name, scores={}, reason=reason))
+            failed.append(ModelResult(name=entrant.name, scores={}, reason=reason))
     return found, failed
 
 
 def _by_gold(
-    found: Mapping[str, tuple[Timed, CrossValidation]],
-    failed: Sequence[Result],
+    found: Mapping[str, tuple[_Timed, CrossValidation]],
+    failed: Sequence[ModelResult],
     judgments: Judgments,
     gold: Gold,
     level: float,
@@ -245,7 +245,7 @@ def _by_gold(
             "corrected_calibration_error": float(scores["corrected_calibration_error"]),
         }
         seconds = timed.seconds / timed.fits
-        results.append(Result(name=place.method, scores=values, seconds=seconds))
+        results.append(ModelResult(name=place.method, scores=values, seconds=seconds))
     alike = [row for row in results if row.scores["rank"] == 1]
     close = rank_methods({row.name: correct[row.name] for row in alike}, level=level)
     accurate = {place.method for place in close if place.rank == 1}
@@ -284,7 +284,9 @@ def _losses(crossed: CrossValidation) -> NDArray[np.float64]:  # (gold,)
     return np.asarray(-np.log(np.clip(given, CLIP, 1 - CLIP)))
 
 
-def _pick(names: Sequence[str], results: Sequence[Result]) -> tuple[Result, Result | None]:
+def _pick(
+    names: Sequence[str], results: Sequence[ModelResult]
+) -> tuple[ModelResult, ModelResult | None]:
     """The first of the names, or one that does as well in far less time, and then the first."""
     by_name = {row.name: row for row in results}
     best = by_name[names[0]]
@@ -294,15 +296,15 @@ def _pick(names: Sequence[str], results: Sequence[Result]) -> tuple[Result, Resu
     return best, None
 
 
-def _time(row: Result) -> float:
+def _time(row: ModelResult) -> float:
     return row.seconds or 0.0
 
 
 def _advice_by_gold(
-    chosen: Result,
-    spared: Result | None,
-    alike: Sequence[Result],
-    results: Sequence[Result],
+    chosen: ModelResult,
+    spared: ModelResult | None,
+    alike: Sequence[ModelResult],
+    results: Sequence[ModelResult],
     beside: BesideVote | None,
 ) -> str:
     """Sentences that recommend a model by gold."""
@@ -334,7 +336,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _by_judgments(
     found: Mapping[str, HeldOut],
-    failed: Sequence[Result],
+    failed: Sequence[ModelResult],
     judgments: Judgments,
     level: float,
     folds: int,
@@ -342,7 +344,7 @@ def _by_judgments(
     """The comparison of models that predicted judgments held out."""
     ranked = rank_methods({name: held.by_item for name, held in found.items()}, level=level)
     results = [
-        Result(
+        ModelResult(
             name=place.method,
             scores={
                 "log_score": found[place.method].mean,
@@ -372,7 +374,10 @@ def _by_judgments(
 
 
 def _advice_by_judgments(
-    chosen: Result, spared: Result | None, alike: Sequence[Result], results: Sequence[Result]
+    chosen: ModelResult,
+    spared: ModelResult | None,
+    alike: Sequence[ModelResult],
+    results: Sequence[ModelResult],
 ) -> str:
     """What judgments held out tell of models, and what they do not."""
     scores = chosen.scores

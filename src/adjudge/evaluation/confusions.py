@@ -1,4 +1,4 @@
-"""What each judge makes of each truth: her confusion with intervals, and her mistakes.
+"""What each judge makes of each truth: their confusion with intervals, and their mistakes.
 
 A mistake is a label that does not stand for the truth: "1 called 2". Rates are shares of a truth:
 of the items that are 1, so many are called 2.
@@ -18,33 +18,33 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.judges import LEVEL
 from adjudge.data.scale import Scale
 
-FEWEST = 0.5  # judgments that a mistake must be expected to have been made in, to be listed
-MOST_DRAWS = 500  # draws behind intervals of the cells: enough for a 5% tail, and sorting is dear
+_FEWEST = 0.5  # judgments that a mistake must be expected to have been made in, to be listed
+_MOST_DRAWS = 500  # draws behind intervals of the cells: enough for a 5% tail, and sorting is slow
 _TAIL = (1.0 - LEVEL) / 2
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Confusions:
     """The confusion of every judge: its mean, its 90% interval cell by cell, its spread."""
 
-    mean: Floats  # (judge, truth, label)
-    low: Floats  # (judge, truth, label)
-    high: Floats  # (judge, truth, label)
-    sd: Floats  # (judge, truth, label)
+    mean: _Floats  # (judge, truth, label)
+    low: _Floats  # (judge, truth, label)
+    high: _Floats  # (judge, truth, label)
+    sd: _Floats  # (judge, truth, label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Population:
+class AverageConfusion:
     """The average confusion of judges, and how far judges differ from one another in each cell."""
 
-    mean: Floats  # (truth, label)
-    sd: Floats  # (truth, label)
+    mean: _Floats  # (truth, label)
+    sd: _Floats  # (truth, label)
     judges: int  # with enough judgments to be counted
 
 
-def right_labels(scale: Scale) -> Floats:  # (truth, label)
+def right_labels(scale: Scale) -> _Floats:  # (truth, label)
     """1 where a label stands for a truth, else 0."""
     stands = np.array(scale.truth_of)
     return np.asarray(np.arange(len(scale.truths))[:, None] == stands[None, :], dtype=np.float64)
@@ -56,7 +56,7 @@ def kept_draws(consensus: Consensus) -> NDArray[np.float32] | None:  # (draw, ju
         return None
     every = consensus.draws.confusion
     every = every.reshape(-1, *every.shape[2:])
-    return every[:: max(1, len(every) // MOST_DRAWS)]
+    return every[:: max(1, len(every) // _MOST_DRAWS)]
 
 
 def confusions_of(consensus: Consensus) -> Confusions:
@@ -89,11 +89,11 @@ def confusions_of(consensus: Consensus) -> Confusions:
     )
 
 
-def population_of(consensus: Consensus, confusions: Confusions, least: int) -> Population:
+def population_of(consensus: Consensus, confusions: Confusions, least: int) -> AverageConfusion:
     """The mean matrix over judges with ``least`` judgments or more (all, if none has), with sd."""
     enough = consensus.judgments.counts_per_judge >= least
     chosen = confusions.mean[enough] if enough.any() else confusions.mean
-    return Population(mean=chosen.mean(axis=0), sd=chosen.std(axis=0), judges=len(chosen))
+    return AverageConfusion(mean=chosen.mean(axis=0), sd=chosen.std(axis=0), judges=len(chosen))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,8 +108,8 @@ class Commonest:
         """Which judges make mistakes."""
         return self.truth >= 0
 
-    def of(self, cells: Floats) -> Floats:  # (judge, truth, label) -> (judge,)
-        """The value of each judge's cell; that of the first cell where she makes no mistake."""
+    def of(self, cells: _Floats) -> _Floats:  # (judge, truth, label) -> (judge,)
+        """The value of each judge's cell; that of the first cell where they make no mistake."""
         rows = np.arange(len(self.truth))
         return np.asarray(cells[rows, np.maximum(self.truth, 0), np.maximum(self.label, 0)])
 
@@ -119,15 +119,15 @@ def commonest_of(consensus: Consensus) -> Commonest:
     wrong = consensus.counts * (1.0 - right_labels(consensus.scale))
     flat = wrong.reshape(len(wrong), -1)
     cell = flat.argmax(axis=1) if flat.shape[1] else np.zeros(len(flat), dtype=np.int64)
-    none = flat.max(axis=1, initial=0.0) < FEWEST
+    none = flat.max(axis=1, initial=0.0) < _FEWEST
     truth, label = np.divmod(cell, wrong.shape[2])
     return Commonest(np.where(none, -1, truth), np.where(none, -1, label))
 
 
 def mistakes_table(consensus: Consensus, confusions: Confusions) -> Any:
-    """A row for each mistake of each judge, her commonest first: rate, interval, judgments."""
+    """A row for each mistake of each judge, their commonest first: rate, interval, judgments."""
     wrong = consensus.counts * (1.0 - right_labels(consensus.scale))
-    judge, truth, label = np.nonzero(wrong >= FEWEST)
+    judge, truth, label = np.nonzero(wrong >= _FEWEST)
     many = wrong[judge, truth, label]
     order = np.lexsort((-many, judge))
     judge, truth, label, many = judge[order], truth[order], label[order], many[order]
@@ -153,7 +153,7 @@ def common_table(consensus: Consensus, commonest: Commonest) -> Any:
     """
     counts = consensus.counts.sum(axis=0)  # (truth, label)
     wrong = counts * (1.0 - right_labels(consensus.scale))
-    truth, label = np.nonzero(wrong >= FEWEST)
+    truth, label = np.nonzero(wrong >= _FEWEST)
     order = np.argsort(-wrong[truth, label], kind="stable")
     truth, label = truth[order], label[order]
     known = commonest.known
@@ -170,7 +170,7 @@ def common_table(consensus: Consensus, commonest: Commonest) -> Any:
     )
 
 
-def pooled_rates(consensus: Consensus) -> Floats:  # (truth, label)
+def pooled_rates(consensus: Consensus) -> _Floats:  # (truth, label)
     """The confusion of all judgments together: of an average judgment, whoever gave it."""
     counts = consensus.counts.sum(axis=0) + 0.5
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))

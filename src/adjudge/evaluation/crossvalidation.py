@@ -16,7 +16,7 @@ from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.against_gold import Evaluation, evaluate_labelled
-from adjudge.evaluation.labelled import Labelled, labelled
+from adjudge.evaluation.labelled import Labelled, read_labels
 from adjudge.evaluation.resampling import check_resampling
 from adjudge.evaluation.scores import CLIP
 
@@ -130,7 +130,7 @@ def cross_validate(
     gold = _in_order(gold, order)
     truth = gold.codes(judgments.scale)
     fold = folds_of(gold.items, truth, folds, seed)
-    held = _HeldOut.of(gold, judgments.scale)
+    held = _FoldLabels.of(gold, judgments.scale)
     scoring: dict[str, Any] = {"level": level, "clip": clip, "bins": bins}
     found = []
     for number in range(folds):
@@ -138,7 +138,7 @@ def cross_validate(
         if progress is not None:
             _tell(progress, number, folds)
         consensus = model.fit(judgments, gold.select(~test), engine=engine)
-        labels = labelled(consensus, judgments.scale, gold)
+        labels = read_labels(consensus, judgments.scale, gold)
         held.take(labels, test)
         found.append(evaluate_labelled(labels, gold.select(test), **scoring))
     if progress is not None:
@@ -185,7 +185,7 @@ def _tell(progress: Progress, done: int, total: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _HeldOut:
+class _FoldLabels:
     """The labels of gold items, each from the fit that was not told its truth; filled by fold."""
 
     scale: Scale
@@ -195,7 +195,7 @@ class _HeldOut:
     fallback: NDArray[np.bool_]  # (gold,)
 
     @classmethod
-    def of(cls, gold: Gold, scale: Scale) -> _HeldOut:
+    def of(cls, gold: Gold, scale: Scale) -> _FoldLabels:
         """Nothing labelled yet."""
         return cls(
             scale,

@@ -13,8 +13,8 @@ from adjudge.data.gold import Gold
 from adjudge.evaluation.advice import Limits
 from adjudge.evaluation.collusion import pairs_of
 from adjudge.evaluation.confusions import (
+    AverageConfusion,
     Confusions,
-    Population,
     common_table,
     commonest_of,
     confusions_of,
@@ -52,7 +52,7 @@ class Diagnosis:
 
     judges: Any
     confusion: Confusions
-    population: Population
+    population: AverageConfusion
     confusions: Any
     common: Any
     drift: Any | None

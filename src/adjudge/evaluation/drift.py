@@ -27,34 +27,34 @@ from adjudge.evaluation.confusions import right_labels
 from adjudge.evaluation.false_discovery import adjusted
 
 LEAST = 20  # judgments with a time: a half of fewer than ten says nothing
-LEVEL = 0.05  # of the judges who are said to have changed, the share that may be chance
-BLOCKS = 10  # stretches of a judge's history at most
+_LEVEL = 0.05  # of the judges who are said to have changed, the share that may be chance
+_BLOCKS = 10  # stretches of a judge's history at most
 _BLOCK = 10  # judgments in a stretch at least, but for judges with fewer
 _TAIL = (1.0 - INTERVAL) / 2
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Work:
+class _TimedJudgments:
     """The judgments with a time, judge after judge, each judge's in the order of time."""
 
-    judge: Ints  # (judgment,)
-    time: Floats  # (judgment,)
-    right: Floats  # (judgment,) the chance that it names the truth
-    beyond: Floats  # (judgment,) less what was expected
-    who: Ints  # (worker,) judges with such judgments
-    begin: Ints  # (worker,) where each one's judgments begin
-    size: Ints  # (worker,)
+    judge: _Ints  # (judgment,)
+    time: _Floats  # (judgment,)
+    right: _Floats  # (judgment,) the chance that it names the truth
+    beyond: _Floats  # (judgment,) less what was expected
+    who: _Ints  # (worker,) judges with such judgments
+    begin: _Ints  # (worker,) where each one's judgments begin
+    size: _Ints  # (worker,)
 
     @property
-    def worker(self) -> Ints:  # (judgment,)
+    def worker(self) -> _Ints:  # (judgment,)
         """The place in ``who`` of each judgment's judge."""
         return np.repeat(np.arange(len(self.who)), self.size)
 
     @property
-    def rank(self) -> Ints:  # (judgment,)
+    def rank(self) -> _Ints:  # (judgment,)
         """The place of each judgment among its judge's, from 0."""
         return np.arange(len(self.judge)) - np.repeat(self.begin, self.size)
 
@@ -63,7 +63,7 @@ def drift_of(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str, .
     """Who changed, what the work of each judge was like stretch by stretch, and notes.
 
     Who changed: a row for each judge with times enough, the surest first: ``judge``,
-    ``judgments``, ``begin``, ``end``, ``accuracy_early`` and ``accuracy_late`` (halves of her
+    ``judgments``, ``begin``, ``end``, ``accuracy_early`` and ``accuracy_late`` (halves of their
     judgments, with intervals), ``change`` between them, ``statistic``, ``p``, ``p_adjusted`` for
     all judges, ``changed``, ``changed_at``, ``accuracy_before`` and ``accuracy_after`` that moment,
     ``sentence``. The history: ``judge``, ``block``, ``begin``, ``end``, ``judgments``,
@@ -86,7 +86,7 @@ def drift_of(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str, .
     return table, history, (note,)
 
 
-def _work(consensus: Consensus, time: Floats) -> _Work:
+def _work(consensus: Consensus, time: _Floats) -> _TimedJudgments:
     """The judgments with a time, in order."""
     judgments, scale = consensus.judgments, consensus.scale
     known = np.flatnonzero(~np.isnan(time))
@@ -99,16 +99,16 @@ def _work(consensus: Consensus, time: Floats) -> _Work:
     mine = rates[judge] if len(rates) > 1 else rates
     expected = np.einsum("mk,mk->m", posterior, np.broadcast_to(mine, posterior.shape))
     who, begin, size = np.unique(judge, return_index=True, return_counts=True)
-    return _Work(judge, time[known], right, right - expected, who, begin, size)
+    return _TimedJudgments(judge, time[known], right, right - expected, who, begin, size)
 
 
-def _enough(work: _Work) -> _Work:
+def _enough(work: _TimedJudgments) -> _TimedJudgments:
     """The work of those who have judgments enough, and not all at one time."""
     last = work.begin + work.size - 1
     able = (work.size >= LEAST) & (work.time[last] > work.time[work.begin])
     rows = np.repeat(able, work.size)
     size = work.size[able]
-    return _Work(
+    return _TimedJudgments(
         work.judge[rows],
         work.time[rows],
         work.right[rows],
@@ -119,12 +119,12 @@ def _enough(work: _Work) -> _Work:
     )
 
 
-def _sums(values: Floats, place: Ints, many: int) -> Floats:  # (judgment,) -> (place,)
+def _sums(values: _Floats, place: _Ints, many: int) -> _Floats:  # (judgment,) -> (place,)
     return np.asarray(np.bincount(place, weights=values, minlength=many), dtype=np.float64)
 
 
-def _excursion(work: _Work) -> tuple[Floats, Ints]:  # (worker,), (worker,)
-    """The statistic of each judge, and how many of her judgments come before the moment."""
+def _excursion(work: _TimedJudgments) -> tuple[_Floats, _Ints]:  # (worker,), (worker,)
+    """The statistic of each judge, and how many of their judgments come before the moment."""
     worker, size = work.worker, work.size
     mean = _sums(work.beyond, worker, len(size)) / size
     centred = work.beyond - mean[worker]
@@ -144,12 +144,12 @@ def _excursion(work: _Work) -> tuple[Floats, Ints]:  # (worker,), (worker,)
     return statistic, before
 
 
-def _tested(consensus: Consensus, work: _Work) -> Any:
+def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
     """The table of who changed."""
     statistic, before = _excursion(work)
     p = np.asarray(kolmogorov(statistic))
     fair = adjusted(p)
-    changed = fair <= LEVEL
+    changed = fair <= _LEVEL
     rank, worker = work.rank, work.worker
     early = _share(work, rank < (work.size // 2)[worker])
     late = _share(work, rank >= (work.size // 2)[worker])
@@ -178,11 +178,11 @@ def _tested(consensus: Consensus, work: _Work) -> Any:
 
 def _sentences(
     changed: NDArray[np.bool_],
-    moment: Floats,
-    old: Floats,
-    new: Floats,
-    early: Floats,
-    late: Floats,
+    moment: _Floats,
+    old: _Floats,
+    new: _Floats,
+    early: _Floats,
+    late: _Floats,
 ) -> Any:
     """A sentence a judge."""
     rows = zip(*(part.tolist() for part in (changed, moment, old, new, early, late)), strict=True)
@@ -190,30 +190,30 @@ def _sentences(
         f"right in {old_:.0%} before {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}, "
         f"in {new_:.0%} since"
         if moved
-        else f"no change beyond chance: right in {early_:.0%} of her first half, {late_:.0%} of "
-        "her second"
+        else f"no change beyond chance: right in {early_:.0%} of their first half, {late_:.0%} of "
+        "their second"
         for moved, at, old_, new_, early_, late_ in rows
     ]
     return pa.array(said, pa.large_string())
 
 
-def _share(work: _Work, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+def _share(work: _TimedJudgments, chosen: NDArray[np.bool_]) -> tuple[_Floats, _Floats, _Floats]:
     """The share that is right of each judge's chosen judgments, and its interval."""
     worker, many = work.worker, len(work.who)
     hits = _sums(np.where(chosen, work.right, 0.0), worker, many)
     return _interval(hits, _sums(chosen.astype(np.float64), worker, many))
 
 
-def _interval(hits: Floats, total: Floats) -> tuple[Floats, Floats, Floats]:
+def _interval(hits: _Floats, total: _Floats) -> tuple[_Floats, _Floats, _Floats]:
     """A share, and its interval under Jeffreys' prior."""
     hits = np.clip(hits, 0.0, total)
     a, b = hits + 0.5, total - hits + 0.5
     return hits / np.maximum(total, 1.0), betaincinv(a, b, _TAIL), betaincinv(a, b, 1.0 - _TAIL)
 
 
-def _history(consensus: Consensus, work: _Work) -> Any:
+def _history(consensus: Consensus, work: _TimedJudgments) -> Any:
     """Each judge's work in up to ten stretches of about as many judgments."""
-    blocks = np.clip(work.size // _BLOCK, 1, BLOCKS)  # (worker,)
+    blocks = np.clip(work.size // _BLOCK, 1, _BLOCKS)  # (worker,)
     worker = work.worker
     block = work.rank * blocks[worker] // work.size[worker]
     first = np.cumsum(blocks) - blocks  # (worker,)
@@ -237,7 +237,7 @@ def _history(consensus: Consensus, work: _Work) -> Any:
     )
 
 
-def _instants(seconds: Floats) -> Any:
+def _instants(seconds: _Floats) -> Any:
     """Seconds since 1970 as instants of UTC, null for NaN."""
     unknown = np.isnan(seconds)
     micro = np.rint(np.where(unknown, 0.0, seconds) * 1e6).astype(np.int64)

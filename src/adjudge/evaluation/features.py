@@ -1,8 +1,8 @@
 """The table of judge features: one row a judge, with what each rests on and how sure it is.
 
 The features themselves stand in ``adjudge.models.features``, below the votes that use them; here
-they get intervals, and company: how a judge spreads her labels, how far she agrees with the
-majority beyond chance, how long she takes, how much a judgment of hers tells.
+they get intervals, and company: how a judge spreads their labels, how far they agree with the
+majority beyond chance, how long they take, how much a judgment of theirs tells.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from adjudge.models.features import available, measure_features
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.model import pick
 
-LEVEL = 0.9
+_LEVEL = 0.9
 
 
 def feature_table(
@@ -51,7 +51,7 @@ def feature_table(
         columns[f"{name}_count"] = pa.array(count.astype(np.int64))
         if "accuracy" in name:
             hits = np.where(unknown, 0.0, value * count)
-            for suffix, at in (("low", (1 - LEVEL) / 2), ("high", (1 + LEVEL) / 2)):
+            for suffix, at in (("low", (1 - _LEVEL) / 2), ("high", (1 + _LEVEL) / 2)):
                 bound = betaincinv(hits + 0.5, count - hits + 0.5, at)
                 columns[f"{name}_{suffix}"] = pa.array(bound, mask=unknown)
     columns |= _beyond(judgments, gold, seed)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 _BLOCK = 4_000_000  # numbers worked on at a time: 32 MB
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 def gain_of(
-    posterior: Floats,  # (item, truth)
-    confusion: Floats,  # (truth, label)
-) -> Floats:  # (item,)
+    posterior: _Floats,  # (item, truth)
+    confusion: _Floats,  # (truth, label)
+) -> _Floats:  # (item,)
     """The bits that one judgment under that confusion is expected to tell about each item's truth.
 
     It is the mutual information of truth and label: the doubt about the label that will come, less
@@ -32,16 +32,16 @@ def gain_of(
 
 
 def gain_by(
-    posterior: Floats,  # (pair, truth)
-    confusion: Floats,  # (pair, truth, label)
-) -> Floats:  # (pair,)
+    posterior: _Floats,  # (pair, truth)
+    confusion: _Floats,  # (pair, truth, label)
+) -> _Floats:  # (pair,)
     """The same for pairs of an item and the judge at hand: each with a confusion of its own."""
     mixed = np.einsum("pk,pkl->pl", posterior, confusion)
     inner = np.einsum("pk,pk->p", posterior, entropy_of(confusion))
     return np.asarray(np.maximum(entropy_of(mixed) - inner, 0.0))
 
 
-def entropy_of(shares: Floats) -> Floats:  # (..., outcome) -> (...)
+def entropy_of(shares: _Floats) -> _Floats:  # (..., outcome) -> (...)
     """Entropy over the last axis, in bits."""
     logs = np.zeros_like(shares)
     np.log2(shares, out=logs, where=shares > 0)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from adjudge.engines.engine import Engine
     from adjudge.models.model import Model, Progress
 
-# Models that do not say how a judge comes by her label, and why.
-UNSCORED = {
+# Models that do not say how a judge comes by their label, and why.
+_UNSCORED = {
     "vote": "weights say which judges count, not how they label",
     "pmf": "factors predict grades, not the chance of each label",
 }
@@ -88,8 +88,8 @@ def held_out_score(
     A chance below ``clip`` counts as that. Models of the vote family that do not say how a judge
     labels cannot be scored so.
     """
-    if model.name in UNSCORED:
-        raise BadData(f"{model.name} cannot be scored by judgments: {UNSCORED[model.name]}")
+    if model.name in _UNSCORED:
+        raise BadData(f"{model.name} cannot be scored by judgments: {_UNSCORED[model.name]}")
     if not 2 <= folds <= len(judgments):
         raise BadSetting("folds", folds, f"from 2 to the number of judgments, {len(judgments):,}")
     fold = judgment_folds(judgments, folds, seed)
@@ -104,7 +104,7 @@ def held_out_score(
         begun = perf_counter()
         consensus = model.fit(shown, engine=engine)
         seconds += perf_counter() - begun
-        chance[hidden] = predicted(
+        chance[hidden] = predict_held_out(
             consensus, item[hidden], judgments.judge[hidden], judgments.label[hidden]
         )
     if progress is not None:
@@ -118,7 +118,7 @@ def held_out_score(
     )
 
 
-def predicted(
+def predict_held_out(
     consensus: Consensus,
     item: NDArray[np.int32],  # (judgment,)
     judge: NDArray[np.int32],  # (judgment,)

@@ -17,7 +17,7 @@ from adjudge.data.names import look_up
 from adjudge.evaluation import scores
 from adjudge.evaluation.against_gold import Evaluation
 
-HALF = 0.5  # judgments that each truth has before the first
+_HALF = 0.5  # judgments that each truth has before the first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def smoothed_vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item, 
     truth = np.array(scale.truth_of, dtype=np.int64)[judgments.label]
     known, size = truth >= 0, len(scale.truths)
     cell = judgments.item[known].astype(np.int64) * size + truth[known]
-    counts = np.bincount(cell, minlength=judgments.item_count * size).reshape(-1, size) + HALF
+    counts = np.bincount(cell, minlength=judgments.item_count * size).reshape(-1, size) + _HALF
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 

@@ -17,7 +17,7 @@ from adjudge.models.dependence import count_further, working_correlation
 
 _BLOCK = 4_000_000  # numbers worked on at a time: 32 MB
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 def votes_of(judgments: Judgments) -> NDArray[np.int64]:  # (item, label)
@@ -63,7 +63,7 @@ def items_of(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
     return pa.table(columns)
 
 
-def further_of(consensus: Consensus) -> Floats:  # (item,)
+def further_of(consensus: Consensus) -> _Floats:  # (item,)
     """What one more judgment of each item counts for, beside those there are."""
     return count_further(consensus.judgments.counts_per_item, working_correlation(consensus))
 
@@ -78,7 +78,7 @@ def _disagreement(votes: NDArray[np.int64]) -> Any:  # (item,)
 
 def _vote(
     consensus: Consensus, votes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], Floats]:  # (item,), (item,)
+) -> tuple[NDArray[np.int64], _Floats]:  # (item,), (item,)
     """The truth with most votes, -1 where there are none, and its share of them."""
     truths = len(consensus.scale.truths)
     cast = np.zeros((len(votes), truths), dtype=np.int64)
@@ -99,7 +99,7 @@ def suggest_judges(
     *,
     among: NDArray[np.bool_] | None = None,  # (judge,)
     count: int = 3,
-) -> tuple[NDArray[np.int64], Floats]:  # (item, place), (item, place)
+) -> tuple[NDArray[np.int64], _Floats]:  # (item, place), (item, place)
     """Who should judge each of the items next: judges by the bits their judgment would tell.
 
     Best first; only ``among`` those, and nobody who has judged the item already, in person or by

@@ -26,9 +26,9 @@ from adjudge.models.features import available, measure_features
 
 _TAIL = (1.0 - LEVEL) / 2
 _REACH = float(ndtri(1.0 - _TAIL))
-VOTES = ("majority-vote", "vote", "pmf")  # models in which a judge's own vote makes her right
+_VOTES = ("majority-vote", "vote", "pmf")  # models in which a judge's own vote makes them right
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 def judges_of(
@@ -64,7 +64,7 @@ def judges_of(
             "no draws: intervals know how few judgments there are, not how unsure the truth is; "
             "a sampled model such as hierarchical-confusion adds that"
         )
-    if consensus.model in VOTES:
+    if consensus.model in _VOTES:
         notes.append(
             f"in {consensus.model} a judge's own judgment counts towards what is held for true, "
             "which flatters judges; a model of confusion such as item-types does not"
@@ -75,7 +75,7 @@ def judges_of(
     return table, tuple(notes)
 
 
-def _three(name: str, values: Floats, first: str | None = None) -> dict[str, Any]:
+def _three(name: str, values: _Floats, first: str | None = None) -> dict[str, Any]:
     """A value and its interval (3, judge) as columns; null where there is none."""
     names = (first or name, f"{name}_low", f"{name}_high")
     parts = zip(names, values, strict=True)
@@ -86,8 +86,8 @@ def _advice(
     consensus: Consensus,
     table: Any,
     skill: Skill,
-    bias: Floats,
-    mistake: Floats,
+    bias: _Floats,
+    mistake: _Floats,
     commonest: Commonest,
     limits: Limits,
 ) -> tuple[Any, Any]:
@@ -119,12 +119,12 @@ def _advice(
     return pa.array(advice, pa.large_string()), pa.array(why, pa.large_string())
 
 
-def _floats(column: Any) -> Floats:
+def _floats(column: Any) -> _Floats:
     """An Arrow column as numbers, NaN where it is null."""
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def bias_of(consensus: Consensus) -> Floats:  # (3, judge)
+def bias_of(consensus: Consensus) -> _Floats:  # (3, judge)
     """The mean of label minus truth, in grades, and its interval; NaN without an order.
 
     A label that stands for no truth is no grade and is left out. Two truths are taken as lower and
@@ -148,7 +148,7 @@ def bias_of(consensus: Consensus) -> Floats:  # (3, judge)
     return _bias_from_counts(consensus.counts * graded, shift)
 
 
-def _bias_from_counts(counts: Floats, shift: NDArray[np.int64]) -> Floats:  # (3, judge)
+def _bias_from_counts(counts: _Floats, shift: NDArray[np.int64]) -> _Floats:  # (3, judge)
     """Mean shift of the counts (judge, truth, label), give or take its error.
 
     The error is that of a mean, as if half a judgment a grade too high and half a one too low had

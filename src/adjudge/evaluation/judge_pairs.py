@@ -23,7 +23,7 @@ from adjudge.evaluation.score import Score
 from adjudge.evaluation.scores import Floats, ratio
 
 LEAST_COMMON = 5  # items that two judges must share; of one item kappa is 0 or undefined
-MOST_PAIRS = 20_000_000  # of judgments that are compared: about 1 GB
+_MOST_PAIRS = 20_000_000  # of judgments that are compared: about 1 GB
 
 
 def without_repeats(judgments: Judgments) -> Judgments:
@@ -67,11 +67,11 @@ def cohen_kappa(
         return Score.undefined("cohen_kappa", "the two judges have no item in common")
     # The cell of each item in the table of one judge's label against the other's.
     cell, times = np.unique(sides[0][1][left] * labels + sides[1][1][right], return_counts=True)
-    value = float(_kappa_of_cells(cell, labels, times.astype(np.float64)[None, :])[0])
+    value = float(kappa_of_cells(cell, labels, times.astype(np.float64)[None, :])[0])
     if np.isnan(value):
         return Score.undefined("cohen_kappa", "both judges gave one label, the same, throughout")
     drawn = [
-        _kappa_of_cells(cell, labels, weight)
+        kappa_of_cells(cell, labels, weight)
         for weight in pattern_weights(times.astype(np.int64), resamples, seed)
     ]
     if not drawn:
@@ -80,7 +80,7 @@ def cohen_kappa(
     return Score(name="cohen_kappa", value=value, low=low, high=high)
 
 
-def _kappa_of_cells(
+def kappa_of_cells(
     cell: NDArray[np.int64], labels: int, weight: Floats
 ) -> Floats:  # (cell,), (resample, cell) -> (resample,)
     """Kappa from the used cells of a table, under weights."""
@@ -101,7 +101,7 @@ def _kappa(common: Floats, alike: Floats, chance: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairsOfJudges:
+class _PairsOfJudges:
     """The mean of Cohen's kappa over pairs of judges, and how many pairs that is."""
 
     score: Score
@@ -110,7 +110,7 @@ class PairsOfJudges:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Tables:
+class _PairTables:
     """Sums over items that kappa needs of each pair of judges, as sparse matrices."""
 
     first: Any  # sparse (pair x label, item)
@@ -135,7 +135,7 @@ def mean_cohen_kappa(
     resamples: int = 0,
     level: float = 0.95,
     seed: int = 0,
-) -> PairsOfJudges:
+) -> _PairsOfJudges:
     """The mean of Cohen's kappa over pairs of judges, weighted by the items they have in common.
 
     Only pairs with ``least_common`` items or more count. A pair that gave one label, the same,
@@ -145,19 +145,19 @@ def mean_cohen_kappa(
     name = "cohen_kappa"
     size = judgments.counts_per_item
     many = int((size * (size - 1) // 2).sum())
-    if many > MOST_PAIRS:
-        reason = f"{many:,} pairs of judgments are more than the {MOST_PAIRS:,} that are compared"
-        return PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=0)
+    if many > _MOST_PAIRS:
+        reason = f"{many:,} pairs of judgments are more than the {_MOST_PAIRS:,} that are compared"
+        return _PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=0)
     tables, items, few = _tables(without_repeats(judgments), least_common)
     if tables is None:
         reason = f"no two judges have {least_common:,} items in common"
-        return PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=few)
+        return _PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=few)
     kappa, common = tables.kappa(np.ones((items, 1)))
     defined = int((~np.isnan(kappa)).sum())
     left_out = few + len(kappa) - defined
     if not defined:
         reason = "no two judges used more than one label on the items they have in common"
-        return PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=left_out)
+        return _PairsOfJudges(score=Score.undefined(name, reason), pairs=0, left_out=left_out)
     value = float(_mean(kappa, common)[0])
     score = Score(name=name, value=value)
     block = max(1, 4_000_000 // (kappa.size * tables.labels))
@@ -169,7 +169,7 @@ def mean_cohen_kappa(
     if drawn:
         low, high = centred_interval(value, np.concatenate(drawn), level, least=-1.0)
         score = replace(score, low=low, high=high)
-    return PairsOfJudges(score=score, pairs=defined, left_out=left_out)
+    return _PairsOfJudges(score=score, pairs=defined, left_out=left_out)
 
 
 def _mean(kappa: Floats, common: Floats) -> Floats:  # (resample,)
@@ -178,7 +178,7 @@ def _mean(kappa: Floats, common: Floats) -> Floats:  # (resample,)
     return np.asarray(ratio(total.sum(axis=0), (common * known).sum(axis=0)))
 
 
-def _tables(judgments: Judgments, least_common: int) -> tuple[_Tables | None, int, int]:
+def _tables(judgments: Judgments, least_common: int) -> tuple[_PairTables | None, int, int]:
     """The tables of pairs of judges that count, the items behind them, and the pairs left out."""
     left, right = pairs_of_judgments(judgments.counts_per_item, judgments.offsets)
     judge = judgments.judge.astype(np.int64)
@@ -201,7 +201,7 @@ def _tables(judgments: Judgments, least_common: int) -> tuple[_Tables | None, in
         return csr_array((np.ones(len(row)), (row, of)), shape=(rows, items))
 
     same = a == b
-    tables = _Tables(
+    tables = _PairTables(
         sums(pair * labels + a, item, pairs * labels),
         sums(pair * labels + b, item, pairs * labels),
         sums(pair[same], item[same], pairs),

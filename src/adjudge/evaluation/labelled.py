@@ -35,7 +35,9 @@ class Labelled:
     fallback: NDArray[np.bool_] | None = None  # (item,)
 
 
-def labelled(labels: Any, scale: Scale | None, gold: Gold, *, source: str = "labels") -> Labelled:
+def read_labels(
+    labels: Any, scale: Scale | None, gold: Gold, *, source: str = "labels"
+) -> Labelled:
     """A consensus, or a table of one, as labels on a scale.
 
     A scale with fewer truths than the labels have collapses them: probabilities add up, and a
@@ -102,7 +104,7 @@ def _of_table(table: Any, scale: Scale, source: str) -> Labelled:
 
 
 def _columns(table: Any, source: str) -> dict[str, str]:
-    """The columns of items and labels; a complaint names those that are there."""
+    """The columns of items and labels; an error names those that are there."""
     found = roles_of(table.column_names)
     if "item" not in found and "document" in found and "topic" not in found:
         found["item"] = found["document"]

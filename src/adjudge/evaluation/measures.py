@@ -17,7 +17,7 @@ from adjudge.evaluation.scores import Cells, Codes, Flags, Floats, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sample:
+class ScoredItems:
     """The items that are scored: gold truth, label and probabilities, and what follows of them.
 
     Made by ``Sample.of``. ``relevant``, ``returned`` and ``chance`` are None where the scale has no
@@ -45,7 +45,7 @@ class Sample:
         *,
         clip: float = scores.CLIP,
         bins: int = 10,
-    ) -> Sample:
+    ) -> ScoredItems:
         """A sample from truth, choice and posterior on a scale."""
         collapse = scale.truth_relevant
         chance = confidence = None
@@ -70,12 +70,12 @@ class Sample:
     def __len__(self) -> int:
         return len(self.truth)
 
-    def by_chance(self) -> Sample:
+    def by_chance(self) -> ScoredItems:
         """The same items in order of their probability of relevance: AUC runs faster over them."""
         if self.chance is None or self.posterior is None:
             return self
         order = np.argsort(self.chance, kind="stable")
-        return Sample.of(
+        return ScoredItems.of(
             self.scale,
             self.truth[order],
             self.choice[order],
@@ -91,7 +91,7 @@ class Measure:
 
     name: str
     meaning: str
-    of: Callable[[Sample, Floats | None], Value]
+    of: Callable[[ScoredItems, Floats | None], Value]
     empty: str = ""  # why the value may be NaN although all that is needed is there
     probabilities: bool = False
     collapse: bool = False
@@ -100,7 +100,7 @@ class Measure:
     higher_is_better: bool = True
     biased: bool = False  # on resamples: its interval is centred on its value
 
-    def lacks(self, sample: Sample) -> str | None:
+    def lacks(self, sample: ScoredItems) -> str | None:
         """Why a sample cannot have this score, or None if it can."""
         if not len(sample):
             return "no gold item has a label"
@@ -114,47 +114,47 @@ class Measure:
 
 
 # What ``lacks`` has found to be there.
-def _chance(sample: Sample) -> Floats:
+def _chance(sample: ScoredItems) -> Floats:
     return sample.chance if sample.chance is not None else np.empty(0)
 
 
-def _posterior(sample: Sample) -> Floats:
+def _posterior(sample: ScoredItems) -> Floats:
     return sample.posterior if sample.posterior is not None else np.empty((0, 0))
 
 
-def _confidence(sample: Sample) -> Floats:
+def _confidence(sample: ScoredItems) -> Floats:
     return sample.confidence if sample.confidence is not None else np.empty(0)
 
 
-def _relevant(sample: Sample) -> Flags:
+def _relevant(sample: ScoredItems) -> Flags:
     return sample.relevant if sample.relevant is not None else np.empty(0, dtype=np.bool_)
 
 
-def _returned(sample: Sample) -> Flags:
+def _returned(sample: ScoredItems) -> Flags:
     return sample.returned if sample.returned is not None else np.empty(0, dtype=np.bool_)
 
 
-def _whole(sample: Sample, weight: Floats | None) -> Cells:
+def _whole(sample: ScoredItems, weight: Floats | None) -> Cells:
     return scores.cells(_relevant(sample), _returned(sample), weight)
 
 
-def _parts(sample: Sample, weight: Floats | None) -> Cells:
+def _parts(sample: ScoredItems, weight: Floats | None) -> Cells:
     return scores.cells(_relevant(sample), _chance(sample), weight)
 
 
-def _right(sample: Sample) -> Flags:
+def _right(sample: ScoredItems) -> Flags:
     return np.asarray(sample.truth == sample.choice)
 
 
 def _on_labels(
     score: Callable[[Codes, Codes, Floats | None], Value],
-) -> Callable[[Sample, Floats | None], Value]:
+) -> Callable[[ScoredItems, Floats | None], Value]:
     return lambda sample, weight: score(sample.truth, sample.choice, weight)
 
 
 def _on_chance(
     score: Callable[[Flags, Floats, Floats | None], Value],
-) -> Callable[[Sample, Floats | None], Value]:
+) -> Callable[[ScoredItems, Floats | None], Value]:
     return lambda sample, weight: score(_relevant(sample), _chance(sample), weight)
 
 

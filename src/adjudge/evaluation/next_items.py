@@ -8,7 +8,7 @@ by what it explains. The gain is the doubt now less the doubt then, over all lab
 
 What a document's truth does to the difference is read off the draws, within its topic: the mean
 difference among the draws where it has truth k, less the mean of all. Such a mean is noisy, and
-many documents are looked at, so each is shrunk by the part that noise alone would explain. That her
+many documents are looked at, so each is shrunk by the part that noise alone would explain. That the
 next label also says something about the judge, and so about other topics, is left out.
 """
 
@@ -143,7 +143,7 @@ def entropy(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def average_confusion(consensus: Consensus) -> NDArray[np.float64]:  # (truth, label)
-    """How the judges of a consensus label on the whole, each as often as she judged."""
+    """How the judges of a consensus label on the whole, each as often as they judged."""
     counts = consensus.counts.sum(axis=0) + 1.0 / len(consensus.scale.labels)
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 

@@ -20,11 +20,13 @@ from adjudge.data.names import Names, encode, look_up
 from adjudge.data.runs import Run
 from adjudge.errors import BadData, BadSetting, shown
 
-Unjudged = Literal["not-relevant", "condensed", "prevalence"]
-HOW: dict[Unjudged, str] = {
+Unjudged = Literal["not-relevant", "condensed", "prevalence", "filled"]
+DRAWN = ("prevalence", "filled")  # ways in which unjudged documents have a truth
+_HOW: dict[Unjudged, str] = {
     "not-relevant": "taken as not relevant",
     "condensed": "taken out of the runs (condensed lists)",
     "prevalence": "as relevant as their topic's judged documents",
+    "filled": "filled in: as relevant as judged documents of their topic in such places",
 }
 
 
@@ -55,6 +57,16 @@ class Pool:
         """The topic of each entry, spelt out."""
         return np.repeat(np.arange(len(self.topics), dtype=np.int32), np.diff(self.begins))
 
+    def fused(self) -> NDArray[np.float64]:  # (entry,)
+        """How high the runs rank each entry together: the sum of 1 / (60 + place); 0 if none does.
+
+        Reciprocal rank fusion, Cormack, Clarke and Buettcher (2009), doi:10.1145/1571941.1572114.
+        """
+        begins = np.repeat(np.tile(self.begins[:-1], len(self.systems)), np.diff(self.starts))
+        return np.bincount(
+            begins + self.entry, weights=1 / (60.0 + self.place), minlength=len(self.item)
+        ).astype(np.float64)
+
     def ranking(self, system: int, topic: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The entries that a system ranks in a topic, counted from its first, and their places."""
         at = system * len(self.topics) + topic
@@ -63,7 +75,7 @@ class Pool:
 
 
 def check_unjudged(unjudged: str) -> None:
-    """Complain of a way with unjudged documents that does not exist."""
+    """Refuse a way with unjudged documents that does not exist."""
     if unjudged not in get_args(Unjudged):
         raise BadSetting("unjudged", unjudged, f"one of {', '.join(get_args(Unjudged))}")
 
@@ -189,23 +201,23 @@ class _Finder:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _RunRows:
     """The rows of a run beside the judgments."""
 
     topic: NDArray[np.int32]  # (row,) in the judgments, -1 where it is not known
     item: NDArray[np.int64]  # (row,) in the judgments, -1 where nobody judged it
 
 
-def _matched(run: Run, finder: _Finder) -> _Rows:
+def _matched(run: Run, finder: _Finder) -> _RunRows:
     """The topic and the item of each row of a run."""
     topic = look_up(run.topics, finder.topics)[run.topic]
     item = finder.items.find(topic, look_up(run.documents, finder.names))
-    return _Rows(topic, np.where((item >= 0) & finder.judged[item], item, -1))
+    return _RunRows(topic, np.where((item >= 0) & finder.judged[item], item, -1))
 
 
 def _notes(
     runs: Sequence[Run],
-    found: Sequence[_Rows],
+    found: Sequence[_RunRows],
     in_play: NDArray[np.bool_],
     finder: _Finder,
     unjudged: Unjudged,
@@ -232,7 +244,7 @@ def _notes(
             row = _first(run, missing)
             notes.append(
                 f"{run.source}: {missing.size:,} of {int(known.sum()):,} documents are not judged, "
-                f"{HOW[unjudged]} (first: line {run.line[row]}, "
+                f"{_HOW[unjudged]} (first: line {run.line[row]}, "
                 f"document {shown(run.documents[row].as_py())} of topic "
                 f"{shown(_topic_name(run, row))})"
             )
@@ -282,11 +294,11 @@ def _topic_name(run: Run, row: int) -> str:
 
 
 def _extra(
-    runs: Sequence[Run], found: Sequence[_Rows], in_play: NDArray[np.bool_], unjudged: Unjudged
+    runs: Sequence[Run], found: Sequence[_RunRows], in_play: NDArray[np.bool_], unjudged: Unjudged
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Names]:
     """The unjudged documents that are to have a truth: topic, document code, and names."""
     none = np.empty(0, dtype=np.int64)
-    if unjudged != "prevalence":
+    if unjudged not in DRAWN:
         return none, none, pa.array([], pa.large_string())
     missing = [(rows.item < 0) & np.append(in_play, False)[rows.topic] for rows in found]
     texts = [run.documents.filter(pa.array(m)) for run, m in zip(runs, missing, strict=True)]
@@ -316,7 +328,7 @@ class _Rankings:
     condensed: bool
 
     def of(
-        self, runs: Sequence[Run], found: Sequence[_Rows]
+        self, runs: Sequence[Run], found: Sequence[_RunRows]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
         """Where each ranking begins, and entries and places of all."""
         topics = len(self.begins) - 1
@@ -335,7 +347,7 @@ class _Rankings:
         )
 
     def _one(
-        self, run: Run, rows: _Rows
+        self, run: Run, rows: _RunRows
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Topic, entry and place of the rows of a run that are in the pool."""
         entry = self.entry_of_item[rows.item]
@@ -349,3 +361,21 @@ class _Rankings:
             before = np.concatenate([[0], np.cumsum(entry >= 0)])  # kept rows before each row
             row = before[:-1] - before[run.offsets[run.topic]]
         return self.at[rows.topic[kept]], entry[kept], row[kept] + 1
+
+
+def judged_at(
+    judgments: Judgments,
+    judged: NDArray[np.bool_],  # (item,)
+    runs: Sequence[Run],
+    cutoff: int,
+) -> NDArray[np.float64]:  # (system,)
+    """Judged@k of each run: of its first k places in the topics in play, the share judged."""
+    pool = pool_of(judgments, judged, runs)
+    topics = len(pool.topics)
+    found = np.zeros(len(runs))
+    for s, run in enumerate(runs):
+        sizes = np.append(np.diff(run.offsets), 0)[look_up(pool.topics, run.topics)]
+        part = slice(int(pool.starts[s * topics]), int(pool.starts[(s + 1) * topics]))
+        high = int((pool.place[part] <= cutoff).sum())
+        found[s] = high / max(int(np.minimum(sizes, cutoff).sum()), 1)
+    return found

@@ -9,10 +9,8 @@ too much on easy items and too little on hard ones. Better said than hidden.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
@@ -81,12 +79,6 @@ def predictive_checks(
         for at, name in enumerate(names)
         if np.isfinite(real[at])
     )
-
-
-def check_table(checks: tuple[Check, ...]) -> Any:
-    """Checks as an Arrow table."""
-    fields = ("name", "observed", "expected", "low", "high", "p")
-    return pa.table({name: [getattr(check, name) for check in checks] for name in fields})
 
 
 def _quantities(

@@ -20,7 +20,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.runs import Run, distinct_names
 from adjudge.errors import BadSetting
 from adjudge.evaluation.next_items import Doubt, Influence, next_table, no_items
-from adjudge.evaluation.pool import Pool, Unjudged, pool_of
+from adjudge.evaluation.pool import Pool, Unjudged, judged_at, pool_of
 from adjudge.evaluation.retrieval import (
     RetrievalMeasure,
     SlowMeasures,
@@ -30,9 +30,9 @@ from adjudge.evaluation.retrieval import (
 from adjudge.evaluation.truths import TruthDraws, is_judged
 from adjudge.models.model import Progress, Step
 
-Over = Literal["judgments", "topics"]
+_Over = Literal["judgments", "topics"]
 MEASURED = ("nDCG@10", "AP")  # where nobody says what to measure by
-SLOW_DRAWS = 100  # of a measure that goes through ir-measures, draw by draw
+_SLOW_DRAWS = 100  # of a measure that goes through ir-measures, draw by draw
 _BLOCK = 1 << 22  # truths held at a time
 
 
@@ -48,11 +48,12 @@ class Ranking:
     names: tuple[str, ...]  # (system,)
     values: Mapping[str, NDArray[np.float64]]  # measure: (draw, system)
     by_label: Mapping[str, NDArray[np.float64]]  # measure: (system,)
+    judged: Mapping[str, NDArray[np.float64]]  # measure: (system,) judged@k, k its cutoff
     next_items: Any  # Arrow table
     topics: int
     level: float
     unjudged: Unjudged
-    over: Over
+    over: _Over
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
@@ -60,7 +61,10 @@ class Ranking:
 
     @property
     def systems(self) -> Any:
-        """One row a measure and system, best first: value, interval, chance to be the best."""
+        """One row a measure and system, best first: value, interval, chance to be the best.
+
+        ``judged`` is judged@k: of the places that the measure looks at, the share that is judged.
+        """
         rows = []
         for measure, values in self.values.items():
             low, high = np.quantile(values, self._tails, axis=0)
@@ -76,6 +80,7 @@ class Ranking:
                     "sd": sd[s],
                     "p_best": best[s],
                     "by_label": self.by_label[measure][s],
+                    "judged": self.judged[measure][s],
                 }
                 for s in np.argsort(-mean, kind="stable")
             ]
@@ -140,7 +145,7 @@ def rank_systems(
     measures: Sequence[str] = MEASURED,
     *,
     unjudged: Unjudged = "not-relevant",
-    over: Over = "judgments",
+    over: _Over = "judgments",
     draws: int = 1000,
     level: float = 0.95,
     next_items: int = 10,
@@ -159,7 +164,7 @@ def rank_systems(
     judged = is_judged(consensus.judgments, consensus.known)
     pool = pool_of(consensus.judgments, judged, runs, unjudged)
     truths = TruthDraws(consensus, pool, draws=draws, seed=seed)
-    sums = _Sums(pool, chosen, runs, truths, over, next_items > 0)
+    sums = _MeasureSums(pool, chosen, runs, truths, over, next_items > 0)
     labels = truths.labels(int(grades_of(scale).argmin()))
     by_label = sums.by_label(labels)
     sums.run(progress)
@@ -172,6 +177,10 @@ def rank_systems(
         names=pool.systems,
         values=sums.values,
         by_label=by_label,
+        judged={
+            measure.name: judged_at(consensus.judgments, judged, runs, measure.cutoff)
+            for measure in chosen
+        },
         next_items=table,
         topics=len(pool.topics),
         level=level,
@@ -186,7 +195,7 @@ def rank_systems(
 
 
 def check_ranking(over: str, draws: int, level: float) -> None:
-    """Complain of settings that no ranking can have."""
+    """Refuse settings that no ranking can have."""
     if over not in ("judgments", "topics"):
         raise BadSetting("over", over, "judgments or topics")
     if draws < 2:
@@ -195,7 +204,7 @@ def check_ranking(over: str, draws: int, level: float) -> None:
         raise BadSetting("level", level, "a number between 0 and 1, such as 0.95")
 
 
-class _Sums:
+class _MeasureSums:
     """The values of measures, added up over topics, block by block of draws."""
 
     def __init__(
@@ -204,7 +213,7 @@ class _Sums:
         measures: Sequence[RetrievalMeasure],
         runs: Sequence[Run],
         truths: TruthDraws,
-        over: Over,
+        over: _Over,
         suggest: bool,
     ) -> None:
         self.pool, self.truths = pool, truths
@@ -212,7 +221,7 @@ class _Sums:
         slow = [measure for measure in measures if not measure.quick]
         scale = truths.consensus.scale
         self.slow = SlowMeasures(slow, pool, runs, scale) if slow else None
-        self.slow_draws = min(SLOW_DRAWS, truths.count) if slow else 0
+        self.slow_draws = min(_SLOW_DRAWS, truths.count) if slow else 0
         systems = len(pool.systems)
         self.values = {
             measure.name: np.empty((truths.count if measure.quick else self.slow_draws, systems))
@@ -282,7 +291,7 @@ def _about(
     consensus: Consensus,
     pool: Pool,
     measures: Sequence[RetrievalMeasure],
-    over: Over,
+    over: _Over,
     draws: int,
 ) -> list[str]:
     """What to know about the intervals."""
@@ -305,8 +314,8 @@ def _about(
             "too narrow; a sampled model knows better"
         )
     slow = [measure.name for measure in measures if not measure.quick]
-    if slow and draws > SLOW_DRAWS:
-        notes.append(f"{', '.join(slow)}: {SLOW_DRAWS} draws, since ir-measures takes them singly")
+    if slow and draws > _SLOW_DRAWS:
+        notes.append(f"{', '.join(slow)}: {_SLOW_DRAWS} draws, since ir-measures takes them singly")
     return notes
 
 

@@ -25,7 +25,7 @@ from adjudge.models.model import Model, Progress, Step
 _MOST = 6  # points of a curve
 
 
-def thinned(judgments: Judgments, ratings: int, seed: int) -> Judgments:
+def thin_judgments(judgments: Judgments, ratings: int, seed: int) -> Judgments:
     """At most so many judgments of each item, drawn at random; items and judges all stay."""
     key = np.random.default_rng(seed).random(len(judgments))
     order = np.lexsort((key, judgments.item))
@@ -72,7 +72,7 @@ def accuracy_by_ratings(
         for run in range(runs):
             if progress is not None:
                 progress(Step("thinning", at * runs + run, len(steps) * runs, ""))
-            less = thinned(judgments, step, seed + run)
+            less = thin_judgments(judgments, step, seed + run)
             for row, model in enumerate(models.values()):
                 result = evaluate(model.fit(less, engine=engine), gold)
                 right[row, at] += int(result.correct.sum())

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
@@ -74,12 +73,6 @@ def replays(
         if progress is not None:
             progress(Step("replay", seed, seeds, f"{found[-1].saved:.0%} saved"))
     return found
-
-
-def replay_table(found: list[Replay]) -> Any:
-    """Replays as an Arrow table."""
-    names = [*Replay.__dataclass_fields__, "saved"]
-    return pa.table({name: [getattr(one, name) for one in found] for name in names})
 
 
 def _replay(

@@ -14,20 +14,20 @@ from scipy.special import ndtri
 
 from adjudge.errors import BadSetting
 
-Weights = NDArray[np.float64]  # (resample, item)
+_Weights = NDArray[np.float64]  # (resample, item)
 
 _CELLS = 4_000_000  # of one block of weights: 32 MB
 
 
 def check_resampling(resamples: int, level: float) -> None:
-    """Complain of a number of resamples or a level that cannot be used."""
+    """Refuse a number of resamples or a level that cannot be used."""
     if resamples < 0:
         raise BadSetting("resamples", resamples, "0 (no intervals) or more, such as 1000")
     if not 0 < level < 1:
         raise BadSetting("level", level, "a number between 0 and 1, such as 0.95")
 
 
-def item_weights(count: int, resamples: int, seed: int) -> Iterator[Weights]:
+def item_weights(count: int, resamples: int, seed: int) -> Iterator[_Weights]:
     """Blocks of resamples of ``count`` items; each row adds up to ``count``."""
     if not count:
         return
@@ -41,7 +41,7 @@ def item_weights(count: int, resamples: int, seed: int) -> Iterator[Weights]:
         yield weights
 
 
-def pattern_weights(times: NDArray[np.int64], resamples: int, seed: int) -> Iterator[Weights]:
+def pattern_weights(times: NDArray[np.int64], resamples: int, seed: int) -> Iterator[_Weights]:
     """The same for items of a few patterns: ``times`` each pattern occurs, so often it is drawn.
 
     Items of one pattern cannot be told apart, hence drawing patterns by their share is drawing

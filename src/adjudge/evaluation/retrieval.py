@@ -1,8 +1,8 @@
 """Measures of rankings, named as ``ir-measures`` names them: AP, nDCG@10, P(rel=2)@5, RBP(p=0.5).
 
 The common ones run over thousands of draws of the truth in a kernel of our own, which gives the
-values that ir-measures gives: AP, nDCG, P, R, RR, Success and Rprec, with and without cutoff, and
-RBP. Every other measure goes through ir-measures itself, draw by draw.
+values that ir-measures gives: AP, nDCG, P, R, RR, Success and Rprec, with and without cutoff, Bpref
+and RBP. Every other measure goes through ir-measures itself, draw by draw.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _BINARY = {
     "RR": kernels.RR,
     "Success": kernels.SUCCESS,
     "Rprec": kernels.RPREC,
+    "Bpref": kernels.BPREF,
 }
 _NO_CUTOFF = 2**31 - 1
 
@@ -59,15 +60,44 @@ class RetrievalMeasure:
         if self.of.NAME in _BINARY:
             kernels.binary_values(_BINARY[self.of.NAME], cutoff, *shared, out)
             return out
+        deepest, falling, share = self._places(pool, self.gain)
+        kernels.discounted_values(min(cutoff, deepest), *shared, falling, share, out)
+        return out
+
+    def flips(
+        self,
+        pool: Pool,
+        truths: NDArray[np.int16],  # (draw, entry)
+        sign: NDArray[np.float64],  # (system,)
+    ) -> NDArray[np.float64]:  # (entry, truth)
+        """The signed sum of systems in an entry's topic, were its truth this one: mean of draws."""
+        if self.gain is None:
+            raise BadSetting("measure", self.name, "one that a kernel computes")
+        out = np.zeros((truths.shape[1], len(self.gain)))
+        shared = (truths, pool.begins, pool.starts, pool.entry, pool.place, self.gain)
+        cutoff = _cutoff(self.of)
+        if self.of.NAME in _BINARY:
+            kernels.flip_binary(_BINARY[self.of.NAME], cutoff, *shared, sign, out)
+        else:
+            deepest, falling, share = self._places(pool, self.gain)
+            kernels.flip_discounted(min(cutoff, deepest), *shared, falling, share, sign, out)
+        return out / max(len(truths), 1)
+
+    @property
+    def cutoff(self) -> int:
+        """The last place that counts."""
+        return _cutoff(self.of)
+
+    def _places(
+        self, pool: Pool, gain: NDArray[np.float64]
+    ) -> tuple[int, NDArray[np.int64], NDArray[np.float64]]:
+        """The deepest place, truths from most gain to least, and what each place is worth."""
         deepest = int(max(pool.place.max(initial=1), np.diff(pool.begins).max(initial=1)))
         place = np.arange(deepest, dtype=np.float64)
         if self.of.NAME == "RBP":
             p = float(self.of["p"])
-            falling, share = np.empty(0, dtype=np.int64), (1 - p) * p**place
-        else:
-            falling, share = np.argsort(-self.gain, kind="stable"), 1 / np.log2(place + 2)
-        kernels.discounted_values(min(cutoff, deepest), *shared, falling, share, out)
-        return out
+            return deepest, np.empty(0, dtype=np.int64), (1 - p) * p**place
+        return deepest, np.argsort(-gain, kind="stable"), 1 / np.log2(place + 2)
 
 
 def _cutoff(measure: Any) -> int:
@@ -106,7 +136,7 @@ def _is_number(text: str) -> bool:
 
 
 def parse_measures(names: Sequence[str], scale: Scale) -> list[RetrievalMeasure]:
-    """Measures by name on a scale; what is unknown or lacks a setting is complained of.
+    """Measures by name on a scale; what is unknown or lacks a setting is refused.
 
     A measure that asks what is relevant, and is not told by ``rel``, takes the labels that the
     scale counts as relevant; without any, grades from 1 up.
@@ -188,7 +218,7 @@ def _told(measure: Any, grades: NDArray[np.int64], scale: Scale) -> Any:
 
 
 def _check_provided(name: str, measure: Any) -> None:
-    """Complain of a measure that ir-measures knows but cannot compute with what is installed."""
+    """Refuse a measure that ir-measures knows but cannot compute with what is installed."""
     import ir_measures
 
     able = any(

@@ -29,7 +29,7 @@ CLIP = 1e-6  # a truth held impossible costs at most 13.8 nats
 TIE = 1e-9  # probabilities nearer than this are tied
 
 
-def sum_of(values: NDArray[Any], weight: Floats | None = None) -> Value:
+def _sum_of(values: NDArray[Any], weight: Floats | None = None) -> Value:
     """The sum over items; under weights, one sum a resample."""
     numbers = values.astype(np.float64, copy=False)
     return np.float64(numbers.sum()) if weight is None else np.asarray(weight @ numbers)
@@ -37,7 +37,7 @@ def sum_of(values: NDArray[Any], weight: Floats | None = None) -> Value:
 
 def mean_of(values: NDArray[Any], weight: Floats | None = None) -> Value:
     """The mean over items; NaN where there are none."""
-    return ratio(sum_of(values, weight), np.float64(len(values)))
+    return ratio(_sum_of(values, weight), np.float64(len(values)))
 
 
 def ratio(part: Value, whole: Value) -> Value:
@@ -142,8 +142,8 @@ def cells(relevant: Flags, response: NDArray[Any], weight: Floats | None = None)
     responses of 0 and 1 give the usual, quantised, cells.
     """
     given = response.astype(np.float64, copy=False)
-    yes, returned = sum_of(relevant, weight), sum_of(given, weight)
-    both = sum_of(relevant * given, weight)
+    yes, returned = _sum_of(relevant, weight), _sum_of(given, weight)
+    both = _sum_of(relevant * given, weight)
     # Differences of sums may fall an ulp below nothing.
     return Cells(
         true_positive=both,
@@ -178,7 +178,7 @@ def mse(relevant: Flags, chance: Floats, weight: Floats | None = None) -> Value:
 
 def squared_error(relevant: Flags, chance: Floats, weight: Floats | None = None) -> Value:
     """The sum of (y - p)² over items (Carpenter 2011, section 9.2)."""
-    return sum_of((relevant - chance) ** 2, weight)
+    return _sum_of((relevant - chance) ** 2, weight)
 
 
 def rmse(relevant: Flags, chance: Floats, weight: Floats | None = None) -> Value:
@@ -197,7 +197,7 @@ def log_loss(
     return mean_of(-np.log(np.clip(given, clip, 1 - clip)), weight)
 
 
-def clipped(truth: Codes, posterior: Floats, *, clip: float = CLIP) -> int:
+def count_clipped(truth: Codes, posterior: Floats, *, clip: float = CLIP) -> int:
     """How many items have a truth that was given less than ``clip``."""
     return int((posterior[np.arange(len(truth)), truth] < clip).sum())
 
@@ -213,7 +213,7 @@ def brier(truth: Codes, posterior: Floats, weight: Floats | None = None) -> Valu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Calibration:
+class CalibrationBins:
     """How often items of a given confidence are right, bin by bin: the points of a plot.
 
     A bin holds confidences above its lower and up to its upper edge; the first holds 0 too.
@@ -244,7 +244,7 @@ class Calibration:
         )
 
 
-def calibration(confidence: Floats, right: Flags, bins: int = 10) -> Calibration:
+def calibration(confidence: Floats, right: Flags, bins: int = 10) -> CalibrationBins:
     """Confidence against the share of items that are right, in bins of equal width."""
     place = _bin(confidence, bins)
     count = np.bincount(place, minlength=bins)
@@ -258,7 +258,7 @@ def calibration(confidence: Floats, right: Flags, bins: int = 10) -> Calibration
         [wilson(part * items, items) for part, items in zip(share, count, strict=True)]
     )
     bounds[count == 0] = np.nan
-    return Calibration(
+    return CalibrationBins(
         edges=np.linspace(0.0, 1.0, bins + 1),
         count=count,
         confidence=mean(confidence),

@@ -1,8 +1,8 @@
-"""How far a judge is from chance: her skill, and the probability that she has none.
+"""How far a judge is from chance: their skill, and the probability that they have none.
 
-Her skill is ``(S - 1) / (K - 1)``, S the sum over the K truths of the chance that she calls it by
+Their skill is ``(S - 1) / (K - 1)``, S the sum over the K truths of the chance that they call it by
 its name: 1 for a judge who never errs, 0 for one whose labels do not depend on the truth, whatever
-labels she prefers; below 0 she is worse than chance. For two truths it is sensitivity +
+labels they prefer; below 0 they are worse than chance. For two truths it is sensitivity +
 specificity - 1. Unlike accuracy it cannot be had by always giving the commonest label.
 """
 
@@ -23,18 +23,18 @@ _JUST_ABOVE = 1e-12  # so that what is certain still has a distribution
 _STRATA = 24  # of a Beta: 576 sums of two
 _BLOCK = 4096  # judges worked on at a time
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Skill:
     """Each judge's skill with its 90% interval, and where chance and usefulness lie in it."""
 
-    value: Floats  # (judge,)
-    low: Floats  # (judge,)
-    high: Floats  # (judge,)
-    p_chance: Floats  # (judge,) that she is no better than chance
-    p_useless: Floats  # (judge,) that her skill is below the one asked for
+    value: _Floats  # (judge,)
+    low: _Floats  # (judge,)
+    high: _Floats  # (judge,)
+    p_chance: _Floats  # (judge,) that they are no better than chance
+    p_useless: _Floats  # (judge,) that their skill is below the one asked for
 
 
 def skill_of(consensus: Consensus, useful: float) -> Skill:
@@ -82,7 +82,7 @@ def _from_counts(consensus: Consensus, useful: float) -> Skill:
     return Skill(value=value, low=low, high=high, p_chance=p_chance, p_useless=p_useless)
 
 
-def _of_two(a: Floats, b: Floats, ends: tuple[float, float]) -> Floats:  # (4, judge)
+def _of_two(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4, judge)
     """Interval of a sum of two Betas, and its chances below two ends, over strata of the first.
 
     Two Betas may have the oddest sums, such as that of a judge who saw one truth only: no Beta
@@ -98,7 +98,7 @@ def _of_two(a: Floats, b: Floats, ends: tuple[float, float]) -> Floats:  # (4, j
     return np.stack([low, high, *below])
 
 
-def _of_many(a: Floats, b: Floats, ends: tuple[float, float]) -> Floats:  # (4, judge)
+def _of_many(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4, judge)
     """The same of three or more, taken as one Beta of the mean and spread of their sum."""
     truths = a.shape[1]
     mean = (a / (a + b)).mean(axis=1)  # of S / K

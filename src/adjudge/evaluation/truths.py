@@ -1,7 +1,7 @@
 """Draws of the truth of the documents in a pool, from the posterior of a consensus.
 
 A sampled model gives joint draws: each takes one draw of prevalence and confusion that a chain
-kept, and the truths given it, so that doubt about a judge shows in all her items together. A point
+kept, and the truths given it, so that doubt about a judge shows in all their items at once. A point
 model has no doubt about its judges: there each item's truth is drawn from its own posterior.
 """
 
@@ -18,7 +18,9 @@ from adjudge.kernels.fixed import SMALLEST
 from adjudge.kernels.gibbs import key_of
 from adjudge.kernels.truths import draw_given, draw_judged
 
-Truths = NDArray[np.int16]
+_Truths = NDArray[np.int16]
+_PARTS = 8  # into which judged documents are sorted by place
+_SHRUNK = 5.0  # documents that all parts count for in one
 _STRENGTH = 2.0  # documents that the overall prevalence counts for in a topic's
 
 
@@ -35,11 +37,14 @@ class TruthDraws:
         self.extras = np.flatnonzero(pool.item < 0)
         self.number = pool.item[self.entries]
         self.of_topic = pool.topic
+        self.lift = None
+        if pool.unjudged == "filled" and self.extras.size:
+            self.lift = lift_by_place(pool, consensus.posterior)
         self.joint = None
         if consensus.draws is not None:
             self.joint = _Joint(consensus, consensus.draws, pool, self.number, draws, seed)
 
-    def block(self, first: int, last: int) -> Truths:  # (draw, entry)
+    def block(self, first: int, last: int) -> _Truths:  # (draw, entry)
         """The draws from the first up to the last."""
         out = np.empty((last - first, len(self.pool.item)), dtype=np.int16)
         judged = np.empty(self.entries.size, dtype=np.int16)
@@ -54,13 +59,13 @@ class TruthDraws:
                 out[row, self.extras] = self._unjudged(draw, judged)
         return out
 
-    def labels(self, lowest: int) -> Truths:  # (1, entry)
+    def labels(self, lowest: int) -> _Truths:  # (1, entry)
         """The labels of the consensus instead of a draw; unjudged documents get the lowest."""
         out = np.full((1, len(self.pool.item)), lowest, dtype=np.int16)
         out[0, self.entries] = self.consensus.choice[self.number]
         return out
 
-    def _unjudged(self, draw: int, judged: Truths) -> Truths:  # (extra,)
+    def _unjudged(self, draw: int, judged: _Truths) -> _Truths:  # (extra,)
         """Truths of unjudged entries, from a draw of their topic's prevalence.
 
         Where the model knows no prevalence of topics, it is drawn given the truths of the topic's
@@ -76,9 +81,39 @@ class TruthDraws:
             prior = _STRENGTH * np.maximum(self.consensus.overall_prevalence, SMALLEST)
             weight = rng.standard_gamma(counts + prior)
             prevalence = weight / weight.sum(axis=1, keepdims=True)
-        shares = np.cumsum(prevalence[self.of_topic[self.extras]], axis=1)
+        chance = prevalence[self.of_topic[self.extras]]
+        if self.lift is not None:
+            chance = chance * self.lift
+            chance /= chance.sum(axis=1, keepdims=True)
+        shares = np.cumsum(chance, axis=1)
         drawn = (rng.random(self.extras.size)[:, None] >= shares[:, :-1]).sum(axis=1)
         return np.asarray(drawn, dtype=np.int16)
+
+
+def lift_by_place(
+    pool: Pool,
+    posterior: NDArray[np.float64],  # (item, truth)
+) -> NDArray[np.float64]:  # (extra, truth)
+    """How many times as common each truth is where the runs rank a document as high as this one.
+
+    Judged documents that some run returns are sorted by how high all runs rank them together, into
+    parts of equal size; the shares of truths in a part, over those of all parts, are its lift.
+    """
+    height, extra = pool.fused(), np.flatnonzero(pool.item < 0)
+    judged = np.flatnonzero((pool.item >= 0) & (height > 0))
+    truths = posterior.shape[1]
+    if judged.size < 2 * _PARTS:
+        return np.ones((extra.size, truths))
+    edges = np.quantile(height[judged], np.arange(1, _PARTS) / _PARTS)
+    part = np.searchsorted(edges, height[judged], side="right")
+    believed = posterior[pool.item[judged]]
+    common = (believed.sum(axis=0) + 1 / truths) / (judged.size + 1)
+    lift = np.ones((_PARTS, truths))
+    for number in range(_PARTS):
+        own = believed[part == number]
+        share = (own.sum(axis=0) + _SHRUNK * common) / (len(own) + _SHRUNK)
+        lift[number] = share / common
+    return np.asarray(lift[np.searchsorted(edges, height[extra], side="right")])
 
 
 class _Joint:
@@ -121,7 +156,7 @@ class _Joint:
         row = self.pool.topic_code if self.by_topic else np.zeros(len(self.pool.topics), np.int64)
         return np.asarray(self.kept.prevalence[self._place(draw)][row], dtype=np.float64)
 
-    def draw(self, draw: int, key: np.uint64, out: Truths) -> None:
+    def draw(self, draw: int, key: np.uint64, out: _Truths) -> None:
         """The truths of judged entries given one draw of the rates."""
         confusion = self.kept.confusion[self._place(draw)][self.judges].astype(np.float64)
         draw_judged(

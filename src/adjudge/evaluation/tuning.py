@@ -21,8 +21,8 @@ from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.crossvalidation import folds_of
 from adjudge.models.features import JudgeFeatures, measure_features
 from adjudge.models.model import Progress, Step, pick
-from adjudge.models.vote import cast, chosen
-from adjudge.models.weighting import ACCURACY, AccuracyFilter, Filter, Product, ZScore
+from adjudge.models.vote import choose_judges, weigh_votes
+from adjudge.models.weighting import ACCURACY, Filter, Product
 
 GAMMAS = tuple(round(0.1 * step, 1) for step in range(1, 41))
 ALPHAS = tuple(round(0.60 + 0.01 * step, 2) for step in range(40))
@@ -253,59 +253,13 @@ class Tuner:
         found = self._votes.get(key)
         if found is None:
             features = self.features(seen, names)
-            choice = chosen(self.part, features, weight, keep, flip=self.flip, shrink=self.shrink)
-            posterior, fell = cast(self.part, None, choice)
+            choice = choose_judges(
+                self.part, features, weight, keep, flip=self.flip, shrink=self.shrink
+            )
+            posterior, fell = weigh_votes(self.part, None, choice)
             label, _ = pick(posterior, self.part, ties="random", seed=self.seed)
             found = (label, fell, int((choice.weight == 0).sum()) if keep is not None else 0)
             if len(self._votes) >= _LATEST:
                 del self._votes[next(iter(self._votes))]
             self._votes[key] = found
         return found
-
-
-def tune_zscore(
-    judgments: Judgments,
-    gold: Gold,
-    features: tuple[str, ...],
-    weight: Product | None = None,
-    *,
-    measure: Measure = "graded",
-    folds: int = 5,
-    seed: int = 0,
-    shrink: float = 0.0,
-    progress: Progress | None = None,
-) -> Tuned:
-    """Gamma of a Z-score filter, by the sweep of the Z-score paper."""
-    tuner = Tuner(judgments, gold, folds=folds, seed=seed, shrink=shrink)
-    return tuner.tune(
-        lambda gamma: ZScore(*features, gamma=gamma),
-        GAMMAS,
-        weight,
-        measure=measure,
-        gentler="higher",
-        progress=progress,
-    )
-
-
-def tune_accuracy(
-    judgments: Judgments,
-    gold: Gold,
-    weight: Product | None = None,
-    *,
-    measure: Measure = "binary",
-    flip: bool = True,
-    folds: int = 5,
-    seed: int = 0,
-    shrink: float = 0.0,
-    progress: Progress | None = None,
-) -> Tuned:
-    """Alpha of an accuracy filter, by the sweep of the PMF paper."""
-    tuner = Tuner(judgments, gold, folds=folds, seed=seed, flip=flip, shrink=shrink)
-    return tuner.tune(
-        lambda alpha: AccuracyFilter(alpha=alpha),
-        ALPHAS,
-        weight,
-        measure=measure,
-        gentler="lower",
-        progress=progress,
-    )

@@ -15,7 +15,7 @@ _TOLD, _NAMED = 3, 6  # families told, judges named of each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kin:
+class _Kin:
     """Judges who are one source, or may be."""
 
     kind: str  # declared, found or suspected
@@ -25,23 +25,23 @@ class Kin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voices:
+class FamilyVoices:
     """The families of a consensus, and how many independent judgments it stands on."""
 
     judges: int
     voices: float | None  # None: the model looked for no families
-    kin: tuple[Kin, ...]  # families, then suspected pairs, the most alike first
+    kin: tuple[_Kin, ...]  # families, then suspected pairs, the most alike first
     correlation: float | None  # of judges' errors beyond what the model explains
     judgments: float  # of a judged item, on average
     effective: float | None  # the same as independent ones
 
     @property
-    def families(self) -> tuple[Kin, ...]:
+    def families(self) -> tuple[_Kin, ...]:
         """Those who have one voice."""
         return tuple(kin for kin in self.kin if kin.kind != "suspected")
 
     @property
-    def suspected(self) -> tuple[Kin, ...]:
+    def suspected(self) -> tuple[_Kin, ...]:
         """Pairs who may be one source, which only the user can say."""
         return tuple(kin for kin in self.kin if kin.kind == "suspected")
 
@@ -74,14 +74,14 @@ class Voices:
         }
 
 
-def voices_of(consensus: Consensus) -> Voices:
+def voices_of(consensus: Consensus) -> FamilyVoices:
     """Who speaks as one by a consensus, and what its judgments count for."""
     counts = consensus.judgments.counts_per_item
     judged = counts > 0
     some = bool(judged.any())
     effective = consensus.effective
     families = consensus.families
-    return Voices(
+    return FamilyVoices(
         judges=consensus.judgments.judge_count,
         voices=None if families is None else families.voices(),
         kin=() if families is None else _kin(consensus, families),
@@ -91,14 +91,14 @@ def voices_of(consensus: Consensus) -> Voices:
     )
 
 
-def _kin(consensus: Consensus, families: Families) -> tuple[Kin, ...]:
+def _kin(consensus: Consensus, families: Families) -> tuple[_Kin, ...]:
     """The families by name, each with the mean excess of the pairs that were found in it."""
     names = consensus.judgments.judges
     found = []
     for group in families.groups:
         own = [pair.excess for pair in families.merged if pair.judges[0] in group]
         found.append(
-            Kin(
+            _Kin(
                 kind="declared" if families.declared[group[0]] else "found",
                 judges=tuple(sorted(str(names[judge].as_py()) for judge in group)),
                 excess=float(np.mean(own)) if own else None,
@@ -106,7 +106,7 @@ def _kin(consensus: Consensus, families: Families) -> tuple[Kin, ...]:
             )
         )
     suspected = [
-        Kin(
+        _Kin(
             kind="suspected",
             judges=tuple(str(names[judge].as_py()) for judge in pair.judges),
             excess=pair.excess,
@@ -117,7 +117,7 @@ def _kin(consensus: Consensus, families: Families) -> tuple[Kin, ...]:
     return (*found, *suspected)
 
 
-def tell_voices(voices: Voices) -> list[str]:
+def tell_voices(voices: FamilyVoices) -> list[str]:
     """Sentences for people: families, the question that is open, and what the panel counts for."""
     told = [_family(kin) for kin in voices.families[:_TOLD]]
     if len(voices.families) > _TOLD:
@@ -140,7 +140,7 @@ def tell_voices(voices: Voices) -> list[str]:
     return told
 
 
-def _family(kin: Kin) -> str:
+def _family(kin: _Kin) -> str:
     """One family in a sentence."""
     more = len(kin.judges) - _NAMED
     shown = list(kin.judges[:_NAMED])

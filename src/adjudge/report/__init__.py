@@ -9,45 +9,19 @@ Nothing is imported before it is used: Altair, Jinja2 and the drawing engine are
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adjudge.lazy import export
 
 if TYPE_CHECKING:
-    from adjudge.report.figures import FIGURES, Figure, draw
-    from adjudge.report.page import report_html, write_report
-    from adjudge.report.results import Provenance, Results, gather
-    from adjudge.report.saving import save
+    from adjudge.report.figures import FIGURES as FIGURES
+    from adjudge.report.figures import Figure as Figure
+    from adjudge.report.figures import draw as draw
+    from adjudge.report.page import report_html as report_html
+    from adjudge.report.page import write_report as write_report
+    from adjudge.report.results import Provenance as Provenance
+    from adjudge.report.results import Results as Results
+    from adjudge.report.results import gather as gather
+    from adjudge.report.saving import save as save
 
-__all__ = [
-    "FIGURES",
-    "Figure",
-    "Provenance",
-    "Results",
-    "draw",
-    "gather",
-    "report_html",
-    "save",
-    "write_report",
-]
-
-_HOMES = {
-    "FIGURES": "figures",
-    "Figure": "figures",
-    "Results": "results",
-    "Provenance": "results",
-    "draw": "figures",
-    "gather": "results",
-    "report_html": "page",
-    "save": "saving",
-    "write_report": "page",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = export(__name__, __file__)

@@ -20,29 +20,29 @@ from adjudge.report.plots.skills import NEEDED as FOR_SKILLS
 from adjudge.report.results import Results
 
 MOST_ITEMS = 200_000
-MOST_JUDGMENTS = 1_000_000
-MOST_CELLS = 1_000_000  # of all judges' confusion matrices
+_MOST_JUDGMENTS = 1_000_000
+_MOST_CELLS = 1_000_000  # of all judges' confusion matrices
 _FIELDS = 1_500_000  # letters of the texts of items
 
-Texts = dict[str, Any]
-Arrays = dict[str, NDArray[Any]]
+_Texts = dict[str, Any]
+_Arrays = dict[str, NDArray[Any]]
 
 # Columns of judges, each as a number with what is unknown as NaN.
 _NUMBERS = ("accuracy", "bits", "skill", "bias", "sensitivity", "specificity", "gold")
 _SINGLE = ("p_chance", "seconds", "gold_accuracy", "gold_judgments", "mistake_rate")
 
 
-def embedded(results: Results) -> tuple[Texts, Arrays]:
+def embed_results(results: Results) -> tuple[_Texts, _Arrays]:
     """Texts and arrays of the page."""
     scale = results.consensus.scale
-    texts: Texts = {
+    texts: _Texts = {
         "truths": scale.truths,
         "labels": scale.labels,
         "truthOf": scale.truth_of,
         "ordinal": scale.ordinal,
         "advice": ADVICE,
     }
-    arrays: Arrays = {}
+    arrays: _Arrays = {}
     chosen = chosen_items(results)
     _items(results, chosen, texts, arrays)
     _judgments(results, chosen, texts, arrays)
@@ -61,7 +61,7 @@ def chosen_items(results: Results) -> NDArray[np.int64]:  # (shown,)
     return np.sort(np.argsort(-entropy, kind="stable")[:MOST_ITEMS])
 
 
-def _items(results: Results, chosen: NDArray[np.int64], texts: Texts, arrays: Arrays) -> None:
+def _items(results: Results, chosen: NDArray[np.int64], texts: _Texts, arrays: _Arrays) -> None:
     consensus, judgments = results.consensus, results.consensus.judgments
     found = results.diagnosis.items.take(chosen)
     names = judgments.items.take(pa.array(chosen))
@@ -91,7 +91,7 @@ def _items(results: Results, chosen: NDArray[np.int64], texts: Texts, arrays: Ar
     _fields(results, chosen, texts)
 
 
-def _fields(results: Results, chosen: NDArray[np.int64], texts: Texts) -> None:
+def _fields(results: Results, chosen: NDArray[np.int64], texts: _Texts) -> None:
     """What else the file says of items, such as the query, as far as there is room."""
     fields = results.consensus.judgments.fields
     if fields is None:
@@ -107,13 +107,13 @@ def _fields(results: Results, chosen: NDArray[np.int64], texts: Texts) -> None:
         texts["fields"] = kept
 
 
-def _judgments(results: Results, chosen: NDArray[np.int64], texts: Texts, arrays: Arrays) -> None:
+def _judgments(results: Results, chosen: NDArray[np.int64], texts: _Texts, arrays: _Arrays) -> None:
     """Who said what of the items shown; of too many only how many said it."""
     judgments = results.consensus.judgments
     counts = judgments.counts_per_item[chosen]
     arrays["offsets"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
     arrays["votes"] = smallest(results.diagnosis.votes[chosen].reshape(-1))
-    texts["hasJudgments"] = bool(counts.sum() <= MOST_JUDGMENTS)
+    texts["hasJudgments"] = bool(counts.sum() <= _MOST_JUDGMENTS)
     if not texts["hasJudgments"]:
         return
     begin = judgments.offsets[:-1][chosen]
@@ -123,7 +123,7 @@ def _judgments(results: Results, chosen: NDArray[np.int64], texts: Texts, arrays
     arrays["label"] = smallest(judgments.label[place])
 
 
-def _judges(results: Results, texts: Texts, arrays: Arrays) -> None:
+def _judges(results: Results, texts: _Texts, arrays: _Arrays) -> None:
     judges = results.diagnosis.judges
     texts["judges"] = judges["judge"].to_pylist()
     texts["why"] = judges["why"].to_pylist()
@@ -142,10 +142,10 @@ def _judges(results: Results, texts: Texts, arrays: Arrays) -> None:
     arrays["drawnSkills"] = smallest(drawn_rows(judges, *FOR_SKILLS))
 
 
-def _confusion(results: Results, arrays: Arrays) -> None:
+def _confusion(results: Results, arrays: _Arrays) -> None:
     """Each judge's matrix with its interval, and how many judgments stand behind each row."""
     confusion = results.diagnosis.confusion
-    if confusion.mean.size > MOST_CELLS:
+    if confusion.mean.size > _MOST_CELLS:
         return
     judges = results.consensus.judgments.judge_count
     shape = (judges, *confusion.mean.shape[1:])
@@ -155,7 +155,7 @@ def _confusion(results: Results, arrays: Arrays) -> None:
     arrays["population"] = shares(results.diagnosis.population.mean)
 
 
-def _histories(results: Results, texts: Texts, arrays: Arrays) -> None:
+def _histories(results: Results, texts: _Texts, arrays: _Arrays) -> None:
     """How each judge did over time, who changed, and who agree too well."""
     diagnosis, names = results.diagnosis, results.consensus.judgments.judges
     if diagnosis.history is not None and len(diagnosis.history):
@@ -177,7 +177,7 @@ def _histories(results: Results, texts: Texts, arrays: Arrays) -> None:
         texts["pairs"] = list(zip(*both, diagnosis.pairs["sentence"].to_pylist(), strict=True))
 
 
-def _topics(results: Results, texts: Texts, arrays: Arrays) -> None:
+def _topics(results: Results, texts: _Texts, arrays: _Arrays) -> None:
     """The prevalence of each truth in each topic, where topics have their own."""
     table = results.consensus.topics
     if "topics" not in texts or len(table) != len(texts["topics"]):

@@ -9,9 +9,9 @@ from typing import Any
 from adjudge.errors import BadData, UnknownName
 from adjudge.report.results import Results
 
-TWO_TRUTHS = "two truths: --binary or --binary-truth makes them"
-DRAWS = "draws: a sampled model, such as --model hierarchical-confusion, keeps them"
-GOLD = "gold: --gold FILE gives it"
+_TWO_TRUTHS = "two truths: --binary or --binary-truth makes them"
+_DRAWS = "draws: a sampled model, such as --model hierarchical-confusion, keeps them"
+_GOLD = "gold: --gold FILE gives it"
 _MOST_LABELS = 16  # cells to a side of a matrix that can be read
 
 
@@ -53,12 +53,12 @@ def _few_labels(results: Results) -> str | None:
 
 def _two_truths(results: Results) -> str | None:
     rates = {"sensitivity", "specificity"} <= set(results.diagnosis.judges.column_names)
-    return None if rates else TWO_TRUTHS
+    return None if rates else _TWO_TRUTHS
 
 
 def _clouds(results: Results) -> str | None:
     if results.consensus.draws is None:
-        return DRAWS
+        return _DRAWS
     return _two_truths(results)
 
 
@@ -66,7 +66,7 @@ def _draws(results: Results) -> str | None:
     from adjudge.report.plots.chains import parameters_of
 
     draws = results.consensus.draws
-    return DRAWS if draws is None or draws.draws < 2 or not parameters_of(draws) else None
+    return _DRAWS if draws is None or draws.draws < 2 or not parameters_of(draws) else None
 
 
 def _learnt(results: Results) -> str | None:
@@ -78,16 +78,16 @@ def _learnt(results: Results) -> str | None:
 
 
 def _gold(results: Results) -> str | None:
-    return GOLD if results.evaluation is None else None
+    return _GOLD if results.evaluation is None else None
 
 
 def _calibrated(results: Results) -> str | None:
     found = results.evaluation
-    return GOLD if found is None or found.calibration is None else None
+    return _GOLD if found is None or found.calibration is None else None
 
 
 def _curve(results: Results) -> str | None:
-    return GOLD if results.curve is None else None
+    return _GOLD if results.curve is None else None
 
 
 def _steps(results: Results) -> str | None:

@@ -8,13 +8,13 @@ from itertools import pairwise
 import numpy as np
 
 from adjudge.report.results import Results
-from adjudge.report.words import counted, percent
+from adjudge.report.words import count_of, percent
 
 _BARS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class _Bar:
     """One bar of a small chart: its name, its length as a share of the longest, and a word."""
 
     name: str
@@ -23,16 +23,16 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
-    """What a person should know of the data before she believes anything made of them."""
+class _Health:
+    """What a person should know of the data before they believe anything made of them."""
 
     sizes: tuple[tuple[str, str], ...]  # tiles: number and what it counts
     remarks: tuple[str, ...]
-    per_item: tuple[Bar, ...]
-    labels: tuple[Bar, ...]
+    per_item: tuple[_Bar, ...]
+    labels: tuple[_Bar, ...]
 
 
-def health(results: Results) -> Health:
+def health(results: Results) -> _Health:
     """The sizes, spreads and oddities of the judgments."""
     judgments = results.consensus.judgments
     sizes = [
@@ -45,7 +45,7 @@ def health(results: Results) -> Health:
     if results.gold is not None:
         sizes.append((f"{len(results.gold):,}", "gold items"))
     used = np.bincount(judgments.label, minlength=len(judgments.scale.labels))
-    return Health(
+    return _Health(
         sizes=tuple(sizes),
         remarks=tuple(_remarks(results)),
         per_item=_histogram(judgments.counts_per_item),
@@ -66,34 +66,34 @@ def _remarks(results: Results) -> list[str]:
         tenth = max(1, len(per_judge) // 10)
         share = float(np.sort(per_judge)[-tenth:].sum()) / len(judgments)
         found.append(
-            f"The busiest {counted(tenth, 'judge')} gave {percent(share)} of all judgments."
+            f"The busiest {count_of(tenth, 'judge')} gave {percent(share)} of all judgments."
         )
     empty, single = int((per_item == 0).sum()), int((per_item == 1).sum())
     if empty:
         found.append(
-            f"{counted(empty, 'item')} {'has' if empty == 1 else 'have'} no judgment at all."
+            f"{count_of(empty, 'item')} {'has' if empty == 1 else 'have'} no judgment at all."
         )
     if single:
         found.append(
-            f"{counted(single, 'item')} {'has' if single == 1 else 'have'} only one: nobody can "
+            f"{count_of(single, 'item')} {'has' if single == 1 else 'have'} only one: nobody can "
             "disagree there."
         )
     repeats = results.agreement.repeats
     if repeats:
         found.append(
-            f"{counted(repeats, 'judgment')} {'repeats' if repeats == 1 else 'repeat'} a judge's "
+            f"{count_of(repeats, 'judgment')} {'repeats' if repeats == 1 else 'repeat'} a judge's "
             "earlier one of the same item."
         )
     if results.gold is not None:
         lost = int(results.gold.without_judgments(judgments).sum())
         if lost:
             found.append(
-                f"{counted(lost, 'gold item')} of {len(results.gold):,} were judged by nobody."
+                f"{count_of(lost, 'gold item')} of {len(results.gold):,} were judged by nobody."
             )
     return [*found, *results.provenance.left_out]
 
 
-def _histogram(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[Bar, ...]:
+def _histogram(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[_Bar, ...]:
     """How many items have how many judgments; the many are put together at the end."""
     if not len(counts):
         return ()
@@ -112,10 +112,10 @@ def _histogram(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[Bar,
 
 def _bars(
     names: list[str], values: np.ndarray[tuple[int], np.dtype[np.int64]], total: int
-) -> tuple[Bar, ...]:
+) -> tuple[_Bar, ...]:
     longest = max(int(values.max(initial=0)), 1)
     return tuple(
-        Bar(
+        _Bar(
             name=name,
             length=round(float(value) / longest, 4),
             word=f"{int(value):,} ({percent(float(value) / max(total, 1))})",

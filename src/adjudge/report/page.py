@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from adjudge.evaluation.measures import MEASURES
 from adjudge.models.model import Progress, Step
-from adjudge.report.embedding import MOST_ITEMS, embedded
+from adjudge.report.embedding import MOST_ITEMS, embed_results
 from adjudge.report.figures import FIGURES
 from adjudge.report.health import health
 from adjudge.report.packing import packed
@@ -24,7 +24,7 @@ from adjudge.report.plots.clouds import judge_clouds
 from adjudge.report.results import Results
 from adjudge.report.saving import spec_of
 from adjudge.report.theme import DARK, FONT, LIGHT, css_variables, themed_svg
-from adjudge.report.words import counted, findings, missing
+from adjudge.report.words import count_of, findings, missing
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("data", "table", "items", "judges", "card", "figures", "start")
@@ -56,7 +56,7 @@ _SECTIONS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
+class _Drawing:
     """A figure as it stands in the page."""
 
     name: str
@@ -79,7 +79,7 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
     drawings = _drawings(results, progress)
     style = _style()
     script = _script()
-    texts, arrays = embedded(results)
+    texts, arrays = embed_results(results)
     environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
@@ -87,7 +87,7 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "counted": counted}
+    environment.filters |= {"number": _number, "counted": count_of}
     return environment.get_template("report.html.j2").render(
         results=results,
         consensus=results.consensus,
@@ -111,10 +111,10 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
     )
 
 
-def _drawings(results: Results, progress: Progress | None) -> dict[str, list[Drawing]]:
+def _drawings(results: Results, progress: Progress | None) -> dict[str, list[_Drawing]]:
     """The figures of each section that the results allow."""
     names = [name for section in _SECTIONS.values() for name in section]
-    found: dict[str, list[Drawing]] = {section: [] for section in _SECTIONS}
+    found: dict[str, list[_Drawing]] = {section: [] for section in _SECTIONS}
     for section, wanted in _SECTIONS.items():
         for name in wanted:
             if progress is not None:
@@ -124,7 +124,7 @@ def _drawings(results: Results, progress: Progress | None) -> dict[str, list[Dra
     return found
 
 
-def _drawing(name: str, results: Results) -> Drawing:
+def _drawing(name: str, results: Results) -> _Drawing:
     import vl_convert
 
     draws = results.consensus.draws
@@ -137,7 +137,7 @@ def _drawing(name: str, results: Results) -> Drawing:
     spec["background"] = None
     spec["config"]["background"] = None
     svg = themed_svg(str(vl_convert.vegalite_to_svg(spec)))
-    return Drawing(
+    return _Drawing(
         name=name,
         title=str(title["text"]),
         caption=" ".join(title.get("subtitle", [])),

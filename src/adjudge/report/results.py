@@ -11,7 +11,9 @@ from adjudge.data.gold import Gold
 from adjudge.evaluation.against_gold import Evaluation, evaluate
 from adjudge.evaluation.agreement import Agreement, measure_agreement
 from adjudge.evaluation.diagnosis import Diagnosis, diagnose
+from adjudge.evaluation.estimation.sentences import tell_estimates
 from adjudge.evaluation.honesty import BesideVote, beside_vote
+from adjudge.evaluation.panel_summary import PanelSummary, summarise_panel
 from adjudge.evaluation.predictive import Check, predictive_checks
 from adjudge.evaluation.ratings import accuracy_by_ratings
 from adjudge.models.dawid_skene import DawidSkene
@@ -48,6 +50,8 @@ class Results:
     beside_vote: BesideVote | None = None  # log loss beside the plain vote's
     blind: bool = False  # scored by a second fit that was not told the gold
     curve: Any | None = None  # table of accuracy by number of judgments
+    panel: PanelSummary | None = None  # people and models, where both are told apart
+    estimates: tuple[str, ...] = ()  # of search measures and shares, a sentence each
     provenance: Provenance = field(default_factory=Provenance)
 
 
@@ -86,7 +90,12 @@ def gather(
     curve = None
     if gold is not None and 0 < len(judgments) <= _CURVE:
         curve = _curve(consensus, gold, seed)
-    tell(5, "")
+    tell(5, "people and models")
+    panel = summarise_panel(consensus, gold, evaluation, seed=seed)
+    estimates: tuple[str, ...] = ()
+    if panel is not None and gold is not None and scored is not None:
+        estimates = tell_estimates(scored, gold, seed=seed)
+    tell(6, "")
     return Results(
         consensus=consensus,
         diagnosis=diagnosis,
@@ -98,6 +107,8 @@ def gather(
         beside_vote=None if evaluation is None else beside_vote(evaluation, judgments),
         blind=told,
         curve=curve if curve is not None and len(curve) else None,
+        panel=panel,
+        estimates=estimates,
         provenance=Provenance() if provenance is None else provenance,
     )
 
@@ -105,7 +116,7 @@ def gather(
 def _teller(progress: Progress | None) -> Callable[[int, str], None]:
     def tell(done: int, note: str) -> None:
         if progress is not None:
-            progress(Step("looking", done, 5, note))
+            progress(Step("looking", done, 6, note))
 
     return tell
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import BadSetting
-from adjudge.report.theme import DARK, FONT, LIGHT, Theme, chart_config, recoloured, theme_named
+from adjudge.report.theme import DARK, FONT, LIGHT, Theme, chart_config, find_theme, recolour
 
-SUFFIXES = (".png", ".svg", ".html", ".json")
+_SUFFIXES = (".png", ".svg", ".html", ".json")
 _SCALE = 2.0  # pixels of a PNG for each of the chart
 
 
@@ -21,22 +21,22 @@ def save(chart: Any, path: str | Path, *, theme: str = "light") -> None:
     from adjudge.data.formats.files import written_whole
 
     place = Path(path)
-    content = rendered(chart, check_suffix(place), theme=theme)
+    content = _rendered(chart, _check_suffix(place), theme=theme)
     with written_whole(place) as file:
         file.write(content)
 
 
-def check_suffix(path: Path, setting: str = "path") -> str:
-    """The suffix of a chart's file, or a complaint of one that is not known."""
+def _check_suffix(path: Path, setting: str = "path") -> str:
+    """The suffix of a chart's file, or an error for one that is not known."""
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise BadSetting(setting, str(path), f"a name that ends in {', '.join(SUFFIXES)}")
+    if suffix not in _SUFFIXES:
+        raise BadSetting(setting, str(path), f"a name that ends in {', '.join(_SUFFIXES)}")
     return suffix
 
 
-def rendered(chart: Any, suffix: str, *, theme: str = "light") -> bytes:
+def _rendered(chart: Any, suffix: str, *, theme: str = "light") -> bytes:
     """A chart as the bytes of a file with that suffix."""
-    chosen = theme_named(theme)
+    chosen = find_theme(theme)
     if suffix == ".html":
         return _page(chart).encode()
     spec = spec_of(chart, chosen)
@@ -51,7 +51,7 @@ def rendered(chart: Any, suffix: str, *, theme: str = "light") -> bytes:
 
 def spec_of(chart: Any, theme: Theme = LIGHT) -> dict[str, Any]:
     """The Vega-Lite specification of a chart under a theme."""
-    spec: dict[str, Any] = recoloured(chart.to_dict(validate=False), theme)
+    spec: dict[str, Any] = recolour(chart.to_dict(validate=False), theme)
     # Room on the right: browsers set words a little wider than the engine that places them.
     padding = {"left": 5, "top": 5, "right": 16, "bottom": 5}
     return {**spec, "padding": padding, "config": {**chart_config(theme), **_own(spec)}}
@@ -62,14 +62,7 @@ def _own(spec: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in spec.get("config", {}).items() if key != "view"}
 
 
-def svg_of(chart: Any) -> str:
-    """A chart as a drawing in the colours of light."""
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(spec_of(chart)))
-
-
-def script_json(value: Any) -> str:
+def _script_json(value: Any) -> str:
     """A value as JSON that may stand inside a script element, whatever text it holds."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -106,6 +99,6 @@ def _page(chart: Any) -> str:
         f"background:{LIGHT.paper}}}#chart{{max-width:100%;overflow-x:auto}}"
         f"@media (prefers-color-scheme:dark){{body{{background:{DARK.paper}}}}}"
         '</style>\n</head>\n<body>\n<main id="chart"></main>\n'
-        f'<script type="application/json" id="specs">{script_json(specs)}</script>\n'
+        f'<script type="application/json" id="specs">{_script_json(specs)}</script>\n'
         f'<script type="module">{library}</script>\n</body>\n</html>\n'
     )

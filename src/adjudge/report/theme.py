@@ -8,12 +8,10 @@ paper its darker colours are lightened. A chart made for a page carries the colo
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from adjudge.errors import UnknownName
-
-Mode = Literal["light", "dark"]
 
 # Arial comes last but one: charts made without a browser have no system font to ask for.
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif"
@@ -73,7 +71,7 @@ DARK = Theme(
 THEMES: dict[str, Theme] = {"light": LIGHT, "dark": DARK}
 
 
-def theme_named(name: str) -> Theme:
+def find_theme(name: str) -> Theme:
     """The theme of that name."""
     if name not in THEMES:
         raise UnknownName("theme", name, THEMES)
@@ -117,7 +115,7 @@ def chart_config(theme: Theme) -> dict[str, Any]:
 _DATA = ("values", "datasets")
 
 
-def recoloured(value: Any, theme: Theme) -> Any:
+def recolour(value: Any, theme: Theme) -> Any:
     """A chart's specification, made in the colours of light, in those of a theme."""
     if theme is LIGHT:
         return value
@@ -160,8 +158,3 @@ def themed_svg(svg: str) -> str:
 
     svg = _PLACE.sub(place, _COLOUR.sub(variable, svg))
     return svg.replace(' stroke-width="2" opacity', " opacity")
-
-
-def colour_names() -> tuple[str, ...]:
-    """The names of the colours, each a CSS variable in a page."""
-    return tuple(entry.name for entry in fields(Theme))

@@ -13,8 +13,8 @@ from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.voices import tell_voices, voices_of
 from adjudge.report.results import Results
 
-SURE = 0.9  # a label of this probability is called sure
-DOUBT = 0.6  # and one below this is in doubt
+_SURE = 0.9  # a label of this probability is called sure
+_DOUBT = 0.6  # and one below this is in doubt
 _NAMED = 5  # judges named in a sentence
 _SHOWN = 4  # labels named in a sentence
 _OFF = 0.05  # a gap between sure and right, or a calibration error, that is worth a warning
@@ -22,7 +22,7 @@ _FAR = 1.05  # an R-hat that is more than a trifle too high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class _Finding:
     """One question a reader has, and the answer."""
 
     question: str
@@ -30,20 +30,21 @@ class Finding:
     tone: str = "plain"  # plain, good or warn
 
 
-def findings(results: Results) -> list[Finding]:
-    """What a person wants to know, in the order in which she asks."""
+def findings(results: Results) -> list[_Finding]:
+    """What a person wants to know, in the order in which they ask."""
     parts = [
         labels_found(results),
         certainty(results),
         judges_found(results),
-        voices_found(results),
+        _voices_found(results),
+        _models_found(results),
         next_judgments(results),
         model_fits(results),
     ]
     return [part for part in parts if part is not None]
 
 
-def counted(number: int, what: str) -> str:
+def count_of(number: int, what: str) -> str:
     """So many of something: ``1 judge``, ``2,418 judgments``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
@@ -59,7 +60,7 @@ def percent(share: float) -> str:
     return f"{share:.0%}"
 
 
-def listed(names: Iterable[str], total: int | None = None) -> str:
+def join_names(names: Iterable[str], total: int | None = None) -> str:
     """Names in a sentence: ``a, b and c``, or ``a, b and 3 more``."""
     chosen = list(names)
     hidden = 0 if total is None else total - len(chosen)
@@ -70,7 +71,7 @@ def listed(names: Iterable[str], total: int | None = None) -> str:
     return f"{', '.join(chosen[:-1])} and {chosen[-1]}"
 
 
-def labels_found(results: Results) -> Finding:
+def labels_found(results: Results) -> _Finding:
     """Which labels there are, and how they fare against gold."""
     consensus = results.consensus
     items = len(consensus.choice)
@@ -82,27 +83,27 @@ def labels_found(results: Results) -> Finding:
         if items
     ]
     hidden = int((counts > 0).sum()) - len([code for code in order if counts[code]])
-    more = f", and {counted(hidden, 'other label')}" if hidden > 0 else ""
-    answer = [f"{counted(items, 'item')} {'has' if items == 1 else 'have'} a label: "
+    more = f", and {count_of(hidden, 'other label')}" if hidden > 0 else ""
+    answer = [f"{count_of(items, 'item')} {'has' if items == 1 else 'have'} a label: "
               f"{', '.join(named)}{more}."]  # fmt: skip
     differs = int(np.count_nonzero(results.diagnosis.items["differs"].to_numpy()))
     if items:
         answer.append(
-            f"{counted(differs, 'label')} ({percent(differs / items)}) "
+            f"{count_of(differs, 'label')} ({percent(differs / items)}) "
             f"{'is' if differs == 1 else 'are'} not what a plain vote would say."
         )
-    return Finding(question="Which labels?", answer=tuple(answer))
+    return _Finding(question="Which labels?", answer=tuple(answer))
 
 
-def certainty(results: Results) -> Finding:
+def certainty(results: Results) -> _Finding:
     """How sure the labels are, and whether that can be believed."""
     consensus = results.consensus
     probability = consensus.probability
     items = max(len(probability), 1)
-    sure, doubt = int((probability >= SURE).sum()), int((probability < DOUBT).sum())
+    sure, doubt = int((probability >= _SURE).sum()), int((probability < _DOUBT).sum())
     answer = [
-        f"{sure:,} labels ({percent(sure / items)}) are at least {SURE:.0%} sure; "
-        f"{doubt:,} ({percent(doubt / items)}) are less than {DOUBT:.0%} sure."
+        f"{sure:,} labels ({percent(sure / items)}) are at least {_SURE:.0%} sure; "
+        f"{doubt:,} ({percent(doubt / items)}) are less than {_DOUBT:.0%} sure."
     ]
     found = results.evaluation
     tone = "plain"
@@ -111,13 +112,13 @@ def certainty(results: Results) -> Finding:
         how = ", by a fit that was not told them" if results.blind else ""
         between = "" if score.low is None else f" ({score.low:.1%} to {score.high:.1%})"
         answer.append(
-            f"Against {counted(found.scored, 'gold item')}, "
+            f"Against {count_of(found.scored, 'gold item')}, "
             f"{score.value:.1%}{between} of the labels are right{how}."
         )
         if found.calibration is not None and np.isfinite(found.calibration.error):
             said, tone = _believable(results, found)
             answer += said
-    return Finding(question="How sure?", answer=tuple(answer), tone=tone)
+    return _Finding(question="How sure?", answer=tuple(answer), tone=tone)
 
 
 def _believable(results: Results, found: Evaluation) -> tuple[list[str], str]:
@@ -150,7 +151,7 @@ def _believable(results: Results, found: Evaluation) -> tuple[list[str], str]:
     return said, "warn"
 
 
-def judges_found(results: Results) -> Finding:
+def judges_found(results: Results) -> _Finding:
     """Whom to keep, train, watch or drop."""
     judges = results.diagnosis.judges.sort_by([("judgments", "descending")])
     total = max(len(results.consensus.judgments), 1)
@@ -169,43 +170,70 @@ def judges_found(results: Results) -> Finding:
         for name in says
         if (advice == name).any()
     ]
-    answer.append(f"Of {counted(len(judges), 'judge')}, {'; '.join(parts)}.")
+    answer.append(f"Of {count_of(len(judges), 'judge')}, {'; '.join(parts)}.")
     for name, verb in (("drop", "First to drop"), ("train", "First to train")):
         rows = judges.filter(advice == name)
         if len(rows):
             tone = "warn"
             first = rows["judge"].slice(0, _NAMED).to_pylist()
-            answer.append(f"{verb}, with most judgments: {listed(first, len(rows))}.")
+            answer.append(f"{verb}, with most judgments: {join_names(first, len(rows))}.")
     common = results.diagnosis.common
     if len(common):
         row = common.sort_by([("judgments", "descending")]).slice(0, 1).to_pylist()[0]
         answer.append(
             f"The commonest mistake, worth a line in the guidelines: {row['truth']} called "
             f"{row['label']}, in {percent(row['rate'])} of such judgments; it is the commonest of "
-            f"{counted(row['judges'], 'judge')}."
+            f"{count_of(row['judges'], 'judge')}."
         )
     pairs = results.diagnosis.pairs
     if pairs is not None and len(pairs):
         tone = "warn"
         answer.append(
-            f"{counted(len(pairs), 'pair')} of judges {'agrees' if len(pairs) == 1 else 'agree'} "
+            f"{count_of(len(pairs), 'pair')} of judges {'agrees' if len(pairs) == 1 else 'agree'} "
             "more than the model explains: "
             "look for copying."
         )
-    return Finding(question="Which judges?", answer=tuple(answer), tone=tone)
+    return _Finding(question="Which judges?", answer=tuple(answer), tone=tone)
 
 
-def voices_found(results: Results) -> Finding | None:
+def _voices_found(results: Results) -> _Finding | None:
     """Who speaks as one, who may, and what the judgments of an item count for."""
     voices = voices_of(results.consensus)
     answer = tell_voices(voices)
     if not answer:
         return None
     tone = "warn" if voices.suspected else "plain"
-    return Finding(question="Are the judges independent?", answer=tuple(answer), tone=tone)
+    return _Finding(question="Are the judges independent?", answer=tuple(answer), tone=tone)
 
 
-def next_judgments(results: Results) -> Finding | None:
+def _models_found(results: Results) -> _Finding | None:
+    """Whether models may stand in for people, and what gold bought."""
+    panel = results.panel
+    if panel is None:
+        return None
+    people = "1 person" if panel.people == 1 else f"{panel.people:,} people"
+    answer = [f"{people} and {count_of(panel.models, 'model')} judged."]
+    tone = "plain"
+    if panel.replacement is not None:
+        found = panel.replacement.overall
+        passed = [one.model for one in found if one.verdict == "passed"]
+        tone = "good" if passed else "warn"
+        rule = panel.replacement.rule
+        told = f"May replace people, by the alternative annotator test (epsilon {rule.epsilon:g}): "
+        answer.append(f"{told}{join_names(passed[:_NAMED], len(passed)) if passed else 'none'}.")
+        answer += [f"{text[:1].upper()}{text[1:]}." for text in panel.replacement.warnings]
+    elif panel.people:
+        answer.append(f"Whether models may replace people is not known: {panel.untested}.")
+    if panel.bought is not None:
+        before, after = panel.bought.log_loss
+        answer.append(
+            f"{count_of(panel.bought.gold, 'gold item')} change the log loss of the consensus on "
+            f"gold that it is not told from {before:.3f} to {after:.3f}."
+        )
+    return _Finding(question="People and models?", answer=tuple(answer), tone=tone)
+
+
+def next_judgments(results: Results) -> _Finding | None:
     """What to collect next."""
     items = results.diagnosis.items
     if not len(items):
@@ -218,20 +246,20 @@ def next_judgments(results: Results) -> Finding | None:
     counts = items["judgments"].to_numpy()
     few = int((counts < 2).sum())
     answer = [
-        f"One more judgment tells most about {listed(first, None)}. Half of all that one more "
-        f"judgment each could tell lies in {counted(half, 'item')} "
+        f"One more judgment tells most about {join_names(first, None)}. Half of all that one more "
+        f"judgment each could tell lies in {count_of(half, 'item')} "
         f"({percent(half / len(items))}): start with these."
     ]
     if few:
         answer.append(
-            f"{counted(few, 'item')} {'has' if few == 1 else 'have'} fewer than two judgments."
+            f"{count_of(few, 'item')} {'has' if few == 1 else 'have'} fewer than two judgments."
         )
     if results.gold is None:
         answer.append("There is no gold: a hundred items judged by an expert would show how far "
                       "the labels can be trusted.")  # fmt: skip
     elif results.curve is not None:
         answer.append(_flattens(results.curve))
-    return Finding(question="What to collect next?", answer=tuple(answer))
+    return _Finding(question="What to collect next?", answer=tuple(answer))
 
 
 def _flattens(curve: Any) -> str:
@@ -252,7 +280,7 @@ def _flattens(curve: Any) -> str:
     )
 
 
-def model_fits(results: Results) -> Finding:
+def model_fits(results: Results) -> _Finding:
     """Whether the model is one to believe."""
     consensus = results.consensus
     answer, tone = [], "good"
@@ -261,10 +289,10 @@ def model_fits(results: Results) -> Finding:
             tone = "warn"
             answer.append("The fit stopped before it converged: raise --iterations.")
         elif consensus.converged:
-            answer.append(f"The fit converged after {counted(len(consensus.trace), 'iteration')}.")
+            answer.append(f"The fit converged after {count_of(len(consensus.trace), 'iteration')}.")
         answer.append("Whether the model fits is only checked where it is sampled, as by "
                       "--model hierarchical-confusion.")  # fmt: skip
-        return Finding(question="Does the model fit?", answer=tuple(answer), tone="plain")
+        return _Finding(question="Does the model fit?", answer=tuple(answer), tone="plain")
     failed = [check for check in results.checks if check.fails]
     if failed:
         tone = "warn"
@@ -274,8 +302,8 @@ def model_fits(results: Results) -> Finding:
             for check in failed[:3]
         )
         answer.append(
-            f"{len(failed)} of {counted(len(results.checks), 'check')} fail: {named}. Items differ "
-            "in ways this model does not know, so its probabilities are too sure."
+            f"{len(failed)} of {count_of(len(results.checks), 'check')} fail: {named}. Items "
+            "differ in ways this model does not know, so its probabilities are too sure."
         )
     elif results.checks:
         answer.append(
@@ -288,7 +316,7 @@ def model_fits(results: Results) -> Finding:
         answer.append(f"The chains {how} (R-hat up to {max(known):.3f}): draw more.")
     elif known:
         answer.append(f"The chains agree (R-hat at most {max(known):.3f}).")
-    return Finding(question="Does the model fit?", answer=tuple(answer), tone=tone)
+    return _Finding(question="Does the model fit?", answer=tuple(answer), tone=tone)
 
 
 def missing(results: Results) -> list[str]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import altair as alt
 
-from adjudge.evaluation.scores import Calibration
+from adjudge.evaluation.scores import CalibrationBins
 from adjudge.report.plots import drawing
 from adjudge.report.theme import LIGHT
 
 
-def calibration_plot(calibration: Calibration, what: str = "label") -> Any:
+def calibration_plot(calibration: CalibrationBins, what: str = "label") -> Any:
     """The chart: confidence of each bin against its share right, with that share's interval."""
     table = calibration.to_table()
     rows = table.filter(table["items"].to_numpy() > 0)
@@ -53,7 +53,7 @@ def calibration_plot(calibration: Calibration, what: str = "label") -> Any:
     )
     ends = drawing.table(confidence=[0, 1], share=[0, 1])
     perfect = alt.Chart(ends).mark_line(color=LIGHT.soft, strokeDash=[4, 4], aria=False)
-    return drawing.titled(
+    return drawing.add_title(
         (perfect.encode(x=across, y=up) + reach + line + points).properties(width=340, height=320),
         "Calibration",
         f"calibration error {calibration.corrected:.3f}, bias corrected; lines are 95% intervals; "

@@ -46,7 +46,7 @@ def trace_plot(draws: Draws) -> Any:
     """The chart: draws of each parameter in order, a line a chain."""
     panels = []
     for name, values in parameters_of(draws).items():
-        kept = drawing.spaced(values.shape[1], _POINTS)
+        kept = drawing.spread_places(values.shape[1], _POINTS)
         chains = len(values)
         data = drawing.table(
             chain=np.repeat(np.arange(1, chains + 1), len(kept)),
@@ -66,8 +66,8 @@ def trace_plot(draws: Draws) -> Any:
             .properties(width=135, height=90)
             .properties(title=alt.TitleParams(name, fontSize=11, fontWeight="normal"))
         )
-    return drawing.titled(
-        drawing.wrapped(panels, 3),
+    return drawing.add_title(
+        drawing.wrap_charts(panels, 3),
         "Traces",
         "chains that agree lie on one another and wander nowhere",
     )
@@ -98,8 +98,8 @@ def rank_plot(draws: Draws) -> Any:
                 title=alt.TitleParams(name, fontSize=11, fontWeight="normal")
             )
         )
-    return drawing.titled(
-        drawing.wrapped(panels, 3),
+    return drawing.add_title(
+        drawing.wrap_charts(panels, 3),
         "Ranks of draws",
         "1 is an even share; bars of equal height mean that the chains agree",
     )
@@ -116,7 +116,7 @@ def ranks_by_chain(values: NDArray[np.float64], bins: int = _BINS) -> NDArray[np
 def likelihood_trace(trace: tuple[float, ...]) -> Any:
     """The chart of a model fitted by steps: what it maximises, after each of them."""
     data = drawing.table(step=np.arange(1, len(trace) + 1), value=np.array(trace))
-    return drawing.titled(
+    return drawing.add_title(
         alt.Chart(data)
         .mark_line(color=LIGHT.blue, point=True, aria=False)
         .encode(

@@ -49,13 +49,13 @@ def rates_drawn(
     """Draws of one judge's specificity and sensitivity, spread over all chains."""
     stands = np.array(draws.scale.truth_of)
     drawn = draws.confusion[:, :, judge].reshape(-1, *draws.confusion.shape[3:])
-    drawn = drawn[drawing.spaced(len(drawn), samples)].astype(np.float64)
+    drawn = drawn[drawing.spread_places(len(drawn), samples)].astype(np.float64)
     rates = [drawn[:, truth, stands == truth].sum(axis=1) for truth in (0, 1)]
     return rates[0], rates[1]
 
 
 def judge_clouds(consensus: Consensus, draws: Draws, *, samples: int = 300) -> Any:
-    """The chart: a panel a judge, each point one draw of her specificity and sensitivity."""
+    """The chart: a panel a judge, each point one draw of their specificity and sensitivity."""
     counts = consensus.judgments.counts_per_judge
     names = consensus.judgments.judges
     chosen = chosen_judges(counts)
@@ -72,8 +72,8 @@ def judge_clouds(consensus: Consensus, draws: Draws, *, samples: int = 300) -> A
                 up="sensitivity" if place % columns == 0 else None,
             )
         )
-    return drawing.titled(
-        drawing.wrapped(panels, columns),
+    return drawing.add_title(
+        drawing.wrap_charts(panels, columns),
         "What is known of sixteen judges" if len(chosen) == _PANELS else "What is known of judges",
         f"{samples} draws of each; N is the number of judgments; dashes are chance",
     )

@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 from adjudge.report.plots import drawing
 from adjudge.report.theme import LIGHT
 
-Matrix = NDArray[np.float64]  # (truth, label)
+_Matrix = NDArray[np.float64]  # (truth, label)
 
 
 def confusion_map(
-    matrices: Mapping[str, tuple[Matrix, Matrix]], truths: Sequence[str], labels: Sequence[str]
+    matrices: Mapping[str, tuple[_Matrix, _Matrix]], truths: Sequence[str], labels: Sequence[str]
 ) -> Any:
     """The chart: a heat map for each named pair of means and standard deviations."""
     panels = [
         _panel(name if len(matrices) > 1 else "", mean, sd, truths, labels, first=place == 0)
         for place, (name, (mean, sd)) in enumerate(matrices.items())
     ]
-    return drawing.titled(
-        drawing.wrapped(panels, len(panels)),
+    return drawing.add_title(
+        drawing.wrap_charts(panels, len(panels)),
         "Average confusion",
         *([] if len(matrices) > 1 else [f"{next(iter(matrices))}:"]),
         "probability of each label given the truth, mean over judges (sd between judges)",
@@ -38,8 +38,8 @@ def confusion_map(
 
 def _panel(
     name: str,
-    mean: Matrix,
-    sd: Matrix,
+    mean: _Matrix,
+    sd: _Matrix,
     truths: Sequence[str],
     labels: Sequence[str],
     *,

@@ -14,7 +14,7 @@ _DIGITS = 4  # of a number in a chart: finer than any eye
 
 def table(**columns: Any) -> alt.InlineData:
     """Columns of equal length as the inline data of a chart; what is not a number is null."""
-    lists = {name: plain(values) for name, values in columns.items()}
+    lists = {name: _plain(values) for name, values in columns.items()}
     names = list(lists)
     rows = [dict(zip(names, row, strict=True)) for row in zip(*lists.values(), strict=True)]
     # Unchecked: rows are plain by now, and to check thousands of them takes seconds.
@@ -22,7 +22,7 @@ def table(**columns: Any) -> alt.InlineData:
         return alt.InlineData(values=rows)
 
 
-def plain(values: Any) -> list[Any]:
+def _plain(values: Any) -> list[Any]:
     """A column as plain values, numbers with few digits."""
     if hasattr(values, "to_pylist"):
         values = values.to_pylist()
@@ -35,7 +35,7 @@ def plain(values: Any) -> list[Any]:
     return list(values)
 
 
-def titled(chart: Any, title: str, *subtitle: str) -> Any:
+def add_title(chart: Any, title: str, *subtitle: str) -> Any:
     """The chart under a title and lines of explanation."""
     return chart.properties(title=alt.TitleParams(title, subtitle=list(subtitle)))
 
@@ -62,11 +62,11 @@ def tooltip(fields: Mapping[str, str], formats: Mapping[str, str] | None = None)
     ]
 
 
-def spaced(count: int, wanted: int) -> Any:
+def spread_places(count: int, wanted: int) -> Any:
     """Places of so many entries, evenly spread over all there are."""
     return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
 
 
-def wrapped(parts: Sequence[Any], columns: int) -> Any:
+def wrap_charts(parts: Sequence[Any], columns: int) -> Any:
     """Charts side by side, so many to a row."""
     return alt.concat(*parts, columns=columns)

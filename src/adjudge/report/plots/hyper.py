@@ -23,7 +23,7 @@ _TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Prior:
+class _PriorDraws:
     """One learnt prior: draws of its mean and of its precision."""
 
     name: str
@@ -31,7 +31,7 @@ class Prior:
     kappa: NDArray[np.float64]  # (sample,)
 
 
-def learnt_priors(draws: Draws, samples: int = _SAMPLES) -> list[Prior]:
+def learnt_priors(draws: Draws, samples: int = _SAMPLES) -> list[_PriorDraws]:
     """The priors that a model learnt, of judges first and then of topics; none where none were."""
     hyper, scale = draws.hyper, draws.scale
     found: list[tuple[str, NDArray[Any], NDArray[Any]]] = []
@@ -51,10 +51,10 @@ def learnt_priors(draws: Draws, samples: int = _SAMPLES) -> list[Prior]:
             last = hyper["phi_prevalence"][:, :, -1]
             found.append((f"prevalence of {scale.truths[-1]}", last, hyper["kappa_prevalence"]))
     return [
-        Prior(
+        _PriorDraws(
             name=name,
-            phi=phi.reshape(-1)[drawing.spaced(phi.size, samples)].astype(np.float64),
-            kappa=kappa.reshape(-1)[drawing.spaced(kappa.size, samples)].astype(np.float64),
+            phi=phi.reshape(-1)[drawing.spread_places(phi.size, samples)].astype(np.float64),
+            kappa=kappa.reshape(-1)[drawing.spread_places(kappa.size, samples)].astype(np.float64),
         )
         for name, phi, kappa in found
         if phi.std() > 0 and kappa.std() > 0
@@ -70,14 +70,14 @@ def hyper_priors(draws: Draws) -> Any:
         _panel(prior, low * 0.95, high * 1.05, "κ: how alike" if place % 3 == 0 else None)
         for place, prior in enumerate(priors)
     ]
-    return drawing.titled(
-        drawing.wrapped(panels, 3),
+    return drawing.add_title(
+        drawing.wrap_charts(panels, 3),
         "Learnt priors",
         f"{_SAMPLES} draws of each; a larger κ means judges (or topics) are more alike",
     )
 
 
-def _panel(prior: Prior, low: float, high: float, up: str | None) -> Any:
+def _panel(prior: _PriorDraws, low: float, high: float, up: str | None) -> Any:
     return (
         alt.Chart(drawing.table(phi=prior.phi, kappa=prior.kappa))
         .mark_circle(color=LIGHT.blue, size=14, opacity=0.5, aria=False)

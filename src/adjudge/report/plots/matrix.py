@@ -22,7 +22,7 @@ _LABELS = 12  # colours that can still be told apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Block:
+class _Block:
     """The judgments of some judges on some items, as cells of a picture."""
 
     judges: NDArray[np.int64]  # (column,) codes, from the lowest mean to the highest
@@ -32,7 +32,7 @@ class Block:
     label: NDArray[np.int64]  # (cell,)
 
 
-def busiest_block(judgments: Judgments, judges: int = _JUDGES, items: int = _ITEMS) -> Block:
+def busiest_block(judgments: Judgments, judges: int = _JUDGES, items: int = _ITEMS) -> _Block:
     """The judges with most judgments, and the items that most of these judged."""
     item, judge = judgments.item, judgments.judge
     value = judgments.scale.values[judgments.label]
@@ -43,7 +43,7 @@ def busiest_block(judgments: Judgments, judges: int = _JUDGES, items: int = _ITE
     # A repeat stands in the same cell: the last one is seen.
     columns = _by_mean(judge[kept], value[kept], judgments.judge_count)
     rows = _by_mean(item[kept], value[kept], judgments.item_count)
-    return Block(
+    return _Block(
         judges=columns,
         items=rows,
         column=_places(columns, judgments.judge_count)[judge[kept]],
@@ -111,4 +111,4 @@ def judge_item_matrix(judgments: Judgments) -> Any:
         else f"{wide:,} of {judgments.judge_count:,} judges, and the {high:,} of "
         f"{judgments.item_count:,} items that the busiest judged most"
     )
-    return drawing.titled(chart, "Judges and items", which)
+    return drawing.add_title(chart, "Judges and items", which)

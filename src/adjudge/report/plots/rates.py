@@ -1,7 +1,7 @@
 """Sensitivity against specificity of every judge, with the line of chance.
 
 Figure 2 of B. Carpenter (2011), "A Hierarchical Bayesian Model of Crowdsourced Relevance Coding".
-On the line a judge's label does not depend on the truth; below it she says the opposite of it.
+On the line a judge's label does not depend on the truth; below it they say the opposite of it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def sensitivity_specificity(judges: Any) -> Any:
     chart = (
         chance.encode(x=across, y=up) + points + named.encode(x=across, y=up, text="word:N")
     ).properties(width=400, height=360)
-    return drawing.titled(
+    return drawing.add_title(
         chart,
         "Sensitivity against specificity",
         f"{len(rows):,} judges; on the dashed line a judge does no better than chance",

@@ -47,7 +47,7 @@ def accuracy_by_ratings(curve: Any) -> Any:
     bars = base.mark_rule(opacity=0.5, aria=False).encode(
         y=alt.Y("low:Q", scale=scale, title="accuracy against gold"), y2="high:Q"
     )
-    return drawing.titled(
+    return drawing.add_title(
         (bars + lines + points).properties(width=400, height=260),
         "Accuracy against the number of judgments",
         "each item keeps at most so many, drawn at random; bars are 95% intervals over gold items",

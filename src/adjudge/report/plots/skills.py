@@ -1,4 +1,4 @@
-"""Accuracy of every judge against how many judgments she gave: do the busiest earn their keep."""
+"""Accuracy of every judge against how many judgments they gave: do the busiest earn their keep."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def accuracy_by_judgments(judges: Any) -> Any:
         bars = bars.encode(color=alt.value(LIGHT.blue))
         points = points.encode(color=alt.value(LIGHT.blue))
     crowded = len(rows) > _CROWDED
-    return drawing.titled(
+    return drawing.add_title(
         (points if crowded else bars + points).properties(width=400, height=300),
         "Accuracy of judges against how much they judged",
         f"{len(rows):,} judges" + ("" if crowded else ", with 90% intervals"),

@@ -22,7 +22,7 @@ _PARTS = 8  # of the line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Voted:
+class _Voted:
     """The two estimates of each item that was judged and whose truth was not given."""
 
     voted: NDArray[np.float64]  # (judged,)
@@ -32,7 +32,7 @@ class Voted:
     what: str
 
 
-def voted_and_estimated(consensus: Consensus) -> Voted:
+def estimate_both(consensus: Consensus) -> _Voted:
     """Both estimates: binary relevance, else the grade, else the share of the chosen label."""
     judgments, scale = consensus.judgments, consensus.scale
     stands = np.array(scale.truth_of)[judgments.label]  # (judgment,)
@@ -57,13 +57,13 @@ def voted_and_estimated(consensus: Consensus) -> Voted:
     if consensus.known is not None:
         seen &= consensus.known < 0
     estimated = consensus.posterior @ worth if graded else consensus.probability
-    return Voted(
+    return _Voted(
         voted=total[seen] / count[seen], estimated=estimated[seen], low=low, high=high, what=what
     )
 
 
 def mean_estimate(
-    both: Voted, parts: int = _PARTS
+    both: _Voted, parts: int = _PARTS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # (part,), (part,)
     """The mean vote and the mean estimate of the items in each part of the votes."""
     edges = np.linspace(both.low, both.high, parts + 1)[1:-1]
@@ -76,7 +76,7 @@ def mean_estimate(
 
 def voted_relevance(consensus: Consensus) -> Any:
     """The chart: counts of items by vote and estimate, with the mean estimate of each vote."""
-    both = voted_and_estimated(consensus)
+    both = estimate_both(consensus)
     edges = np.linspace(both.low, both.high + 1e-9, _CELLS + 1)
     middle = (edges[:-1] + edges[1:]) / 2
     x = np.clip(np.searchsorted(edges, both.voted, side="right") - 1, 0, _CELLS - 1)
@@ -117,7 +117,7 @@ def voted_relevance(consensus: Consensus) -> Any:
     chart = (cells + same.encode(x=across, y=up) + line.encode(x=across, y=up)).properties(
         width=360, height=330
     )
-    return drawing.titled(
+    return drawing.add_title(
         chart,
         f"Voted against estimated {both.what}",
         f"{len(both.voted):,} items in cells; the line is the mean estimate of each vote, "

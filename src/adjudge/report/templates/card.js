@@ -1,4 +1,4 @@
-// The card of a judge: what to do about her and why, her rates, her confusion, her history, her work.
+// The card of a judge: what to do about them and why, their rates, their confusion, their history, their work.
 
 function openCard(data, judge, order) {
   const dialog = document.getElementById("card");
@@ -98,13 +98,13 @@ function confusionTable(data, judge) {
   });
   return element(
     "table", { class: "confusion" },
-    element("caption", {}, "What she says (across) of what is true (down)"),
+    element("caption", {}, "What they say (across) of what is true (down)"),
     element("thead", {}, element("tr", {}, element("td", {}), data.labels.map((label) => element("th", { scope: "col" }, label)))),
     element("tbody", {}, rows),
   );
 }
 
-// Her commonest mistakes, beside how often all judges make them.
+// Their commonest mistakes, beside how often all judges make them.
 function mistakes(data, judge) {
   if (!data.confusion_mean) return null;
   const [truths, labels] = [data.truths.length, data.labels.length];
@@ -123,7 +123,7 @@ function mistakes(data, judge) {
     element("span", { class: "soft" }, `the average judge in ${percent(share(data.population, one.row * labels + one.column))}`),
   ));
   if (!lines.length) return null;
-  return element("div", {}, element("h3", {}, "What to teach her"), element("ul", {}, lines));
+  return element("div", {}, element("h3", {}, "What to teach them"), element("ul", {}, lines));
 }
 
 function labelShares(data, judge) {
@@ -141,13 +141,13 @@ function labelShares(data, judge) {
     element("td", { class: "num soft" }, percent(all[code] / data.label.length)),
   ));
   return element(
-    "table", { class: "rates" }, element("caption", {}, "Labels she gives"),
-    element("thead", {}, element("tr", {}, element("th", { scope: "col", colspan: "2" }, "label"), element("th", { scope: "col", class: "num" }, "she"), element("th", { scope: "col", class: "num" }, "all judges"))),
+    "table", { class: "rates" }, element("caption", {}, "Labels they give"),
+    element("thead", {}, element("tr", {}, element("th", { scope: "col", colspan: "2" }, "label"), element("th", { scope: "col", class: "num" }, "judge"), element("th", { scope: "col", class: "num" }, "all"))),
     element("tbody", {}, rows),
   );
 }
 
-// How she did over time, stretch by stretch.
+// How they did over time, stretch by stretch.
 function history(data, judge) {
   if (!data.historyJudge) return null;
   const rows = [];
@@ -167,7 +167,7 @@ function history(data, judge) {
     "section", {}, element("h3", {}, "History"),
     changed ? element("p", { class: "why" }, `${changed[1].slice(0, 1).toUpperCase()}${changed[1].slice(1)}.`) : null,
     element("table", { class: "rates" },
-      element("caption", {}, "Accuracy of her judgments in the order of time, with 90% intervals"),
+      element("caption", {}, "Accuracy of their judgments in the order of time, with 90% intervals"),
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "from (UTC)"), element("th", { scope: "col", class: "num" }, "judgments"), element("th", { scope: "col", colspan: "2" }, "accuracy"))),
       element("tbody", {}, lines)),
   );
@@ -180,30 +180,30 @@ function company(data, judge) {
   return element("section", {}, element("h3", {}, "Agrees more than the model explains"), element("ul", {}, lines));
 }
 
-// Her judgments, those furthest from the consensus first.
+// Their judgments, those furthest from the consensus first.
 function work(data, judge) {
   if (!data.hasJudgments) return null;
   const { begin, place, item } = judgmentsByJudge(data);
   const start = begin[judge];
   const count = begin[judge + 1] - start;
   const host = element("div", { id: "card-work" });
-  const section = element("section", {}, element("h3", {}, "Her judgments"), host);
+  const section = element("section", {}, element("h3", {}, "Their judgments"), host);
   const truths = data.truths.length;
   const agreed = (row) => {
     const truth = data.truthOf[data.label[place[start + row]]];
     return truth < 0 ? NaN : share(data.posterior, item[start + row] * truths + truth);
   };
   const named = (row) => itemName(data, item[start + row]);
-  const hers = (row) => data.labels[data.label[place[start + row]]];
+  const theirs = (row) => data.labels[data.label[place[start + row]]];
   const label = (row) => data.truths[data.choice[item[start + row]]];
   new PagedTable(host, {
-    caption: "Her judgments, furthest from the consensus first", noun: "judgment", count, size: 10,
+    caption: "Their judgments, furthest from the consensus first", noun: "judgment", count, size: 10,
     sort: { column: 3, down: false },
     columns: [
       { title: "item", text: true, value: named, cell: named },
-      { title: "she said", text: true, value: hers, cell: (row) => element("span", { class: "label" }, hers(row)) },
+      { title: "they said", text: true, value: theirs, cell: (row) => element("span", { class: "label" }, theirs(row)) },
       { title: "consensus", text: true, value: label, cell: (row) => element("span", { class: "label" }, label(row)) },
-      { title: "probability she is right", value: agreed, cell: (row) => number(agreed(row), 2) },
+      { title: "probability they are right", value: agreed, cell: (row) => number(agreed(row), 2) },
     ],
   });
   return section;

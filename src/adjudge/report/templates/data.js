@@ -59,7 +59,7 @@ function counted(count, what) {
   return `${whole.format(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
-// A judge as a link that opens her card.
+// A judge as a link that opens their card.
 function judgeLink(data, judge) {
   const advice = data.advice[data.judgeAdvice[judge]];
   return element("a", { href: `#judge-${judge}`, class: `judge ${advice}` }, data.judges[judge]);

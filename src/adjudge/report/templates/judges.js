@@ -45,7 +45,7 @@ function judgeColumns(data) {
 function judgeTable(data) {
   const host = document.getElementById("judge-table");
   const table = new PagedTable(host, {
-    caption: "Judges: follow a name to her card", noun: "judge", count: data.judges.length,
+    caption: "Judges: follow a name to their card", noun: "judge", count: data.judges.length,
     columns: judgeColumns(data), sort: { column: 2, down: true },
     found: (judge) => `${data.judges[judge]} ${data.why[judge]}`,
   });

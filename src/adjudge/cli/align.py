@@ -1,0 +1,179 @@
+"""adjudge align: model judges looked over, version by version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, progress, say
+
+if TYPE_CHECKING:
+    from adjudge.data.model_answers import ModelAnswers
+    from adjudge.evaluation.alignment import Alignment, Version
+
+NAME = "align"
+EXAMPLES = (
+    "adjudge align answers.csv --gold gold.csv -o versions.csv",
+    "adjudge align answers.csv --gold gold.csv --items items.csv",
+)
+_MOST = 12  # remarks that are shown of one kind
+
+
+def run(
+    judgments: o.JudgmentsFile,
+    *,
+    gold: o.GoldFile = None,
+    item_file: Annotated[
+        Path | None,
+        o.option(
+            "--items",
+            metavar="FILE",
+            help="Texts of the items (item, title, text, ...), or their length.",
+        ),
+    ] = None,
+    output: o.Output = None,
+    remarks: Annotated[
+        Path | None, o.option("--remarks", metavar="FILE", help="Write what was found amiss too.")
+    ] = None,
+    versions: Annotated[
+        Path | None,
+        o.option("--versions", metavar="FILE", help="Write the versions of a model, two and two."),
+    ] = None,
+    soft: Annotated[
+        Path | None,
+        o.option("--soft", metavar="FILE", help="Write the samples of an item as shares."),
+    ] = None,
+    resamples: o.Resamples = 1000,
+    seed: o.Seed = 0,
+    labels: Annotated[
+        str | None,
+        o.option(
+            "--labels", metavar="SCALE", help="The scale: '0<1<2' in order, 'cat,dog' without."
+        ),
+    ] = None,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """Look model judges over: right, honest, repeatable, and what should not be trusted.
+
+    Columns model, prompt and version tell judges of one model apart; several rows of a judge on an
+    item are samples. Of confidence, logprob, cost, tokens, position and length what is there is
+    used. With gold each version has its accuracy, kappa and calibration, before and after gold.
+    Warned of are gold that is stale, texts that speak to the judge, and leanings.
+    """
+    from adjudge.cli.writing import (
+        STDOUT,
+        check_places,
+        check_printing,
+        print_json,
+        tell_written,
+        write_tables,
+    )
+    from adjudge.evaluation.alignment import align
+
+    be_quiet(printing.quiet or printing.json)
+    places = {"--output": output, "--remarks": remarks, "--versions": versions, "--soft": soft}
+    check_places(places, inputs=(judgments, gold, item_file))
+    check_printing(printing, output)
+    answers = _read(judgments, gold, item_file, reading, labels)
+    with progress("looking model judges over"):
+        found = align(answers, resamples=resamples, seed=seed)
+    tables = (found.to_table(), found.remarks_table(), found.pairs_table(), found.soft.to_table())
+    write_tables(*zip(tables, places.values(), strict=True))
+    for what, path in zip(
+        ("judges", "remarks", "versions", "shares"), places.values(), strict=True
+    ):
+        if path is not None:
+            tell_written(what, path)
+    _say(found, answers)
+    if printing.json:
+        about = {"gold": found.gold, "remarks": found.remarks_table().to_pylist(),
+                 "versions": found.pairs_table().to_pylist()}  # fmt: skip
+        print_json(about if output is not None else {**about, "judges": tables[0].to_pylist()})
+    elif output is None and is_piped():
+        write_tables((tables[0], STDOUT))
+    elif output is None:
+        for part in _shown(found):
+            page().print(part)
+
+
+def _read(
+    path: Path, gold: Path | None, items: Path | None, reading: o.Reading, labels: str | None
+) -> ModelAnswers:
+    """The answers, with gold and texts that stand in other files."""
+    from adjudge.cli.reading import read_gold
+    from adjudge.data.formats.format import Options
+    from adjudge.data.formats.opening import File
+    from adjudge.data.formats.plain import read_rows
+    from adjudge.data.model_answers import ModelAnswers
+    from adjudge.data.scale import Scale
+
+    scale = None if labels is None else Scale.parse(labels)
+    settings: dict[str, Any] = {"encoding": reading.encoding, "skip_bad": reading.skip_bad_rows}
+    with progress(f"reading {path.name}"):
+        answers = ModelAnswers.read(
+            path, format=reading.format, scale=scale, question=reading.question, **settings
+        )
+    if reading.family is not None:
+        answers = replace(answers, judgments=answers.judgments.with_family_rule(reading.family))
+    if items is not None:
+        table, _ = read_rows(File.at(items, reading.encoding), Options(**settings), lambda c: c)
+        answers = answers.with_items(table, items.name)
+    if gold is not None:
+        known = read_gold(gold, reading, answers.judgments.scale).gold
+        answers = replace(answers, gold=known)
+    return answers
+
+
+def _say(found: Alignment, answers: ModelAnswers) -> None:
+    """Sizes, and whatever is amiss."""
+    judgments = answers.judgments
+    say(
+        f"{count(len(judgments), 'judgment')} of {count(judgments.item_count, 'item')} by "
+        f"{count(judgments.judge_count, 'judge')}; gold of {count(found.gold, 'item')}"
+    )
+    for kind in dict.fromkeys(one.kind for one in found.remarks):
+        own = found.of_kind(kind)
+        style = "" if kind in ("samples", "family") else "yellow"
+        for one in own[:_MOST]:
+            say((f"  {kind}: {one.sentence}", style))
+        if len(own) > _MOST:
+            say(f"  ... and {len(own) - _MOST:,} more ({kind}); --remarks FILE has all")
+
+
+def _shown(found: Alignment) -> list[Any]:
+    """The versions for people."""
+    from adjudge.cli.writing import interval, number
+
+    def row(one: Version) -> list[str]:
+        before, after = one.before, one.after
+        return [
+            name(one.judge),
+            f"{one.gold:,}",
+            number(one.accuracy.value),
+            interval(one.accuracy.low, one.accuracy.high),
+            number(one.kappa.value, 2),
+            number(None if before is None else before.log_loss),
+            number(None if after is None else after.log_loss),
+            number(one.cost_per_item, 5),
+        ]
+
+    heads = [("judge", "left"), ("gold", "right"), ("accuracy", "right")]
+    heads += [("95% interval", "right"), ("kappa", "right"), ("log loss", "right")]
+    heads += [("after", "right"), ("cost/item", "right")]
+    parts = [grid("Model judges", heads, [row(one) for one in found.versions])]
+    pairs = [one for one in found.pairs if one.items]
+    if pairs:
+        columns = [("first", "left"), ("second", "left"), ("items", "right"), ("same", "right")]
+        columns += [("gold", "right"), ("second is better by", "right"), ("p", "right")]
+        cells = [
+            [
+                name(one.first), name(one.second), f"{one.items:,}", f"{one.same:.0%}",
+                f"{one.gold:,}", number(one.difference), number(one.p),
+            ]
+            for one in pairs
+        ]  # fmt: skip
+        parts.append(grid("Versions of one model", columns, cells))
+    return parts

@@ -1,0 +1,232 @@
+"""adjudge estimate: a number with an honest interval, from any judges and a little gold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, count, grid, progress, say
+from adjudge.errors import BadData
+
+if TYPE_CHECKING:
+    from adjudge.cli.reading import Input
+    from adjudge.data.gold import Gold
+    from adjudge.data.runs import Run
+    from adjudge.evaluation.estimation.estimate import Estimate, Plan
+
+NAME = "estimate"
+LIST_OPTIONS = ("--target", "--run")
+EXAMPLES = (
+    "adjudge estimate judgments.csv --gold gold.csv --target share:2,3",
+    "adjudge estimate j.csv --gold g.csv --target nDCG@10 --run a.run b.run",
+    "adjudge estimate j.csv --gold g.csv --target mean-grade --over topics --json",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planning:
+    """How a person wants their target estimated."""
+
+    estimator: Annotated[
+        str,
+        o.option(
+            "--estimator",
+            metavar="NAME",
+            help="prediction-powered, classical (gold alone) or rogan-gladen (a share).",
+        ),
+    ] = "prediction-powered"
+    over: Annotated[
+        str,
+        o.option(
+            "--over",
+            metavar="WHAT",
+            help="What the interval is about: these items, or topics (others too, by cluster).",
+        ),
+    ] = "items"
+    strata: Annotated[
+        str | None,
+        o.option(
+            "--strata",
+            metavar="WHAT",
+            help="Gold was drawn by topic, or is to be sorted by label: topic, consensus.",
+        ),
+    ] = None
+    sampled: Annotated[
+        str | None,
+        o.option(
+            "--sampled",
+            metavar="HOW",
+            help="'random': gold was drawn at random, even if it does not look like it.",
+        ),
+    ] = None
+    population: Annotated[
+        int | None,
+        o.option(
+            "--population",
+            metavar="N",
+            min=0,
+            help="The items are a random draw of so many, about which the interval is; 0: endless.",
+        ),
+    ] = None
+    unjudged: Annotated[
+        str,
+        o.option(
+            "--unjudged",
+            metavar="WAY",
+            help="Documents nobody judged: not-relevant, or condensed (taken out).",
+        ),
+    ] = "not-relevant"
+    level: Annotated[
+        float, o.option("--level", metavar="P", help="Probability that the interval holds.")
+    ] = 0.95
+    folds: Annotated[
+        int, o.option("--folds", metavar="N", min=2, help="Folds of gold for calibration.")
+    ] = 5
+
+
+def run(
+    judgments: o.JudgmentsFile,
+    *,
+    gold: o.GoldFile = None,
+    use_gold: Annotated[
+        bool, o.option("--use-gold", help="Take the gold that stands in the judgments file.")
+    ] = False,
+    target: Annotated[
+        list[str],
+        o.option(
+            "--target",
+            metavar="NAME...",
+            help="mean-grade, share:LABEL,..., agreement:JUDGE, error:JUDGE:TRUTH, or a measure "
+            "of runs: P@10, nDCG@10, AP, Bpref.",
+        ),
+    ],
+    system: Annotated[
+        list[Path] | None,
+        o.option("--run", metavar="FILE...", help="A run; of two, A minus B is estimated."),
+    ] = None,
+    planning: _Planning,
+    output: o.Output = None,
+    fitting: o.Fitting,
+    labelling: o.TruthLabelling,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """Estimate a number from all judgments and gold on a part of the items, with an interval.
+
+    The interval is valid whatever the judges are worth, if gold was drawn at random or with known
+    chances; good judges make it narrower than gold alone would. It says what gold alone gives, and
+    how many labels by people that saves. Gold that has a column sampling_probability, as
+    'adjudge next --for' writes it, is weighed by it.
+    """
+    from adjudge.cli.rank import read_run
+    from adjudge.cli.reading import read_judgments
+    from adjudge.cli.writing import check_places, check_printing, deliver
+    from adjudge.evaluation.estimation.estimate import Plan
+
+    be_quiet(printing.quiet or printing.json)
+    runs = system or []
+    check_places({"--output": output}, inputs=(judgments, gold, *runs))
+    check_printing(printing, output)
+    ways: Any = {name: getattr(planning, name) for name in _Planning.__dataclass_fields__}
+    plan = Plan(**ways, seed=fitting.seed)
+    systems = [read_run(path, reading) for path in runs]
+    read = read_judgments(judgments, gold, reading, labelling)
+    known = read.given if read.given is not None or not use_gold else read.beside
+    if known is None:
+        beside = " (--use-gold takes that of the file itself)" if read.beside is not None else ""
+        raise BadData(f"there is no gold; wanted --gold FILE{beside}", source=judgments.name)
+    found = _estimated(read, known, target, systems, plan, fitting)
+    if printing.json and output is None:
+        _print_json(found, read)
+        return
+    import pyarrow as pa
+
+    table = pa.Table.from_pylist([_row(one) for one in found])
+    deliver(
+        table,
+        "estimates",
+        output,
+        printing,
+        about={"estimates": [one.to_json() for one in found], **read.omissions},
+        show=lambda: _shown(found),
+    )
+
+
+def _estimated(
+    read: Input,
+    gold: Gold,
+    targets: list[str],
+    runs: list[Run],
+    plan: Plan,
+    fitting: o.Fitting,
+) -> list[Estimate]:
+    """The estimates of some targets, from one fit; warnings and notes are told."""
+    import numpy as np
+
+    from adjudge.cli.fitting import built, fitted
+    from adjudge.evaluation.estimation.checks import check_known
+    from adjudge.evaluation.estimation.crossfit import CrossFit
+    from adjudge.evaluation.estimation.estimate import estimate_from, target_of
+
+    table = read.judgments
+    model = built(fitting)
+    check_known(gold, table, gold.align(table), np.asarray(table.counts_per_item > 0))
+    consensus = fitted(model, table, None, fitting)
+    fit = CrossFit.of(consensus)
+    for name in targets:  # what would fail later fails now
+        target_of(name, consensus, runs, plan)
+    with progress("estimating"):
+        beliefs = fit.beliefs(gold.align(table), folds=plan.folds, seed=plan.seed)
+        found = [estimate_from(fit, gold, name, runs, plan, beliefs) for name in targets]
+    for note in dict.fromkeys(note for one in found for note in one.notes):
+        say(f"  {note}")
+    for warning in dict.fromkeys(warning for one in found for warning in one.warnings):
+        say(("  warning: ", "yellow"), warning)
+    return found
+
+
+def _print_json(found: list[Estimate], read: Input) -> None:
+    """One estimate as it is; several as a list."""
+    from adjudge.cli.writing import print_json
+
+    if len(found) == 1:
+        print_json({**found[0].to_json(), **read.omissions})
+    else:
+        print_json({"estimates": [one.to_json() for one in found], **read.omissions})
+
+
+def _row(one: Estimate) -> dict[str, Any]:
+    """An estimate as a row of a table."""
+    plain = {key: value for key, value in one.to_json().items() if key not in ("judged", "notes")}
+    judged = ", ".join(f"{name} {share:.3f}" for name, share in one.judged.items())
+    return {**plain, "warnings": "; ".join(one.warnings), "judged": judged}
+
+
+def _shown(found: list[Estimate]) -> Any:
+    """Estimates for people, and what each saved."""
+    from rich.console import Group
+    from rich.text import Text
+
+    heads = [("target", "left"), ("estimate", "right"), (f"{found[0].level:.0%} interval", "right")]
+    heads += [("gold alone", "right"), ("its interval", "right"), ("labels saved", "right")]
+    cells = [
+        [
+            one.target,
+            f"{one.estimate:.3f}",
+            f"{one.low:.3f} to {one.high:.3f}",
+            f"{one.classical:.3f}",
+            f"{one.classical_low:.3f} to {one.classical_high:.3f}",
+            "-" if one.saved is None else f"{one.saved:,}",
+        ]
+        for one in found
+    ]
+    first = found[0]
+    title = (
+        f"Estimates by {first.method}, {count(first.gold, 'gold label')} of {first.items:,} items"
+    )
+    judged = [
+        f"judged@k of {name}: {share:.1%}" for name, share in (found[-1].judged or {}).items()
+    ]
+    return Group(grid(title, heads, cells), *(Text(line) for line in judged))

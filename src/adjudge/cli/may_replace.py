@@ -1,0 +1,245 @@
+"""adjudge may-replace: whether models may stand in for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, progress, say
+
+if TYPE_CHECKING:
+    from adjudge.data.judgments import Judgments
+    from adjudge.evaluation.replacement import Replacement
+    from adjudge.evaluation.replacement_power import PowerTable
+
+NAME = "may-replace"
+LIST_OPTIONS = ("--runs",)
+EXAMPLES = (
+    "adjudge may-replace people.json models.json --score accuracy --epsilon 0.2",
+    "adjudge may-replace judgments.csv --score neg-rmse --by topic -o verdicts.csv",
+    "adjudge may-replace people.csv models.csv --power power.csv",
+)
+
+
+def run(
+    people: Annotated[
+        Path, typer.Argument(metavar="PEOPLE", help="Judgments of people, in any known format.")
+    ],
+    models: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="MODELS",
+            help="Judgments of models; none where PEOPLE has both, with a column kind or family.",
+        ),
+    ] = None,
+    *,
+    score: Annotated[
+        str,
+        o.option("--score", metavar="NAME", help="accuracy, or neg-rmse for labels in grades."),
+    ] = "accuracy",
+    epsilon: Annotated[
+        float,
+        o.option(
+            "--epsilon",
+            metavar="E",
+            help="What a model is allowed for being cheaper: 0.2 beside experts, 0.15 beside "
+            "trained people, 0.1 beside a crowd.",
+        ),
+    ] = 0.2,
+    q: Annotated[
+        float, o.option("--q", metavar="Q", help="False discovery rate over people.")
+    ] = 0.05,
+    least_items: Annotated[
+        int,
+        o.option("--least-items", metavar="N", help="Items that a person needs to be compared."),
+    ] = 30,
+    by: Annotated[
+        str | None,
+        o.option(
+            "--by",
+            metavar="GROUP",
+            help="A verdict by topic, or by what a regular expression finds in the items' names.",
+        ),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        o.option(
+            "--margin",
+            metavar="X",
+            help="How much worse a model's score may be and still be called no worse than a "
+            "person's; 0.05, or a twentieth of the range of grades.",
+        ),
+    ] = None,
+    run_files: Annotated[
+        list[Path] | None,
+        o.option("--runs", metavar="FILE...", help="TREC runs: would models rank them alike?"),
+    ] = None,
+    measure: Annotated[
+        str, o.option("--measure", metavar="NAME", help="By which runs are ranked.")
+    ] = "nDCG@10",
+    output: o.Output = None,
+    per_person: Annotated[
+        Path | None,
+        o.option("--per-person", metavar="FILE", help="Write each model against each person too."),
+    ] = None,
+    power: Annotated[
+        Path | None,
+        o.option(
+            "--power",
+            metavar="FILE",
+            help="Write how often each model would pass with other numbers of people and items.",
+        ),
+    ] = None,
+    resamples: o.Resamples = 1000,
+    seed: o.Seed = 0,
+    labelling: o.Labelling,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """Say of each model whether it may stand in for people: the alternative annotator test.
+
+    Each person is left out in turn; the model has to be as near to the other people as they are, up
+    to epsilon. A model that does so for half of the people or more has passed. Beside the verdict
+    stands whether its labels are no worse than a person's on average, and with --runs whether it
+    ranks systems no worse than a person does.
+    """
+    from adjudge.cli.rank import read_run
+    from adjudge.cli.writing import (
+        STDOUT,
+        check_places,
+        check_printing,
+        print_json,
+        tell_written,
+        write_tables,
+    )
+    from adjudge.evaluation.replacement import may_replace
+
+    be_quiet(printing.quiet or printing.json)
+    places = {"--output": output, "--per-person": per_person, "--power": power}
+    check_places(places, inputs=(people, models, *(run_files or ())))
+    check_printing(printing, output)
+    known, asked, omissions = _read(people, models, reading, labelling)
+    kind: Any = score
+    systems = [read_run(path, reading) for path in run_files or ()]
+    with progress("comparing models with people"):
+        found = may_replace(
+            known, asked, score=kind, epsilon=epsilon, q=q, least_items=least_items, by=by,
+            margin=margin, runs=systems, measure=measure, resamples=resamples, seed=seed,
+        )  # fmt: skip
+    simulated = _simulated(found, seed) if power is not None else None
+    _say(found, simulated)
+    tables = (
+        found.to_table(),
+        found.people_table(),
+        None if simulated is None else simulated.to_table(),
+    )
+    write_tables(*zip(tables, places.values(), strict=True))
+    for what, path in zip(("verdicts", "people", "power"), places.values(), strict=True):
+        if path is not None:
+            tell_written(what, path)
+    if printing.json:
+        print_json(_as_data(found, simulated, output) | omissions)
+    elif output is None and is_piped():
+        write_tables((tables[0], STDOUT))
+    elif output is None:
+        page().print(_shown(found))
+
+
+def _read(
+    people: Path, models: Path | None, reading: o.Reading, labelling: o.Labelling
+) -> tuple[Judgments, Judgments | None, dict[str, Any]]:
+    """The judgments of both files, or of the one that holds both; and what was left out."""
+    from dataclasses import replace
+
+    from adjudge.cli.reading import omissions_of, read_judgments
+
+    first = read_judgments(people, None, reading, labelling)
+    if models is None:
+        return first.judgments, None, first.omissions
+    second = read_judgments(models, None, replace(reading, format=None), labelling)
+    return first.judgments, second.judgments, omissions_of(*first.contents, *second.contents)
+
+
+def _simulated(found: Replacement, seed: int) -> PowerTable:
+    from adjudge.evaluation.replacement_power import simulate_power
+
+    with progress("simulating studies"):
+        return simulate_power(found, seed=seed)
+
+
+def _say(found: Replacement, simulated: PowerTable | None) -> None:
+    """What a person should know beside the table."""
+    people = found.panel.people
+    say(
+        f"{count(len(found.panel.models), 'model')} against "
+        f"{count(people.judge_count, 'person').replace('persons', 'people')} on "
+        f"{count(people.item_count, 'item')}; {found.score}, epsilon {found.rule.epsilon:g}, false "
+        f"discovery rate {found.rule.q:g}"
+    )
+    if found.left_out:
+        shown = ", ".join(name(person) for person in found.left_out[:5])
+        more = len(found.left_out) - 5
+        say(
+            f"  left out, with fewer than {found.rule.least_items} items: {shown}"
+            + (f" and {more:,} more" if more > 0 else "")
+        )
+    for sentence in found.warnings:
+        say((f"  {sentence}", "yellow"))
+    for one in found.overall:
+        for compared in (one.labels, one.ranking):
+            if compared is not None:
+                say(f"  {compared.sentence(one.model)}")
+        enough = None if simulated is None else simulated.smallest(one.model)
+        if enough is not None:
+            say(
+                f"  {one.model} would pass 4 times of 5 with {enough.people} people of "
+                f"{enough.items} items each"
+            )
+        elif simulated is not None and one.people:
+            say(f"  {one.model} would pass 4 times of 5 in no study that was simulated")
+
+
+def _as_data(
+    found: Replacement, simulated: PowerTable | None, output: Path | None
+) -> dict[str, Any]:
+    """The result for programs."""
+    about: dict[str, Any] = {
+        "score": found.score,
+        "epsilon": found.rule.epsilon,
+        "q": found.rule.q,
+        "least_items": found.rule.least_items,
+        "people_left_out": list(found.left_out),
+        "warnings": list(found.warnings),
+    }
+    if simulated is not None:
+        about["power"] = simulated.to_table().to_pylist()
+    if output is None:
+        about["verdicts"] = found.to_table().to_pylist()
+    return about
+
+
+def _shown(found: Replacement) -> Any:
+    """The verdicts for people."""
+    from adjudge.cli.writing import number
+
+    grouped = any(one.group is not None for one in found.verdicts)
+    columns = [("model", "left"), *([("group", "left")] if grouped else [])]
+    columns += [("verdict", "left"), ("winning rate", "right"), ("advantage", "right")]
+    columns += [("people", "right"), ("difference", "right"), ("at least", "right")]
+    rows = [
+        [
+            name(one.model),
+            *([name(one.group or "(all)")] if grouped else []),
+            one.verdict,
+            number(one.winning_rate, 2),
+            number(one.advantage_probability, 2),
+            f"{len(one.people):,}",
+            number(None if one.labels is None else one.labels.difference),
+            number(None if one.labels is None else one.labels.low),
+        ]
+        for one in found.verdicts
+    ]
+    return grid("May a model replace people?", columns, rows)

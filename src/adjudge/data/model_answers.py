@@ -1,0 +1,246 @@
+"""What models answered: judgments, and what stands beside each of them in a plain table.
+
+Models say more than a label: how sure they are (``confidence``, or ``logprob``), what it cost, in
+which ``position`` a result was shown. Their names have parts: model, prompt and version. Items may
+have their ``length`` and texts beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.build import load_table
+from adjudge.data.columns import as_text, letters_of, numbers, roles_of
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import as_names, encode, look_up, pair_names
+from adjudge.data.scale import Scale
+from adjudge.data.source import Source
+from adjudge.errors import BadData
+
+_Floats = NDArray[np.float64]
+
+_BESIDE: dict[str, tuple[str, ...]] = {
+    "confidence": ("confidence", "certainty", "probability"),
+    "logprob": ("logprob", "logprobability", "labellogprob"),
+    "cost": ("cost", "price", "money"),
+    "tokens": ("tokens", "totaltokens"),
+    "position": ("position", "place", "order"),
+    "length": ("length", "words", "characters", "doclength"),
+}
+_TEXTS = ("title", "text", "snippet", "body", "description", "passage", "content", "contents",
+          "documenttext", "producttitle", "productdescription", "abstract")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModelAnswers:
+    """Judgments of models with what stands beside them; None where there is no such column."""
+
+    judgments: Judgments
+    model: tuple[str, ...]  # (judge,) "" where it is not said
+    prompt: tuple[str, ...]  # (judge,)
+    version: tuple[str, ...]  # (judge,)
+    confidence: _Floats | None = None  # (judgment,) that the label is right, NaN unknown
+    cost: _Floats | None = None  # (judgment,)
+    tokens: _Floats | None = None  # (judgment,)
+    position: _Floats | None = None  # (judgment,)
+    length: _Floats | None = None  # (item,)
+    texts: Any = None  # Arrow table, one row an item
+    gold: Gold | None = None  # that stood in the same table
+
+    def __repr__(self) -> str:
+        return f"ModelAnswers({self.judgments!r})"
+
+    @classmethod
+    def of(cls, judgments: Judgments, gold: Gold | None = None) -> ModelAnswers:
+        """Judgments that have nothing beside them; a family is taken for the model."""
+        families: list[str] = [""] * judgments.judge_count
+        if judgments.families is not None and judgments.family is not None:
+            names = [*judgments.families.to_pylist(), ""]
+            families = [names[code] for code in judgments.family.tolist()]
+        blank = ("",) * judgments.judge_count
+        return cls(
+            judgments=judgments, model=tuple(families), prompt=blank, version=blank, gold=gold
+        )
+
+    @classmethod
+    def from_table(
+        cls, table: Any, *, scale: Scale | None = None, source: str | Source = "table"
+    ) -> ModelAnswers:
+        """Answers from a table with item, judge (or model) and label, and whatever else it has."""
+        place = source if isinstance(source, Source) else Source(source)
+        rows = pa.table(table)
+        judgments, gold = load_table(rows, scale=scale, source=place)
+        if place.row_of is not None:
+            rows = rows.take(pa.array(place.row_of))
+        order = _order(rows, judgments)
+        judgments = _pooled(rows, judgments, order)
+        beside = {
+            role: numbers(rows[name], place, name)[order]
+            for role, name in roles_of(rows.column_names, _BESIDE).items()
+        }
+        given = pc.take(rows, pa.array(order))
+        length = beside.pop("length", None)
+        first = judgments.offsets[:-1]
+        return cls(
+            judgments=judgments,
+            **{role: _of_judges(given, judgments, role) for role in ("model", "prompt", "version")},
+            confidence=_confidence(beside, place),
+            cost=beside.get("cost"),
+            tokens=beside.get("tokens"),
+            position=beside.get("position"),
+            length=None if length is None else length[first],
+            texts=_texts(given, first),
+            gold=gold,
+        )
+
+    @classmethod
+    def read(cls, path: str | Path, *, format: str | None = None, **options: Any) -> ModelAnswers:
+        """Answers from a file of any known format; only plain tables hold more than judgments."""
+        from adjudge.data.formats import detect, read
+        from adjudge.data.formats.format import Options
+        from adjudge.data.formats.opening import File
+        from adjudge.data.formats.plain import read_rows
+
+        chosen = Options(wanted="judgments", **options)
+        kind = format or detect(path, encoding=chosen.encoding).name
+        if kind not in ("csv", "tsv", "jsonl", "parquet"):
+            content = read(path, format=format, wanted="judgments", **options)
+            if content.judgments is None:
+                raise BadData("there are no judgments in this file", source=str(path))
+            return cls.of(content.judgments, content.gold)
+        file = File.at(Path(path), chosen.encoding)
+        table, source = read_rows(file, chosen, lambda columns: columns)
+        return cls.from_table(table, scale=chosen.scale, source=source)
+
+    def with_items(self, table: Any, source: str = "items") -> ModelAnswers:
+        """The same with texts and lengths from a table of items, by their names."""
+        rows = pa.table(table)
+        roles = roles_of(rows.column_names)
+        if "item" in roles:
+            names = as_names(as_text(rows[roles["item"]]))
+        elif {"topic", "document"} <= roles.keys():
+            names = pair_names(*(as_text(rows[roles[role]]) for role in ("topic", "document")))
+        else:
+            raise BadData(
+                f"no column 'item' (or topic and document); the columns are "
+                f"{', '.join(rows.column_names)}",
+                source=source,
+                column="item",
+            )
+        at = look_up(self.judgments.items, names)
+        if (at < 0).all():
+            raise BadData("none of its items was judged; wanted texts of the items", source=source)
+        where = pa.array(at, mask=at < 0)
+        texts = _texts(rows, None)
+        column = roles_of(rows.column_names, _BESIDE).get("length")
+        length = self.length
+        if column is not None:
+            given = numbers(rows[column], Source(source), column)
+            length = np.where(at >= 0, given[np.maximum(at, 0)], np.nan)
+        return replace(
+            self, texts=self.texts if texts is None else texts.take(where), length=length
+        )
+
+
+def _order(rows: Any, judgments: Judgments) -> NDArray[np.int64]:  # (judgment,) -> row
+    """The rows in the order of the judgments: by item, those of one item as they came."""
+    roles = roles_of(rows.column_names)
+    name = roles.get("item", roles.get("document") if "topic" not in roles else None)
+    if name is not None:
+        items = as_names(as_text(rows[name]))
+    else:
+        items = pair_names(as_text(rows[roles["topic"]]), as_text(rows[roles["document"]]))
+    return np.argsort(look_up(items, judgments.items), kind="stable")
+
+
+_SAMPLES = ("sample", "samplenumber", "repetition", "repeat", "seed")
+
+
+def _pooled(rows: Any, judgments: Judgments, order: NDArray[np.int64]) -> Judgments:
+    """The judgments with judges who differ only in their sample put together.
+
+    Only where a column numbers samples and another names the model: else two judges are two.
+    """
+    if not any(letters_of(name) in _SAMPLES for name in rows.column_names):
+        return judgments
+    given = rows.take(pa.array(order))
+    parts = [_of_judges(given, judgments, role) for role in ("model", "prompt", "version")]
+    names = [
+        "/".join(part for part in of_judge if part) if of_judge[0] else judge
+        for judge, of_judge in zip(judgments.judges.to_pylist(), zip(*parts, strict=True),
+                                   strict=True)
+    ]  # fmt: skip
+    code, judges = encode(pa.array(names, pa.large_string()))
+    if len(judges) == judgments.judge_count:
+        return judgments
+    first = np.unique(code, return_index=True)[1]
+    pooled = replace(
+        judgments,
+        judges=judges,
+        judge=code[judgments.judge].astype(np.int32),
+        families=None,
+        family=None,
+        kind=None if judgments.kind is None else judgments.kind[first],
+    )
+    return pooled.with_families([parts[0][at] or None for at in first.tolist()])
+
+
+def _of_judges(rows: Any, judgments: Judgments, role: str) -> tuple[str, ...]:
+    """What a column says of each judge: the value of their first row that has one."""
+    found = {letters_of(name): name for name in reversed(rows.column_names)}
+    known = {
+        "model": ("model", "modelname", "modelid"),
+        "prompt": ("prompt", "promptname", "prompttemplate", "template"),
+        "version": ("version", "modelversion", "snapshot"),
+    }[role]
+    name = next((found[word] for word in known if word in found), None)
+    said = [""] * judgments.judge_count
+    if name is None:
+        return tuple(said)
+    texts = pc.fill_null(as_names(as_text(rows[name])), "")
+    filled = np.flatnonzero(np.asarray(pc.not_equal(pc.utf8_trim_whitespace(texts), "")))
+    judge, first = np.unique(judgments.judge[filled], return_index=True)
+    values = texts.take(pa.array(filled[first])).to_pylist()
+    for code, value in zip(judge.tolist(), values, strict=True):
+        said[code] = value.strip()
+    return tuple(said)
+
+
+def _confidence(beside: dict[str, _Floats], place: Source) -> _Floats | None:
+    """How sure the model was of its label, from 0 to 1."""
+    if "confidence" in beside:
+        given = beside["confidence"]
+        if np.nanmax(given, initial=0.0) > 1 and np.nanmax(given, initial=0.0) <= 100:
+            given = given / 100.0  # in percent
+        wrong = (given < 0) | (given > 1)
+    elif "logprob" in beside:
+        given = np.exp(np.minimum(beside["logprob"], 0.0))
+        wrong = beside["logprob"] > 1e-6
+    else:
+        return None
+    if wrong.any():
+        column = "confidence" if "confidence" in beside else "logprob"
+        value = float(beside[column][np.argmax(wrong)])
+        wanted = "from 0 to 1, or in percent" if column == "confidence" else "at most 0"
+        raise place.error(
+            None, f"{value:g} is no {column}; wanted a number {wanted}", column=column, value=value
+        )
+    return given
+
+
+def _texts(rows: Any, first: NDArray[np.int64] | None) -> Any:
+    """The columns that hold words of items, one row an item; None where there are none."""
+    columns = [name for name in rows.column_names if letters_of(name) in _TEXTS]
+    if not columns:
+        return None
+    chosen = rows.select(columns)
+    chosen = chosen if first is None else chosen.take(pa.array(first))
+    return pa.table({name: as_names(as_text(chosen[name])) for name in columns})

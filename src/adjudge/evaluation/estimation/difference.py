@@ -1,0 +1,99 @@
+"""The difference estimator: what is believed of all items, corrected by the gold items' residuals.
+
+    theta = value(beliefs, gold) + sum over gold of (w_i - 1) (x_i - f_i)
+
+where x is what an item's gold adds to the target and f what it was believed to add. It is unbiased
+for sums whatever the beliefs are, as long as an item's own gold had no part in its f; good beliefs
+make it narrow. This is prediction-powered inference (Angelopoulos and others 2023,
+doi:10.1126/science.adi6000) for a finite population, known to survey statistics as the difference
+estimator (Sarndal, Swensson and Wretman 1992). Power tuning (Angelopoulos, Duchi and Zrnic 2023,
+arXiv:2311.01453) takes only a part lambda of what beliefs say beyond what gold alone would say of
+every item alike, b: f_lambda = b + lambda (f - b), the part that makes the variance least. With
+lambda 0 it is the classical estimate from gold alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from adjudge.evaluation.estimation.expansion import Expansion
+from adjudge.evaluation.estimation.sampling import Sample
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """An estimate with its variance and the interval that follows."""
+
+    value: float
+    variance: float
+    freedom: float
+    power: float = 0.0  # lambda
+
+    def bounds(self, level: float, within: tuple[float, float]) -> tuple[float, float]:
+        """The interval, within what the target can be."""
+        reach = float(student.ppf(0.5 + level / 2, self.freedom)) * np.sqrt(self.variance)
+        low, high = max(self.value - reach, within[0]), min(self.value + reach, within[1])
+        return float(min(low, within[1])), float(max(high, within[0]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Corrected:
+    """The interval, and the parts that other variances are made of."""
+
+    interval: Interval
+    moved: _Floats  # (member,) what gold and tuning change of the expansion's value
+
+
+def correct(
+    expansion: Expansion,
+    sample: Sample,
+    belief: _Floats,  # (member, truth); of gold items, made without their own gold
+    plain: _Floats,  # (truth,) what gold alone says of every item
+    *,
+    tune: bool,
+) -> Corrected:
+    """The estimate from beliefs and gold. Without ``tune`` beliefs count in full."""
+    f = expansion.expected(belief)
+    base = expansion.adds @ plain
+    x = expansion.known(sample.item, sample.truth)
+    ahead, beyond = x - base[sample.item], (f - base)[sample.item]
+    shares = sample.shares(expansion.doubt(belief)[sample.item])
+    power = _best_power(sample, ahead, beyond, shares) if tune else 1.0
+    residual = ahead - power * beyond
+    weight = sample.weights(shares)
+    variance, freedom = sample.variance(residual, shares)
+    if tune:  # one number more was learnt from the same gold
+        freedom = max(freedom - 1.0, 1.0)
+        variance *= (freedom + 1.0) / freedom
+    rest = np.ones(len(f), dtype=np.bool_)
+    rest[sample.item] = False
+    moved = np.where(rest, (power - 1.0) * (f - base), 0.0)
+    moved[sample.item] = (weight - 1.0) * residual
+    found = Interval(
+        value=expansion.value + float(moved.sum()),
+        variance=variance + expansion.rest,
+        freedom=freedom,
+        power=power,
+    )
+    return Corrected(interval=found, moved=moved)
+
+
+def _best_power(sample: Sample, ahead: _Floats, beyond: _Floats, shares: _Floats) -> float:
+    """The part of the beliefs that makes the variance least, between none and all of it."""
+    part = shares[sample.round] ** 2
+    whole = float((sample.spread(beyond, beyond) * part).sum())
+    if not whole > 0:
+        return 0.0
+    return float(np.clip((sample.spread(ahead, beyond) * part).sum() / whole, 0.0, 1.0))
+
+
+def classical(expansion: Expansion, sample: Sample, plain: _Floats) -> Corrected:
+    """The estimate from gold alone: every item is believed to be what gold is on the whole."""
+    belief = np.broadcast_to(plain, expansion.adds.shape)
+    return correct(expansion, sample, belief, plain, tune=False)

@@ -1,0 +1,128 @@
+"""adjudge estimate: JSON, tables and pages; what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+
+from adjudge.data.names import look_up
+from commands import Run
+from gold_panels import drawn, made_panel
+from rankings import system
+
+
+@pytest.fixture
+def panel(folder: Path) -> Path:
+    judgments, gold = made_panel(items=300)
+    pacsv.write_csv(judgments.to_table(), folder / "judgments.csv")
+    pacsv.write_csv(drawn(gold, 120, 1).to_table(), folder / "gold.csv")
+    rng = np.random.default_rng(2)
+    truth = gold.align(judgments)
+    for name, quality in (("a", 2.0), ("b", 1.0)):
+        run = system(judgments, truth, quality, rng, name=name)
+        topics = run.topics.take(pa.array(run.topic)).to_pylist()
+        lines = zip(topics, run.documents.to_pylist(), run.score.tolist(), strict=True)
+        text = "".join(f"{t} Q0 {d} 0 {s:.6f} {name}\n" for t, d, s in lines)
+        (folder / f"{name}.run").write_text(text)
+    assert (look_up(gold.items, judgments.items) >= 0).all()
+    return folder
+
+
+def test_one_target_is_one_document(adjudge: Run, panel: Path) -> None:
+    ended = adjudge(
+        "estimate", "judgments.csv", "--gold", "gold.csv", "--target", "share:1,2", "--json"
+    )
+    assert ended.code == 0
+    found = ended.json
+    assert found["target"] == "share:1,2"
+    assert found["low"] < found["estimate"] < found["high"]
+    assert found["classical_low"] < found["low"]
+    assert found["high"] < found["classical_high"]
+    assert (found["method"], found["gold"], found["items"]) == ("prediction-powered", 120, 300)
+    assert found["saved"] > 0
+    assert found["notes"] == ["gold is taken for a random draw of the 300 items"]
+
+
+def test_several_targets_of_two_runs(adjudge: Run, panel: Path) -> None:
+    given = ("estimate", "judgments.csv", "--gold", "gold.csv", "--run", "a.run", "--run", "b.run")
+    rows = adjudge(*given, "--target", "nDCG@10", "P@5").rows
+    assert [row["target"] for row in rows] == ["nDCG@10 of a minus b", "P@5 of a minus b"]
+    assert {row["judged"] for row in rows} == {"a 1.000, b 1.000"}
+    found = adjudge(*given, "--target", "AP", "--target", "Bpref", "--json").json
+    assert [one["target"] for one in found["estimates"]] == [
+        "AP of a minus b",
+        "Bpref of a minus b",
+    ]
+
+
+def test_a_person_sees_both_intervals(at_terminal: Run, panel: Path) -> None:
+    page = at_terminal(
+        "estimate", "judgments.csv", "--gold", "gold.csv", "--target", "P@5", "--run", "a.run"
+    )
+    assert "Estimates by prediction-powered, 120 gold labels of 300 items" in page.out
+    assert "gold alone" in page.out
+    assert "judged@k of a: 100.0%" in page.out
+
+
+def test_an_output_and_other_ways(adjudge: Run, panel: Path) -> None:
+    given = ("estimate", "judgments.csv", "--gold", "gold.csv", "--target", "share:1,2")
+    for more in (
+        ("--estimator", "rogan-gladen"),
+        ("--estimator", "classical", "--strata", "consensus"),
+        ("--over", "topics"),
+        ("--population", "0"),
+    ):
+        assert adjudge(*given, *more, "-o", "out.csv").code == 0
+        assert (panel / "out.csv").read_text().startswith("target,estimate,low,high,classical,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ("--target", "share:1"),
+            "error: judgments.csv: there is no gold; wanted --gold FILE\n",
+        ),
+        (
+            ("--gold", "other.csv", "--target", "share:1"),
+            "error: other.csv: gold is on items nobody judged (first: 'z'); wanted gold on a part "
+            "of the judged items\n",
+        ),
+        (
+            ("--gold", "same.csv", "--target", "share:1"),
+            "error: same.csv: all 2 gold labels are '1': gold of one class says nothing about the "
+            "others; wanted gold on more items, drawn at random\n",
+        ),
+        (
+            ("--gold", "gold.csv", "--target", "nDCG@10", "--run", "none.run"),
+            "error: none.run, line 1: document 'nothing' of topic 'topic-001' is not in the "
+            "judgments, nor is any other of this run's 1\n",
+        ),
+        (
+            ("--gold", "gold.csv", "--target", "mean-grade", "--labels", "0,1,2"),
+            "error: a mean grade needs grades, and the labels 0, 1, 2 have no order; name it, such "
+            "as --labels '0<1<2', or ask for share:0\n",
+        ),
+        (
+            ("--gold", "chance.csv", "--target", "share:1"),
+            "error: chance.csv, column sampling_probability: of item 'item-001' is not what was "
+            "wanted: a chance above 0, at most 1\n",
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    adjudge: Run, panel: Path, arguments: tuple[str, ...], problem: str
+) -> None:
+    (panel / "other.csv").write_text("item,gold\nz,1\n")
+    items = [line.split(",")[0] for line in (panel / "gold.csv").read_text().splitlines()[1:3]]
+    (panel / "same.csv").write_text(
+        "item,gold\n" + "".join(f"{item.strip(chr(34))},1\n" for item in items)
+    )
+    (panel / "none.run").write_text("topic-001 Q0 nothing 1 1.0 none\n")
+    (panel / "chance.csv").write_text("item,gold,sampling_probability\nitem-001,1,0\n")
+    ended = adjudge("estimate", "judgments.csv", *arguments, "-q")
+    assert (ended.code, ended.err) == (2, problem)

@@ -1,0 +1,269 @@
+"""Estimates as a whole: known answers, coverage, and what is refused or warned of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjudge
+from adjudge import Gold, Judgments, Run
+from adjudge.data.consensus import Consensus
+from adjudge.errors import AdjudgeError, BadData, BadSetting
+from adjudge.evaluation.estimation.crossfit import CrossFit
+from adjudge.evaluation.estimation.estimate import Plan, estimate_from
+from gold_panels import drawn, made_panel
+from rankings import system
+
+
+@pytest.fixture(scope="module")
+def panel() -> tuple[Judgments, Gold, CrossFit]:
+    judgments, gold = made_panel()
+    return judgments, gold, CrossFit.of(adjudge.fit(judgments))
+
+
+@pytest.fixture(scope="module")
+def runs(panel: tuple[Judgments, Gold, CrossFit]) -> list[Run]:
+    judgments, gold, _ = panel
+    rng = np.random.default_rng(2)
+    truth = gold.align(judgments)
+    return [system(judgments, truth, q, rng, name=n) for n, q in (("a", 2.0), ("b", 1.0))]
+
+
+def truth_of(panel: tuple[Judgments, Gold, CrossFit], name: str) -> float:
+    judgments, gold, fit = panel
+    truth = gold.align(judgments)
+    if name == "mean-grade":
+        return float(truth.mean())
+    if name == "share:1,2":
+        return float((truth > 0).mean())
+    return float((fit.consensus.choice == truth).mean())
+
+
+@pytest.mark.parametrize("name", ["mean-grade", "share:1,2", "agreement"])
+def test_intervals_hold_and_are_narrower_than_those_of_gold_alone(
+    panel: tuple[Judgments, Gold, CrossFit], name: str
+) -> None:
+    """150 draws of 80 gold labels: 95% hold, give or take four standard errors of the count."""
+    wanted, held, widths = truth_of(panel, name), 0, []
+    for seed in range(150):
+        found = estimate_from(panel[2], drawn(panel[1], 80, seed), name, [], Plan())
+        held += found.low <= wanted <= found.high
+        widths.append((found.high - found.low, found.classical_high - found.classical_low))
+    assert 0.88 <= held / 150 <= 0.995
+    own, alone = np.mean(widths, axis=0)
+    assert own < (0.9 if name == "mean-grade" else 1.0) * alone
+
+
+@pytest.mark.parametrize("name", ["nDCG@5", "P@5", "AP"])
+def test_the_difference_of_two_runs(
+    panel: tuple[Judgments, Gold, CrossFit], runs: list[Run], name: str
+) -> None:
+    whole = estimate_from(panel[2], panel[1], name, runs, Plan())
+    assert whole.low == pytest.approx(whole.high, abs=1e-9)
+    held, widths = 0, []
+    for seed in range(60):
+        found = estimate_from(panel[2], drawn(panel[1], 120, seed), name, runs, Plan())
+        held += found.low <= whole.estimate <= found.high
+        widths.append((found.high - found.low, found.classical_high - found.classical_low))
+    assert held >= 51
+    own, alone = np.mean(widths, axis=0)
+    assert own < 0.95 * alone
+
+
+def test_gold_drawn_with_known_chances_is_weighed(panel: tuple[Judgments, Gold, CrossFit]) -> None:
+    judgments, gold, fit = panel
+    truth = gold.align(judgments)
+    chance = np.where(truth == 2, 0.4, 0.1)  # what nobody could know, and the worst that can be
+    held = 0
+    for seed in range(100):
+        taken = np.random.default_rng(seed).random(len(truth)) < chance
+        part = gold.select(taken[_place(gold, judgments)])
+        told = Gold.from_table(
+            part.to_table().append_column(
+                "sampling_probability", [chance[_place(part, judgments)].tolist()]
+            )
+        )
+        found = estimate_from(fit, told, "mean-grade", [], Plan(sampled="random"))
+        held += found.low <= truth.mean() <= found.high
+    assert held >= 86
+    with pytest.raises(BadData, match="gold was not drawn at random: judges expect"):
+        estimate_from(fit, part, "mean-grade", [], Plan())
+
+
+def _place(gold: Gold, judgments: Judgments) -> Any:
+    from adjudge.data.names import look_up
+
+    return look_up(gold.items, judgments.items)
+
+
+def test_error_rates_of_a_judge(panel: tuple[Judgments, Gold, CrossFit]) -> None:
+    judgments, gold, fit = panel
+    truth = gold.align(judgments)
+    judge = judgments.judges[0].as_py()
+    rows = np.flatnonzero(judgments.judge == 0)
+    label, true = judgments.label[rows], truth[judgments.item[rows]]
+    wanted = {
+        f"agreement:{judge}": (label == true).mean(),
+        f"error:{judge}": (label != true).mean(),
+        f"error:{judge}:2": (label != 2)[true == 2].mean(),
+        f"error:{judge}:2:1": (label == 1)[true == 2].mean(),
+    }
+    for name, value in wanted.items():
+        found = estimate_from(fit, gold, name, [], Plan())
+        assert found.estimate == pytest.approx(value)
+        assert found.items == len(rows)
+        part = estimate_from(fit, drawn(gold, 300, 4), name, [], Plan(level=0.999))
+        assert part.low <= value <= part.high
+
+
+def test_topics_and_populations_widen_the_interval(
+    panel: tuple[Judgments, Gold, CrossFit],
+) -> None:
+    gold = drawn(panel[1], 100, 3)
+    plain = estimate_from(panel[2], gold, "mean-grade", [], Plan())
+    endless = estimate_from(panel[2], gold, "mean-grade", [], Plan(population=0))
+    larger = estimate_from(panel[2], gold, "mean-grade", [], Plan(population=1200))
+    widths = [one.high - one.low for one in (plain, larger, endless)]
+    assert widths == sorted(widths)
+    assert widths[0] < widths[1] < widths[2]
+    topics = estimate_from(panel[2], gold, "mean-grade", [], Plan(over="topics"))
+    assert topics.method == "prediction-powered, clustered by topic"
+    assert topics.estimate == pytest.approx(plain.estimate)
+
+
+def test_clustered_intervals_hold_for_other_topics() -> None:
+    """Whole panels made anew, topics and all: the mean grade of the population is 1."""
+    held, rounds = 0, 60
+    for seed in range(rounds):
+        judgments, gold = made_panel(items=240, seed=seed + 100)
+        fit = CrossFit.of(adjudge.fit(judgments, model="majority-vote"))
+        found = estimate_from(fit, drawn(gold, 80, seed), "mean-grade", [], Plan(over="topics"))
+        held += found.low <= 1.0 <= found.high
+    assert held >= 51
+
+
+def test_what_it_says_of_itself(panel: tuple[Judgments, Gold, CrossFit]) -> None:
+    found = estimate_from(panel[2], drawn(panel[1], 100, 3), "share:2", [], Plan(strata="topic"))
+    assert found.method == "prediction-powered, stratified by topic"
+    assert found.gold == 100
+    assert found.items == 600
+    assert found.saved is not None
+    assert found.saved > 0
+    part = (found.high - found.low) / (found.classical_high - found.classical_low)
+    needed = 1 / ((1 / 100 - 1 / 600) * part**2 + 1 / 600)
+    assert found.saved == round(needed) - 100
+    keys = {"estimate", "low", "high", "classical_low", "classical_high", "method", "gold"}
+    assert keys <= found.to_json().keys()
+
+
+def test_rogan_gladen_is_of_shares_alone(panel: tuple[Judgments, Gold, CrossFit]) -> None:
+    gold = drawn(panel[1], 100, 3)
+    plan = Plan(estimator="rogan-gladen")
+    found = estimate_from(panel[2], gold, "share:1,2", [], plan)
+    assert found.low <= truth_of(panel, "share:1,2") <= found.high
+    with pytest.raises(BadSetting, match="a share; mean-grade is none"):
+        estimate_from(panel[2], gold, "mean-grade", [], plan)
+
+
+def test_in_one_call() -> None:
+    judgments, gold = made_panel(items=200)
+    known = drawn(gold, 60, 1)
+    found = adjudge.estimate(judgments, known, "share:2", model="majority-vote", level=0.9)
+    again = adjudge.estimate(judgments, known, "share:2", model="majority-vote", level=0.9)
+    assert found == again
+    assert found.level == 0.9
+    consensus = adjudge.fit(judgments, model="majority-vote")
+    assert adjudge.estimate(consensus, known, "share:2", level=0.9) == found
+    with pytest.raises(BadSetting, match="a consensus that was fitted without gold"):
+        adjudge.estimate(adjudge.fit(judgments, known), known, "share:2")
+
+
+NAMES = {"item": ["a", "b"], "judge": ["x", "x"], "label": ["good", "bad"]}
+
+
+@pytest.mark.parametrize(
+    ("gold", "target", "problem"),
+    [
+        (
+            {"z": "good"},
+            "share:good",
+            "gold: gold is on items nobody judged (first: 'z'); wanted gold on a part of the "
+            "judged items",
+        ),
+        (
+            {"a": "good"},
+            "share:good",
+            "gold: all 1 gold labels are 'good': gold of one class says nothing about the others; "
+            "wanted gold on more items, drawn at random",
+        ),
+        (
+            {"a": "good", "b": "bad"},
+            "mean-grade",
+            "a mean grade needs grades, and the labels bad, good have no order; name it, such as "
+            "--labels 'bad<good', or ask for share:bad",
+        ),
+        (
+            {"a": "good", "b": "bad"},
+            "share:good",
+            "gold: 2 gold labels are too few for an interval on share:good; wanted at least 10, "
+            "better 50",
+        ),
+        (
+            {"a": "good", "b": "bad"},
+            "share:great",
+            "there is no label 'great'. Known: bad, good",
+        ),
+        (
+            {"a": "good", "b": "bad"},
+            "error:y",
+            "there is no judge 'y'. Known: x",
+        ),
+    ],
+)
+def test_bad_input_is_one_plain_sentence(gold: dict[str, str], target: str, problem: str) -> None:
+    judgments = Judgments.from_table(NAMES)
+    with pytest.raises(AdjudgeError) as caught:
+        adjudge.estimate(judgments, gold, target, model="majority-vote")
+    assert str(caught.value) == problem
+
+
+def test_few_gold_labels_in_places_that_count_are_complained_of(
+    panel: tuple[Judgments, Gold, CrossFit], runs: list[Run]
+) -> None:
+    judgments, gold, fit = panel
+    from adjudge.evaluation.estimation.estimate import target_of
+
+    target = target_of("P@1", fit.consensus, runs[:1], Plan())
+    outside = set(target.item[target.strata() == 0].tolist())  # type: ignore[index]
+    mask = np.array([place in outside for place in _place(gold, judgments)])
+    with pytest.raises(BadData, match="0 of the 12 documents in places that count have gold"):
+        estimate_from(fit, drawn(gold.select(mask), 100, 1), "P@1", runs[:1], Plan())
+
+
+def test_settings_that_cannot_be() -> None:
+    for wrong in (
+        {"estimator": "magic"},
+        {"over": "judges"},
+        {"strata": "moon"},
+        {"level": 1.0},
+        {"folds": 1},
+        {"sampled": "perhaps"},
+        {"unjudged": "guessed"},
+    ):
+        with pytest.raises(BadSetting):
+            Plan(**wrong)  # type: ignore[arg-type]
+
+
+def test_the_fit_without_gold_is_all_it_needs(panel: tuple[Judgments, Gold, CrossFit]) -> None:
+    """A gold item's own gold has no part in what is believed of it."""
+    judgments, gold, fit = panel
+    known = drawn(gold, 100, 3).align(judgments)
+    item = int(np.flatnonzero(known >= 0)[5])
+    before = fit.beliefs(known, folds=5, seed=0)
+    known[item] = (known[item] + 1) % 3
+    after = fit.beliefs(known, folds=5, seed=0)
+    assert isinstance(fit.consensus, Consensus)
+    assert np.array_equal(before[item], after[item])
+    assert not np.allclose(before, after)
