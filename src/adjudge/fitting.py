@@ -12,7 +12,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine
 from adjudge.models import default
 from adjudge.models.calibration import fit_calibrated
-from adjudge.models.model import Progress
+from adjudge.models.model import Progress, is_sampled
 from adjudge.models.registry import MODELS
 from adjudge.models.registry import model as build_model
 
@@ -34,7 +34,8 @@ def fit(
     if their file is named as ``gold`` too.
     ``model`` and ``settings`` are those of the command line. ``family`` is a pattern in the names
     of judges: those who share what it finds are one source. ``start`` goes on from an earlier fit.
-    ``calibrate=True`` lets gold calibrate a model that does not do it by itself, across folds.
+    Gold calibrates the answer, across folds where the model learns from it too; where a model is
+    sampled, which takes long, only with ``calibrate=True``. ``calibrate=False`` leaves it out.
     """
     if isinstance(judgments, Judgments):
         table = judgments
@@ -48,9 +49,11 @@ def fit(
     chosen = {**(default.SETTINGS if model is None else {}), **settings}
     name = model or default.DEFAULT
     own = {entry.name for entry in fields(MODELS[name])} if name in MODELS else {"calibrate"}
-    calibrate = "calibrate" not in own and bool(chosen.pop("calibrate", False))
+    calibrate = None if "calibrate" in own else chosen.pop("calibrate", None)
     made: Any = build_model(name, **chosen)
-    if calibrate and known is not None:
+    if calibrate is None:
+        calibrate = "calibrate" not in own and not is_sampled(made)
+    if known is not None and calibrate:
         return fit_calibrated(made, table, known, engine=engine, progress=progress)
     more = {} if start is None else {"start": start}
     consensus: Consensus = made.fit(table, known, engine=engine, progress=progress, **more)

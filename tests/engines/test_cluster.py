@@ -11,7 +11,7 @@ from distributed import Client, LocalCluster
 
 from adjudge import DaskEngine, DawidSkene, HybridConfusion
 from adjudge.engines import cluster as module
-from adjudge.engines.remote import Answer, Partial, count_held, together
+from adjudge.engines.remote import JobResult, Partial, count_held, together
 from adjudge.simulation import demo
 
 
@@ -74,8 +74,8 @@ def test_parts_go_round_and_stay_where_they_are(five: Client) -> None:
 
 
 def test_partial_answers_add_up() -> None:
-    one = Partial((1,), (2,), Answer((np.array([1, 2]), 3)))
-    two = Partial((4,), (), Answer((np.array([10, 20]), 30)))
+    one = Partial((1,), (2,), JobResult((np.array([1, 2]), 3)))
+    two = Partial((4,), (), JobResult((np.array([10, 20]), 30)))
     none = Partial((), (5,), None)
     whole = together([one, none, two])
     assert (whole.done, whole.missing) == ((1, 4), (2, 5))

@@ -16,10 +16,10 @@ import pytest
 from adjudge import DaskEngine, DawidSkene, HybridConfusion, Judgments, Model, SingleConfusion
 from adjudge.data.formats import Content, read, write
 from adjudge.data.mapped import map_of
-from adjudge.engines import pieces, remote, room
+from adjudge.engines import buffers, pieces, remote
 from adjudge.engines.part import cut
 from adjudge.engines.shared import Window, machine, share, shared_array
-from adjudge.engines.sources import Lent, Sent, Stored
+from adjudge.engines.sources import Lent, SentPart, Stored
 from adjudge.models.model import Step
 from adjudge.simulation import demo
 
@@ -43,8 +43,8 @@ def table() -> Judgments:
 def everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Share whatever the size, and lay posteriors of judgments on disk into a file."""
     monkeypatch.setattr(pieces, "_WORTH", 0)
-    monkeypatch.setattr(room, "_WORTH", 0)
-    monkeypatch.setattr(room, "_LARGE", 0)
+    monkeypatch.setattr(buffers, "_WORTH", 0)
+    monkeypatch.setattr(buffers, "_LARGE", 0)
 
 
 @pytest.mark.parametrize("on_disk", [False, True], ids=["memory", "disk"])
@@ -73,16 +73,16 @@ def test_what_cannot_be_reached_is_told() -> None:
     assert shared_array(np.int8, (0,), on_disk=False) is None
 
 
-def test_room_on_another_machine_has_rows_sent_back(table: Judgments) -> None:
+def test_a_buffer_on_another_machine_has_rows_sent_back(table: Judgments) -> None:
     shared = shared_array(np.float64, (table.item_count, len(table.scale.truths)), on_disk=False)
     assert shared is not None
     half = table.item_count // 2
-    source = Sent(cut(table, half, table.item_count))
-    held = remote.Held(remote.Piece(1, half, source, None, False), 1)
-    near = remote.Sweep(None, False, keep=True, room=shared.window).run(held, None)
-    far = remote.Sweep(None, False, keep=True, room=replace(shared.window, machine="another")).run(
-        held, None
-    )
+    source = SentPart(cut(table, half, table.item_count))
+    held = remote.HeldPart(remote.Piece(1, half, source, None, False), 1)
+    near = remote.Sweep(None, False, keep=True, buffer=shared.window).run(held, None)
+    far = remote.Sweep(
+        None, False, keep=True, buffer=replace(shared.window, machine="another")
+    ).run(held, None)
     assert near.rows == {}
     np.testing.assert_array_equal(shared.array[half:], far.rows[1][0])
     assert not shared.array[:half].any()

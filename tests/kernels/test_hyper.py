@@ -45,7 +45,7 @@ def exact_density(counts: np.ndarray, eta: np.ndarray, log_kappa: float) -> floa
 
 @given(values=st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=128))
 def test_logarithms_equal_numpys(values: list[float]) -> None:
-    x, bits, out = hyper.room_for_logs()
+    x, bits, out = hyper.make_log_workspace()
     x[: len(values)] = values
     hyper.logs(x, bits, out, len(values))
     assert out[: len(values)] == pytest.approx(np.log(values), rel=1e-15, abs=1e-16)

@@ -7,7 +7,7 @@ import pytest
 
 from adjudge import Judgments
 from adjudge.engines.engine import Parameters
-from adjudge.engines.item_types import Agreement, CountLeftOut, Prints, ReadTypes, Structure
+from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, Prints, ReadTypes, Structure
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.kernels.fixed import LIKELIHOOD, SHARE, WEIGHT
 from adjudge.models.families import key_judges
@@ -62,7 +62,7 @@ def test_left_out_counts(table: Judgments, parameters: Parameters) -> None:
 def test_agreement_beyond_types(table: Judgments, parameters: Parameters) -> None:
     sweeps = ThreadsEngine().load(table)
     judges = np.arange(table.judge_count, dtype=np.int32)
-    task = Agreement(
+    task = AgreementBeyond(
         sweeps.tables(parameters),
         np.full(table.judge_count, int(WEIGHT)),
         key_judges(sweeps.cells()),

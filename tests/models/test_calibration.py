@@ -67,3 +67,77 @@ def test_nothing_to_learn_from() -> None:
     posterior = np.full((table.item_count, 2), 0.5)
     confusion = np.full((count, 2, 2), 0.5)
     assert calibrate_by(none, table, voices, posterior, confusion) is None
+
+
+def topics(seed: int = 0) -> tuple[Judgments, dict[str, int]]:
+    """Judges who see that some items are better, but not that some topics are poor in them."""
+    rng = np.random.default_rng(seed)
+    truth: dict[str, int] = {}
+    rows: dict[str, list[object]] = {"item": [], "judge": [], "label": []}
+    for topic in range(20):
+        rate = 0.05 if topic % 2 else 0.6
+        for number in range(40):
+            item = f"q{topic}_d{number}"
+            truth[item] = int(rng.random() < rate)
+            looks = truth[item] if rng.random() < 0.8 else int(rng.random() < 0.5)
+            for judge in range(6):
+                rows["item"].append(item)
+                rows["judge"].append(f"j{judge}")
+                rows["label"].append(looks if rng.random() < 0.85 else 1 - looks)
+    return Judgments.from_table(rows), truth
+
+
+def test_topics_have_levels_of_their_own() -> None:
+    table, truth = topics()
+    rng = np.random.default_rng(1)
+    chosen = set(rng.choice(list(truth), 200, replace=False).tolist())
+    gold = Gold.of({item: truth[item] for item in sorted(chosen)})
+    rest = Gold.of({item: truth[item] for item in truth if item not in chosen})
+    consensus = ItemTypes().fit(table, gold)
+    assert "20 topics" in consensus.notes[-1]
+    plain = Judgments.from_table(
+        table.to_table().set_column(0, "item", [[name.as_py().replace("_", "-")
+                                                 for name in table.to_table()["item"]]])
+    )  # fmt: skip
+    other = ItemTypes().fit(plain, Gold.of({i.replace("_", "-"): truth[i] for i in sorted(chosen)}))
+    assert "topics" not in other.notes[-1]
+    hidden = Gold.of({i.replace("_", "-"): truth[i] for i in truth if i not in chosen})
+    better, worse = evaluate(consensus, rest), evaluate(other, hidden)
+    assert better["log_loss"].value < worse["log_loss"].value - 0.03
+    assert better["accuracy"].value >= worse["accuracy"].value
+
+
+def test_neither_names_nor_order_of_topics_change_a_bit() -> None:
+    table, truth = topics()
+    chosen = sorted(truth)[::5]
+    first = ItemTypes().fit(table, Gold.of({item: truth[item] for item in chosen}))
+    rows = table.to_table().to_pylist()
+    rng = np.random.default_rng(2)
+    new = {f"q{old}": f"t{to}" for old, to in enumerate(rng.permutation(20))}
+
+    def renamed(item: str) -> str:
+        topic, rest = item.split("_")
+        return f"{new[topic]}_{rest}"
+
+    shuffled = [rows[n] for n in rng.permutation(len(rows))]
+    again = Judgments.from_table(
+        {
+            "item": [renamed(row["item"]) for row in shuffled],
+            "judge": [row["judge"] for row in shuffled],
+            "label": [row["label"] for row in shuffled],
+        }
+    )
+    order = rng.permutation(len(chosen))
+    second = ItemTypes().fit(again, Gold.of({renamed(chosen[n]): truth[chosen[n]] for n in order}))
+    place = {name: n for n, name in enumerate(second.judgments.items.to_pylist())}
+    matched = [place[renamed(name)] for name in first.judgments.items.to_pylist()]
+    np.testing.assert_array_equal(first.posterior, second.posterior[matched])
+
+
+def test_other_items_of_the_topics_get_their_levels() -> None:
+    table, truth = topics()
+    chosen = sorted(truth)[::5]
+    consensus = ItemTypes().fit(table, Gold.of({item: truth[item] for item in chosen}))
+    again = consensus.predict(table)
+    unknown = np.array([name not in set(chosen) for name in table.items.to_pylist()])
+    np.testing.assert_allclose(again.posterior[unknown], consensus.posterior[unknown], atol=1e-12)

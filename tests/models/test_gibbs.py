@@ -19,7 +19,15 @@ from adjudge import (
     Scale,
     ThreadsEngine,
 )
-from adjudge.models.gibbs import Chain, Plan, Prior, run_chain, split_r_hat, stride_of, switched
+from adjudge.models.gibbs import (
+    Chain,
+    Prior,
+    SamplingPlan,
+    find_switch,
+    run_chain,
+    split_r_hat,
+    stride_of,
+)
 from adjudge.simulation import Crowd, Population, demo
 
 SHORT = {"chains": 2, "warmup": 50, "draws": 60}
@@ -113,9 +121,9 @@ def test_intervals_cover_nine_times_in_ten() -> None:
 
 
 def test_switched_truths_are_put_back() -> None:
-    assert switched(np.array([[9, 1], [2, 8]])) is None
-    assert switched(np.array([[1, 9], [8, 2]])).tolist() == [1, 0]
-    assert switched(np.array([[1, 9, 0], [0, 1, 9], [9, 0, 1]])).tolist() == [1, 2, 0]
+    assert find_switch(np.array([[9, 1], [2, 8]])) is None
+    assert find_switch(np.array([[1, 9], [8, 2]])).tolist() == [1, 0]
+    assert find_switch(np.array([[1, 9, 0], [0, 1, 9], [9, 0, 1]])).tolist() == [1, 2, 0]
 
 
 def test_a_chain_started_in_the_mirror_is_put_back_and_counted(crowd) -> None:
@@ -125,7 +133,7 @@ def test_a_chain_started_in_the_mirror_is_put_back_and_counted(crowd) -> None:
         table, None, by_topic=True, seed=0, chains=1, pivot=truth.astype(np.int16)
     )
     prior = Prior(confusion=np.ones((2, 2)), prevalence=np.ones(2), learnt=True, exchangeable=True)
-    plan = Plan(chains=1, warmup=0, draws=30, thin=1, seed=0)
+    plan = SamplingPlan(chains=1, warmup=0, draws=30, thin=1, seed=0)
     chain = Chain()
     mirrored = (1 - truth).astype(np.int16)
     run_chain(sampler, 0, mirrored, prior, plan, 1, threading.Event(), chain)
@@ -144,7 +152,7 @@ def test_a_chain_that_is_told_to_stop_keeps_what_it_drew(crowd) -> None:
     stop.set()
     chain = Chain()
     prior = Prior(confusion=np.ones((2, 2)), prevalence=np.ones(2))
-    plan = Plan(chains=1, warmup=0, draws=30, thin=1, seed=0)
+    plan = SamplingPlan(chains=1, warmup=0, draws=30, thin=1, seed=0)
     run_chain(sampler, 0, np.zeros(400, dtype=np.int16), prior, plan, 1, stop, chain)
     assert chain.done == 0
 
@@ -197,7 +205,7 @@ def test_chains_that_disagree_are_named(crowd) -> None:
 
 
 def test_large_draws_are_thinned_to_a_budget() -> None:
-    plan = Plan(chains=4, warmup=0, draws=1000, thin=1, seed=0)
+    plan = SamplingPlan(chains=4, warmup=0, draws=1000, thin=1, seed=0)
     assert stride_of(plan, judges=100, topics=10, truths=2, labels=2) == 1
     stride = stride_of(plan, judges=100_000, topics=10, truths=5, labels=5)
     assert 4 * 1000 / stride * 100_000 * 25 * 4 <= 64 * 2**20 * 1.1

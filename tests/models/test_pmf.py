@@ -23,10 +23,10 @@ from adjudge import (
 )
 from adjudge.data.formats import read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
-from adjudge.models.factorisation import Fit, Plan, factorise
+from adjudge.models.factorisation import FitPlan, FittedFactors, factorise
 from adjudge.models.rank_choice import choose_rank, squared_error
 from adjudge.models.recommendation import recommend_items, recommend_judges
-from adjudge.models.sparse import Rows, Sparse, sparse_of
+from adjudge.models.sparse import Sparse, SparseRows, sparse_of
 from adjudge.simulation import demo
 from strategies import judgments, shuffled
 
@@ -42,15 +42,15 @@ def made_matrix(
     value = truth[seen] + noise * rng.normal(size=len(row))
     mean = float(value.mean())
     return Sparse(
-        Rows.of(row, column, value - mean, items),
-        Rows.of(column, row, value - mean, judges),
+        SparseRows.of(row, column, value - mean, items),
+        SparseRows.of(column, row, value - mean, judges),
         mean,
         np.arange(items),
         np.arange(judges),
     )
 
 
-def objective(matrix: Sparse, fit: Fit, ridge: float) -> float:
+def objective(matrix: Sparse, fit: FittedFactors, ridge: float) -> float:
     """The objective by its formula."""
     left = matrix.by_item.value - np.sum(
         fit.own[matrix.row] * fit.held[matrix.by_item.column], axis=1
@@ -69,7 +69,7 @@ def test_the_objective_never_rises_and_is_the_formula(
 ) -> None:
     matrix = sparse_of(data.draw(judgments()))
     rank = data.draw(st.integers(1, min(matrix.shape)))
-    plan = Plan(rank=rank, regularisation=ridge, method=method, seed=seed, iterations=15)
+    plan = FitPlan(rank=rank, regularisation=ridge, method=method, seed=seed, iterations=15)
     fit = factorise(matrix, plan)
     steps = np.array(fit.objective)
     assert np.all(np.diff(steps) <= 1e-9 * np.abs(steps[:-1]) + 1e-12)
@@ -82,7 +82,7 @@ def test_gradient_descent_and_alternating_squares_reach_one_objective(ridge: flo
     ends = [
         factorise(
             matrix,
-            Plan(rank=4, regularisation=ridge, method=method, iterations=3000, tolerance=1e-9),
+            FitPlan(rank=4, regularisation=ridge, method=method, iterations=3000, tolerance=1e-9),
         ).objective[-1]
         for method in ("als", "gradient")
     ]
@@ -94,14 +94,14 @@ def test_a_made_low_rank_matrix_is_found_again() -> None:
     matrix = made_matrix(2000, 200, 3, 0.35, noise, seed=1)
     out = np.random.default_rng(5).random(len(matrix)) < 0.1
     train = matrix.part(~out)
-    fit = factorise(train, Plan(rank=3, regularisation=0.5, iterations=50))
+    fit = factorise(train, FitPlan(rank=3, regularisation=0.5, iterations=50))
     rmse = np.sqrt(squared_error(matrix, out, fit, train.mean) / out.sum())
     assert noise * 0.95 < rmse < noise * 1.05
 
 
 def test_cross_validation_finds_the_rank_and_says_what_it_tried() -> None:
     matrix = made_matrix(300, 60, 3, 0.4, 0.2, seed=3)
-    plan = Plan(rank=1, regularisation=1.0, iterations=15)
+    plan = FitPlan(rank=1, regularisation=1.0, iterations=15)
     steps = []
     chosen, tried = choose_rank(
         matrix,
@@ -263,7 +263,7 @@ def test_relabelled_judges_give_nearly_the_same_labels() -> None:
 
 def test_threads_change_no_bit_of_gradient_descent() -> None:
     matrix = made_matrix(2000, 100, 3, 0.2, 0.3, seed=7)
-    plan = Plan(rank=5, regularisation=0.1, method="gradient", iterations=20)
+    plan = FitPlan(rank=5, regularisation=0.1, method="gradient", iterations=20)
     one, other = factorise(matrix, plan, threads=1), factorise(matrix, plan, threads=3)
     assert one.objective == other.objective
     assert np.array_equal(one.own, other.own)

@@ -27,13 +27,20 @@ from adjudge.data.columns import (
 )
 from adjudge.data.faults import Coded
 from adjudge.data.gold import Gold
+from adjudge.data.judge_columns import (
+    family_column,
+    kind_column,
+    split_by_version,
+    without_strangers,
+)
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes, Names, encode, pair_names
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
 from adjudge.data.times import times
 
-_CODED = ("item", "topic", "document", "judge", "label", "gold", "family")
+_CODED = ("item", "topic", "document", "judge", "label", "gold")
+_OF_JUDGES = ("family", "kind", "prompt", "version")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +76,7 @@ def load_table(
     """
     place = source if isinstance(source, Source) else Source(source)
     rows = taken_in(table, place)
-    where = roles_of(rows.column_names) if roles is None else dict(roles)
+    where = without_strangers(roles_of(rows.column_names) if roles is None else dict(roles))
     need_columns(where, rows.column_names, place)
     if len(rows) == 0:
         raise place.error(None, "there are no judgments: the table has a header and no rows")
@@ -83,6 +90,7 @@ def load_table(
         coded = {role: compact(codes[good], names) for role, (codes, names) in coded.items()}
         rows = rows.take(pa.array(good))
         place.keep(good)
+    coded = split_by_version(coded, where)
     items = items_of(coded, where, place)
     judgments = _group(rows, coded, where, scale, place, items)
     if fields:
@@ -93,7 +101,8 @@ def load_table(
 
 def encode_columns(rows: Any, where: dict[str, str], place: Source) -> Coded:
     """The coded columns, each in a thread of its own."""
-    texts = {role: text_of(rows, where[role], place) for role in _CODED if role in where}
+    chosen = [role for role in (*_CODED, *_OF_JUDGES) if role in where]
+    texts = {role: text_of(rows, where[role], place) for role in chosen}
     with ThreadPoolExecutor(max_workers=len(_CODED)) as pool:
         return dict(zip(texts, pool.map(encode, texts.values()), strict=True))
 
@@ -155,7 +164,7 @@ def _group(
 ) -> Judgments:
     """Judgments from rows: sorted by item, rows of one item in the order they came."""
     judge, judges = coded["judge"]
-    families, family = _family_column(coded, where, place)
+    families, family = family_column(coded, where, place)
     codes, names = coded["label"]
     table = np.array([scale.label_code(name) for name in names.to_pylist()])
     label = table.astype(scale.label_dtype)[codes]
@@ -183,24 +192,8 @@ def _group(
         seconds=seconds,
         families=families,
         family=family,
+        kind=kind_column(coded, where, place),
     )
-
-
-def _family_column(
-    coded: Coded, where: dict[str, str], place: Source
-) -> tuple[Names | None, Codes | None]:
-    """The families that a column names and that of each judge; one of a single judge says nothing.
-
-    A judge in two families is an error.
-    """
-    if "family" not in coded:
-        return None, None
-    judge, judges = coded["judge"]
-    codes, names = coded["family"]
-    blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(names), ""))
-    value = np.where(blank[codes], -1, codes).astype(np.int32)
-    chosen, _ = one_each(judge, value, names, where["family"], place, judges, kind="judge")
-    return names, chosen
 
 
 def _runs(item: Codes, count: int) -> NDArray[np.int64] | None:  # (item + 1,)
@@ -223,7 +216,7 @@ def _sorted_by_item(
 
     A sparse matrix with a row an item turns from coordinates to rows by a counting sort, which is
     several times faster than a general stable sort. That it is canonical is not true, but keeps a
-    judge's second judgment of an item from being added to her first.
+    judge's second judgment of an item from being added to their first.
     """
     shape = (len(items.names), int(judge.max(initial=0)) + 1)
     matrix = coo_array((label, (items.by_row, judge)), shape=shape)

@@ -21,7 +21,7 @@ from adjudge.errors import BadData
 
 
 def need_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
-    """Complain of the first column that is missing, with those that are there."""
+    """Refuse the first column that is missing, with those that are there."""
     if "item" not in where and "document" in where and "topic" not in where:
         where["item"] = where["document"]
     pair = {"topic", "document"} <= where.keys()

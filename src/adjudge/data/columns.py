@@ -26,16 +26,20 @@ def letters_of(name: str) -> str:
 
 
 def roles_of(columns: list[str], synonyms: dict[str, tuple[str, ...]] = SYNONYMS) -> dict[str, str]:
-    """Which column plays which role, by name or synonym; the first fitting name wins."""
-    plain: dict[str, str] = {}
+    """Which column plays which role, by name or synonym; the first fitting name wins.
+
+    A column plays one role: where ``query_id`` is the topic already, the query is ``query``.
+    """
+    plain: dict[str, list[str]] = {}
     for column in columns:
         letters = letters_of(column)
         for name in {letters, letters.removesuffix("id")}:
-            plain.setdefault(name, column)
+            plain.setdefault(name, []).append(column)
     found: dict[str, str] = {}
     for role, names in synonyms.items():
-        column_name = next((plain[name] for name in names if name in plain), None)
-        if column_name is not None and column_name not in found.values():
+        fitting = next((plain[name] for name in names if name in plain), [])
+        column_name = next((name for name in fitting if name not in found.values()), None)
+        if column_name is not None:
             found[role] = column_name
     return found
 
@@ -51,7 +55,7 @@ def worth_reading(columns: list[str]) -> list[str]:
 def taken_in(table: Any, place: Source) -> Any:
     """A table of any library as an Arrow table."""
     try:
-        # An Arrow table is what it is: taken in anew, all of it would be looked through.
+        # An Arrow table is what it is: taken in again, all of it would be looked through.
         rows = table if isinstance(table, pa.Table) else pa.table(table)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as fault:
         reason = "; ".join(str(part) for part in fault.args)

@@ -34,7 +34,7 @@ class Families:
 
     @classmethod
     def none(cls, judges: int) -> Families:
-        """No families: every judge is a voice of her own."""
+        """No families: every judge is a voice of their own."""
         return cls(
             family=np.arange(judges, dtype=np.int32),
             share=np.ones(judges),

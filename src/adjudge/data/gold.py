@@ -25,7 +25,9 @@ class Gold:
     """Items whose truth is known, as text, so that it fits any scale that has those labels.
 
     ``honeypot`` marks the items that were planted to test judges; ``reasons`` say why the truth
-    is what it is. Build one with ``Gold.of``, ``Gold.from_table`` or ``Gold.read``.
+    is what it is. ``sampling`` is the chance that each item had to be drawn, where that is known,
+    in ``round`` 1 or, among those not drawn before, in a later one. Build one with ``Gold.of``,
+    ``Gold.from_table`` or ``Gold.read``.
     """
 
     items: Names  # (gold,)
@@ -35,6 +37,8 @@ class Gold:
     documents: Names | None = None  # (gold,)
     reasons: Names | None = None  # (gold,)
     honeypot: NDArray[np.bool_] | None = None  # (gold,)
+    sampling: NDArray[np.float64] | None = None  # (gold,) above 0, at most 1; NaN unknown
+    round: NDArray[np.int64] | None = None  # (gold,) from 1
     source: str = "gold"
 
     def __len__(self) -> int:
@@ -129,6 +133,8 @@ class Gold:
             documents=part(self.documents),
             reasons=part(self.reasons),
             honeypot=None if self.honeypot is None else self.honeypot[mask],
+            sampling=None if self.sampling is None else self.sampling[mask],
+            round=None if self.round is None else self.round[mask],
             source=self.source,
         )
 
@@ -145,6 +151,8 @@ class Gold:
             documents=self.documents,
             reasons=self.reasons,
             honeypot=self.honeypot,
+            sampling=self.sampling,
+            round=self.round,
             source=self.source,
         )
 
@@ -167,4 +175,8 @@ class Gold:
             columns["reason"] = self.reasons
         if self.honeypot is not None:
             columns["honeypot"] = pa.array(self.honeypot)
+        if self.sampling is not None:
+            columns["sampling_probability"] = pa.array(self.sampling)
+        if self.round is not None:
+            columns["sampling_round"] = pa.array(self.round)
         return pa.table(columns)

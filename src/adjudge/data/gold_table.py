@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from adjudge.data.build import compact, encode_columns, items_of
 from adjudge.data.checks import bad_rows
 from adjudge.data.columns import as_text, canonical_codes, one_each, roles_of, taken_in, text_of
 from adjudge.data.gold import Gold
 from adjudge.data.names import as_names
-from adjudge.data.scale import Scale
+from adjudge.data.scale import Scale, as_number
 from adjudge.data.source import Source
+from adjudge.errors import shown
 
-_NOT_GOLD = ("judge", "label")
+_NOT_GOLD = ("judge", "label", "family", "kind", "prompt", "version", "sampling", "round")
 
 
 def gold_from_table(
@@ -57,6 +59,8 @@ def gold_from_table(
     if marks is not None:
         marks = pc.is_in(pc.utf8_lower(marks), pa.array(["1", "true", "yes", "y"], marks.type))
     reasons = of_item("reason")
+    chances, rounds = _numbers(of_item("sampling")), _numbers(of_item("round"))
+    _check_chances(chances, rounds, where, items.names, place)
     return Gold(
         items=items.names,
         value=chosen,
@@ -65,12 +69,53 @@ def gold_from_table(
         documents=items.documents,
         reasons=None if reasons is None else as_names(reasons),
         honeypot=None if marks is None else np.asarray(marks, dtype=np.bool_),
+        sampling=chances,
+        round=None if rounds is None else np.nan_to_num(rounds, nan=1.0).astype(np.int64),
         source=place.name,
     )
 
 
+def _numbers(column: Any) -> NDArray[np.float64] | None:
+    """A column of text as numbers, NaN where there is none, infinite where it is no number."""
+    if column is None:
+        return None
+    texts = ["" if text is None else text for text in column.to_pylist()]
+    found = [as_number(text.strip()) for text in texts]
+    strange = [np.inf if text.strip() else np.nan for text in texts]
+    return np.array(
+        [other if value is None else value for value, other in zip(found, strange, strict=True)]
+    )
+
+
+def _check_chances(
+    chances: NDArray[np.float64] | None,
+    rounds: NDArray[np.float64] | None,
+    where: dict[str, str],
+    items: Any,
+    place: Source,
+) -> None:
+    """Refuse a chance that is none, or a round that is no whole number from 1."""
+    wanted = {"sampling": "a chance above 0, at most 1", "round": "a whole number from 1"}
+    bad = {}
+    if chances is not None:
+        given = np.nan_to_num(chances, nan=1.0)
+        bad["sampling"] = (given <= 0) | (given > 1)
+    if rounds is not None:
+        given = np.nan_to_num(rounds, nan=1.0)
+        bad["round"] = (given < 1) | (given != np.floor(given)) | np.isinf(given)
+    for role, wrong in bad.items():
+        if wrong.any():
+            item = items[int(np.argmax(wrong))].as_py()
+            raise place.error(
+                None,
+                f"of item {shown(item)} is not what was wanted: {wanted[role]}",
+                column=where[role],
+                wanted=wanted[role],
+            )
+
+
 def _need_gold_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
-    """Complain of a gold table without items or without gold; a label column serves as gold."""
+    """Refuse a gold table without items or without gold; a label column serves as gold."""
     if "gold" not in where and "label" in where:
         where["gold"] = where["label"]
     if "item" not in where and "document" in where and "topic" not in where:

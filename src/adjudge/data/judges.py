@@ -1,4 +1,4 @@
-"""The table of judges: what a judge's expected counts say about her."""
+"""The table of judges: what a judge's expected counts say about them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adjudge.data.names import Names
 from adjudge.data.scale import Scale
 
 LEVEL = 0.9  # of every interval in the table
-_FOR_BITS = 400  # draws behind the bits: enough for an interval, and logs are dear
+_FOR_BITS = 400  # draws behind the bits: enough for an interval, and logarithms are slow
 
 
 def judge_table(
@@ -60,7 +60,7 @@ def judge_table_from_draws(
 ) -> Any:
     """The same table from draws of every judge's confusion: posterior means and 90% intervals.
 
-    ``p_chance`` is the probability that a judge is no better than chance: that the diagonal of her
+    ``p_chance`` is the probability that a judge is no better than chance: that the diagonal of the
     confusion sums to 1 or less (for two truths: sensitivity + specificity <= 1).
     """
     right = _right(scale)

@@ -19,6 +19,8 @@ from adjudge.errors import BadData, BadSetting, shown
 if TYPE_CHECKING:
     from adjudge.data.source import Source
 
+_BLOCK = 1_000_000  # judgments counted at a time
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judgments:
@@ -43,6 +45,7 @@ class Judgments:
     fields: Any = None  # Arrow table, one row an item: query, title, url, ... as read
     families: Names | None = None  # (family,) unique: declared sources of several judges
     family: Codes | None = None  # (judge,) -1 where none is declared
+    kind: NDArray[np.int8] | None = None  # (judge,) 0 a person, 1 a model, -1 unknown
 
     @classmethod
     def from_table(
@@ -100,7 +103,10 @@ class Judgments:
     @property
     def counts_per_judge(self) -> NDArray[np.int64]:  # (judge,)
         """How many judgments each judge gave."""
-        return np.bincount(self.judge, minlength=self.judge_count)
+        counts = np.zeros(self.judge_count, dtype=np.int64)
+        for begin in range(0, len(self), _BLOCK):  # of all at once a wider copy would be made
+            counts += np.bincount(self.judge[begin : begin + _BLOCK], minlength=self.judge_count)
+        return counts
 
     @property
     def item(self) -> Codes:  # (judgment,)
@@ -118,19 +124,21 @@ class Judgments:
 
         With ``keep_empty`` the chosen items and every judge stay, with or without judgments.
         """
-        kept = np.ones(len(self), dtype=np.bool_) if judgments is None else judgments
         chosen = np.ones(self.item_count, dtype=np.bool_) if items is None else items
-        item = self.item
-        kept = kept & chosen[item]
-        counts = np.bincount(item[kept], minlength=self.item_count)
+        kept = np.repeat(chosen, self.counts_per_item)
+        counts = np.where(chosen, self.counts_per_item, 0)
+        if judgments is not None:
+            kept &= judgments
+            counts = np.bincount(self.item[kept], minlength=self.item_count)
         if not keep_empty:
             chosen = chosen & (counts > 0)
-        judges, judge, family = self.judges, self.judge[kept], self.family
+        judges, judge, family, kind = self.judges, self.judge[kept], self.family, self.kind
         if not keep_empty:
             present = np.bincount(judge, minlength=self.judge_count) > 0
             judge = (np.cumsum(present) - 1).astype(np.int32)[judge]
             judges = judges.filter(pa.array(present))
             family = None if family is None else family[present]
+            kind = None if kind is None else kind[present]
         topics, topic = self.topics, self.topic
         if topics is not None and topic is not None:
             topic = topic[chosen]
@@ -143,6 +151,7 @@ class Judgments:
             items=self.items.filter(mask),
             judges=judges,
             family=family,
+            kind=kind,
             offsets=np.concatenate([[0], np.cumsum(counts[chosen])]).astype(np.int64),
             judge=judge,
             label=self.label[kept],
@@ -186,7 +195,7 @@ class Judgments:
         return replace(self, scale=binary, label=codes.astype(np.int8)[self.label])
 
     def with_families(self, names: Sequence[str | None]) -> Judgments:
-        """The same judgments, each judge with the family named for her, in their order."""
+        """The same judgments, each judge with the family named for them, in their order."""
         if len(names) != self.judge_count:
             raise BadSetting(
                 "families", len(names), f"a name for each of {self.judge_count} judges"

@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-Codes = NDArray[np.int32]
-Keys = NDArray[np.uint8] | NDArray[np.uint64]
-Slab = tuple[NDArray[Any], NDArray[np.uint8]]  # where each text ends and the next begins; bytes
+_Codes = NDArray[np.int32]
+_Keys = NDArray[np.uint8] | NDArray[np.uint64]
+_Slab = tuple[NDArray[Any], NDArray[np.uint8]]  # where each text ends and the next begins; bytes
 
 _SLAB = 65_536  # rows
 _WIDTH = 8  # bytes of a key
@@ -34,7 +34,7 @@ _LOW = np.uint64(0x0F0F0F0F0F0F0F0F)
 _MASKS = np.array([(1 << 8 * width) - 1 for width in range(_WIDTH + 1)], dtype=np.uint64)
 
 
-def encode_short(column: Any) -> tuple[Codes, Any] | None:
+def encode_short(column: Any) -> tuple[_Codes, Any] | None:
     """Codes and names in order of first appearance; None if the ids are not short in this sense."""
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if sys.byteorder != "little" or not text or column.null_count or not len(column):
@@ -56,7 +56,7 @@ def encode_short(column: Any) -> tuple[Codes, Any] | None:
     return None if found is None else (found[0], shape.names(found[1]))
 
 
-def _encode_letters(column: Any, shape: _Shape) -> tuple[Codes, Any] | None:
+def _encode_letters(column: Any, shape: _Shape) -> tuple[_Codes, Any] | None:
     """Codes and names of ids of one byte, such as most labels are: a table of 256 places."""
     codes = np.empty(len(column), dtype=np.int32)
     table = np.full(256, -1, dtype=np.int32)
@@ -79,7 +79,7 @@ def _encode_letters(column: Any, shape: _Shape) -> tuple[Codes, Any] | None:
     return codes, shape.names(np.array(distinct, dtype=np.uint8))
 
 
-def _encode_numbers(column: Any, shape: _Shape, some: Keys) -> tuple[Codes, Any] | None:
+def _encode_numbers(column: Any, shape: _Shape, some: _Keys) -> tuple[_Codes, Any] | None:
     """Codes and names of ids that end in a number of fixed width; None if these do not.
 
     Such numbers are places in a table: no hash is needed. The table may have a few times as many
@@ -114,7 +114,7 @@ class _Digits:
     width: int
 
     @classmethod
-    def of(cls, some: Keys, shape: _Shape) -> _Digits | None:
+    def of(cls, some: _Keys, shape: _Shape) -> _Digits | None:
         """What the keys of a few ids suggest: digits at the end, all before them alike."""
         size = shape.longest - len(shape.start)
         if some.dtype != np.uint64 or size < 2:
@@ -127,7 +127,7 @@ class _Digits:
             return None
         return cls(shape.start + before[0].tobytes(), size - width, width)
 
-    def numbers(self, keys: Keys) -> NDArray[np.int64] | None:
+    def numbers(self, keys: _Keys) -> NDArray[np.int64] | None:
         """The number in each key; None where one begins otherwise or has something else in it."""
         start = np.uint64(int.from_bytes(self.start[len(self.start) - self.skip :], "little"))
         if self.skip and ((keys & _MASKS[self.skip]) != start).any():
@@ -152,7 +152,7 @@ class _Digits:
         return pc.binary_join_element_wise(start, padded, nothing)
 
 
-def _encode_rows(column: Any, shape: _Shape, kind: Any) -> tuple[Codes, Keys] | None:
+def _encode_rows(column: Any, shape: _Shape, kind: Any) -> tuple[_Codes, _Keys] | None:
     """Codes and distinct keys, every row looked up."""
     every = np.empty(len(column), dtype=kind)
     row = 0
@@ -166,7 +166,7 @@ def _encode_rows(column: Any, shape: _Shape, kind: Any) -> tuple[Codes, Keys] | 
     return np.array(encoded.indices), encoded.dictionary.to_numpy()
 
 
-def _encode_runs(column: Any, shape: _Shape) -> tuple[Codes, Keys] | None:
+def _encode_runs(column: Any, shape: _Shape) -> tuple[_Codes, _Keys] | None:
     """Codes and distinct keys, each run of equal keys looked up once."""
     heads, counts = [], []
     for slab in _slabs(column):
@@ -181,7 +181,7 @@ def _encode_runs(column: Any, shape: _Shape) -> tuple[Codes, Keys] | None:
     return codes, encoded.dictionary.to_numpy()
 
 
-def _slabs(column: Any) -> Iterator[Slab]:
+def _slabs(column: Any) -> Iterator[_Slab]:
     """A column of text in pieces: where each text ends and the next begins, and the bytes."""
     for chunk in column.chunks:
         if not len(chunk):
@@ -194,7 +194,7 @@ def _slabs(column: Any) -> Iterator[Slab]:
             yield ends[row : row + _SLAB + 1], held
 
 
-def _first_text(slab: Slab) -> bytes:
+def _first_text(slab: _Slab) -> bytes:
     ends, data = slab
     return data[ends[0] : ends[1]].tobytes()
 
@@ -206,7 +206,7 @@ class _Shape:
     start: bytes
     longest: int
 
-    def keys(self, slab: Slab) -> Keys | None:
+    def keys(self, slab: _Slab) -> _Keys | None:
         """The key of each id of a slab; None if one begins otherwise or holds a NUL."""
         ends, data = slab
         first, last, rows = int(ends[0]), int(ends[-1]), len(ends) - 1
@@ -222,7 +222,7 @@ class _Shape:
             text = np.append(text, np.zeros(room - text.size, dtype=np.uint8))
         return self._keys(ends, text, alike)
 
-    def _keys(self, ends: NDArray[Any], text: NDArray[np.uint8], alike: bool) -> Keys | None:
+    def _keys(self, ends: NDArray[Any], text: NDArray[np.uint8], alike: bool) -> _Keys | None:
         rows, common = len(ends) - 1, len(self.start)
         lengths = np.diff(ends)  # (row,)
         if common < self.longest - _WIDTH or int(lengths.min()) < common:
@@ -244,7 +244,7 @@ class _Shape:
         keys: NDArray[np.uint64] = at(common) & mask
         return keys
 
-    def names(self, keys: Keys) -> Any:
+    def names(self, keys: _Keys) -> Any:
         """The ids of keys, as one large-string array."""
         large = pa.large_binary()
         ending = pa.array(keys.view(f"S{keys.itemsize}"), large)  # NULs at the end are cut off

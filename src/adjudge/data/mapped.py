@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Span = tuple[int, int]  # entries of an array, from and to
+_Span = tuple[int, int]  # entries of an array, from and to
 
 
-class FileMap(mmap.mmap):
+class _FileMap(mmap.mmap):
     """A file mapped for reading, which knows its file."""
 
     path: Path
 
 
-def map_file(path: Path) -> FileMap | None:
+def map_file(path: Path) -> _FileMap | None:
     """A file as a map; None for an empty one, which cannot be mapped."""
     with path.open("rb") as file:
         if path.stat().st_size == 0:
             return None
-        made = FileMap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        made = _FileMap(file.fileno(), 0, access=mmap.ACCESS_READ)
     made.path = path.resolve()
     return made
 
@@ -53,7 +53,7 @@ def map_of(array: NDArray[Any] | None) -> mmap.mmap | None:
 def path_of(array: NDArray[Any] | None) -> Path | None:
     """The file that an array is the whole of, or None."""
     held = map_of(array)
-    if array is None or not isinstance(held, FileMap) or len(held) != array.nbytes:
+    if array is None or not isinstance(held, _FileMap) or len(held) != array.nbytes:
         return None
     return held.path
 
@@ -72,7 +72,7 @@ def releaser(*arrays: NDArray[Any] | None) -> Callable[..., None] | None:
         if array is not None and held is not None
     ]
 
-    def release(*spans: Span) -> None:
+    def release(*spans: _Span) -> None:
         for place, array, held, start in mapped:
             first, last = spans[place]
             # Whole pages within the span: their neighbours may be in use.

@@ -1,7 +1,7 @@
 """Where data came from, so that an error can name the file and the line.
 
 Readers work on whole columns and forget lines; a ``Source`` finds the line of a row again, and
-only when there is something to complain about.
+only when there is an error to report.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ _PER_PART = 4_000_000  # judgments of a part that is cut from judgments in memor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredPart:
+class _StoredPart:
     """A run of items in the files: which bytes of each file it has, and their checksums."""
 
     items: tuple[int, int]
@@ -63,7 +63,7 @@ class Manifest:
     topics: int | None
     documents: bool
     gold: bool
-    parts: tuple[StoredPart, ...]
+    parts: tuple[_StoredPart, ...]
     checksums: dict[str, int]  # of the files that have no parts
 
     @property
@@ -80,7 +80,7 @@ class Writer:
         self.stack = ExitStack()
         self.files: dict[str, Any] = {}
         self.sizes: dict[str, int] = {}
-        self.parts: list[StoredPart] = []
+        self.parts: list[_StoredPart] = []
         self.items = self.judgments = 0
 
     def __enter__(self) -> Writer:
@@ -113,7 +113,7 @@ class Writer:
         for name, arrays in pieces.items():
             spans[name], checksums[name] = self._put(name, arrays)
         self.parts.append(
-            StoredPart(
+            _StoredPart(
                 items=(self.items, self.items + count),
                 judgments=(base, base + len(part)),
                 spans=spans,
@@ -239,7 +239,7 @@ def read_manifest(folder: Path) -> Manifest:
             gold=told["gold"],
             checksums=told["checksums"],
             parts=tuple(
-                StoredPart(
+                _StoredPart(
                     items=tuple(part["items"]),
                     judgments=tuple(part["judgments"]),
                     spans={name: tuple(span) for name, span in part["spans"].items()},
@@ -268,17 +268,17 @@ def open_stored(folder: Path, *, check: bool = True) -> tuple[Judgments, Gold | 
         for file, wanted in manifest.checksums.items():
             if zlib.crc32((folder / file).read_bytes()) != wanted:
                 raise BadData("is damaged: its checksum differs", source=f"{folder.name}/{file}")
-    topics = None if manifest.topics is None else names_in(folder, "topics", manifest.topics)
+    topics = None if manifest.topics is None else _names_in(folder, "topics", manifest.topics)
     judgments = Judgments(
         scale=manifest.scale,
-        items=names_in(folder, "items", manifest.items),
-        judges=names_in(folder, "judges", manifest.judges),
+        items=_names_in(folder, "items", manifest.items),
+        judges=_names_in(folder, "judges", manifest.judges),
         offsets=map_array(folder / "offsets.i8", np.int64),
         judge=map_array(folder / "judge.i4", np.int32),
         label=map_array(folder / manifest.label_file, manifest.scale.label_dtype),
         topics=topics,
         topic=None if topics is None else map_array(folder / "topic.i4", np.int32),
-        documents=names_in(folder, "documents", manifest.items) if manifest.documents else None,
+        documents=_names_in(folder, "documents", manifest.items) if manifest.documents else None,
     )
     gold = None
     if manifest.gold:
@@ -286,7 +286,7 @@ def open_stored(folder: Path, *, check: bool = True) -> tuple[Judgments, Gold | 
     return judgments, gold
 
 
-def names_in(folder: Path, name: str, count: int) -> Names:
+def _names_in(folder: Path, name: str, count: int) -> Names:
     """Names mapped from two files."""
     ends, text = map_file(folder / f"{name}.ends"), map_file(folder / f"{name}.utf8")
     if ends is None or not count:
@@ -296,7 +296,7 @@ def names_in(folder: Path, name: str, count: int) -> Names:
 
 
 def check_sizes(folder: Path, manifest: Manifest) -> None:
-    """Complain of a file that is missing or has not the size that the manifest says."""
+    """Refuse a file that is missing or has not the size that the manifest says."""
     for name, wanted in _sizes(manifest):
         path = folder / name
         found = path.stat().st_size if path.is_file() else -1
@@ -313,7 +313,7 @@ def _sizes(manifest: Manifest) -> Iterator[tuple[str, int]]:
 
 
 def check_part(folder: Path, manifest: Manifest, number: int, *, names: bool = True) -> None:
-    """Complain of a part whose bytes are not those that were written; names may be left out."""
+    """Refuse a part whose bytes are not those that were written; names may be left out."""
     part = manifest.parts[number]
     for name, (start, stop) in part.spans.items():
         if not names and name.startswith(("items.", "documents.")):

@@ -22,10 +22,17 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     # One source of several judges: a model that was asked several times, by several prompts.
     "family": ("family", "judgefamily", "model"),
+    # Beside a model, each prompt and version is a judge of its own, and the model their family.
+    "prompt": ("prompt", "promptname", "prompttemplate", "template"),
+    "version": ("version", "modelversion", "snapshot"),
+    "kind": ("kind", "judgekind", "judgetype", "annotatortype", "workertype"),
     "label": ("label", "answer", "rating", "response", "judgment", "judgement", "grade"),
     "gold": ("gold", "truth", "truelabel", "goldlabel", "expert"),
     "reason": ("reason", "why"),
     "honeypot": ("honeypot", "trap"),
+    # How gold was chosen: the chance an item had to be drawn, and in which round that was.
+    "sampling": ("samplingprobability", "inclusionprobability"),
+    "round": ("samplinground",),
     "time": ("time", "timestamp", "createdat", "submittedat"),
     "seconds": ("seconds", "duration", "leadtime", "worktimeinseconds"),
 }

@@ -86,7 +86,7 @@ class Checkpoint:
         return arrays, told["state"]
 
     def _check(self, told: Mapping[str, Any]) -> None:
-        """Complain of a checkpoint of another fit, with the first thing that differs."""
+        """Refuse a checkpoint of another fit, with the first thing that differs."""
         for key, mine in self.about.items():
             if told.get(key) != mine:
                 raise BadData(

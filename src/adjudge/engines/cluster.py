@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.engines import remote
-from adjudge.engines.remote import Answer, Job, Parcel, Partial, Past, Piece
+from adjudge.engines.remote import Job, JobResult, Parcel, Partial, Past, Piece
 from adjudge.engines.shared import shared_array
 from adjudge.errors import AdjudgeError, ClusterLost
 
@@ -32,7 +32,7 @@ _SMALL = 2**16  # bytes of a part up to which it goes with the message that asks
 _LARGE = 2**28  # bytes after which parts go in another message
 _EMBED = 4 * 2**20  # bytes up to which a job goes with each message, rather than once to all
 
-Homes = dict[str, list[int]]  # address of a process, numbers of parts
+_Homes = dict[str, list[int]]  # address of a process, numbers of parts
 
 
 class Connection:
@@ -68,7 +68,7 @@ class Connection:
             raise self.lost(fault) from None
 
     def check(self, fault: BaseException) -> None:
-        """Raise what is no trouble of the cluster, or a complaint where nothing is left of it."""
+        """Raise what is no trouble of the cluster, or an error where nothing is left of it."""
         if isinstance(fault, RuntimeError) and self.client.status == "running":
             raise fault
         self.processes()
@@ -134,7 +134,7 @@ class Placed:
         ``chain`` says whose state is to be sent along with a part that is lost.
         """
         left = list(range(len(self.home)))
-        total: Answer | None = None
+        total: JobResult | None = None
         for _ in range(_ATTEMPTS):
             homes = self._homes(left)
             for partial in self._round(job, homes, own, each=apart and take is not None):
@@ -150,21 +150,21 @@ class Placed:
 
     def _taken(
         self,
-        answer: Answer,
-        total: Answer | None,
+        answer: JobResult,
+        total: JobResult | None,
         take: Callable[[int, tuple[Any, ...]], None] | None,
-    ) -> Answer:
+    ) -> JobResult:
         if take is not None:
             for number, rows in answer.rows.items():
                 take(number, rows)
-            answer = Answer(answer.sums)
+            answer = JobResult(answer.sums)
         return answer if total is None else total.add(answer)
 
-    def _homes(self, wanted: list[int]) -> Homes:
+    def _homes(self, wanted: list[int]) -> _Homes:
         """The home of each part wanted; parts whose home is gone or too full get another."""
         processes = self.connection.processes()
         most = -(-len(self.home) // len(processes))
-        held: Homes = {address: [] for address in processes}
+        held: _Homes = {address: [] for address in processes}
         moved = []
         for number, address in enumerate(self.home):
             if address in held and len(held[address]) < most:
@@ -180,7 +180,7 @@ class Placed:
         return {address: numbers for address, numbers in found.items() if numbers}
 
     def _round(
-        self, job: Job, homes: Homes, own: Callable[[int], Any] | None, *, each: bool
+        self, job: Job, homes: _Homes, own: Callable[[int], Any] | None, *, each: bool
     ) -> list[Partial]:
         """The answers that came back; those of processes that died meanwhile are not among them."""
         groups = [

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
+from adjudge.engines.buffers import keep_shared, make_buffer, make_shared_buffer
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.cluster import Connection, Placed
 from adjudge.engines.dask_sampling import DaskSampler
 from adjudge.engines.engine import Counts, Parameters, RowTask, Task
 from adjudge.engines.pieces import Cuts
-from adjudge.engines.remote import AddUp, Against, Cells, Fill, Sweep, Weigh
-from adjudge.engines.room import kept, room_for, room_to_share
+from adjudge.engines.remote import AddUp, Against, CountCells, Fill, Sweep, Weigh
 from adjudge.engines.shared import Window
 from adjudge.engines.tables import Frame, Sums, Tables, spelt_out
 from adjudge.engines.threads import usable_cores
@@ -129,12 +129,12 @@ class DaskEngine:
         *,
         by_topic: bool = False,
         shared: bool = False,
-    ) -> DaskSweeps:
+    ) -> _DaskSweeps:
         """Take judgments in: parts are sent when the first sweep asks for them."""
         if by_topic and judgments.topic is None:
             raise BadSetting("by_topic", True, "judgments with topics: these have none")
         cuts = self._cuts(judgments, known, by_topic)
-        return DaskSweeps(Placed(self.connection, len(cuts), cuts.piece), cuts, shared)
+        return _DaskSweeps(Placed(self.connection, len(cuts), cuts.piece), cuts, shared)
 
     def sampler(
         self,
@@ -174,13 +174,13 @@ def _connected(scheduler: str) -> Any:
         raise ClusterLost(scheduler, str(fault).splitlines()[0]) from None
 
 
-class DaskSweeps:
+class _DaskSweeps:
     """Judgments in parts on a cluster, swept by its processes."""
 
     def __init__(self, placed: Placed, cuts: Cuts, shared: bool) -> None:
         self.placed, self.cuts, self.shared = placed, cuts, shared
         self.judgments = cuts.judgments
-        (cells,) = placed.ask(Cells(shared))
+        (cells,) = placed.ask(CountCells(shared))
         self.frame = Frame(self.judgments.scale, np.asarray(cells), cuts.items_of())
 
     def votes(self) -> Counts:
@@ -201,16 +201,16 @@ class DaskSweeps:
             frame = replace(frame, cells=self.cells().reshape(-1))
             if parameters is not None:
                 parameters = spelt_out(parameters, self.judgments.judge_count)
-        room = room_to_share(self.judgments, truths) if self.cuts.local else None
-        if room is not None:
-            counts = self._swept(parameters, frame, room.array, room.window)
-            return kept(room, self.judgments), counts
-        posterior = room_for(self.judgments, truths)
+        buffer = make_shared_buffer(self.judgments, truths) if self.cuts.local else None
+        if buffer is not None:
+            counts = self._swept(parameters, frame, buffer.array, buffer.window)
+            return keep_shared(buffer, self.judgments), counts
+        posterior = make_buffer(self.judgments, truths)
         return posterior, self._swept(parameters, frame, posterior)
 
     def cells(self) -> NDArray[np.int64]:
         """How many judgments there are of each label by each judge."""
-        cells = self.placed.ask(Cells(False))[0] if self.shared else self.frame.cells
+        cells = self.placed.ask(CountCells(False))[0] if self.shared else self.frame.cells
         return np.asarray(cells).reshape(-1, len(self.judgments.scale.labels))
 
     def against(self, reference: NDArray[np.int16], kinds: int) -> NDArray[np.int64]:
@@ -226,7 +226,7 @@ class DaskSweeps:
         self, weight: NDArray[np.int64], plain: NDArray[np.int64], flip: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
         """Weighted votes of every item, the items that fell back, and counts in shares."""
-        posterior = room_for(self.judgments, len(self.judgments.scale.truths))
+        posterior = make_buffer(self.judgments, len(self.judgments.scale.truths))
         fallback = np.zeros(self.judgments.item_count, dtype=np.bool_)
 
         def take(number: int, rows: tuple[Any, ...]) -> None:
@@ -246,24 +246,24 @@ class DaskSweeps:
 
     def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
         """What a task writes of every item, brought together here."""
-        shared = room_to_share(self.judgments, columns) if self.cuts.local else None
-        out = room_for(self.judgments, columns) if shared is None else shared.array
+        shared = make_shared_buffer(self.judgments, columns) if self.cuts.local else None
+        out = make_buffer(self.judgments, columns) if shared is None else shared.array
 
         def take(number: int, rows: tuple[Any, ...]) -> None:
             out[self.cuts.items(number)] = rows[0]
 
-        room = None if shared is None else shared.window
-        self.placed.ask(Fill(task, columns, room), take=take, apart=shared is None)
-        return out if shared is None else kept(shared, self.judgments)
+        buffer = None if shared is None else shared.window
+        self.placed.ask(Fill(task, columns, buffer), take=take, apart=shared is None)
+        return out if shared is None else keep_shared(shared, self.judgments)
 
     def _swept(
         self,
         parameters: Parameters | None,
         frame: Frame,
         posterior: NDArray[np.float64] | None,
-        room: Window | None = None,
+        buffer: Window | None = None,
     ) -> Counts:
-        """Run one sweep and turn its sums into counts; ``room`` is where the posterior is."""
+        """Run one sweep and turn its sums into counts; ``buffer`` is where the posterior is."""
         tables, base = (None, math.nan) if parameters is None else frame.tables(parameters)
         shared = self.shared and len(frame.cells) == len(frame.scale.labels)
         if posterior is None:
@@ -274,6 +274,6 @@ class DaskSweeps:
             def take(number: int, rows: tuple[Any, ...]) -> None:
                 whole[self.cuts.items(number)] = rows[0]
 
-            job = Sweep(tables, shared, keep=True, room=room)
-            sums = self.placed.ask(job, take=take, apart=room is None)
+            job = Sweep(tables, shared, keep=True, buffer=buffer)
+            sums = self.placed.ask(job, take=take, apart=buffer is None)
         return frame.counts(Sums(*sums), base)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from adjudge.engines.cluster import Connection, Placed
 from adjudge.engines.engine import Tally
 from adjudge.engines.pieces import Cuts
-from adjudge.engines.remote import Draw, Mean, Past, Piece, Sampling, Start
+from adjudge.engines.remote import ChainMean, Draw, Past, Piece, Sampling, Start
 
 _REMEMBERED = 64  # kept draws after which the sums so far are fetched, and draws forgotten
 
@@ -116,7 +116,7 @@ class DaskSampler:
         def take(number: int, rows: tuple[Any, ...]) -> None:
             whole[self.cuts.items(number)] = rows[0]
 
-        self.placed.ask(Mean(chain, self.stories[chain].sequence), chain=chain, take=take)
+        self.placed.ask(ChainMean(chain, self.stories[chain].sequence), chain=chain, take=take)
         return whole
 
 

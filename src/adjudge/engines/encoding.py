@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from adjudge.data.build import load_table
 from adjudge.data.checks import need_columns
 from adjudge.data.columns import text_of
-from adjudge.data.formats.batches import Rows, rows_of
+from adjudge.data.formats.batches import PlainRows, rows_of
 from adjudge.data.formats.format import Options
-from adjudge.data.formats.uris import fetched, is_uri, name_of, rows_about
+from adjudge.data.formats.uris import fetch_file, is_uri, name_of, rows_about
 from adjudge.data.gold import Gold
 from adjudge.data.names import Codes, Names, as_names, encode, look_up, pair_names
 from adjudge.data.scale import Scale
@@ -57,7 +57,7 @@ def here(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spilt:
+class _Spilt:
     """What is left of a file that was dealt out: its names by role, in order of appearance."""
 
     number: int
@@ -97,13 +97,13 @@ class _Names:
         return np.append(table, np.int32(-1))[codes]
 
 
-def spill(number: int, path: str, options: Options, scratch: str, buckets: int) -> Spilt:
+def _spill_parts(number: int, path: str, options: Options, scratch: str, buckets: int) -> _Spilt:
     """Deal the rows of a file out to buckets by their item; a URI is copied here first."""
-    with fetched(path, Path(scratch)) as file:
+    with fetch_file(path, Path(scratch)) as file:
         return _spill(number, path, rows_of(file, options), scratch, buckets)
 
 
-def _spill(number: int, path: str, rows: Rows, scratch: str, buckets: int) -> Spilt:
+def _spill(number: int, path: str, rows: PlainRows, scratch: str, buckets: int) -> _Spilt:
     need_columns(rows.roles, rows.columns, rows.source)
     coded = {role: _Names() for role in _CODED if role in rows.roles}
     done = 0
@@ -121,10 +121,10 @@ def _spill(number: int, path: str, rows: Rows, scratch: str, buckets: int) -> Sp
                     )
                 writers[bucket].write_table(part)
     names = {role: given.names for role, given in coded.items()}
-    return Spilt(number, path, done, rows.roles, tuple(rows.columns), names)
+    return _Spilt(number, path, done, rows.roles, tuple(rows.columns), names)
 
 
-def _dealt(batch: Any, rows: Rows, coded: dict[str, _Names], done: int) -> Any:
+def _dealt(batch: Any, rows: PlainRows, coded: dict[str, _Names], done: int) -> Any:
     """A batch as it is spilt: names as numbers, texts as they are, the row of the file."""
     columns: dict[str, Any] = {}
     for role, names in coded.items():
@@ -142,7 +142,7 @@ def _texts(roles: dict[str, str]) -> list[str]:
 
 
 def _split(
-    table: Any, rows: Rows, coded: dict[str, _Names], buckets: int
+    table: Any, rows: PlainRows, coded: dict[str, _Names], buckets: int
 ) -> Iterator[tuple[int, Any]]:
     """The rows of a table by bucket, those of one bucket in their order."""
     if buckets == 1:
@@ -170,7 +170,7 @@ def _spilt_file(scratch: str, bucket: int, number: int) -> Path:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Common:
+class _Common:
     """What all buckets share: the scale, all names by role, and the files the rows are from."""
 
     scale: Scale
@@ -181,7 +181,7 @@ class Common:
     options: Options
 
 
-def group(bucket: int, scratch: str, common: Common) -> tuple[str, Any] | None:
+def _group(bucket: int, scratch: str, common: _Common) -> tuple[str, Any] | None:
     """Group a bucket by item and write it as a folder: its place, and its gold as a table."""
     files = [
         (number, file)
@@ -203,7 +203,7 @@ def group(bucket: int, scratch: str, common: Common) -> tuple[str, Any] | None:
     return str(folder), None if gold is None else gold.to_table()
 
 
-def _gathered(files: list[tuple[int, Path]], common: Common) -> tuple[Any, Source]:
+def _gathered(files: list[tuple[int, Path]], common: _Common) -> tuple[Any, Source]:
     """The rows of a bucket with their names, and a source that finds them in their files."""
     parts: dict[str, list[Any]] = {}
     origin = []
@@ -232,14 +232,14 @@ def _gathered(files: list[tuple[int, Path]], common: Common) -> tuple[Any, Sourc
     return pa.table(columns), _source(row, file_of, common)
 
 
-def _source(row: NDArray[np.int64], file_of: NDArray[np.int32], common: Common) -> Source:
+def _source(row: NDArray[np.int64], file_of: NDArray[np.int32], common: _Common) -> Source:
     """Where the rows of a bucket stood: the file and, if it has lines, the line."""
     if len(common.paths) == 1 and not is_uri(common.paths[0]):
         given = rows_of(Path(common.paths[0]), common.options).source
         return Source(given.name, line_of=given.line_of, row_of=row)
 
     def place_of(at: int) -> str:
-        with fetched(common.paths[file_of[at]]) as path:
+        with fetch_file(common.paths[file_of[at]]) as path:
             error = rows_of(path, common.options).source.error(int(row[at]), "")
             return error.place
 
@@ -265,9 +265,9 @@ def encode_files(
     estimate = sum(rows_about(str(path), options) for path in paths)
     buckets = min(max(1, -(-estimate // rows)), _MOST)
     tell = progress if progress is not None else (lambda *_: None)
-    spilt: list[Spilt] = []
+    spilt: list[_Spilt] = []
     jobs = [(n, str(path), options, str(scratch), buckets) for n, path in enumerate(paths)]
-    for done in each(spill, jobs):
+    for done in each(_spill_parts, jobs):
         spilt.append(done)
         tell("dealing out", len(spilt), len(paths))
     if not sum(part.rows for part in spilt):
@@ -276,7 +276,7 @@ def encode_files(
     golds = []
     with Writer(folder) as writer:
         jobs_by_bucket = [(bucket, str(scratch), common) for bucket in range(buckets)]
-        for bucket, made in enumerate(each(group, jobs_by_bucket)):
+        for bucket, made in enumerate(each(_group, jobs_by_bucket)):
             if made is not None:
                 writer.append(open_stored(Path(made[0]), check=False)[0])
                 golds += [] if made[1] is None else [made[1]]
@@ -292,7 +292,7 @@ def encode_files(
     return Encoded(writer.judgments, writer.items, len(judges), many, buckets, left_out)
 
 
-def _common(spilt: list[Spilt], options: Options) -> Common:
+def _common(spilt: list[_Spilt], options: Options) -> _Common:
     """The names of all files put together, in the order in which files have them."""
     first = spilt[0]
     for part in spilt[1:]:
@@ -312,4 +312,4 @@ def _common(spilt: list[Spilt], options: Options) -> Common:
         texts = names["label"].to_pylist() + (names["gold"].to_pylist() if "gold" in names else [])
         scale = Scale.infer([text for text in texts if text.strip()])
     paths = tuple(part.path for part in spilt)
-    return Common(scale, names, tables, first.roles, paths, options)
+    return _Common(scale, names, tables, first.roles, paths, options)

@@ -13,21 +13,21 @@ from adjudge.engines.part import Part
 from adjudge.engines.tables import Tables
 from adjudge.kernels import item_types as kernels
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+_Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountTops:
     """A count of items by the share of their most voted label, in bins."""
 
-    weight: Whole  # (judge,)
+    weight: _Whole  # (judge,)
     bins: int
 
     def run(self, part: Part) -> tuple[Any, ...]:
         """Items in each bin."""
 
-        def count(start: int, stop: int, bins: Whole) -> None:
+        def count(start: int, stop: int, bins: _Whole) -> None:
             kernels.count_tops(*part.given, start, stop, self.weight, part.labels, bins)
 
         return (part.add_up(self.bins, count),)
@@ -37,9 +37,9 @@ class CountTops:
 class BeginTypes:
     """Counts where a fit starts: types by votes, or by mean grade where types lie on a line."""
 
-    weight: Whole  # (judge,)
+    weight: _Whole  # (judge,)
     kinds: int
-    place: Floats  # (type,), or empty
+    place: _Floats  # (type,), or empty
     width: float
     median: int
     bins: int
@@ -49,7 +49,7 @@ class BeginTypes:
         types = len(self.place) or part.labels * self.kinds
         cells = part.judgments.judge_count * part.labels * (types - 1)
 
-        def begin(start: int, stop: int, counts: Whole) -> None:
+        def begin(start: int, stop: int, counts: _Whole) -> None:
             kernels.begin_types(
                 *part.given,
                 start,
@@ -88,7 +88,7 @@ class CountLeftOut:
         size = part.judgments.judge_count * part.labels * self.types
         gold = size if part.known_step else 0
 
-        def count(start: int, stop: int, counts: Whole) -> None:
+        def count(start: int, stop: int, counts: _Whole) -> None:
             kernels.count_left_out(
                 *part.given,
                 start,
@@ -111,22 +111,22 @@ class CountLeftOut:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Agreement:
+class AgreementBeyond:
     """How far judges agree beyond what the types explain, over pairs of judgments of an item."""
 
     tables: Tables
-    weight: Whole  # (judge,)
+    weight: _Whole  # (judge,)
     key: NDArray[np.uint64]  # (judge,)
     person: NDArray[np.int32]  # (judge,)
     source: NDArray[np.int32]  # (judge,)
-    rates: Floats  # (person, type, label)
+    rates: _Floats  # (person, type, label)
     items: float  # the share of items to look at
     most: float  # pairs of an item, about
 
     def run(self, part: Part) -> tuple[Any, ...]:
-        """Agreement observed, expected, and all that there could be."""
+        """AgreementBeyond observed, expected, and all that there could be."""
 
-        def count(start: int, stop: int, sums: Whole) -> None:
+        def count(start: int, stop: int, sums: _Whole) -> None:
             kernels.agree_beyond(
                 *part.given,
                 start,
@@ -158,7 +158,7 @@ class Prints:
     def run(self, part: Part) -> tuple[Any, ...]:
         """Prints of the part's judgments, to be added up."""
 
-        def add(start: int, stop: int, prints: Whole) -> None:
+        def add(start: int, stop: int, prints: _Whole) -> None:
             kernels.add_prints(*part.given, start, stop, self.key, part.labels, prints)
 
         return (part.add_up(part.judgments.judge_count, add),)
@@ -170,7 +170,7 @@ class CountPairs:
 
     key: NDArray[np.uint64]  # (judge,)
     row: NDArray[np.int32]  # (judge,), -1 for those left out
-    habit: Whole  # (row, label)
+    habit: _Whole  # (row, label)
     items: float
     most: float
 
@@ -179,7 +179,7 @@ class CountPairs:
         rows = len(self.habit)
         size = rows * rows
 
-        def count(start: int, stop: int, sums: Whole) -> None:
+        def count(start: int, stop: int, sums: _Whole) -> None:
             kernels.count_pairs(
                 *part.given,
                 start,
@@ -209,7 +209,7 @@ class ChooseItems:
     key: NDArray[np.uint64]  # (judge,)
     share: float
 
-    def fill(self, part: Part, out: Floats) -> None:  # (item, 1)
+    def fill(self, part: Part, out: _Floats) -> None:  # (item, 1)
         """Mark the chosen items of the part."""
 
         def choose(start: int, stop: int) -> None:
@@ -223,7 +223,7 @@ class Structure:
     """One fitted structure of types: what a sweep reads, what types mean, and its say."""
 
     tables: Tables
-    reading: Floats  # (type, truth)
+    reading: _Floats  # (type, truth)
     part: float
 
 
@@ -233,7 +233,7 @@ class ReadTypes:
 
     structures: tuple[Structure, ...]
 
-    def fill(self, part: Part, out: Floats) -> None:  # (item, truth)
+    def fill(self, part: Part, out: _Floats) -> None:  # (item, truth)
         """Write the truths of the part's items."""
         give_back = releaser(out)
 

@@ -20,7 +20,7 @@ from adjudge.data.stored import open_stored
 from adjudge.engines.encoding import Each
 from adjudge.engines.pieces import folder_of
 
-ROWS = 1_000_000  # items in a block
+_ROWS = 1_000_000  # items in a block
 
 
 def is_streamed(consensus: Consensus) -> bool:
@@ -28,7 +28,7 @@ def is_streamed(consensus: Consensus) -> bool:
     return map_of(consensus.posterior) is not None
 
 
-def block_of(consensus: Consensus, start: int, stop: int) -> Any:
+def _block_of(consensus: Consensus, start: int, stop: int) -> Any:
     """The labels of the items from ``start`` to ``stop``, without ranks, which need all items."""
     known, fallback = consensus.known, consensus.fallback
     block = replace(
@@ -48,14 +48,14 @@ def label_blocks(consensus: Consensus) -> Iterator[Any]:
     offsets, posterior = consensus.judgments.offsets, consensus.posterior
     release = releaser(offsets, posterior)
     for start, stop in _runs(len(consensus.choice)):
-        yield block_of(consensus, start, stop)
+        yield _block_of(consensus, start, stop)
         if release is not None:
             release((start, stop), (start, stop))
 
 
 def _runs(items: int) -> list[tuple[int, int]]:
-    starts = range(0, items, ROWS) if items else (0,)
-    return [(start, min(start + ROWS, items)) for start in starts]
+    starts = range(0, items, _ROWS) if items else (0,)
+    return [(start, min(start + _ROWS, items)) for start in starts]
 
 
 def write_parts(consensus: Consensus, folder: Path, each: Each) -> int:
@@ -71,7 +71,7 @@ def write_parts(consensus: Consensus, folder: Path, each: Each) -> int:
         for number, (start, stop) in enumerate(_runs(len(consensus.choice))):
             place = str(folder / f"part-{number:05}.parquet")
             if stored is None:
-                yield place, block_of(consensus, start, stop)
+                yield place, _block_of(consensus, start, stop)
                 continue
             rows = (
                 np.array(consensus.posterior[start:stop]),

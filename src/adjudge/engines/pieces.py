@@ -16,7 +16,7 @@ from adjudge.data.stored import Manifest, read_manifest
 from adjudge.engines.part import cut
 from adjudge.engines.remote import Piece, Sampling
 from adjudge.engines.shared import Shared, share
-from adjudge.engines.sources import Lent, Sent, Source, Stored
+from adjudge.engines.sources import Lent, PartSource, SentPart, Stored
 
 _MOST = 8_000_000  # judgments in a part at most
 _SPARE = 4  # parts a process, so that one that joins can take some over
@@ -75,13 +75,13 @@ class Cuts:
         known = None if self.known is None else self.known[where]
         return Piece(number, where.start, self._source(where), known, self.by_topic, sampling)
 
-    def _source(self, where: slice) -> Source:
+    def _source(self, where: slice) -> PartSource:
         """Where a process is to take the judgments of some items from."""
         given, folder = self.judgments, folder_of(self.judgments)
         if folder is not None:
             return Stored(str(folder), where.start, where.stop, given.scale, self.local)
         if not self.lent:
-            return Sent(cut(given, where.start, where.stop))
+            return SentPart(cut(given, where.start, where.stop))
         windows = {name: shared.window for name, shared in self.lent.items()}
         return Lent(
             windows["offsets"],

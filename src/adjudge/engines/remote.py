@@ -19,7 +19,7 @@ from adjudge.engines.engine import RowTask, Tally, Task
 from adjudge.engines.part import Part
 from adjudge.engines.sampling import ThreadsSampler
 from adjudge.engines.shared import Window
-from adjudge.engines.sources import Sent, Source
+from adjudge.engines.sources import PartSource, SentPart
 from adjudge.engines.tables import Sums, Tables
 
 
@@ -38,7 +38,7 @@ class Piece:
 
     number: int
     first: int  # item
-    source: Source
+    source: PartSource
     known: NDArray[np.int16] | None  # (item,)
     by_topic: bool
     sampling: Sampling | None = None
@@ -47,7 +47,7 @@ class Piece:
     def nbytes(self) -> int:
         """About how many bytes it takes to send."""
         given = self.source
-        size = given.judgments.judge.nbytes * 2 if isinstance(given, Sent) else 0
+        size = given.judgments.judge.nbytes * 2 if isinstance(given, SentPart) else 0
         pivot = None if self.sampling is None else self.sampling.pivot
         return size + sum(array.nbytes for array in (self.known, pivot) if array is not None)
 
@@ -63,7 +63,7 @@ class Draw:
     ratio: NDArray[np.int64]
     keep: float
 
-    def run(self, held: Held, _: Any) -> Answer | None:
+    def run(self, held: HeldPart, _: Any) -> JobResult | None:
         """Draw, unless that was done already."""
         sampler = held.need_sampler()
         with held.locks[self.chain]:
@@ -74,7 +74,7 @@ class Draw:
                 tally = held.tally_of(self.chain)
             else:
                 return None
-        return tallied(tally)
+        return _tallied(tally)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,16 +89,16 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class JobResult:
     """What a job leaves: whole numbers to be added up, and rows by the number of the part."""
 
     sums: tuple[Any, ...] = ()
     rows: dict[int, tuple[NDArray[Any], ...]] = field(default_factory=dict)
 
-    def add(self, other: Answer) -> Answer:
+    def add(self, other: JobResult) -> JobResult:
         """Both answers as one; they may be used up."""
         sums = tuple(_added(one, two) for one, two in zip(self.sums, other.sums, strict=True))
-        return Answer(sums, self.rows | other.rows)
+        return JobResult(sums, self.rows | other.rows)
 
 
 def _added(one: Any, two: Any) -> Any:
@@ -107,14 +107,14 @@ def _added(one: Any, two: Any) -> Any:
     return one + two
 
 
-def tallied(tally: Tally) -> Answer:
+def _tallied(tally: Tally) -> JobResult:
     """A tally as an answer."""
-    return Answer((tally.counts, tally.classes, tally.switch))
+    return JobResult((tally.counts, tally.classes, tally.switch))
 
 
-def summed(sums: Sums) -> Answer:
+def _summed(sums: Sums) -> JobResult:
     """Sums as an answer."""
-    return Answer((sums.counts, sums.classes, sums.likelihood))
+    return JobResult((sums.counts, sums.classes, sums.likelihood))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,16 +123,16 @@ class Partial:
 
     done: tuple[int, ...]
     missing: tuple[int, ...]
-    answer: Answer | None
+    answer: JobResult | None
 
     def add(self, other: Partial) -> Partial:
         """Both as one."""
         answers = [part.answer for part in (self, other) if part.answer is not None]
-        answer = reduce(Answer.add, answers) if answers else None
+        answer = reduce(JobResult.add, answers) if answers else None
         return Partial(self.done + other.done, self.missing + other.missing, answer)
 
 
-class Held:
+class HeldPart:
     """A part in the memory of this process."""
 
     def __init__(self, piece: Piece, threads: int) -> None:
@@ -199,9 +199,9 @@ class Held:
         """Room for the posteriors of the part's items."""
         return np.empty((self.judgments.item_count, len(self.judgments.scale.truths)))
 
-    def window(self, room: Window | None) -> NDArray[np.float64] | None:
-        """The part's rows in room that is shared, None where there is none or it is elsewhere."""
-        whole = None if room is None else room.open(write=True)
+    def window(self, buffer: Window | None) -> NDArray[np.float64] | None:
+        """The part's rows in a shared buffer, None where there is none or it is elsewhere."""
+        whole = None if buffer is None else buffer.open(write=True)
         first = self.piece.first
         return None if whole is None else whole[first : first + self.judgments.item_count]
 
@@ -209,14 +209,14 @@ class Held:
 class Job(Protocol):
     """Something to be done with every part."""
 
-    def run(self, held: Held, own: Any) -> Answer | None:
+    def run(self, held: HeldPart, own: Any) -> JobResult | None:
         """The answer of a part, given what is the part's own; None if its state is lost."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """A sweep; with ``keep`` the posteriors are written to ``room``, or sent back where it is not.
+    """A sweep; with ``keep`` posteriors are written to ``buffer``, or sent back where it is not.
 
     A part that is swept twice writes the same bits twice.
     """
@@ -224,29 +224,29 @@ class Sweep:
     tables: Tables | None
     shared: bool
     keep: bool = False
-    room: Window | None = None  # (item, truth)
+    buffer: Window | None = None  # (item, truth)
 
-    def run(self, held: Held, _: Any) -> Answer:
+    def run(self, held: HeldPart, _: Any) -> JobResult:
         """Sums of expected counts, and posteriors if they are wanted."""
         if not self.keep:
-            return summed(held.part.sweep(self.tables, self.shared))
-        rows = held.window(self.room)
+            return _summed(held.part.sweep(self.tables, self.shared))
+        rows = held.window(self.buffer)
         if rows is not None:
-            return summed(held.part.sweep(self.tables, self.shared, rows))
+            return _summed(held.part.sweep(self.tables, self.shared, rows))
         posterior = held.posterior
-        answer = summed(held.part.sweep(self.tables, self.shared, posterior))
-        return Answer(answer.sums, {held.piece.number: (posterior,)})
+        answer = _summed(held.part.sweep(self.tables, self.shared, posterior))
+        return JobResult(answer.sums, {held.piece.number: (posterior,)})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class CountCells:
     """A count of the judgments in each cell."""
 
     shared: bool
 
-    def run(self, held: Held, _: Any) -> Answer:
+    def run(self, held: HeldPart, _: Any) -> JobResult:
         """Judgments of each label by each judge."""
-        return Answer((held.part.cells(self.shared),))
+        return JobResult((held.part.cells(self.shared),))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,9 +255,9 @@ class Against:
 
     kinds: int
 
-    def run(self, held: Held, own: NDArray[np.int16]) -> Answer:
+    def run(self, held: HeldPart, own: NDArray[np.int16]) -> JobResult:
         """Labels of each judge by the kind of the item."""
-        return Answer((held.part.against(own, self.kinds),))
+        return JobResult((held.part.against(own, self.kinds),))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,12 +268,12 @@ class Weigh:
     plain: NDArray[np.int64]  # (judge,)
     flip: NDArray[np.bool_]  # (judge,)
 
-    def run(self, held: Held, _: Any) -> Answer:
+    def run(self, held: HeldPart, _: Any) -> JobResult:
         """Votes of every item, which fell back, and counts under them."""
         posterior = held.posterior
         fallback = np.zeros(len(posterior), dtype=np.bool_)
         counts = held.part.weigh(self.weight, self.plain, self.flip, posterior, fallback)
-        return Answer((counts,), {held.piece.number: (posterior, fallback)})
+        return JobResult((counts,), {held.piece.number: (posterior, fallback)})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,28 +282,28 @@ class AddUp:
 
     task: Task
 
-    def run(self, held: Held, _: Any) -> Answer:
+    def run(self, held: HeldPart, _: Any) -> JobResult:
         """The sums of the part."""
-        return Answer(self.task.run(held.part))
+        return JobResult(self.task.run(held.part))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fill:
-    """A task that writes rows, to ``room`` or, where it is elsewhere, to be sent back."""
+    """A task that writes rows, to ``buffer`` or, where it is elsewhere, to be sent back."""
 
     task: RowTask
     columns: int
-    room: Window | None = None  # (item, column)
+    buffer: Window | None = None  # (item, column)
 
-    def run(self, held: Held, _: Any) -> Answer:
+    def run(self, held: HeldPart, _: Any) -> JobResult:
         """The rows of the part."""
-        rows = held.window(self.room)
+        rows = held.window(self.buffer)
         if rows is not None:
             self.task.fill(held.part, rows)
-            return Answer()
+            return JobResult()
         rows = np.empty((held.judgments.item_count, self.columns))
         self.task.fill(held.part, rows)
-        return Answer((), {held.piece.number: (rows,)})
+        return JobResult((), {held.piece.number: (rows,)})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -312,29 +312,29 @@ class Start:
 
     chain: int
 
-    def run(self, held: Held, own: NDArray[np.int16]) -> Answer:
+    def run(self, held: HeldPart, own: NDArray[np.int16]) -> JobResult:
         """Counts under the given truths."""
         with held.locks[self.chain]:
             tally = held.need_sampler().start(self.chain, own.copy())
             held.done[self.chain] = 0
-        return tallied(tally)
+        return _tallied(tally)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mean:
+class ChainMean:
     """The posteriors that a chain added up."""
 
     chain: int
     sequence: int
 
-    def run(self, held: Held, _: Any) -> Answer | None:
+    def run(self, held: HeldPart, _: Any) -> JobResult | None:
         """The sum of every item, if the chain is as far as is thought."""
         if held.done[self.chain] != self.sequence:
             return None
-        return Answer((), {held.piece.number: (held.need_sampler().mean(self.chain),)})
+        return JobResult((), {held.piece.number: (held.need_sampler().mean(self.chain),)})
 
 
-_HELD: dict[tuple[str, str], dict[int, Held]] = {}  # by owner and load, then by number
+_HELD: dict[tuple[str, str], dict[int, HeldPart]] = {}  # by owner and load, then by number
 _LOCK = threading.Lock()
 
 
@@ -344,7 +344,7 @@ Parcel = tuple[Piece, Past | None]
 def hold(load: tuple[str, str], live: tuple[str, ...], parcels: list[Parcel], threads: int) -> None:
     """Take parts in; one with a past has its chain brought to where it was.
 
-    ``live`` are the loads that the owner still uses: the rest of hers is forgotten.
+    ``live`` are the loads that the owner still uses: the rest of theirs is forgotten.
     """
     owner, _ = load
     with _LOCK:
@@ -354,7 +354,7 @@ def hold(load: tuple[str, str], live: tuple[str, ...], parcels: list[Parcel], th
         with _LOCK:
             held = _HELD.setdefault(load, {}).get(piece.number)
         if held is None:
-            made = Held(piece, threads)
+            made = HeldPart(piece, threads)
             with _LOCK:
                 held = _HELD.setdefault(load, {}).setdefault(piece.number, made)
         if past is not None:
@@ -368,7 +368,7 @@ def work(
     with _LOCK:
         here = dict(_HELD.get(load, {}))
     done: list[int] = []
-    total: Answer | None = None
+    total: JobResult | None = None
     for number in numbers:
         held = here.get(number)
         answer = None if held is None else job.run(held, None if own is None else own[number])

@@ -17,7 +17,7 @@ from adjudge.engines.part import Slice
 from adjudge.engines.shared import Window
 
 
-class Source(Protocol):
+class PartSource(Protocol):
     """Where the judgments of a part come from."""
 
     def open(self) -> Coded:
@@ -26,7 +26,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sent:
+class SentPart:
     """Judgments that came with the message."""
 
     judgments: Slice
@@ -47,7 +47,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lent:
-    """Judgments in the memory of the one who asks, shared with processes of her machine."""
+    """Judgments in the memory of the one who asks, shared with processes of their machine."""
 
     offsets: Window  # (item + 1,) of all items
     judge: Window  # (judgment,)

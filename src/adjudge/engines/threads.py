@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
+from adjudge.engines.buffers import make_buffer
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Coded, Counts, Parameters, RowTask, Task
 from adjudge.engines.part import Part
-from adjudge.engines.room import room_for
 from adjudge.engines.sampling import ThreadsSampler
 from adjudge.engines.tables import Frame, Tables, spelt_out
 from adjudge.errors import BadSetting
@@ -47,11 +47,11 @@ class ThreadsEngine:
         *,
         by_topic: bool = False,
         shared: bool = False,
-    ) -> ThreadsSweeps:
+    ) -> _ThreadsSweeps:
         """Take judgments in; nothing is copied."""
         if by_topic and judgments.topic is None:
             raise BadSetting("by_topic", True, "judgments with topics: these have none")
-        return ThreadsSweeps(judgments, known, by_topic, shared, self.threads)
+        return _ThreadsSweeps(judgments, known, by_topic, shared, self.threads)
 
     def sampler(
         self,
@@ -69,7 +69,7 @@ class ThreadsEngine:
         )
 
 
-class ThreadsSweeps:
+class _ThreadsSweeps:
     """Judgments in this process, swept by a few of its threads."""
 
     def __init__(
@@ -98,7 +98,7 @@ class ThreadsSweeps:
     ) -> tuple[NDArray[np.float64], Counts]:
         """The posterior of every item, and the counts that go with it."""
         truths = len(self.judgments.scale.truths)
-        posterior = room_for(self.judgments, truths)
+        posterior = make_buffer(self.judgments, truths)
         frame = self.frame
         if self.shared and own:
             frame = replace(frame, cells=self.part.cells(False))
@@ -119,7 +119,7 @@ class ThreadsSweeps:
         self, weight: NDArray[np.int64], plain: NDArray[np.int64], flip: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
         """Weighted votes of every item, the items that fell back, and counts in shares."""
-        posterior = room_for(self.judgments, len(self.judgments.scale.truths))
+        posterior = make_buffer(self.judgments, len(self.judgments.scale.truths))
         fallback = np.zeros(self.judgments.item_count, dtype=np.bool_)
         return posterior, fallback, self.part.weigh(weight, plain, flip, posterior, fallback)
 
@@ -133,7 +133,7 @@ class ThreadsSweeps:
 
     def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
         """What a task writes of every item."""
-        out = room_for(self.judgments, columns)
+        out = make_buffer(self.judgments, columns)
         task.fill(self.part, out)
         return out
 
@@ -149,7 +149,7 @@ class ThreadsSweeps:
         return frame.counts(self.part.sweep(tables, shared, posterior), base)
 
 
-def compiled() -> bool:
+def are_sweeps_compiled() -> bool:
     """Whether the sweeps were compiled before: numba keeps them beside the code or in its cache."""
     kernel: Any = kernels.count_cells
     folder = Path(kernel.stats.cache_path)

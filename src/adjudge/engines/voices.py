@@ -1,8 +1,8 @@
 """Judgments that weigh less than one, through sweeps that know no weights.
 
-What a judgment weighs depends on its judge, on how many of her family judged the item, and on how
-often she said the same of it. So each such case becomes a judge of its own here, a *voice*: sweeps
-see judgments by voices, each voice's log-probabilities are her judge's times its weight, and counts
+What a judgment weighs depends on its judge, on how many of their family judged the item, and on how
+often they said the same of it. So each such case becomes a judge of its own here, a *voice*: sweeps
+see judgments by voices, each voice's log-probabilities are the judge's times its weight, and counts
 of voices are folded back into those of judges. Where no judgment weighs less than one there is
 nothing to wrap, and no bit changes.
 """
@@ -23,7 +23,7 @@ from adjudge.engines.tables import Tables
 from adjudge.kernels import item_types as kernels
 from adjudge.kernels.fixed import SHARE, WEIGHT
 
-Whole = NDArray[np.int64]
+_Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,10 +33,10 @@ class Voices:
     judge_of: NDArray[np.int32]  # (voice,)
     weight: NDArray[np.float64]  # (voice,)
     judges: int
-    items: Whole  # (judge,) how many items each judged
+    items: _Whole  # (judge,) how many items each judged
 
     @property
-    def units(self) -> Whole:  # (voice,)
+    def units(self) -> _Whole:  # (voice,)
         """The weights in whole units."""
         return np.rint(self.weight * WEIGHT).astype(np.int64)
 
@@ -79,7 +79,7 @@ def voices_of(
         items,
     )
     share = families.share
-    if not repeats:  # alone in her family, she may say the same thing twice
+    if not repeats:  # alone in their family, they may say the same thing twice
         alone = np.bincount(families.family, minlength=judges)[families.family] == 1
         share = np.where(alone, 0.0, share)
         repeated[:] = 1
@@ -150,23 +150,23 @@ class VoiceSweeps:
         )
         return posterior, counts
 
-    def cells(self) -> Whole:
+    def cells(self) -> _Whole:
         """How many judgments there are of each label by each judge."""
         return self.voices.fold(self.inner.cells(), weighted=False).astype(np.int64)
 
-    def against(self, reference: NDArray[np.int16], kinds: int) -> Whole:
+    def against(self, reference: NDArray[np.int16], kinds: int) -> _Whole:
         """How often each judge gave each label to items of each kind."""
         return self.voices.fold(self.inner.against(reference, kinds), weighted=False).astype(
             np.int64
         )
 
     def weigh(
-        self, weight: Whole, plain: Whole, flip: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], Whole]:
+        self, weight: _Whole, plain: _Whole, flip: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], _Whole]:
         """Weighted votes, of weights of judges times those of voices."""
         voices = self.voices
 
-        def spoken(given: Whole) -> Whole:
+        def spoken(given: _Whole) -> _Whole:
             return np.rint(given[voices.judge_of] * voices.weight).astype(np.int64)
 
         posterior, fallback, counts = self.inner.weigh(
@@ -222,7 +222,7 @@ class VoiceSampler:
         """Counts under a given truth of each item."""
         return self._folded(self.inner.start(chain, choice))
 
-    def draw(self, chain: int, iteration: int, prior: Whole, ratio: Whole, keep: float) -> Tally:
+    def draw(self, chain: int, iteration: int, prior: _Whole, ratio: _Whole, keep: float) -> Tally:
         """Draw every truth, and count under it."""
         voices = self.voices
         table = ratio.reshape(voices.judges, -1)[voices.judge_of] * voices.weight[:, None]

@@ -19,7 +19,7 @@ known, known_step       gold of item i at known[i * known_step]; -1 is unknown; 
 prior                   (topic, truth - 1) log prevalence relative to truth 0, in log units, flat
 ratio                   (judge * step + label, truth - 1) log confusion relative to truth 0, flat
 votes                   (label, truth) 1 where the label stands for the truth, flat
-step                    labels, where each judge has her own confusion; 0, where all share one
+step                    labels, where each judge has their own confusion; 0, where all share one
 counts                  (judge * step + label, truth - 1) shares of truths 1..K-1, flat, added to
 classes                 (topic, truth - 1) shares of truths 1..K-1, flat, added to
 posterior               (item, truth) written where ``keep`` is true
@@ -201,7 +201,7 @@ def room_for(truths):
 
 
 @njit(**_COMPILED)
-def vote_probabilities(cast, few, truths, every, p):
+def _vote_probabilities(cast, few, truths, every, p):
     """Probabilities (truth, item) from votes (item, truth); ``every`` is a buffer for their sum."""
     for b in range(few):
         votes = 0
@@ -216,7 +216,7 @@ def vote_probabilities(cast, few, truths, every, p):
 
 
 @njit(**_COMPILED)
-def overrule(known, begin, few, truths, p):
+def _overrule(known, begin, few, truths, p):
     """Put gold, where it is known, in the place of the probabilities (truth, item)."""
     for b in range(few):
         if known[begin + b] >= 0:
@@ -225,7 +225,7 @@ def overrule(known, begin, few, truths, p):
 
 
 @njit(**_COMPILED)
-def finish(p, few, truths, begin, shares, posterior, keep):
+def _finish(p, few, truths, begin, shares, posterior, keep):
     """Probabilities (truth, item) as whole shares (item, truth - 1), and into the posterior."""
     others = truths - 1
     for k in range(others):
@@ -280,7 +280,7 @@ def expectation(truths: int) -> Callable[..., Any]:
                     add_row(total, base, ratio, cell, others)
             probabilities(total, few, truths, room, p, gain)
             if known_step:
-                overrule(known, begin, few, truths, p)
+                _overrule(known, begin, few, truths, p)
                 for b in range(few):
                     truth = known[begin + b]
                     if truth >= 0:
@@ -288,7 +288,7 @@ def expectation(truths: int) -> Callable[..., Any]:
             for b in range(few):
                 likelihood += np.int64(gain[b] * LIKELIHOOD)
             shares = total  # the logs have done their work
-            finish(p, few, truths, begin, shares, posterior, keep)
+            _finish(p, few, truths, begin, shares, posterior, keep)
             for b in range(few):
                 i, base = U(begin + b), U(b * others)
                 add_row(classes, U(topic[i * U(topic_step)]) * U(others), shares, base, others)
@@ -338,10 +338,10 @@ def vote_shares(truths: int) -> Callable[..., Any]:
                 i, base = U(begin + b), U(b * truths)
                 for m in range(U(offsets[i]), U(offsets[i + U(1)])):
                     add_row(total, base, votes, U(label[m]) * U(truths), truths)
-            vote_probabilities(total, few, truths, every, p)
+            _vote_probabilities(total, few, truths, every, p)
             if known_step:
-                overrule(known, begin, few, truths, p)
-            finish(p, few, truths, begin, shares, posterior, keep)
+                _overrule(known, begin, few, truths, p)
+            _finish(p, few, truths, begin, shares, posterior, keep)
             for b in range(few):
                 i, base = U(begin + b), U(b * others)
                 add_row(classes, U(topic[i * U(topic_step)]) * U(others), shares, base, others)

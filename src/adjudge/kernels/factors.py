@@ -28,7 +28,7 @@ _SUMS = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def cholesky_solve(matrix, size, least, vector):
+def _cholesky_solve(matrix, size, least, vector):
     """Solve a symmetric system in place by Cholesky: ``vector`` becomes the solution.
 
     Only the upper triangle of ``matrix`` is read, and its factor takes its place. ``least`` is the
@@ -55,7 +55,7 @@ def cholesky_solve(matrix, size, least, vector):
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
-def add_products(tile, cells, rank, matrix):
+def _add_products(tile, cells, rank, matrix):
     """Add F' F of ``cells`` rows of ``tile`` to the upper half of ``matrix``, eight at a time.
 
     Rows past ``cells``, up to a multiple of eight, must be zeros.
@@ -73,7 +73,7 @@ def add_products(tile, cells, rank, matrix):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def solve_long(begin, end, column, value, held, ridge, tile, matrix, out):
+def _solve_long(begin, end, column, value, held, ridge, tile, matrix, out):
     """The factors of one row with many values, into ``out``."""
     rank = held.shape[1]
     for a in range(rank):
@@ -90,12 +90,12 @@ def solve_long(begin, end, column, value, held, ridge, tile, matrix, out):
                 tile[q, a] = held[source, a]
                 out[a] += v * held[source, a]
         tile[cells : cells + (-cells) % 8] = 0.0
-        add_products(tile, cells, rank, matrix)
-    cholesky_solve(matrix, rank, ridge, out)
+        _add_products(tile, cells, rank, matrix)
+    _cholesky_solve(matrix, rank, ridge, out)
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
-def dot(one, other, rank):
+def _dot(one, other, rank):
     """The inner product of two rows of factors."""
     whole = 0.0
     for a in range(rank):
@@ -104,7 +104,7 @@ def dot(one, other, rank):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def solve_short(begin, end, column, value, held, ridge, matrix, dual, out):
+def _solve_short(begin, end, column, value, held, ridge, matrix, dual, out):
     """The factors of one row with no more values than the rank, into ``out``."""
     rank = held.shape[1]
     cells = end - begin
@@ -112,9 +112,9 @@ def solve_short(begin, end, column, value, held, ridge, matrix, dual, out):
         one = held[column[begin + q]]
         dual[q] = value[begin + q]
         for p in range(q, cells):
-            matrix[q, p] = dot(one, held[column[begin + p]], rank)
+            matrix[q, p] = _dot(one, held[column[begin + p]], rank)
         matrix[q, q] += ridge
-    cholesky_solve(matrix, cells, ridge, dual)
+    _cholesky_solve(matrix, cells, ridge, dual)
     out[:] = 0.0
     for q in range(cells):
         one = held[column[begin + q]]
@@ -138,9 +138,9 @@ def solve_rows(offsets, column, value, start, stop, held, ridge, out):
         if begin == end:
             out[row, :] = 0.0
         elif end - begin <= rank:
-            solve_short(begin, end, column, value, held, ridge, matrix, dual, out[row])
+            _solve_short(begin, end, column, value, held, ridge, matrix, dual, out[row])
         else:
-            solve_long(begin, end, column, value, held, ridge, tall, matrix, out[row])
+            _solve_long(begin, end, column, value, held, ridge, tall, matrix, out[row])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -152,7 +152,7 @@ def squared_error(offsets, column, value, start, stop, own, held):
         for a in range(rank):
             size += own[row, a] * own[row, a]
         for m in range(offsets[row], offsets[row + 1]):
-            left = value[m] - dot(own[row], held[column[m]], rank)
+            left = value[m] - _dot(own[row], held[column[m]], rank)
             error += left * left
     return error, size
 
@@ -166,7 +166,7 @@ def gradient_rows(offsets, column, value, start, stop, own, held, ridge, out):
             out[row, a] = ridge * own[row, a]
         for m in range(offsets[row], offsets[row + 1]):
             source = column[m]
-            left = value[m] - dot(own[row], held[source], rank)
+            left = value[m] - _dot(own[row], held[source], rank)
             for a in range(rank):
                 out[row, a] -= left * held[source, a]
 
@@ -203,11 +203,11 @@ def predict_cells(offsets, column, start, stop, own, held, out):
     rank = held.shape[1]
     for row in range(start, stop):
         for m in range(offsets[row], offsets[row + 1]):
-            out[m] = dot(own[row], held[column[m]], rank)
+            out[m] = _dot(own[row], held[column[m]], rank)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def complete_row(own, across, centre, out):
+def _complete_row(own, across, centre, out):
     """The values of one row in every column; ``across`` is the columns' factors (rank, column)."""
     rank, columns = across.shape
     for j in range(columns):
@@ -231,7 +231,7 @@ def vote_rows(start, stop, own, across, centre, middles, close, stands, turned, 
     columns = across.shape[1]
     completed = np.empty(columns)
     for row in range(start, stop):
-        complete_row(own[row], across, centre, completed)
+        _complete_row(own[row], across, centre, completed)
         votes[row, :] = 0
         for j in range(columns):
             low, high = 0, 0
@@ -251,7 +251,7 @@ def right_rows(rows, own, across, centre, middles, close, stands, known, right):
     columns = across.shape[1]
     completed = np.empty(columns)
     for row in rows:
-        complete_row(own[row], across, centre, completed)
+        _complete_row(own[row], across, centre, completed)
         for j in range(columns):
             low, high = 0, 0
             for t in range(middles.size):
@@ -266,5 +266,5 @@ def middle_rows(rows, own, across, out):
     """The median over the columns of each row's completed values, from the centre."""
     completed = np.empty(across.shape[1])
     for at in range(rows.size):
-        complete_row(own[rows[at]], across, 0.0, completed)
+        _complete_row(own[rows[at]], across, 0.0, completed)
         out[at] = np.median(completed)

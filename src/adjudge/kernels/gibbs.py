@@ -51,7 +51,7 @@ def key_of(seed, chain, iteration):
 
 
 @njit(**_COMPILED)
-def draw_two(total, uniform, few, keep, x, bits, scale, p, drawn):
+def _draw_two(total, uniform, few, keep, x, bits, scale, p, drawn):
     """Draws between two truths, from log ratios: one exponential an item, not two.
 
     Left in ``p`` (truth, item) are the posteriors times ``keep``, unless that is 0.
@@ -72,8 +72,8 @@ def draw_two(total, uniform, few, keep, x, bits, scale, p, drawn):
 
 
 @njit(**_COMPILED)
-def draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
-    """Draws among any number of truths, from log ratios (item, truth - 1); as ``draw_two``."""
+def _draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
+    """Draws among any number of truths, from log ratios (item, truth - 1); as ``_draw_two``."""
     others = truths - 1
     for b in range(few):
         most = 0
@@ -98,7 +98,7 @@ def draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
 
 
 @njit(**_COMPILED)
-def gather_two(offsets, judge, label, begin, few, topic, topic_step, prior, ratio, step, total):
+def _gather_two(offsets, judge, label, begin, few, topic, topic_step, prior, ratio, step, total):
     """Log ratios of two truths for a few items: sums in a register."""
     for b in range(few):
         i = U(begin + b)
@@ -112,7 +112,7 @@ def gather_two(offsets, judge, label, begin, few, topic, topic_step, prior, rati
 
 
 @njit(**_COMPILED)
-def overrule(known, begin, few, truths, keep, p, drawn):
+def _overrule(known, begin, few, truths, keep, p, drawn):
     """Put gold, where it is known, in the place of draws and posteriors."""
     for b in range(few):
         truth = known[U(begin + b)]
@@ -123,7 +123,7 @@ def overrule(known, begin, few, truths, keep, p, drawn):
 
 
 @njit(**_COMPILED)
-def recount(
+def _recount(
     offsets,
     judge,
     label,
@@ -212,10 +212,10 @@ def drawing(truths: int) -> Callable[..., Any]:
                 counter = (U(number[U(begin + b)]) + U(1)) * U(_GOLDEN)
                 uniform[b] = (mixed(key + counter) >> U(11)) * _TO_UNIT
             if truths == 2:
-                gather_two(
+                _gather_two(
                     offsets, judge, label, begin, few, topic, topic_step, prior, ratio, step, total
                 )
-                draw_two(total, uniform, few, keep, x, bits, scale, p, drawn)
+                _draw_two(total, uniform, few, keep, x, bits, scale, p, drawn)
             else:
                 total[:] = 0
                 for b in range(few):
@@ -227,10 +227,10 @@ def drawing(truths: int) -> Callable[..., Any]:
                         else:
                             cell = U(judge[m]) * U(step) + U(label[m])
                             add_row(total, base, ratio, cell * U(others), others)
-                draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn)
+                _draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn)
             if known_step:
-                overrule(known, begin, few, truths, keep, p, drawn)
-            recount(
+                _overrule(known, begin, few, truths, keep, p, drawn)
+            _recount(
                 offsets,
                 judge,
                 label,

@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numba import njit
 
-U = np.uint64
+_U = np.uint64
 _SMALL = 128
 _SHAPE = 1.5  # of the Pareto on kappa
 _MOST = 50  # steps out on either side, at most
@@ -51,7 +51,7 @@ def logs(x, bits, out, count):
 
 
 @njit(cache=True, nogil=True)
-def room_for_logs():
+def make_log_workspace():
     """Room for as many numbers as are taken together: floats, the same as whole numbers, logs."""
     x = np.empty(_SMALL, dtype=np.float64)
     return x, x.view(np.int64), np.empty(_SMALL, dtype=np.float64)
@@ -91,22 +91,22 @@ def summarise(counts, tails, large, reach):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def summed(x, count):
+def _summed(x, count):
     """The sum of ``count`` numbers, in four sums side by side: one alone waits for every number."""
     first = second = third = fourth = 0.0
-    whole = count - count % U(4)
-    for k in range(U(0), whole, U(4)):
+    whole = count - count % _U(4)
+    for k in range(_U(0), whole, _U(4)):
         first += x[k]
-        second += x[k + U(1)]
-        third += x[k + U(2)]
-        fourth += x[k + U(3)]
+        second += x[k + _U(1)]
+        third += x[k + _U(2)]
+        fourth += x[k + _U(3)]
     for k in range(whole, count):
         first += x[k]
     return (first + second) + (third + fourth)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def log_gamma(x, log_x):
+def _log_gamma(x, log_x):
     """Log Gamma of a number of _SMALL or more: Stirling's series, exact to 10^-16 there."""
     inverse = 1.0 / x
     square = inverse * inverse
@@ -115,31 +115,31 @@ def log_gamma(x, log_x):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rising(a, c, tails, large, reach, x, bits, out):
+def _rising(a, c, tails, large, reach, x, bits, out):
     """The sum over rows of log Gamma(a + count) - log Gamma(a), counts as column c has them."""
-    few = U(reach[c, 0])
+    few = _U(reach[c, 0])
     for m in range(few):
         x[m] = a + m
     logs(x, bits, out, few)
     for m in range(few):
         x[m] = out[m] * tails[c, m]
-    whole = summed(x, few)
-    many = U(reach[c, 1])
+    whole = _summed(x, few)
+    many = _U(reach[c, 1])
     if many > 0:
-        base = log_gamma(a + _SMALL, math.log(a + _SMALL))
-        for begin in range(U(0), many, U(_SMALL)):
-            few = min(U(_SMALL), many - begin)
+        base = _log_gamma(a + _SMALL, math.log(a + _SMALL))
+        for begin in range(_U(0), many, _U(_SMALL)):
+            few = min(_U(_SMALL), many - begin)
             for n in range(few):
                 x[n] = a + large[c, begin + n]
             logs(x, bits, out, few)
             for n in range(few):
-                x[n] = log_gamma(a + large[c, begin + n], out[n]) - base
-            whole += summed(x, few)
+                x[n] = _log_gamma(a + large[c, begin + n], out[n]) - base
+            whole += _summed(x, few)
     return whole
 
 
 @njit(cache=True, nogil=True)
-def spread(eta, phi):
+def _spread(eta, phi):
     """Phi from additive log ratios: the last has ratio 0."""
     most = 0.0
     for c in range(eta.size):
@@ -154,24 +154,24 @@ def spread(eta, phi):
 
 
 @njit(cache=True, nogil=True)
-def log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out):
+def _log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out):
     """The part of the log density that phi has a say in; phi is left as eta has it."""
-    spread(eta, phi)
+    _spread(eta, phi)
     kappa = math.exp(log_kappa)
     value = -_SHAPE * log_kappa
     for c in range(phi.size):
         if phi[c] < 1e-290:
             return -math.inf
         value += math.log(phi[c])  # of the change of variables: the prior itself is flat
-        value += rising(kappa * phi[c], U(c), tails, large, reach, x, bits, out)
+        value += _rising(kappa * phi[c], _U(c), tails, large, reach, x, bits, out)
     return value
 
 
 @njit(cache=True, nogil=True)
-def log_whole(log_kappa, tails, large, reach, x, bits, out):
+def _log_whole(log_kappa, tails, large, reach, x, bits, out):
     """The part of the log density that kappa alone has a say in: that of the row sums."""
-    columns = U(len(reach) - 1)
-    return rising(math.exp(log_kappa), columns, tails, large, reach, x, bits, out)
+    columns = _U(len(reach) - 1)
+    return _rising(math.exp(log_kappa), columns, tails, large, reach, x, bits, out)
 
 
 @njit(cache=True, nogil=True)
@@ -179,24 +179,24 @@ def log_density(eta, log_kappa, phi, tails, large, reach):
     """Log posterior of (eta, log kappa), up to a constant; minus infinity below kappa = 1."""
     if log_kappa < 0.0:
         return -math.inf
-    x, bits, out = room_for_logs()
-    value = log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out)
-    return value - log_whole(log_kappa, tails, large, reach, x, bits, out)
+    x, bits, out = make_log_workspace()
+    value = _log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out)
+    return value - _log_whole(log_kappa, tails, large, reach, x, bits, out)
 
 
 @njit(cache=True, nogil=True)
-def moved(c, point, eta, log_kappa, whole, phi, tails, large, reach, x, bits, out):
+def _moved(c, point, eta, log_kappa, whole, phi, tails, large, reach, x, bits, out):
     """The log density with coordinate c at a point: of eta, which is moved, or else log kappa.
 
     ``whole`` is the part that kappa alone has a say in, where log kappa is now.
     """
     if c < eta.size:
         eta[c] = point
-        return log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out) - whole
+        return _log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out) - whole
     if point < 0.0:
         return -math.inf
-    shares = log_shares(eta, point, phi, tails, large, reach, x, bits, out)
-    return shares - log_whole(point, tails, large, reach, x, bits, out)
+    shares = _log_shares(eta, point, phi, tails, large, reach, x, bits, out)
+    return shares - _log_whole(point, tails, large, reach, x, bits, out)
 
 
 @njit(cache=True, nogil=True)
@@ -206,10 +206,10 @@ def update(rng, counts, eta, kappa, width, phi, tails, large, reach):
     ``width`` (column,) are the first widths of the slices, the last for log kappa.
     """
     summarise(counts, tails, large, reach)
-    x, bits, out = room_for_logs()
+    x, bits, out = make_log_workspace()
     log_kappa = math.log(kappa[0])
-    whole = log_whole(log_kappa, tails, large, reach, x, bits, out)
-    current = log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out) - whole
+    whole = _log_whole(log_kappa, tails, large, reach, x, bits, out)
+    current = _log_shares(eta, log_kappa, phi, tails, large, reach, x, bits, out) - whole
     for c in range(phi.size):
         at = eta[c] if c < eta.size else log_kappa
         level = current - rng.standard_exponential()
@@ -218,7 +218,7 @@ def update(rng, counts, eta, kappa, width, phi, tails, large, reach):
         for end in range(2):
             for _ in range(_MOST):
                 point = left if end == 0 else right
-                value = moved(
+                value = _moved(
                     c, point, eta, log_kappa, whole, phi, tails, large, reach, x, bits, out
                 )
                 if value <= level:
@@ -229,7 +229,7 @@ def update(rng, counts, eta, kappa, width, phi, tails, large, reach):
                     right += width[c]
         for _ in range(200):
             point = left + (right - left) * rng.random()
-            value = moved(c, point, eta, log_kappa, whole, phi, tails, large, reach, x, bits, out)
+            value = _moved(c, point, eta, log_kappa, whole, phi, tails, large, reach, x, bits, out)
             if value > level:
                 break
             if point < at:
@@ -240,7 +240,7 @@ def update(rng, counts, eta, kappa, width, phi, tails, large, reach):
             log_kappa = point
         current = value
     kappa[0] = math.exp(log_kappa)
-    spread(eta, phi)
+    _spread(eta, phi)
 
 
 def workspace(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

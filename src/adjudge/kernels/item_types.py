@@ -35,7 +35,7 @@ _ALL = 2.0**64
 
 
 @njit(**_KERNEL)
-def tally_votes(offsets, judge, label, i, weight, votes):
+def _tally_votes(offsets, judge, label, i, weight, votes):
     """The weighted votes of one item, in units; returns their sum."""
     votes[:] = 0
     whole = 0
@@ -46,7 +46,7 @@ def tally_votes(offsets, judge, label, i, weight, votes):
 
 
 @njit(**_KERNEL)
-def top_share(votes, whole):
+def _top_share(votes, whole):
     """The smoothed share of the label with most votes."""
     most = 0
     for k in range(votes.size):
@@ -59,13 +59,13 @@ def count_tops(offsets, judge, label, start, stop, weight, labels, bins):
     """How many judged items have their top share in each bin."""
     votes = np.empty(labels, dtype=np.int64)
     for i in range(start, stop):
-        whole = tally_votes(offsets, judge, label, i, weight, votes)
+        whole = _tally_votes(offsets, judge, label, i, weight, votes)
         if offsets[i + 1] > offsets[i]:
-            bins[min(int(top_share(votes, whole) * bins.size), bins.size - 1)] += 1
+            bins[min(int(_top_share(votes, whole) * bins.size), bins.size - 1)] += 1
 
 
 @njit(**_KERNEL)
-def start_kinds(votes, whole, kinds, easy, p):
+def _start_kinds(votes, whole, kinds, easy, p):
     """An item's first types: its vote shares, most of each in the kind that the item seems."""
     for k in range(votes.size):
         share = (votes[k] / WEIGHT + _FLOOR) / (whole / WEIGHT + _FLOOR * votes.size)
@@ -76,7 +76,7 @@ def start_kinds(votes, whole, kinds, easy, p):
 
 
 @njit(**_KERNEL)
-def start_line(votes, whole, place, width, room, p):
+def _start_line(votes, whole, place, width, room, p):
     """An item's first types: those that lie near its mean grade."""
     x, bits, scale = room
     mean = 0.0
@@ -125,14 +125,14 @@ def begin_types(
     bits = np.empty(types, dtype=np.int64)
     room = (x, bits, bits.view(np.float64))
     for i in range(start, stop):
-        whole = tally_votes(offsets, judge, label, i, weight, votes)
+        whole = _tally_votes(offsets, judge, label, i, weight, votes)
         if offsets[i + 1] == offsets[i]:
             p[:] = 1.0 / types
         elif place.size:
-            start_line(votes, whole, place, width, room, p)
+            _start_line(votes, whole, place, width, room, p)
         else:
-            easy = min(int(top_share(votes, whole) * bins), bins - 1) > median
-            start_kinds(votes, whole, kinds, easy, p)
+            easy = min(int(_top_share(votes, whole) * bins), bins - 1) > median
+            _start_kinds(votes, whole, kinds, easy, p)
         for t in range(1, types):
             share = np.int64(p[t] * SHARE + 0.5)
             classes[topic[i * topic_step] * (types - 1) + t - 1] += share
@@ -142,7 +142,7 @@ def begin_types(
 
 
 @njit(**_KERNEL)
-def gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, total):
+def _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, total):
     """The log ratios of one item's types to type 0."""
     others = total.size
     first = topic[i * topic_step] * others
@@ -192,9 +192,9 @@ def count_left_out(
     room = room_for(types)
     few = 0
     for i in range(start, stop):
-        if items < 1.0 and not chosen(item_key(offsets, judge, label, i, key, step), items):
+        if items < 1.0 and not _chosen(_item_key(offsets, judge, label, i, key, step), items):
             continue
-        gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
+        _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
         for m in range(offsets[i], offsets[i + 1]):
             cell = np.int64(judge[m]) * step + label[m]
             for t in range(others):
@@ -209,14 +209,14 @@ def count_left_out(
             marked[few] = known[i * known_step] >= 0
             few += 1
             if few == _FEW:
-                spread(total, cells, marked, few, types, room, p, gain, counts, on_gold)
+                _spread(total, cells, marked, few, types, room, p, gain, counts, on_gold)
                 few = 0
     if few:
-        spread(total, cells, marked, few, types, room, p, gain, counts, on_gold)
+        _spread(total, cells, marked, few, types, room, p, gain, counts, on_gold)
 
 
 @njit(**_KERNEL)
-def spread(total, cells, marked, few, types, room, p, gain, counts, on_gold):
+def _spread(total, cells, marked, few, types, room, p, gain, counts, on_gold):
     """Add the shares of a few rows of log ratios to their cells."""
     probabilities(total, few, types, room, p, gain)
     for b in range(few):
@@ -228,7 +228,7 @@ def spread(total, cells, marked, few, types, room, p, gain, counts, on_gold):
 
 
 @njit(**_KERNEL)
-def item_key(offsets, judge, label, i, key, labels):
+def _item_key(offsets, judge, label, i, key, labels):
     """A scrambled number made from who said what of an item, in whatever order."""
     code = U(0)
     for m in range(offsets[i], offsets[i + 1]):
@@ -240,25 +240,25 @@ def item_key(offsets, judge, label, i, key, labels):
 def choose_items(offsets, judge, label, start, stop, key, labels, share, out):
     """Mark about a ``share`` of the items, (item, 1), by who said what of them."""
     for i in range(start, stop):
-        code = item_key(offsets, judge, label, i, key, labels)
-        out[i, 0] = 1.0 if chosen(code, share) else 0.0
+        code = _item_key(offsets, judge, label, i, key, labels)
+        out[i, 0] = 1.0 if _chosen(code, share) else 0.0
 
 
 @njit(**_KERNEL)
-def chosen(code, share):
+def _chosen(code, share):
     """Whether a scrambled number is among the first ``share`` of all numbers."""
     return share >= 1.0 or code < U(share * _ALL)
 
 
 @njit(**_KERNEL)
-def pair_share(count, most):
+def _pair_share(count, most):
     """The share of an item's pairs to look at, so that there are about ``most``."""
     pairs = 0.5 * count * (count - 1)
     return 1.0 if pairs <= most else most / pairs
 
 
 @njit(**_KERNEL)
-def add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums):
+def _add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums):
     """Add a few pairs of judgments to agreement observed, expected, and the weight of all."""
     probabilities(total, few, types, room, p, gain)
     labels = rates.shape[2]
@@ -298,9 +298,10 @@ def agree_beyond(
 ):
     """How often two judges of an item agree, and how often its types would have them agree.
 
-    The pair itself is left out of the item's types; judges of one ``source`` (judge,) are no pair.
-    ``person`` (judge,) is the row of ``rates`` (judge, type, label) of each judge; ``items`` the
-    share of items looked at, ``most`` about how many pairs of one. An item weighs as its voices.
+    The sources of the pair are left out of the item's types; judges of one ``source`` (judge,) are
+    no pair. ``person`` (judge,) is the row of ``rates`` (judge, type, label) of each judge;
+    ``items`` the share of items looked at, ``most`` about how many pairs of one. An item weighs as
+    its voices.
     """
     types = rates.shape[1]
     others = types - 1
@@ -317,36 +318,45 @@ def agree_beyond(
         count = offsets[i + 1] - offsets[i]
         if count < 2 or count > _MOST:
             continue
-        code = item_key(offsets, judge, label, i, key, step)
-        if not chosen(code, items):
+        code = _item_key(offsets, judge, label, i, key, step)
+        if not _chosen(code, items):
             continue
-        gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
-        share = pair_share(count, most)
+        _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
+        share = _pair_share(count, most)
         voices = 0
         for m in range(offsets[i], offsets[i + 1]):
             voices += weight[judge[m]]
         for m in range(offsets[i], offsets[i + 1]):
-            a = np.int64(judge[m]) * step + label[m]
             for n in range(m + 1, offsets[i + 1]):
                 if source[judge[m]] == source[judge[n]]:
                     continue
-                if share < 1.0 and not chosen(mixed(code ^ (key[judge[m]] + key[judge[n]])), share):
+                if share < 1.0 and not _chosen(
+                    mixed(code ^ (key[judge[m]] + key[judge[n]])), share
+                ):
                     continue
-                b = np.int64(judge[n]) * step + label[n]
                 for t in range(others):
-                    total[few * others + t] = (
-                        whole[t] - ratio[a * others + t] - ratio[b * others + t]
-                    )
+                    total[few * others + t] = whole[t]
+                for out in (m, n):
+                    if weight[judge[out]] == WEIGHT:
+                        a = np.int64(judge[out]) * step + label[out]
+                        for t in range(others):
+                            total[few * others + t] -= ratio[a * others + t]
+                        continue
+                    for q in range(offsets[i], offsets[i + 1]):  # with those of its source
+                        if source[judge[q]] == source[judge[out]]:
+                            a = np.int64(judge[q]) * step + label[q]
+                            for t in range(others):
+                                total[few * others + t] -= ratio[a * others + t]
                 left[few, 0], left[few, 1] = person[judge[m]], label[m]
                 right[few, 0], right[few, 1] = person[judge[n]], label[n]
                 heavy = (weight[judge[m]] / WEIGHT) * (weight[judge[n]] / WEIGHT)
                 own[few] = 2.0 * heavy / (share * (voices / WEIGHT))
                 few += 1
                 if few == _FEW:
-                    add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums)
+                    _add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums)
                     few = 0
     if few:
-        add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums)
+        _add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums)
 
 
 @njit(**_KERNEL)
@@ -376,7 +386,7 @@ def read_types(
         few = min(_FEW, stop - begin)
         for b in range(few):
             row = total[b * others : (b + 1) * others]
-            gather(offsets, judge, label, begin + b, topic, topic_step, prior, ratio, step, row)
+            _gather(offsets, judge, label, begin + b, topic, topic_step, prior, ratio, step, row)
         probabilities(total, few, types, room, p, gain)
         for b in range(few):
             for k in range(truths):
@@ -387,7 +397,7 @@ def read_types(
 
 
 @njit(**_KERNEL)
-def is_repeat(judge, label, start, m):
+def _is_repeat(judge, label, start, m):
     """Whether a judgment says again what its judge said of the item, from ``start`` on."""
     found = False
     for n in range(start, m):
@@ -411,12 +421,12 @@ def count_pairs(
         count = offsets[i + 1] - offsets[i]
         if count < 2 or count > _MOST:
             continue
-        code = item_key(offsets, judge, label, i, key, labels)
-        if not chosen(code, items):
+        code = _item_key(offsets, judge, label, i, key, labels)
+        if not _chosen(code, items):
             continue
-        share = pair_share(count, most)
+        share = _pair_share(count, most)
         for m in range(offsets[i], offsets[i + 1]):
-            again[m - offsets[i]] = is_repeat(judge, label, offsets[i], m)
+            again[m - offsets[i]] = _is_repeat(judge, label, offsets[i], m)
         for m in range(offsets[i], offsets[i + 1]):
             a = row[judge[m]]
             if a < 0 or again[m - offsets[i]]:
@@ -425,7 +435,9 @@ def count_pairs(
                 b = row[judge[n]]
                 if b < 0 or a == b or again[n - offsets[i]]:
                     continue
-                if share < 1.0 and not chosen(mixed(code ^ (key[judge[m]] + key[judge[n]])), share):
+                if share < 1.0 and not _chosen(
+                    mixed(code ^ (key[judge[m]] + key[judge[n]])), share
+                ):
                     continue
                 same = np.int64(label[m] == label[n])
                 common[a, b] += 1
@@ -472,7 +484,7 @@ def add_prints(offsets, judge, label, start, stop, key, labels, prints):
     Items are told apart by who said what of them, so the copies of a judge all know the same ones.
     """
     for i in range(start, stop):
-        code = item_key(offsets, judge, label, i, key, labels)
+        code = _item_key(offsets, judge, label, i, key, labels)
         for m in range(offsets[i], offsets[i + 1]):
             said = mixed(code + U(label[m]) * U(0x9E3779B97F4A7C15))
             prints[judge[m]] += np.int64(said >> U(24))  # sums of many stay whole numbers

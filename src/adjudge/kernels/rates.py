@@ -54,7 +54,7 @@ def gammas(rng, shape, count, spread, out):
 
 
 @njit(**_COMPILED)
-def alone(rng, shape, start, columns, weight, rate):
+def _alone(rng, shape, start, columns, weight, rate):
     """One rate of 1 and the others 0: what a Dirichlet of very small shapes comes to."""
     left = rng.random() * weight
     chosen = U(0)
@@ -66,7 +66,7 @@ def alone(rng, shape, start, columns, weight, rate):
 
 
 @njit(**_COMPILED)
-def dirichlets(rng, shape, rows, columns, room, bits, rate, log):
+def _dirichlets(rng, shape, rows, columns, room, bits, rate, log):
     """Dirichlet draws, one for each row of shapes, into ``rate``, and their logarithms.
 
     Shapes become expectations of the rates. ``room`` is to work in, ``bits`` the same as whole
@@ -80,7 +80,7 @@ def dirichlets(rng, shape, rows, columns, room, bits, rate, log):
             whole += rate[start + c]
             weight += shape[start + c]
         if whole < _TINY:
-            alone(rng, shape, start, columns, weight, rate)
+            _alone(rng, shape, start, columns, weight, rate)
             whole = 1.0
         whole, weight = 1.0 / whole, 1.0 / weight
         for c in range(U(columns)):
@@ -92,7 +92,7 @@ def dirichlets(rng, shape, rows, columns, room, bits, rate, log):
 
 
 @njit(cache=True, nogil=True)
-def room_for_rates(size):
+def _make_rates_workspace(size):
     """Buffers for rates drawn together: shapes, room to work in and its bits, rates, logs."""
     room = np.empty(size, dtype=np.float64)
     return (
@@ -115,7 +115,7 @@ def draw_confusion(rng, counts, alpha, theta, ratio, mean, keep):
     judges, truths, labels = theta.shape
     each = truths * labels
     together = max(1, _FEW // each)
-    shape, room, bits, rate, log = room_for_rates(together * each)
+    shape, room, bits, rate, log = _make_rates_workspace(together * each)
     for begin in range(0, judges, together):
         few = min(together, judges - begin)
         at = U(0)
@@ -124,7 +124,7 @@ def draw_confusion(rng, counts, alpha, theta, ratio, mean, keep):
                 for y in range(U(labels)):
                     shape[at] = alpha[k, y] + counts[j, y, k]
                     at += U(1)
-        dirichlets(rng, shape, few * truths, labels, room, bits, rate, log)
+        _dirichlets(rng, shape, few * truths, labels, room, bits, rate, log)
         at = U(0)
         for j in range(U(begin), U(begin + few)):
             for k in range(U(truths)):
@@ -151,13 +151,13 @@ def draw_prevalence(rng, classes, alpha, prevalence, prior, mean, keep):
     """
     topics, truths = prevalence.shape
     together = max(1, _FEW // truths)
-    shape, room, bits, rate, log = room_for_rates(together * truths)
+    shape, room, bits, rate, log = _make_rates_workspace(together * truths)
     for begin in range(0, topics, together):
         few = min(together, topics - begin)
         for b in range(few):
             for k in range(truths):
                 shape[U(b * truths + k)] = alpha[k] + classes[begin + b, k]
-        dirichlets(rng, shape, few, truths, room, bits, rate, log)
+        _dirichlets(rng, shape, few, truths, room, bits, rate, log)
         for b in range(few):
             first = U(b * truths)
             for k in range(U(truths)):

@@ -1,7 +1,7 @@
 """Replicated judgments: what the same judges would have said of the same items under the model.
 
 For one draw of prevalence and confusion, an item's truth is drawn given its judgments, and each of
-its judgments is then drawn anew given that truth. What is compared between real and replicated
+its judgments is then drawn again given that truth. What is compared between real and replicated
 judgments is added up at once, so that no replicate is ever held.
 """
 

@@ -20,12 +20,31 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-AP, P, R, RR, SUCCESS, RPREC = range(6)
+AP, P, R, RR, SUCCESS, RPREC, BPREF = range(7)
+
+
+@njit(cache=True, nogil=True)
+def _preferred(wanted, drawn, relevant, entry):
+    """Bpref as trec_eval has it: how seldom a document that is not relevant stands above one."""
+    if wanted == 0:
+        return 0.0
+    total, above = 0.0, 0
+    most = min(wanted, drawn.size - wanted)
+    for at in range(entry.size):
+        if not relevant[drawn[entry[at]]]:
+            above += 1
+        elif above:
+            total += 1.0 - min(above, wanted) / most
+        else:
+            total += 1.0
+    return total / wanted
 
 
 @njit(cache=True, nogil=True)
 def _binary(kind, cutoff, wanted, drawn, relevant, entry, place):
     """One value of a measure that looks at relevance alone, over one ranking."""
+    if kind == BPREF:
+        return _preferred(wanted, drawn, relevant, entry)
     found, total, first = 0, 0.0, 0
     limit = wanted if kind == RPREC else cutoff
     for at in range(entry.size):
@@ -68,6 +87,89 @@ def binary_values(kind, cutoff, truths, begins, starts, entry, place, gain, out)
 
 
 @njit(cache=True, nogil=True)
+def flip_binary(kind, cutoff, truths, begins, starts, entry, place, gain, sign, out):
+    """Add to ``out`` (entry, truth) what the signed sum of systems is with each truth of an entry.
+
+    One entry is changed at a time, everything else as drawn; summed over draws, for its own topic.
+    """
+    relevant = gain > 0
+    topics = begins.size - 1
+    yes, no = int(np.argmax(relevant)), int(np.argmin(relevant))
+    for d in range(truths.shape[0]):
+        for t in range(topics):
+            drawn = truths[d, begins[t] : begins[t + 1]].copy()
+            wanted = 0
+            for e in range(drawn.size):
+                wanted += relevant[drawn[e]]
+            for e in range(drawn.size):
+                old = drawn[e]
+                others = wanted - relevant[old]
+                found = np.zeros(2)
+                for value in range(2):
+                    drawn[e] = yes if value else no
+                    for s in range(sign.size):
+                        first, last = starts[s * topics + t], starts[s * topics + t + 1]
+                        found[value] += sign[s] * _binary(
+                            kind,
+                            cutoff,
+                            others + value,
+                            drawn,
+                            relevant,
+                            entry[first:last],
+                            place[first:last],
+                        )
+                drawn[e] = old
+                for k in range(gain.size):
+                    out[begins[t] + e, k] += found[1] if relevant[k] else found[0]
+
+
+@njit(cache=True, nogil=True)
+def _ideal(counts, gain, falling, room, cutoff):
+    """The most that a ranking of so many documents of each truth can have."""
+    best, taken = 0.0, 0
+    for k in falling:
+        after = min(taken + counts[k], cutoff)
+        if gain[k] > 0:
+            best += gain[k] * (room[after] - room[taken])
+        taken = after
+    return best
+
+
+@njit(cache=True, nogil=True)
+def flip_discounted(cutoff, truths, begins, starts, entry, place, gain, falling, share, sign, out):
+    """The same as ``flip_binary`` for sums of gains by place, as ``discounted_values`` has them."""
+    topics = begins.size - 1
+    room = np.append(np.zeros(1), np.cumsum(share))
+    counts = np.empty(gain.size, dtype=np.int64)
+    for d in range(truths.shape[0]):
+        for t in range(topics):
+            drawn = truths[d, begins[t] : begins[t + 1]]
+            weight = np.zeros(drawn.size)
+            for s in range(sign.size):
+                for at in range(starts[s * topics + t], starts[s * topics + t + 1]):
+                    if place[at] > cutoff:
+                        break
+                    weight[entry[at]] += sign[s] * share[place[at] - 1]
+            counts[:] = 0
+            total = 0.0
+            for e in range(drawn.size):
+                counts[drawn[e]] += 1
+                total += gain[drawn[e]] * weight[e]
+            for e in range(drawn.size):
+                old = drawn[e]
+                counts[old] -= 1
+                for k in range(gain.size):
+                    best = 1.0
+                    if falling.size:
+                        counts[k] += 1
+                        best = _ideal(counts, gain, falling, room, cutoff)
+                        counts[k] -= 1
+                    value = total + (gain[k] - gain[old]) * weight[e]
+                    out[begins[t] + e, k] += value / best if best > 0 else 0.0
+                counts[old] += 1
+
+
+@njit(cache=True, nogil=True)
 def discounted_values(cutoff, truths, begins, starts, entry, place, gain, falling, share, out):
     """The sum of gain times ``share[place - 1]`` of every ranking under every draw.
 
@@ -85,12 +187,7 @@ def discounted_values(cutoff, truths, begins, starts, entry, place, gain, fallin
                 counts[:] = 0
                 for e in range(drawn.size):
                     counts[drawn[e]] += 1
-                best, taken = 0.0, 0
-                for k in falling:
-                    after = min(taken + counts[k], cutoff)
-                    if gain[k] > 0:
-                        best += gain[k] * (room[after] - room[taken])
-                    taken = after
+                best = _ideal(counts, gain, falling, room, cutoff)
             for s in range(out.shape[1]):
                 total = 0.0
                 for at in range(starts[s * topics + t], starts[s * topics + t + 1]):

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 LOWER, HIGHER, RANDOM = 0, 1, 2
-CLOSE = 1e-9  # probabilities this near are one
+_CLOSE = 1e-9  # probabilities this near are one
 
 
 @njit(cache=True, nogil=True)
@@ -35,7 +35,7 @@ def choose(posterior, starts, letters, seed, rule, choice):
             best = max(best, posterior[i, k])
         first, last, many = -1, -1, 0
         for k in range(truths):
-            if posterior[i, k] >= best - CLOSE:
+            if posterior[i, k] >= best - _CLOSE:
                 first = k if first < 0 else first
                 last = k
                 many += 1
@@ -50,7 +50,7 @@ def choose(posterior, starts, letters, seed, rule, choice):
                     code = (code ^ np.uint64(letters[b])) * np.uint64(0x100000001B3)
                 turn = np.int64(mixed(code) % np.uint64(many))
                 for k in range(truths):
-                    if posterior[i, k] >= best - CLOSE:
+                    if posterior[i, k] >= best - _CLOSE:
                         if turn == 0:
                             picked = k
                             break

@@ -5,8 +5,10 @@ the gold items and applied to all. Its features, with mean and lambda: the log o
 probability (1, 3); the log of the smoothed share of votes (0, 10); an intercept for each truth
 (0, 6); the log probabilities of the other truths (0, 10); on ordered scales the mean grade against
 the truth's place (0, 10); and, of judges on at least half the items, how likely each truth makes
-the label given (0, 30). It is fitted freely and timidly, and both are averaged with "no change" by
-their evidence (Laplace's approximation), so that little gold changes little.
+the label given (0, 30). Where items belong to topics, every topic with gold may have a level of
+its own: how much higher its grades are, or for labels without order an intercept for each truth
+(0, 1 or 4). It is fitted more or less freely, with levels and without, and all are averaged with
+"no change" by their evidence (Laplace's approximation), so that little gold changes little.
 """
 
 from __future__ import annotations
@@ -26,18 +28,28 @@ from adjudge.data.names import Names, look_up
 from adjudge.engines.engine import Engine
 from adjudge.engines.voices import Voices, voices_of
 from adjudge.kernels.hashing import deal
+from adjudge.models.item_groups import group_items
 from adjudge.models.model import Progress, pick
 from adjudge.models.type_rows import exact_sum, normalise
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 _PRECISION = {"slope": 3.0, "vote": 10.0, "truth": 6.0, "map": 10.0, "order": 10.0, "judge": 30.0}
 _PLAIN = ("slope", "vote", "truth")
-_SCALES = ((1.0, 1.0), (8.0, 30.0))  # of the precision of plain features, and of the others
+_SCALES = (
+    (1.0, 1.0),
+    (3.0, 5.0),
+    (8.0, 30.0),
+    (30.0, 100.0),
+)  # of the precision of plain features, and of the others
+_LEVELS = (1.0, 4.0)  # precisions of the levels of topics
+_TOPICS = 200  # that have a level, at most: those with most gold
 _CLOSE = 2e-3  # added to probabilities before logs are taken
 _JUDGES = (2, 100)  # at least and at most, to have features of their own
 _MAPPED = 20  # truths above which there is no feature for every pair of them
 _BLOCK = 100_000  # items calibrated at a time
-_MOST = 50_000  # gold items fitted to
+_MOST = 10_000  # gold items fitted to
+_FEWEST = 2  # topics with gold, for them to have levels
+_BELIEVED = 0.05  # of all candidates, for levels to be spoken of
 _UNIT = 2.0**32  # of logs that are added up
 
 
@@ -45,12 +57,21 @@ _UNIT = 2.0**32  # of logs that are added up
 class _Scheme:
     """What features are made from, beside an item's own probabilities and judgments."""
 
-    votes: Floats  # (truth,) pseudo-votes
+    votes: _Floats  # (truth,) pseudo-votes
     spread: float  # of log probabilities
     ordered: bool
     grade: tuple[float, float]  # mean and standard deviation of mean grades
     judges: NDArray[np.int32]  # (judge,) the number of each judge's feature, -1 for none
-    told: Floats  # (feature, truth, label) log-probabilities, centred over truths
+    topics: Names | None  # (topic,) those with a level of their own
+    told: _Floats  # (feature, truth, label) log-probabilities, centred over truths
+
+    @property
+    def level(self) -> _Floats:  # (part of a level, truth)
+        """How a topic's level raises the score of each truth."""
+        truths = len(self.votes)
+        if self.ordered or truths == 2:
+            return np.asarray(np.arange(truths) - 0.5 * (truths - 1), dtype=np.float64)[None]
+        return np.eye(truths)
 
     @property
     def groups(self) -> list[str]:
@@ -64,11 +85,12 @@ class _Scheme:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
-    """Coefficients for every scale, and how much each is believed."""
+    """Coefficients of every candidate, and how much each is believed."""
 
     scheme: _Scheme
-    coefficients: tuple[Floats, ...]
-    weights: Floats  # (no change, a scale each)
+    coefficients: tuple[_Floats, ...]  # of features
+    levels: tuple[_Floats, ...]  # (topic and then none, truth)
+    weights: _Floats  # (no change, a candidate each)
     gold: int
     told: str = ""
 
@@ -77,64 +99,176 @@ class Calibration:
         number = np.concatenate([self.scheme.judges, [-1]]).astype(np.int32)
         return replace(self, scheme=replace(self.scheme, judges=number[code]))
 
-    def apply(self, spoken: Judgments, voices: Voices, posterior: Floats) -> Calibration:
+    def blend(
+        self, features: _Floats, old: _Floats, topic: NDArray[np.int32]
+    ) -> _Floats:  # (item, truth)
+        """Probabilities by what was learnt, averaged with no change."""
+        new = self.weights[0] * old
+        candidates = zip(self.weights[1:], self.coefficients, self.levels, strict=True)
+        for weight, b, level in candidates:
+            new += weight * _softmax(features @ b + level[topic])
+        return np.asarray(new)
+
+    def apply(self, spoken: Judgments, voices: Voices, posterior: _Floats) -> Calibration:
         """Calibrate probabilities in place; returns itself, with a word on what changed."""
         changed, before, after = 0, 0.0, 0.0
+        topic = topics_of(spoken, self.scheme.topics)
         for begin in range(0, len(posterior), _BLOCK):
             items = np.arange(begin, min(begin + _BLOCK, len(posterior)))
             old = np.array(posterior[items])
-            scored = _features(self.scheme, spoken, voices, items, old)
-            new = self.weights[0] * old
-            for weight, b in zip(self.weights[1:], self.coefficients, strict=True):
-                new += weight * _softmax(scored @ b)
+            scored = make_features(self.scheme, spoken, voices, items, old)
+            new = self.blend(scored, old, topic[items])
             posterior[items] = new
             changed += int((new.argmax(axis=1) != old.argmax(axis=1)).sum())
             before += float(old.max(axis=1).sum())
             after += float(new.max(axis=1).sum())
         items_all = max(len(posterior), 1)
+        verb = "item calibrates" if self.gold == 1 else "items calibrate"
         told = (
-            f"{self.gold:,} gold items calibrate the answer: {changed:,} of {len(posterior):,} "
+            f"{self.gold:,} gold {verb} the answer: {changed:,} of {len(posterior):,} "
             f"labels change, mean probability {before / items_all:.2f} -> {after / items_all:.2f}"
         )
-        return replace(self, told=told)
+        return replace(self, told=told + self._tell_topics())
+
+    def _tell_topics(self) -> str:
+        """A word on the levels of topics, where they are believed."""
+        topics = self.scheme.topics
+        believed = sum(
+            float(weight)
+            for weight, level in zip(self.weights[1:], self.levels, strict=True)
+            if level.any()
+        )
+        if topics is None or believed < _BELIEVED:
+            return ""
+        return f"; {len(topics):,} topics ({topics[0]}, ...) have a level of their own"
 
 
 def calibrate_by(
     known: NDArray[np.int16],  # (item,) truths, -1 where not known
     spoken: Judgments,  # by voices
     voices: Voices,
-    posterior: Floats,  # (item, truth), fitted without that gold
-    confusion: Floats,  # (judge, truth, label)
+    posterior: _Floats,  # (item, truth), fitted without that gold
+    confusion: _Floats,  # (judge, truth, label)
 ) -> Calibration | None:
     """The calibration that gold asks for; None where there is nothing to learn from."""
     items = np.flatnonzero((known >= 0) & (spoken.counts_per_item > 0))
     truths = posterior.shape[1]
     if not items.size or truths < 2:
         return None
-    scheme = _scheme(spoken, voices, posterior, confusion)
+    scheme = describe(spoken, voices, posterior, confusion)
     if items.size > _MOST:
         items = items[np.linspace(0, items.size - 1, _MOST).astype(np.int64)]
     own = np.array(posterior[items])
-    features = _features(scheme, spoken, voices, items, own)
-    truth = known[items].astype(np.int64)
-    order = np.lexsort((*features.reshape(len(items), -1).T, truth))  # whatever order they came in
-    features, truth, own = features[order], truth[order], own[order]
+    features = make_features(scheme, spoken, voices, items, own)
+    return learn(scheme, spoken, items, features, known[items].astype(np.int64), own)
+
+
+def learn(
+    scheme: _Scheme,
+    spoken: Judgments,
+    items: NDArray[np.int64],  # (gold,)
+    features: _Floats,  # (gold, truth, feature)
+    truth: NDArray[np.int64],  # (gold,)
+    own: _Floats,  # (gold, truth)
+    *,
+    few: bool = False,
+) -> Calibration:
+    """The candidates that gold items ask for, or just a ``few`` of them, and what each is worth."""
+    scheme, topic = _with_topics(scheme, spoken, items, features, truth)
+    order = np.lexsort((*features.reshape(len(items), -1).T, truth, topic))  # whatever theirs was
+    features, truth, own, topic = features[order], truth[order], own[order], topic[order]
+    evidence = [float(np.log(np.maximum(own[np.arange(len(truth)), truth], 1e-6)).sum())]
+    coefficients, levels = [], []
+    for scales in _SCALES[1::2] if few else _SCALES:
+        tried = _LEVELS[-1:] if few else (None, *_LEVELS)
+        for level in tried if scheme.topics is not None else (None,):
+            b, raised, likely = _candidate(scheme, features, truth, topic, scales, level)
+            coefficients.append(b)
+            levels.append(raised)
+            evidence.append(likely)
+    weights = np.exp(np.array(evidence) - max(evidence))
+    weights /= weights.sum()
+    return Calibration(scheme, tuple(coefficients), tuple(levels), weights, len(items))
+
+
+def _candidate(
+    scheme: _Scheme,
+    features: _Floats,  # (item, truth, feature)
+    truth: NDArray[np.int64],  # (item,)
+    topic: NDArray[np.int32],  # (item,)
+    scales: tuple[float, float],
+    level: float | None,
+) -> tuple[_Floats, _Floats, float]:
+    """Coefficients, levels (topic, truth) and log evidence, with levels of such precision."""
     groups = scheme.groups
     mean = np.array([1.0 if group == "slope" else 0.0 for group in groups])
-    evidence = [float(np.log(np.maximum(own[np.arange(len(truth)), truth], 1e-6)).sum())]
-    found = []
-    for plain, other in _SCALES:
-        precision = np.array(
-            [_PRECISION[group] * (plain if group in _PLAIN else other) for group in groups]
-        )
+    plain, other = scales
+    precision = np.array(
+        [_PRECISION[group] * (plain if group in _PLAIN else other) for group in groups]
+    )
+    topics = 0 if scheme.topics is None else len(scheme.topics)
+    raised = np.zeros((topics + 1, features.shape[1]))
+    if level is None:
         b, likely = _most_probable(features, truth, mean, precision)
-        found.append(b)
-        evidence.append(likely)
-    weights = np.exp(np.array(evidence) - max(evidence))
-    return Calibration(scheme, tuple(found), weights / weights.sum(), len(items))
+        return b, raised, likely
+    parts = scheme.level
+    unit = np.concatenate([np.eye(topics), np.zeros((1, topics))])[topic]
+    own = np.einsum("it,pk->iktp", unit, parts).reshape(*features.shape[:2], -1)
+    every = np.concatenate([features, own], axis=2)
+    more = np.zeros(own.shape[2])
+    b, likely = _most_probable(
+        every, truth, np.concatenate([mean, more]), np.concatenate([precision, more + level])
+    )
+    raised[:topics] = b[len(groups) :].reshape(topics, len(parts)) @ parts
+    return b[: len(groups)], raised, likely
 
 
-def _scheme(spoken: Judgments, voices: Voices, posterior: Floats, confusion: Floats) -> _Scheme:
+def _with_topics(
+    scheme: _Scheme,
+    spoken: Judgments,
+    items: NDArray[np.int64],
+    features: _Floats,
+    truth: NDArray[np.int64],
+) -> tuple[_Scheme, NDArray[np.int32]]:  # (item,)
+    """The scheme with the topics that get a level, and the number of each gold item's, -1 for none.
+
+    Topics are numbered by what their gold items are like, so that no name decides.
+    """
+    none = np.full(len(items), -1, dtype=np.int32)
+    found = group_items(spoken)
+    if found is None:
+        return scheme, none
+    number, names, _ = found
+    topic = number[items]
+    counts = np.bincount(topic, minlength=len(names))
+    least = 1
+    if (counts > 0).sum() > _TOPICS:
+        least = int(np.sort(counts)[-_TOPICS - 1]) + 1
+    chosen = np.flatnonzero(counts >= least)
+    if len(chosen) < _FEWEST:
+        return scheme, none
+    rows = np.ascontiguousarray(features.reshape(len(items), -1)).view(np.uint64)
+    odd = np.random.default_rng(0).integers(1, 2**63, rows.shape[1] + 1, dtype=np.uint64) | 1
+    key = (rows * odd[:-1]).sum(axis=1) + truth.astype(np.uint64) * odd[-1]
+    key ^= key >> np.uint64(29)
+    sums = np.zeros(len(names), dtype=np.uint64)
+    np.add.at(sums, topic, key)
+    chosen = chosen[np.lexsort((sums[chosen], counts[chosen]))]
+    place = np.full(len(names), -1, dtype=np.int32)
+    place[chosen] = np.arange(len(chosen), dtype=np.int32)
+    return replace(scheme, topics=names.take(pa.array(chosen))), place[topic]
+
+
+def topics_of(spoken: Judgments, topics: Names | None) -> NDArray[np.int32]:  # (item,)
+    """The number of each item's topic among those with a level of their own, -1 for none."""
+    found = group_items(spoken) if topics is not None else None
+    if found is None:
+        return np.full(spoken.item_count, -1, dtype=np.int32)
+    number, names, _ = found
+    return look_up(names, topics)[number]
+
+
+def describe(spoken: Judgments, voices: Voices, posterior: _Floats, confusion: _Floats) -> _Scheme:
     """What features need to know of all items together."""
     scale, truths = spoken.scale, posterior.shape[1]
     votes, squares = np.zeros(truths), 0.0
@@ -166,11 +300,12 @@ def _scheme(spoken: Judgments, voices: Voices, posterior: Floats, confusion: Flo
         ordered=scale.ordinal and truths > 2,
         grade=(middle, float(spread)),
         judges=number,
+        topics=None,
         told=told - told.mean(axis=1, keepdims=True),
     )
 
 
-def _votes(spoken: Judgments, voices: Voices, items: NDArray[np.int64], truths: int) -> Floats:
+def _votes(spoken: Judgments, voices: Voices, items: NDArray[np.int64], truths: int) -> _Floats:
     """Weighted votes (item, truth) of some items."""
     row, place = _rows(spoken, items)
     truth = np.array(spoken.scale.truth_of)[spoken.label[row]]
@@ -192,7 +327,7 @@ def _rows(
     return first + np.arange(len(place)), place
 
 
-def _mean_grade(votes: Floats) -> Floats:  # (item,)
+def _mean_grade(votes: _Floats) -> _Floats:  # (item,)
     """The mean place of the votes of each item; of an item without votes, the middle."""
     whole = votes.sum(axis=1)
     middle = 0.5 * (votes.shape[1] - 1)
@@ -200,19 +335,19 @@ def _mean_grade(votes: Floats) -> Floats:  # (item,)
     return np.asarray(np.where(whole > 0, mean, middle))
 
 
-def _logs(probabilities: Floats) -> Floats:
+def _logs(probabilities: _Floats) -> _Floats:
     """Logs of probabilities, centred over truths."""
     logs = np.log(normalise(probabilities + _CLOSE))
     return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 
-def _features(
+def make_features(
     scheme: _Scheme,
     spoken: Judgments,
     voices: Voices,
     items: NDArray[np.int64],
-    probabilities: Floats,
-) -> Floats:  # (item, truth, feature)
+    probabilities: _Floats,
+) -> _Floats:  # (item, truth, feature)
     """The features of some items."""
     count, truths = probabilities.shape
     own = _logs(probabilities)
@@ -248,21 +383,21 @@ def _features(
     return np.concatenate(parts, axis=2)
 
 
-def _softmax(score: Floats) -> Floats:
+def _softmax(score: _Floats) -> _Floats:
     shifted = np.exp(score - score.max(axis=1, keepdims=True))
     return normalise(shifted)
 
 
 def _most_probable(
-    features: Floats,  # (item, truth, feature)
+    features: _Floats,  # (item, truth, feature)
     truth: NDArray[np.int64],  # (item,)
-    mean: Floats,
-    precision: Floats,
-) -> tuple[Floats, float]:
+    mean: _Floats,
+    precision: _Floats,
+) -> tuple[_Floats, float]:
     """The most probable coefficients by Newton's method, and the log evidence around them."""
     rows = np.arange(len(truth))
 
-    def value(b: Floats) -> tuple[float, Floats]:
+    def value(b: _Floats) -> tuple[float, _Floats]:
         score = features @ b
         score -= score.max(axis=1, keepdims=True)
         weight = np.exp(score)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
 from adjudge.kernels import factors as kernels
-from adjudge.models.factorisation import Fit, Plan
+from adjudge.models.factorisation import FitPlan, FittedFactors
 from adjudge.models.sparse import Crew, Sparse
 
 Cut = Literal["spread", "nearest"]
@@ -29,7 +29,7 @@ _BLOCK = 256  # items completed together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cuts:
+class _LabelCuts:
     """Where one label ends and the next begins."""
 
     middles: NDArray[np.float64]  # (label - 1,) ascending, on the labels' numbers
@@ -46,13 +46,13 @@ class Factors:
     """Factors of items and judges, fitted to judgments, and what they say of every pair."""
 
     judgments: Judgments
-    plan: Plan
+    plan: FitPlan
     mean: float
     items: NDArray[np.float64]  # (item, rank)
     judges: NDArray[np.float64]  # (judge, rank)
     judged: NDArray[np.bool_]  # (item,) has judgments
     judging: NDArray[np.bool_]  # (judge,) has judgments
-    cuts: Cuts
+    cuts: _LabelCuts
     objective: tuple[float, ...]  # after each iteration
     converged: bool
 
@@ -135,7 +135,9 @@ class Factors:
         return np.stack([stands, np.where(stands < 2, 1 - stands, stands)])
 
 
-def factors_of(judgments: Judgments, matrix: Sparse, plan: Plan, fit: Fit, cut: Cut) -> Factors:
+def factors_of(
+    judgments: Judgments, matrix: Sparse, plan: FitPlan, fit: FittedFactors, cut: Cut
+) -> Factors:
     """Fitted factors beside their judgments, in the judgments' order."""
     items, judges = np.empty_like(fit.own), np.empty_like(fit.held)
     items[matrix.item_order], judges[matrix.judge_order] = fit.own, fit.held
@@ -157,7 +159,7 @@ def factors_of(judgments: Judgments, matrix: Sparse, plan: Plan, fit: Fit, cut: 
     )
 
 
-def _cuts(judgments: Judgments, matrix: Sparse, fit: Fit, cut: Cut) -> Cuts:
+def _cuts(judgments: Judgments, matrix: Sparse, fit: FittedFactors, cut: Cut) -> _LabelCuts:
     """Cuts between labels that stand for a truth; between those that were given, for a spread."""
     scale = judgments.scale
     given = np.bincount(judgments.label, minlength=len(scale.labels)).astype(np.float64)
@@ -175,10 +177,10 @@ def _cuts(judgments: Judgments, matrix: Sparse, fit: Fit, cut: Cut) -> Cuts:
     else:
         middles, ratio = (value[1:] + value[:-1]) / 2, 1.0
     width = float(np.ptp(value)) if len(value) else 1.0
-    return Cuts(middles, labels, _CLOSE * ratio * width)
+    return _LabelCuts(middles, labels, _CLOSE * ratio * width)
 
 
-def _spread(matrix: Sparse, fit: Fit) -> float:
+def _spread(matrix: Sparse, fit: FittedFactors) -> float:
     """How widely the items' middle numbers spread around the mean, relative to labels given."""
     judged = np.flatnonzero(np.diff(matrix.by_item.offsets) > 0)
     if not judged.size:

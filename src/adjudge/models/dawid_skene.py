@@ -1,4 +1,4 @@
-"""Dawid-Skene: every judge has a confusion matrix of her own, fitted by EM.
+"""Dawid-Skene: every judge has a confusion matrix of their own, fitted by EM.
 
     z_i ~ Categorical(pi);    y_ij ~ Categorical(theta_j[z_i, :])
 

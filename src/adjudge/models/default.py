@@ -1,7 +1,7 @@
 """The model that runs when nobody names one, and why it is that one.
 
 Chosen by measurement, on real crowds and panels of language models: the table is in the docs, and
-``benchmarks/run --only accuracy`` makes it anew.
+``benchmarks/run --only accuracy`` makes it again.
 """
 
 from __future__ import annotations

@@ -23,22 +23,22 @@ _TRIED = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7,
 _ITEMS = 20_000  # that are looked at, spread over all
 _FLOOR = 1e-3  # of a rate: no single judgment outweighs all others
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
-def count_effective(judgments: NDArray[Any], correlation: float) -> Floats:
+def count_effective(judgments: NDArray[Any], correlation: float) -> _Floats:
     """So many judgments of an item as a number of independent ones."""
     many = np.asarray(judgments, dtype=np.float64)
     return np.asarray(many / (1.0 + np.maximum(many - 1.0, 0.0) * correlation))
 
 
-def count_further(judgments: NDArray[Any], correlation: float) -> Floats:
+def count_further(judgments: NDArray[Any], correlation: float) -> _Floats:
     """What one more judgment adds to so many, as a number of independent ones; 1 for the first."""
     many = np.asarray(judgments, dtype=np.float64)
     return count_effective(many + 1.0, correlation) - count_effective(many, correlation)
 
 
-def weaken(judgments: NDArray[Any], correlation: float) -> Floats:
+def weaken(judgments: NDArray[Any], correlation: float) -> _Floats:
     """The power to which a product over so many judgments is raised: n_eff(v) / v."""
     many = np.asarray(judgments, dtype=np.float64)
     return np.asarray(1.0 / (1.0 + np.maximum(many - 1.0, 0.0) * correlation))
@@ -65,7 +65,7 @@ def working_correlation(consensus: Consensus) -> float:
     return _TRIED[int(np.argmin(losses))]
 
 
-def _products(consensus: Consensus) -> tuple[Floats, NDArray[np.int64], Floats]:
+def _products(consensus: Consensus) -> tuple[_Floats, NDArray[np.int64], _Floats]:
     """Of some items: the sums of log confusions, judgments, and the fit's probabilities."""
     judgments = consensus.judgments
     counts = judgments.counts_per_item

@@ -26,7 +26,7 @@ from adjudge.kernels.fixed import SMALLEST
 from adjudge.models.model import Progress, Step, checkpoint_of, conclude, prepare
 
 
-class Free(Protocol):
+class _Free(Protocol):
     """A model that this expectation-maximisation can fit: what it must say of itself."""
 
     shared: ClassVar[bool]  # one confusion for all judges
@@ -58,7 +58,7 @@ class Free(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class _Fitted:
     """Where an expectation-maximisation ended."""
 
     parameters: Parameters
@@ -67,7 +67,7 @@ class Fitted:
 
 
 def check_limits(iterations: int, tolerance: float, diagonal: float) -> None:
-    """Complain of limits that no fit can keep."""
+    """Refuse limits that no fit can keep."""
     if iterations < 1:
         raise BadSetting("iterations", iterations, "at least 1")
     if not tolerance >= 0:
@@ -121,7 +121,7 @@ def shares(counts: NDArray[np.float64], empty: NDArray[np.float64]) -> NDArray[n
     return np.asarray(np.where(total > 0, counts / np.where(total > 0, total, 1.0), rest))
 
 
-def expectation_maximisation(
+def _expectation_maximisation(
     sweeps: Sweeps,
     gamma: NDArray[np.float64],  # (truth, label)
     *,
@@ -130,7 +130,7 @@ def expectation_maximisation(
     smoothing: Smoothing | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
-) -> Fitted:
+) -> _Fitted:
     """Sweep until the objective gains less than ``tolerance``, relative, or to the limit.
 
     It starts from vote shares, with gamma as pseudo-counts of the first confusion; or where a
@@ -154,16 +154,16 @@ def expectation_maximisation(
         if progress is not None:
             progress(Step("fitting", done, iterations, f"log-likelihood {trace[-1]:,.1f}"))
         if len(trace) > 1 and trace[-1] - trace[-2] <= tolerance * abs(trace[-1]):
-            return Fitted(parameters, tuple(trace), converged=True)
+            return _Fitted(parameters, tuple(trace), converged=True)
         parameters = maximise(counts, gamma, smoothing)
         if checkpoint is not None and checkpoint.due(done):
             rates = {"prevalence": parameters.prevalence, "confusion": parameters.confusion}
             checkpoint.save("em", {**rates, "trace": np.array(trace)})
-    return Fitted(parameters, tuple(trace), converged=False)
+    return _Fitted(parameters, tuple(trace), converged=False)
 
 
-def outcome(
-    fitted: Fitted, iterations: int, tolerance: float, objective: str = "log-likelihood"
+def _outcome(
+    fitted: _Fitted, iterations: int, tolerance: float, objective: str = "log-likelihood"
 ) -> str:
     """A sentence on how a fit ended."""
     if fitted.converged:
@@ -175,7 +175,7 @@ def outcome(
 
 
 def fit_points(
-    model: Free,
+    model: _Free,
     judgments: Judgments,
     gold: Gold | None,
     engine: Engine | None,
@@ -194,7 +194,7 @@ def fit_points(
     gamma = prior_counts(judgments.scale, model.diagonal)
     if smoothing is not None:
         gamma = smoothing.confusion
-    fitted = expectation_maximisation(
+    fitted = _expectation_maximisation(
         prepared.sweeps,
         gamma,
         iterations=model.iterations,
@@ -214,7 +214,7 @@ def fit_points(
         converged=fitted.converged,
         population=shares(last.confusion.sum(axis=0) + gamma, gamma),
         notes=(
-            outcome(
+            _outcome(
                 fitted,
                 model.iterations,
                 model.tolerance,

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from adjudge.errors import BadSetting
 from adjudge.kernels import factors as kernels
 from adjudge.models.model import Progress, Step
-from adjudge.models.sparse import Crew, Rows, Sparse
+from adjudge.models.sparse import Crew, Sparse, SparseRows
 
 Method = Literal["als", "gradient"]
 LIMITS = {"als": 20, "gradient": 1000}  # iterations where none are named
@@ -31,7 +31,7 @@ _LEAST = 1e-3  # of the largest root of a singular value: noise in the start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class FitPlan:
     """How to fit factors."""
 
     rank: int
@@ -43,7 +43,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fit:
+class FittedFactors:
     """Factors in the order of the matrix, and the objective after each iteration."""
 
     own: NDArray[np.float64]  # (row, rank)
@@ -52,8 +52,8 @@ class Fit:
     converged: bool
 
 
-def check_plan(plan: Plan) -> None:
-    """Complain of settings that no fit can keep."""
+def check_plan(plan: FitPlan) -> None:
+    """Refuse settings that no fit can keep."""
     if plan.rank < 1:
         raise BadSetting("rank", plan.rank, "at least 1")
     if not 0 < plan.regularisation < np.inf:
@@ -66,8 +66,8 @@ def check_plan(plan: Plan) -> None:
         raise BadSetting("tolerance", plan.tolerance, "0 or more")
 
 
-def check_rank(rank: int, shape: tuple[int, int]) -> None:
-    """Complain of a rank that the matrix cannot have."""
+def _check_rank(rank: int, shape: tuple[int, int]) -> None:
+    """Refuse a rank that the matrix cannot have."""
     items, judges = shape
     if rank > min(shape):
         raise BadSetting(
@@ -80,15 +80,15 @@ def check_rank(rank: int, shape: tuple[int, int]) -> None:
 
 def factorise(
     matrix: Sparse,
-    plan: Plan,
+    plan: FitPlan,
     *,
     threads: int = 1,
     progress: Progress | None = None,
     stage: str = "fitting",
-) -> Fit:
+) -> FittedFactors:
     """Fit factors of a matrix as planned."""
     check_plan(plan)
-    check_rank(plan.rank, matrix.shape)
+    _check_rank(plan.rank, matrix.shape)
     with Crew(threads, len(matrix)) as crew:
         problem = _Problem(matrix, plan, crew)
         advance = problem.alternate if plan.method == "als" else problem.descend
@@ -99,14 +99,14 @@ def factorise(
                 note = f"objective {trace[-1]:,.4g}"
                 progress(Step(stage, done, plan.iterations, note))
             if len(trace) > 1 and trace[-2] - trace[-1] <= plan.tolerance * trace[-1]:
-                return Fit(problem.own, problem.held, tuple(trace), True)
-    return Fit(problem.own, problem.held, tuple(trace), False)
+                return FittedFactors(problem.own, problem.held, tuple(trace), True)
+    return FittedFactors(problem.own, problem.held, tuple(trace), False)
 
 
 class _Problem:
     """Factors on their way down."""
 
-    def __init__(self, matrix: Sparse, plan: Plan, crew: Crew) -> None:
+    def __init__(self, matrix: Sparse, plan: FitPlan, crew: Crew) -> None:
         self.items, self.judges = matrix.by_item, matrix.by_judge
         self.ridge, self.crew = plan.regularisation, crew
         self.own, self.held = self._start(matrix.shape, plan)
@@ -115,7 +115,7 @@ class _Problem:
         self.slope = 0.0
 
     def _start(
-        self, shape: tuple[int, int], plan: Plan
+        self, shape: tuple[int, int], plan: FitPlan
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The leading directions of the matrix with zeros where nothing is known, or nearly so.
 
@@ -157,7 +157,7 @@ class _Problem:
         self._solve(self.judges, self.own, self.held)
         return self.objective()
 
-    def _solve(self, rows: Rows, held: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    def _solve(self, rows: SparseRows, held: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         given = rows.arrays
         self.crew.over(
             rows.blocks,
@@ -188,7 +188,7 @@ class _Problem:
         return value
 
     def _gradient(
-        self, rows: Rows, own: NDArray[np.float64], held: NDArray[np.float64]
+        self, rows: SparseRows, own: NDArray[np.float64], held: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         out = np.empty_like(own)
         given = rows.arrays
@@ -200,7 +200,7 @@ class _Problem:
         )
         return out
 
-    def _steepness(self, rows: Rows, held: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _steepness(self, rows: SparseRows, held: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean second derivative in each row's factors, or near it."""
         count = np.diff(rows.offsets)[:, None]
         return np.asarray(self.ridge + count * np.mean(held**2))
@@ -234,6 +234,6 @@ def _dot(
     return float(np.sum(one[0] * other[0]) + np.sum(one[1] * other[1]))
 
 
-def with_rank(plan: Plan, rank: int, regularisation: float) -> Plan:
+def with_rank(plan: FitPlan, rank: int, regularisation: float) -> FitPlan:
     """The same plan with another rank and regularisation."""
     return replace(plan, rank=rank, regularisation=regularisation)

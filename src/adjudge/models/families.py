@@ -1,7 +1,7 @@
 """Families of judges: who is a near copy of whom, found by agreement or declared by the user.
 
 Judges agree because items are easy or hard for all of them: one common factor. With x the labels a
-judge gave as indicators less her shares of labels, and rho_ab the correlation of two judges over
+judge gave as indicators less their shares of labels, and rho_ab the correlation of two judges over
 the items they have in common,
 
     rho_ab ~ lambda_a lambda_b;    excess_ab = 1 - (1 - rho_ab) / (1 - lambda_a lambda_b)
@@ -26,7 +26,7 @@ from adjudge.engines.engine import Sweeps
 from adjudge.engines.item_types import CountPairs, Prints
 from adjudge.kernels import item_types as kernels
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 _UNIT = 2.0**30  # of a habit in whole numbers
 _LEAST = 10  # judgments of a judge who is looked at
 _JUDGES, _JUDGES_OF_MANY = 1500, 500  # at most, the busiest
@@ -50,9 +50,9 @@ class _Pairs:
     """How pairs of judges agree."""
 
     judges: NDArray[np.int64]  # (row,) their codes
-    common: Floats  # (row, row)
-    correlation: Floats  # (row, row)
-    chance: Floats  # (row, row) how often their habits alone would agree
+    common: _Floats  # (row, row)
+    correlation: _Floats  # (row, row)
+    chance: _Floats  # (row, row) how often their habits alone would agree
 
 
 def key_judges(cells: NDArray[np.int64]) -> NDArray[np.uint64]:  # (judge,)
@@ -120,7 +120,7 @@ def _names(judges: tuple[int, ...], judgments: Judgments) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1]
 
 
-def _with_exact_copies(sweeps: Sweeps, families: Families, loading: Floats) -> Families:
+def _with_exact_copies(sweeps: Sweeps, families: Families, loading: _Floats) -> Families:
     """Families joined by judges who said the same of the same items.
 
     Not those who follow closely what all have in common: perfect judges agree too.
@@ -181,7 +181,7 @@ def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     return _Pairs(rows, common, correlation, chance)
 
 
-def _loadings(pairs: _Pairs) -> Floats:  # (row,)
+def _loadings(pairs: _Pairs) -> _Floats:  # (row,)
     """How far each judge follows what all have in common."""
     known = pairs.common >= _COMMON
     alike = known & (pairs.correlation >= _ALIKE) & (pairs.common >= _ALIKE_COMMON)
@@ -203,7 +203,7 @@ def _loadings(pairs: _Pairs) -> Floats:  # (row,)
     return loading
 
 
-def _near_copies(judgments: Judgments, pairs: _Pairs, loading: Floats, none: Families) -> Families:
+def _near_copies(judgments: Judgments, pairs: _Pairs, loading: _Floats, none: Families) -> Families:
     """Families of judges who all but always agree, and pairs that seem to."""
     shared = np.outer(loading, loading)
     excess = 1.0 - (1.0 - pairs.correlation) / (1.0 - shared)
@@ -229,7 +229,7 @@ def _near_copies(judgments: Judgments, pairs: _Pairs, loading: Floats, none: Fam
     )
 
 
-def _listed(pairs: _Pairs, excess: Floats, chosen: NDArray[np.bool_]) -> tuple[Pair, ...]:
+def _listed(pairs: _Pairs, excess: _Floats, chosen: NDArray[np.bool_]) -> tuple[Pair, ...]:
     """The chosen pairs, the most alike first."""
     first, second = np.nonzero(np.triu(chosen, 1))
     listed = [

@@ -3,7 +3,7 @@
 H. J. Jung and M. Lease (2011), "Improving Consensus Accuracy via Z-score and Weighted Voting".
 Each is in 0..1, larger is better: accuracies, and distances turned round, against gold or against
 the simple majority, on grades or after the binary collapse; and accuracy on honeypots. Beyond the
-paper, for want of gold: how like the label distribution of a judge is to what is known or to the
+paper, without gold: how like the label distribution of a judge is to what is known or to the
 population's. Votes take their weights and filters from here, so features stand below votes.
 """
 
@@ -37,7 +37,7 @@ FEATURES = (*PAPER, TYPICAL)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgeFeatures:
-    """Features by name: a value a judge, NaN where nothing speaks for or against her.
+    """Features by name: a value a judge, NaN where nothing speaks for or against them.
 
     ``counts`` are the judgments that each value rests on.
     """
@@ -52,7 +52,7 @@ class JudgeFeatures:
         """A feature with the mean of the known judges where a judge has none.
 
         With ``shrink``, every judge is drawn to that mean by so many pseudo-judgments: one who was
-        right the one time she was tested is not yet better than one who was right 19 times of 20.
+        right the one time they were tested is not yet better than one who was right 19 times of 20.
         """
         values, count = self.values[name], self.counts[name]
         known = ~np.isnan(values)
@@ -199,7 +199,7 @@ def _typicality(
     """1 minus half the distance between a judge's label shares and the expected ones.
 
     The idea at the end of Jung and Lease's PMF paper: an accurate judge's labels are distributed as
-    the classes are. Expected are the shares given, or the mean over judges. Her own shares are
+    the classes are. Expected are the shares given, or the mean over judges. Their own shares are
     first drawn to the expected ones by as many pseudo-judgments as there are labels, so that a
     judge of two judgments is no outlier.
     """

@@ -28,14 +28,14 @@ from adjudge.kernels import hyper as slices
 from adjudge.kernels.fixed import log_units
 from adjudge.kernels.rates import draw_rates
 from adjudge.models.model import Progress, Step
-from adjudge.models.resumption import Held, keep_chain, resumed
+from adjudge.models.resumption import ChainState, keep_chain, resumed
 
 _LOOK = 0.2  # seconds between looks at how far the chains are
 _BUDGET = 64 * 2**20  # bytes for draws of prevalence and confusion, all chains together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class SamplingPlan:
     """How long to sample."""
 
     chains: int
@@ -121,14 +121,14 @@ class Chain:
     counts_sum: Any = None  # (judge, label, truth)
 
 
-def stride_of(plan: Plan, judges: int, topics: int, truths: int, labels: int) -> int:
+def stride_of(plan: SamplingPlan, judges: int, topics: int, truths: int, labels: int) -> int:
     """Every how many draws prevalence and confusion are kept, so that they fit the budget."""
     one = 4 * (judges * truths * labels + topics * truths)
     return max(1, -(-plan.chains * plan.draws * one // _BUDGET))
 
 
-def check_plan(plan: Plan) -> None:
-    """Complain of a run that cannot be."""
+def check_plan(plan: SamplingPlan) -> None:
+    """Refuse a run that cannot be."""
     for name, least in (("chains", 1), ("draws", 1), ("warmup", 0), ("thin", 1)):
         if getattr(plan, name) < least:
             raise BadSetting(name, getattr(plan, name), f"at least {least}")
@@ -139,7 +139,7 @@ def run_chain(
     number: int,
     choice: NDArray[np.int16],  # (item,)
     prior: Prior,
-    plan: Plan,
+    plan: SamplingPlan,
     stride: int,
     stop: threading.Event,
     chain: Chain,
@@ -159,7 +159,7 @@ def run_chain(
     chain.counts_sum = np.zeros_like(tally.counts)
     if chain.confusion is None:
         make_room([chain], plan, prior, stride, judges, topics)
-    held = Held(rng, sampler, number, rows, common, theta, pi, chain)
+    held = ChainState(rng, sampler, number, rows, common, theta, pi, chain)
     tally = resumed(checkpoint, held, tally)
     for iteration in range(chain.iteration, plan.iterations):
         if stop.is_set():
@@ -167,7 +167,7 @@ def run_chain(
         keep = iteration >= plan.warmup
         draw_rates(rng, tally.counts, tally.classes, *parts, keep)
         tally = sampler.draw(number, iteration, pi.ratio, theta.ratio, float(keep))
-        order = switched(tally.switch) if prior.exchangeable else None
+        order = find_switch(tally.switch) if prior.exchangeable else None
         if order is not None:
             chain.relabelled += 1
             if keep:
@@ -186,7 +186,7 @@ def run_chain(
 
 
 def make_room(
-    chains: list[Chain], plan: Plan, prior: Prior, stride: int, judges: int, topics: int
+    chains: list[Chain], plan: SamplingPlan, prior: Prior, stride: int, judges: int, topics: int
 ) -> dict[str, NDArray[Any]]:
     """Room for the draws that chains will keep, (chain, draw, ...): each chain gets its part.
 
@@ -231,7 +231,7 @@ def _store(
     chain.done = at + 1
 
 
-def switched(switch: NDArray[np.int64]) -> NDArray[np.intp] | None:
+def find_switch(switch: NDArray[np.int64]) -> NDArray[np.intp] | None:
     """The truths in the order that agrees best with the pivot; None if that is how they are.
 
     The order minimises the Kullback-Leibler cost of M. Stephens (2000, doi:10.1111/1467-9868.00265)
@@ -277,7 +277,7 @@ def run_chains(
     sampler: Sampler,
     choices: list[NDArray[np.int16]],  # of each chain: (item,)
     prior: Prior,
-    plan: Plan,
+    plan: SamplingPlan,
     stride: int,
     chains: list[Chain],
     *,
@@ -316,7 +316,7 @@ def run_chains(
     return cut
 
 
-def _tell(chains: list[Chain], plan: Plan, progress: Progress | None) -> None:
+def _tell(chains: list[Chain], plan: SamplingPlan, progress: Progress | None) -> None:
     """Say how far the chains have come, and their R-hat so far."""
     if progress is None:
         return

@@ -28,10 +28,10 @@ from adjudge.errors import BadSetting
 from adjudge.models.expectation import prior_counts
 from adjudge.models.gibbs import Prior
 from adjudge.models.model import Progress, Ties, check_ties
-from adjudge.models.posterior import plan_of, sampled
+from adjudge.models.posterior import plan_of, sample_model
 from adjudge.models.variational import fit_variational
 
-Method = Literal["gibbs", "variational"]
+_Method = Literal["gibbs", "variational"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class HierarchicalConfusion:
     name: ClassVar[str] = "hierarchical-confusion"
     shared: ClassVar[bool] = False
 
-    method: Method = "gibbs"
+    method: _Method = "gibbs"
     chains: int = 3
     warmup: int = 500
     draws: int = 1000
@@ -75,7 +75,7 @@ class HierarchicalConfusion:
         """The posterior of judgments, with gold where it is known."""
         if self.method == "variational":
             return fit_variational(self, judgments, gold, engine, progress)
-        return sampled(self, judgments, gold, learnt_prior(judgments, gold), engine, progress)
+        return sample_model(self, judgments, gold, learnt_prior(judgments, gold), engine, progress)
 
 
 def learnt_prior(judgments: Judgments, gold: Gold | None) -> Prior:

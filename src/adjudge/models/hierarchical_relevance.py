@@ -24,7 +24,7 @@ from adjudge.engines.engine import Engine
 from adjudge.errors import BadData
 from adjudge.models.hierarchical_confusion import learnt_prior
 from adjudge.models.model import Progress, Ties, check_ties
-from adjudge.models.posterior import plan_of, sampled
+from adjudge.models.posterior import plan_of, sample_model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,9 @@ class HierarchicalRelevance:
                 value=scale.labels,
                 wanted="two labels",
             )
-        consensus = sampled(self, judgments, gold, learnt_prior(judgments, gold), engine, progress)
+        consensus = sample_model(
+            self, judgments, gold, learnt_prior(judgments, gold), engine, progress
+        )
         return replace(consensus, draws=consensus.draws and _as_published(consensus.draws))
 
 

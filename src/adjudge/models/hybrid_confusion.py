@@ -29,9 +29,9 @@ from adjudge.errors import BadSetting
 from adjudge.models.expectation import Smoothing, check_limits, fit_points, prior_counts
 from adjudge.models.gibbs import Prior
 from adjudge.models.model import Progress, Ties, check_ties
-from adjudge.models.posterior import plan_of, sampled
+from adjudge.models.posterior import plan_of, sample_model
 
-Method = Literal["gibbs", "em"]
+_Method = Literal["gibbs", "em"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class HybridConfusion:
     name: ClassVar[str] = "hybrid-confusion"
     shared: ClassVar[bool] = False
 
-    method: Method = "gibbs"
+    method: _Method = "gibbs"
     diagonal: float = 3.0
     decay: float | None = None
     gamma: tuple[tuple[float, ...], ...] | None = None
@@ -113,4 +113,4 @@ class HybridConfusion:
             smoothing = Smoothing(gamma, alpha)
             return fit_points(self, judgments, gold, engine, progress, smoothing)
         prior = Prior(confusion=gamma, prevalence=alpha)
-        return sampled(self, judgments, gold, prior, engine, progress)
+        return sample_model(self, judgments, gold, prior, engine, progress)

@@ -58,6 +58,11 @@ class Model(Protocol):
         ...
 
 
+def is_sampled(model: Any) -> bool:
+    """Whether a model is fitted by drawing from its posterior, which takes long."""
+    return hasattr(model, "draws") and getattr(model, "method", "gibbs") == "gibbs"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
     """Judgments with their gold in place, loaded into an engine."""
@@ -135,7 +140,7 @@ def checkpoint_of(prepared: Prepared, model: Any) -> Checkpoint | None:
 
 
 def check_ties(ties: str) -> None:
-    """Complain of a rule for ties that does not exist."""
+    """Refuse a rule for ties that does not exist."""
     if ties not in _RULES:
         raise BadSetting("ties", ties, "random, lower or higher")
 

@@ -32,13 +32,13 @@ from adjudge.kernels import voting as kernels
 from adjudge.kernels.fixed import SHARE
 from adjudge.models.completion import Cut, Factors, factors_of
 from adjudge.models.expectation import prior_counts, shares
-from adjudge.models.factorisation import LIMITS, Method, Plan, check_plan, factorise
+from adjudge.models.factorisation import LIMITS, FitPlan, Method, check_plan, factorise
 from adjudge.models.model import Prepared, Progress, Ties, check_ties, conclude, prepare
 from adjudge.models.rank_choice import RANKS, REGULARISATIONS, choose_rank
 from adjudge.models.sparse import Sparse, sparse_of
 
 _RANK = 30  # published
-Auto = Literal["auto"]
+_Auto = Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +54,8 @@ class Pmf:
     name: ClassVar[str] = "pmf"
     shared: ClassVar[bool] = False
 
-    rank: int | Auto | None = None
-    regularisation: float | Auto = 2.0
+    rank: int | _Auto | None = None
+    regularisation: float | _Auto = 2.0
     method: Method = "als"
     iterations: int | None = None
     tolerance: float = 1e-5
@@ -79,12 +79,12 @@ class Pmf:
         if self.alpha is not None and not 0 <= self.alpha <= 1:
             raise BadSetting("alpha", self.alpha, "an accuracy between 0 and 1")
 
-    def _plan(self, most: int) -> Plan:
+    def _plan(self, most: int) -> FitPlan:
         """How to fit, on a matrix whose smaller side is ``most``; "auto" not yet decided."""
         rank = self.rank if isinstance(self.rank, int) else min(_RANK, most)
         ridge = 1.0 if isinstance(self.regularisation, str) else self.regularisation
         limit = LIMITS.get(self.method, 1) if self.iterations is None else self.iterations
-        return Plan(
+        return FitPlan(
             rank=rank,
             regularisation=ridge,
             method=self.method,
@@ -107,7 +107,7 @@ class Pmf:
         fit = factorise(matrix, plan, threads=threads, progress=progress)
         return factors_of(judgments, matrix, plan, fit, self.cut)
 
-    def _chosen(self, matrix: Sparse, threads: int, progress: Progress | None) -> Plan:
+    def _chosen(self, matrix: Sparse, threads: int, progress: Progress | None) -> FitPlan:
         """The plan with "auto" decided."""
         plan = self._plan(max(1, min(matrix.shape)))
         if "auto" not in (self.rank, self.regularisation):
@@ -225,7 +225,7 @@ class _Voters:
         return self.plain if self.nobody else np.where(self.kept, self.plain, 0.0)
 
     def table(self) -> pa.Table:
-        """A row a judge: weight, whether she votes, whether turned round."""
+        """A row a judge: weight, whether they vote, whether turned round."""
         by = np.where(self.kept, "", "accuracy")
         return pa.table(
             {

@@ -16,11 +16,19 @@ from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine, Parameters, Sampler
 from adjudge.engines.voices import VoiceSampler
 from adjudge.errors import BadSetting
-from adjudge.models.gibbs import Chain, Plan, Prior, check_plan, make_room, run_chains, stride_of
+from adjudge.models.gibbs import (
+    Chain,
+    Prior,
+    SamplingPlan,
+    check_plan,
+    make_room,
+    run_chains,
+    stride_of,
+)
 from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
 
 
-class Sampled(Protocol):
+class _Sampled(Protocol):
     """What a model must say of itself to be sampled."""
 
     @property
@@ -59,9 +67,9 @@ class Sampled(Protocol):
         ...
 
 
-def plan_of(model: Sampled) -> Plan:
+def plan_of(model: _Sampled) -> SamplingPlan:
     """The run that a model's settings ask for, checked."""
-    plan = Plan(
+    plan = SamplingPlan(
         chains=model.chains,
         warmup=model.warmup,
         draws=model.draws,
@@ -72,8 +80,8 @@ def plan_of(model: Sampled) -> Plan:
     return plan
 
 
-def sampled(
-    model: Sampled,
+def sample_model(
+    model: _Sampled,
     judgments: Judgments,
     gold: Gold | None,
     prior: Prior,
@@ -157,7 +165,7 @@ def _population(
 def _together(
     chains: list[Chain],
     kept: dict[str, NDArray[Any]],
-    plan: Plan,
+    plan: SamplingPlan,
     stride: int,
     prior: Prior,
     table: Judgments,
@@ -181,7 +189,7 @@ def _together(
     )
 
 
-def _story(plan: Plan, draws: Draws, cut: bool) -> str:
+def _story(plan: SamplingPlan, draws: Draws, cut: bool) -> str:
     """A sentence on how the run went."""
     text = (
         f"{plan.chains} chains of {draws.draws:,} draws after {plan.warmup:,} sweeps of warm-up"
@@ -194,7 +202,7 @@ def _story(plan: Plan, draws: Draws, cut: bool) -> str:
     return text
 
 
-def _check_memory(plan: Plan, prepared: Prepared, topics: int, stride: int) -> None:
+def _check_memory(plan: SamplingPlan, prepared: Prepared, topics: int, stride: int) -> None:
     """Refuse chains that would not fit into memory, before the first sweep."""
     table = prepared.judgments
     truths, labels = len(table.scale.truths), len(table.scale.labels)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adjudge.errors import BadSetting
 from adjudge.kernels import factors as kernels
-from adjudge.models.factorisation import Fit, Plan, factorise, with_rank
+from adjudge.models.factorisation import FitPlan, FittedFactors, factorise, with_rank
 from adjudge.models.model import Progress, Step
 from adjudge.models.sparse import Sparse
 
@@ -18,7 +18,7 @@ REGULARISATIONS = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0)  # the published four, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class _Tried:
     """One rank and regularisation, and the error on labels that were held out."""
 
     rank: int
@@ -28,14 +28,14 @@ class Tried:
 
 def choose_rank(
     matrix: Sparse,
-    plan: Plan,
+    plan: FitPlan,
     *,
     ranks: tuple[int, ...] = RANKS,
     regularisations: tuple[float, ...] = REGULARISATIONS,
     folds: int = 5,
     threads: int = 1,
     progress: Progress | None = None,
-) -> tuple[Plan, tuple[Tried, ...]]:
+) -> tuple[FitPlan, tuple[_Tried, ...]]:
     """The plan with the rank and regularisation of least held-out error, and all that were tried.
 
     Folds are drawn under the plan's seed. Ranks above the smaller side of the matrix become that
@@ -62,14 +62,16 @@ def choose_rank(
                 done = held_out * len(grid) + at + 1
                 progress(Step("choosing", done, total, f"rank {rank}, {ridge:g}"))
     tried = tuple(
-        Tried(rank=rank, regularisation=ridge, rmse=float(np.sqrt(error / len(matrix))))
+        _Tried(rank=rank, regularisation=ridge, rmse=float(np.sqrt(error / len(matrix))))
         for (rank, ridge), error in errors.items()
     )
     best = min(tried, key=lambda entry: entry.rmse)
     return with_rank(plan, best.rank, best.regularisation), tried
 
 
-def squared_error(matrix: Sparse, mask: NDArray[np.bool_], fit: Fit, mean: float) -> float:
+def squared_error(
+    matrix: Sparse, mask: NDArray[np.bool_], fit: FittedFactors, mean: float
+) -> float:
     """The sum of squared errors of a fit on the values under the mask."""
     rows = matrix.by_item
     predicted = np.empty(len(matrix))

@@ -26,7 +26,7 @@ _BLOCK = 65_536  # items looked at together
 def recommend_judges(factors: Factors, consensus: Consensus, item: str, *, count: int = 10) -> Any:
     """The judges who have not judged an item and would agree most with its truth, best first.
 
-    A table: judge, label she would give, agreement expected, judgments so far.
+    A table: judge, label they would give, agreement expected, judgments so far.
     """
     _check(factors, consensus, count)
     judgments = factors.judgments
@@ -47,15 +47,15 @@ def recommend_judges(factors: Factors, consensus: Consensus, item: str, *, count
 
 
 def recommend_items(factors: Factors, consensus: Consensus, judge: str, *, count: int = 10) -> Any:
-    """The items that a judge has not judged and on which she would agree most with the truth.
+    """The items that a judge has not judged and on which they would agree most with the truth.
 
-    A table: item, label she would give, agreement expected, judgments so far.
+    A table: item, label they would give, agreement expected, judgments so far.
     """
     _check(factors, consensus, count)
     judgments = factors.judgments
     at = _code(judge, judgments.judges, "judge")
     if not factors.judging[at]:
-        raise BadData(f"judge {shown(judge)} has no judgments yet: nothing suits her better")
+        raise BadData(f"judge {shown(judge)} has no judgments yet: nothing suits them better")
     value = factors.items @ factors.judges[at] + factors.mean  # (item,)
     agreement = np.empty(len(value))
     for start in range(0, len(value), _BLOCK):

@@ -12,7 +12,8 @@ Two signs are looked at: whether the kinds of a label mean the same (h), and whe
 beyond what types explain (rho); and a few judges can never show their independence. So
 
     Z_t <- (1 - kappa) Z_t + kappa [the type's own label],
-    kappa = c (.5 + .45 clip(1 - rho/.05, 0, 1)),  c = clip((.08 - h)/.05, 0, 1) M^2/(M^2 + 10^2),
+    kappa = c (.5 + .45 a) + .15 a max(m^2 - c, 0),
+    a = clip(1 - rho/.06, 0, 1),  m = M^2/(M^2 + 10^2),  c = m clip((.08 - h)/.05, 0, 1),
 
 M being the number of voices, each counted as far as it judged. Where c is above 0, theta_jt is that
 far the judge's fitted row instead, and the floor is lower: f = .05 (1 - c).
@@ -27,13 +28,14 @@ from numpy.typing import NDArray
 
 from adjudge.models.type_rows import exact_sum, normalise
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 _FLOOR = 0.05
 _EXPONENT, _MANY = 4.0, 50.0  # of information, where there are many judges
 _SETTLED = 50.0  # judgments at which a judge has half her say
 _SAME, _APART = 0.03, 0.08  # share of information within labels: one meaning, several
 _LEAST, _MORE = 0.5, 0.45  # of kappa
-_CORRELATED = 0.05
+_ANYWAY = 0.15  # of kappa, where kinds do not mean the same
+_CORRELATED = 0.06
 _FEW = 10.0  # voices
 
 
@@ -41,8 +43,8 @@ _FEW = 10.0  # voices
 class Judges:
     """What the reference judge has to know of each judge."""
 
-    count: Floats  # (judge,) items judged
-    weight: Floats  # (judge,) what she says of an item weighs, on average
+    count: _Floats  # (judge,) items judged
+    weight: _Floats  # (judge,) what she says of an item weighs, on average
 
     @property
     def voices(self) -> float:
@@ -60,7 +62,7 @@ class Trust:
     sharpen: float  # kappa
 
 
-def information(prevalence: Floats, rows: Floats) -> Floats:  # (judge,)
+def _information(prevalence: _Floats, rows: _Floats) -> _Floats:  # (judge,)
     """How much each judge's label tells of the type, in nats; rows are (judge, type, label)."""
     mean = np.einsum("t,jtl->jl", prevalence, rows)
     ratio = np.log(np.maximum(rows, 1e-300) / np.maximum(mean[:, None, :], 1e-300))
@@ -68,12 +70,12 @@ def information(prevalence: Floats, rows: Floats) -> Floats:  # (judge,)
 
 
 def refer(
-    prevalence: Floats, rows: Floats, judges: Judges, same: float = 0.0
-) -> Floats:  # (type, label)
+    prevalence: _Floats, rows: _Floats, judges: Judges, same: float = 0.0
+) -> _Floats:  # (type, label)
     """What the reference judge says of each type; ``same`` is how far kinds mean the same."""
     count, voices = judges.count, judges.voices
     exponent = _EXPONENT * voices**2 / (voices**2 + _MANY**2)
-    told = np.maximum(information(prevalence, rows) * count / (count + 10.0), 1e-6)
+    told = np.maximum(_information(prevalence, rows) * count / (count + 10.0), 1e-6)
     say = judges.weight * count / (count + _SETTLED) * (told / told.max()) ** exponent
     if not say.max() > 0:  # nobody judged anything
         say = np.ones(len(say))
@@ -84,7 +86,7 @@ def refer(
 
 
 def trust(
-    prevalence: Floats, meaning: Floats, kinds: int, correlation: float, judges: Judges
+    prevalence: _Floats, meaning: _Floats, kinds: int, correlation: float, judges: Judges
 ) -> Trust:
     """How far types may be trusted, from the meaning (type, label) of kinds of labels."""
     labels = meaning.shape[1]
@@ -94,22 +96,25 @@ def trust(
     many = judges.voices**2 / (judges.voices**2 + _FEW**2)
     same = many * float(np.clip((_APART - within) / (_APART - _SAME), 0.0, 1.0))
     alone = float(np.clip(1.0 - correlation / _CORRELATED, 0.0, 1.0))
-    return Trust(within, correlation, same, same * (_LEAST + _MORE * alone))
+    sharpen = same * (_LEAST + _MORE * alone) + _ANYWAY * alone * max(many**2 - same, 0.0)
+    return Trust(within, correlation, same, sharpen)
 
 
-def _mutual(prevalence: Floats, rows: Floats) -> float:
+def _mutual(prevalence: _Floats, rows: _Floats) -> float:
     """The information of types and labels, for types that need not be all; in nats."""
     mean = prevalence @ rows / prevalence.sum()
     return float((prevalence[:, None] * rows * np.log(rows / mean)).sum())
 
 
-def sharpen(meaning: Floats, own: NDArray[np.int64], kappa: float) -> Floats:  # (type, label)
+def sharpen(meaning: _Floats, own: NDArray[np.int64], kappa: float) -> _Floats:  # (type, label)
     """Meanings moved to the label of the type's own."""
     unit = np.eye(meaning.shape[1])[own]
     return np.asarray((1.0 - kappa) * meaning + kappa * unit)
 
 
-def read_truths(meaning: Floats, truth_of: tuple[int, ...], truths: int) -> Floats:  # (type, truth)
+def read_truths(
+    meaning: _Floats, truth_of: tuple[int, ...], truths: int
+) -> _Floats:  # (type, truth)
     """Meanings in labels as meanings in truths; labels that stand for none are left out."""
     if truth_of == tuple(range(truths)):
         return meaning

@@ -20,7 +20,7 @@ _HYPER = ("phi", "kappa", "phi_prevalence", "kappa_prevalence")
 _RATES = ("confusion", "prevalence")
 
 
-class Learnt(Protocol):
+class _LearntState(Protocol):
     """Priors that a chain learns."""
 
     @property
@@ -29,7 +29,7 @@ class Learnt(Protocol):
         ...
 
 
-class Rates(Protocol):
+class _RatesState(Protocol):
     """Rates that a chain draws."""
 
     @property
@@ -39,16 +39,16 @@ class Rates(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class ChainState:
     """What a running chain holds."""
 
     rng: np.random.Generator
     sampler: Sampler
     number: int
-    rows: Learnt | None
-    common: Learnt | None
-    theta: Rates
-    pi: Rates
+    rows: _LearntState | None
+    common: _LearntState | None
+    theta: _RatesState
+    pi: _RatesState
     chain: Any  # adjudge.models.gibbs.Chain
 
     @property
@@ -75,7 +75,7 @@ class Held:
         return views | {name: getattr(self.chain, name)[:rows] for name in _RATES}
 
 
-def keep_chain(checkpoint: Checkpoint, held: Held, tally: Tally, stride: int) -> None:
+def keep_chain(checkpoint: Checkpoint, held: ChainState, tally: Tally, stride: int) -> None:
     """Write where a chain stands."""
     arrays = dict(held.arrays)
     arrays |= {f"kept_{name}": values for name, values in held.kept(stride).items()}
@@ -89,7 +89,7 @@ def keep_chain(checkpoint: Checkpoint, held: Held, tally: Tally, stride: int) ->
     checkpoint.save(f"chain-{held.number}", arrays, state)
 
 
-def resumed(checkpoint: Checkpoint | None, held: Held, tally: Tally) -> Tally:
+def resumed(checkpoint: Checkpoint | None, held: ChainState, tally: Tally) -> Tally:
     """The counts to go on from: those given, or, with everything put back, the checkpoint's."""
     found = None if checkpoint is None else checkpoint.load(f"chain-{held.number}")
     if found is None:

@@ -28,7 +28,7 @@ _SMALL = 20_000  # values below which a second thread costs more than it brings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class SparseRows:
     """Observed values grouped by row."""
 
     offsets: NDArray[np.int64]  # (row + 1,)
@@ -43,7 +43,7 @@ class Rows:
         column: NDArray[np.int64],
         value: NDArray[np.float64],
         rows: int,
-    ) -> Rows:
+    ) -> SparseRows:
         """Values sorted by row, then column."""
         order = np.lexsort((column, row))
         offsets = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
@@ -61,8 +61,8 @@ class Rows:
 class Sparse:
     """Observed numbers, less their mean, by item and by judge; repeats of a pair are averaged."""
 
-    by_item: Rows
-    by_judge: Rows
+    by_item: SparseRows
+    by_judge: SparseRows
     mean: float
     item_order: NDArray[np.int64]  # (row,) the item in each row
     judge_order: NDArray[np.int64]  # (column,) the judge in each column
@@ -87,14 +87,14 @@ class Sparse:
         row, column = self.row[mask], self.by_item.column[mask].astype(np.int64)
         return replace(
             self,
-            by_item=Rows.of(row, column, value - mean, self.shape[0]),
-            by_judge=Rows.of(column, row, value - mean, self.shape[1]),
+            by_item=SparseRows.of(row, column, value - mean, self.shape[0]),
+            by_judge=SparseRows.of(column, row, value - mean, self.shape[1]),
             mean=mean,
         )
 
 
-def check_scale(scale: Scale) -> None:
-    """Complain of labels that are neither numbers nor in order; two labels need no order."""
+def _check_scale(scale: Scale) -> None:
+    """Refuse labels that are neither numbers nor in order; two labels need no order."""
     numbers = all(as_number(label) is not None for label in scale.labels)
     if not (scale.ordinal or numbers or len(scale.labels) <= 2):
         raise BadData(
@@ -106,7 +106,7 @@ def check_scale(scale: Scale) -> None:
 
 def sparse_of(judgments: Judgments) -> Sparse:
     """The matrix of judgments; a label that stands for no truth is no number and left out."""
-    check_scale(judgments.scale)
+    _check_scale(judgments.scale)
     graded = np.array(judgments.scale.truth_of) >= 0
     kept = graded[judgments.label]
     item_order, item_place = _by_name(judgments.items)
@@ -124,8 +124,8 @@ def sparse_of(judgments: Judgments) -> Sparse:
     mean = float(value.mean()) if value.size else 0.0
     items, judges = judgments.item_count, judgments.judge_count
     return Sparse(
-        Rows.of(row, column, value - mean, items),
-        Rows.of(column, row, value - mean, judges),
+        SparseRows.of(row, column, value - mean, items),
+        SparseRows.of(column, row, value - mean, judges),
         mean,
         item_order,
         judge_order,

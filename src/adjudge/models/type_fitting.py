@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from adjudge.engines.checkpoint import Checkpoint
     from adjudge.models.item_types import ItemTypes
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 _BINS = 2**16  # of top shares, to find their median
 _WIDTH = 0.35  # grades: how far from its mean grade an item's first type lies
 _MANY = 20  # labels above which there is one type of each
 _TOPIC = 10.0  # items' worth of all types in the prevalence of a topic
 _EVERY = 0.5  # pseudo-items of each type
 _SAMPLE = 100_000  # judgments that are fitted first, where there are many more
-FEWEST = 10  # sweeps before beliefs are frozen: where a label is rare the first gain little
+_FEWEST = 10  # sweeps before beliefs are frozen: where a label is rare the first gain little
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,11 +36,12 @@ class FittedTypes:
 
     name: str
     kinds: int  # types of each label; 0 where types lie on a line
-    prevalence: Floats  # (topic, type), or one row
-    overall: Floats  # (type,)
-    rates: Floats  # (judge, type, label)
-    believed: Floats  # (judge, type, label) what rates are drawn to
-    typical: Floats  # (type, label) the row of a judge of whom nothing is known
+    prevalence: _Floats  # (topic, type), or one row
+    overall: _Floats  # (type,)
+    rates: _Floats  # (judge, type, label)
+    believed: _Floats  # (judge, type, label) what rates are drawn to
+    typical: _Floats  # (type, label) the row of a judge of whom nothing is known
+    counts: _Floats  # (judge, type, label) under these rates; empty once they have served
     trace: tuple[float, ...]  # the objective
     frozen: int  # the sweep from which on it never falls
     converged: bool
@@ -52,7 +53,7 @@ class FittedTypes:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class _Pace:
     """How soon a fit may settle: later from votes than from where another fit ended."""
 
     fewest: int  # sweeps before beliefs are frozen
@@ -61,22 +62,22 @@ class Pace:
 
 
 @dataclass(slots=True, eq=False)
-class _State:
+class _FitState:
     """Where a fit stands."""
 
-    counts: Floats  # (judge, type, label)
-    classes: Floats  # (topic, type)
-    believed: Floats = field(default_factory=lambda: np.empty(0))
+    counts: _Floats  # (judge, type, label)
+    classes: _Floats  # (topic, type)
+    believed: _Floats = field(default_factory=lambda: np.empty(0))
     trace: list[float] = field(default_factory=list)
     frozen: int = 0
 
 
-def kinds_of(model: ItemTypes, prepared: Prepared) -> int:
+def _kinds_of(model: ItemTypes, prepared: Prepared) -> int:
     """How many types there are of each label: one, where there are very many labels."""
     return model.kinds if len(prepared.judgments.scale.labels) <= _MANY else 1
 
 
-def names_of(model: ItemTypes, prepared: Prepared) -> tuple[str, ...]:
+def _names_of(model: ItemTypes, prepared: Prepared) -> tuple[str, ...]:
     """The structures to fit: no line where labels have no order, or are two."""
     scale = prepared.judgments.scale
     ordered = scale.ordinal and len(scale.labels) > 2
@@ -90,24 +91,24 @@ def fit_structures(
 
     Where judgments are very many, a sample of items is fitted first, and all go on from there.
     """
-    begun: dict[str, tuple[Parameters, dict[str, Floats]]] = {}
+    begun: dict[str, tuple[Parameters, dict[str, _Floats]]] = {}
     earlier = _earlier(start, prepared)
     if not earlier and len(prepared.judgments) > 2 * _SAMPLE:
         begun = _fit_sample(model, prepared, progress)
     begun |= {name: (given, {}) for name, given in earlier.items()}
     median = -1 if begun else _median_top(prepared)
     fitted = []
-    for name in names_of(model, prepared):
+    for name in _names_of(model, prepared):
         rows = _rows(model, prepared, name)
         given, numbers = begun.get(name, (None, {}))
         if given is None or given.confusion.shape[1] != rows.types:
             state = _begin(prepared, rows, median, by_topic=model.by_topic)
-            pace = Pace(FEWEST, model.frozen, 1)
+            pace = _Pace(_FEWEST, model.frozen, 1)
         else:
             rows.recall({**rows.state, **numbers})
             swept = prepared.sweeps.expect(_for_topics(given, prepared, by_topic=model.by_topic))
-            state = _State(swept.confusion, swept.classes)
-            pace = Pace(1, 2, 10)
+            state = _FitState(swept.confusion, swept.classes)
+            pace = _Pace(1, 2, 10)
         checkpoint = checkpoint_of(prepared, model)
         fitted.append(_maximise(model, prepared, name, rows, state, progress, pace, checkpoint)[0])
     return fitted
@@ -115,7 +116,7 @@ def fit_structures(
 
 def _rows(model: ItemTypes, prepared: Prepared, name: str) -> Rows:
     """What is believed of judges in a structure, before anything is counted."""
-    kinds = kinds_of(model, prepared)
+    kinds = _kinds_of(model, prepared)
     cells = prepared.voices.fold(prepared.voice_cells(), weighted=True)  # (judge, label)
     weight = weights_of(prepared)
     if name == "slant":
@@ -133,7 +134,7 @@ def _for_topics(given: Parameters, prepared: Prepared, *, by_topic: bool) -> Par
 
 def _fit_sample(
     model: ItemTypes, prepared: Prepared, progress: Progress | None
-) -> dict[str, tuple[Parameters, dict[str, Floats]]]:
+) -> dict[str, tuple[Parameters, dict[str, _Floats]]]:
     """Parameters and numbers about judges from a sample of the items, by structure."""
     whole = prepared.judgments
     key = key_judges(whole_cells(prepared))[prepared.voices.judge_of]
@@ -149,10 +150,10 @@ def _fit_sample(
         return {}
     median = _median_top(few)
     found = {}
-    for name in names_of(model, few):
+    for name in _names_of(model, few):
         rows = _rows(model, few, name)
         state = _begin(few, rows, median, by_topic=False)
-        pace = Pace(FEWEST, model.frozen, 1)
+        pace = _Pace(_FEWEST, model.frozen, 1)
         fitted, numbers = _maximise(model, few, name, rows, state, progress, pace, None)
         found[name] = (fitted.parameters, numbers)
     return found
@@ -176,7 +177,7 @@ def _earlier(start: Consensus | None, prepared: Prepared) -> dict[str, Parameter
     return {each.name: parameters for each, parameters in zip(memory.types, found, strict=True)}
 
 
-def weights_of(prepared: Prepared) -> Floats:  # (judge,)
+def weights_of(prepared: Prepared) -> _Floats:  # (judge,)
     """What the judgments of an item by each judge weigh together, on average.
 
     Beliefs about her weigh as much, so that two copies of half a voice each are the one judge.
@@ -186,7 +187,7 @@ def weights_of(prepared: Prepared) -> Floats:  # (judge,)
     return np.asarray(np.where(items > 0, heavy / np.maximum(items, 1), 1.0))
 
 
-def frame_of(prepared: Prepared, *, by_topic: bool) -> Frame:
+def _frame_of(prepared: Prepared, *, by_topic: bool) -> Frame:
     """The numbers of judgments by voices and of items."""
     judgments = prepared.judgments
     items = np.array([judgments.item_count])
@@ -201,17 +202,17 @@ def _median_top(prepared: Prepared) -> int:
     return int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
 
 
-def _begin(prepared: Prepared, rows: Rows, median: int, *, by_topic: bool) -> _State:
+def _begin(prepared: Prepared, rows: Rows, median: int, *, by_topic: bool) -> _FitState:
     """Counts by votes alone."""
     sweeps, voices = prepared.sweeps, prepared.voices
     task = BeginTypes(voices.units, rows.kinds, rows.place, _WIDTH, median, _BINS)
     counts, classes = sweeps.ask(task)
-    frame = frame_of(prepared, by_topic=by_topic)
+    frame = _frame_of(prepared, by_topic=by_topic)
     found = frame.counts(Sums(counts, classes, 0), 0.0)
-    return _State(voices.fold(found.confusion, weighted=True), found.classes)
+    return _FitState(voices.fold(found.confusion, weighted=True), found.classes)
 
 
-def _kept(state: _State, rows: Rows) -> dict[str, NDArray[Any]]:
+def _kept(state: _FitState, rows: Rows) -> dict[str, NDArray[Any]]:
     """What a checkpoint keeps of a fit."""
     return {
         "counts": state.counts,
@@ -223,7 +224,7 @@ def _kept(state: _State, rows: Rows) -> dict[str, NDArray[Any]]:
     }
 
 
-def _recall(state: _State, kept: tuple[dict[str, NDArray[Any]], Any] | None, rows: Rows) -> None:
+def _recall(state: _FitState, kept: tuple[dict[str, NDArray[Any]], Any] | None, rows: Rows) -> None:
     """Bring a fit to where a checkpoint says that it stood."""
     if kept is None:
         return
@@ -239,11 +240,11 @@ def _maximise(
     prepared: Prepared,
     name: str,
     rows: Rows,
-    state: _State,
+    state: _FitState,
     progress: Progress | None,
-    pace: Pace,
+    pace: _Pace,
     checkpoint: Checkpoint | None,
-) -> tuple[FittedTypes, dict[str, Floats]]:
+) -> tuple[FittedTypes, dict[str, _Floats]]:
     """Sweep until the objective gains too little, the beliefs being frozen on the way."""
     strength = model.strength * weights_of(prepared)[:, None, None]
     least = model.tolerance * max(prepared.judgments.item_count, 1)
@@ -288,6 +289,7 @@ def _maximise(
         rates=rates,
         believed=state.believed,
         typical=typical,
+        counts=state.counts,
         trace=tuple(state.trace),
         frozen=state.frozen,
         converged=converged,

@@ -14,7 +14,7 @@ from adjudge.data.families import Families
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.engines.engine import Engine, Parameters
-from adjudge.engines.item_types import Agreement, CountLeftOut, ReadTypes, Structure
+from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, ReadTypes, Structure
 from adjudge.kernels.fixed import LIKELIHOOD, SHARE
 from adjudge.models.families import key_judges, share_of_items
 from adjudge.models.model import Prepared, pick, prepare, settings_of, tell_ties
@@ -26,19 +26,21 @@ if TYPE_CHECKING:
     from adjudge.models.calibration import Calibration
     from adjudge.models.item_types import ItemTypes
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 _PAIRS, _PAIRS_OF_ITEM = 3e5, 300.0  # looked at for agreement beyond types
+_DRAWN = 2.0  # pseudo-judgments that draw a row where agreement is measured
 _SAMPLE = 3e5  # judgments that tell what the types of a further structure mean
-_BLOCK = 1_000_000  # items added up at a time
+_BLOCK = 50_000  # items added up at a time
+_JUDGES = 1_000  # judges looked at together
 _SAY = {"habit": 0.24, "slant": 0.36, "line": 0.4}  # of those that are fitted
 _TOPIC = 10.0  # items' worth of all truths in the prevalence of a topic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Meanings:
+class _Meanings:
     """What the types of every structure mean, and how that was judged."""
 
-    readings: tuple[Floats, ...]  # (type, truth) of each structure
+    readings: tuple[_Floats, ...]  # (type, truth) of each structure
     trust: Trust
 
 
@@ -51,7 +53,7 @@ def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedType
     ]
     meanings = _mean(model, prepared, fitted, weighted)
     parameters = [each.parameters for each in fitted]
-    posterior = _truths(prepared, parameters, meanings.readings, say_of(fitted))
+    posterior = _truths(prepared, parameters, meanings.readings, _say_of(fitted))
     prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
     _fill_empty(prepared.judgments, posterior, prevalence)
     alone, counts = _judge_counts(prepared, fitted, left_out, meanings)
@@ -68,7 +70,7 @@ def _left_out(
     """
     voices = prepared.voices
     source = prepared.families.family[voices.judge_of]
-    key = keys_of(prepared)[voices.judge_of]
+    key = _keys_of(prepared)[voices.judge_of]
     counts = []
     for number, given in enumerate(parameters):
         share = 1.0 if number == 0 else min(1.0, _SAMPLE / max(len(prepared.judgments), 1))
@@ -85,14 +87,14 @@ def _left_out(
     return counts
 
 
-def keys_of(prepared: Prepared) -> NDArray[np.uint64]:  # (judge,)
+def _keys_of(prepared: Prepared) -> NDArray[np.uint64]:  # (judge,)
     """A scrambled number for each judge that neither renaming nor reordering changes."""
     return key_judges(whole_cells(prepared))
 
 
 def _by_judge(
     prepared: Prepared, counts: NDArray[np.int64], fitted: FittedTypes, *, weighted: bool
-) -> Floats:  # (judge, type, label)
+) -> _Floats:  # (judge, type, label)
     """Counts in shares, flat by voice, as numbers of each judge."""
     labels = len(prepared.judgments.scale.labels)
     table = counts.reshape(-1, labels, fitted.rates.shape[1]).transpose(0, 2, 1) / SHARE
@@ -100,17 +102,17 @@ def _by_judge(
 
 
 def _mean(
-    model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes], counts: list[Floats]
-) -> Meanings:
+    model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes], counts: list[_Floats]
+) -> _Meanings:
     """What types mean: through the reference judge, trusted as far as the signs allow."""
-    scale = prepared.judgments.scale
-    judges = judges_of(prepared)
+    judges = _judges_of(prepared)
     trusted = Trust(1.0, 0.0, 0.0, 0.0)
     first = next((each for each in fitted if each.kinds), None)
     if first is not None and len(prepared.judgments):
         fit = refer(first.overall, first.rates, judges)
         beyond = _correlation(prepared, first)
         trusted = trust(first.overall, fit, first.kinds, beyond, judges)
+    scale = prepared.judgments.scale
     readings = []
     for each, left_out in zip(fitted, counts, strict=True):
         strength = model.strength * judges.weight[:, None, None]
@@ -124,10 +126,10 @@ def _mean(
             own = meaning.argmax(axis=1)
         meaning = sharpen(meaning, own, trusted.sharpen)
         readings.append(read_truths(meaning, scale.truth_of, len(scale.truths)))
-    return Meanings(tuple(readings), trusted)
+    return _Meanings(tuple(readings), trusted)
 
 
-def judges_of(prepared: Prepared) -> Judges:
+def _judges_of(prepared: Prepared) -> Judges:
     """How much each judge judged, and what her judgments weigh."""
     return Judges(prepared.voices.items.astype(np.float64), weights_of(prepared))
 
@@ -135,14 +137,20 @@ def judges_of(prepared: Prepared) -> Judges:
 def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:
     """How far judges of an item agree beyond what its types explain, 0 to 1."""
     judgments, voices = prepared.judgments, prepared.voices
-    key = keys_of(prepared)
-    task = Agreement(
-        prepared.sweeps.tables(fitted.parameters),
+    key = _keys_of(prepared)
+    # Rows that are drawn to the typical one explain less agreement than there is, so that judges
+    # who err independently would seem not to: here they are drawn as little as may be.
+    rates = normalise(
+        fitted.counts + _DRAWN * weights_of(prepared)[:, None, None] * fitted.believed
+    )
+    given = replace(fitted.parameters, confusion=rates)
+    task = AgreementBeyond(
+        prepared.sweeps.tables(given),
         voices.units,
         key[voices.judge_of],
         voices.judge_of,
         prepared.families.family[voices.judge_of],
-        np.ascontiguousarray(fitted.rates),
+        np.ascontiguousarray(rates),
         share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM),
         _PAIRS_OF_ITEM,
     )
@@ -151,14 +159,14 @@ def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:
     return (seen - expected) / max(every - expected, 1e-9)
 
 
-def say_of(fitted: Sequence[FittedTypes]) -> Floats:  # (structure,)
+def _say_of(fitted: Sequence[FittedTypes]) -> _Floats:  # (structure,)
     """How much each structure has to say."""
     return normalise(np.array([_SAY[each.name] for each in fitted]))
 
 
 def _truths(
-    prepared: Prepared, parameters: list[Parameters], readings: tuple[Floats, ...], say: Floats
-) -> Floats:  # (item, truth)
+    prepared: Prepared, parameters: list[Parameters], readings: tuple[_Floats, ...], say: _Floats
+) -> _Floats:  # (item, truth)
     """The truths of every item: the mean of what the structures read, each with its say."""
     structures = tuple(
         Structure(prepared.sweeps.tables(given), reading, float(part))
@@ -168,7 +176,7 @@ def _truths(
     return prepared.sweeps.rows(ReadTypes(structures), truths)
 
 
-def _prevalence(judgments: Judgments, posterior: Floats, *, by_topic: bool) -> Floats:
+def _prevalence(judgments: Judgments, posterior: _Floats, *, by_topic: bool) -> _Floats:
     """The share of each truth among judged items, of a topic drawn to that of all."""
     judged = judgments.counts_per_item > 0
     truths = posterior.shape[1]
@@ -185,7 +193,7 @@ def _prevalence(judgments: Judgments, posterior: Floats, *, by_topic: bool) -> F
     return normalise(sums / SHARE + _TOPIC * overall)
 
 
-def _fill_empty(judgments: Judgments, posterior: Floats, prevalence: Floats) -> None:
+def _fill_empty(judgments: Judgments, posterior: _Floats, prevalence: _Floats) -> None:
     """Give items that nobody judged the prevalence of their topic, or of all."""
     empty = np.flatnonzero(judgments.counts_per_item == 0)
     if empty.size:
@@ -200,11 +208,11 @@ def _judge_counts(
     prepared: Prepared,
     fitted: list[FittedTypes],
     left_out: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
-    meanings: Meanings,
-) -> tuple[Floats, Floats]:  # (judge, truth, label)
+    meanings: _Meanings,
+) -> tuple[_Floats, _Floats]:  # (judge, truth, label)
     """What each judge said of each truth: as the other judges have it; then with gold, if any."""
     alone = elsewhere = np.zeros(())
-    say = say_of(fitted)
+    say = _say_of(fitted)
     if len(prepared.judgments) > _SAMPLE:  # the others are of a sample
         say = np.eye(len(fitted))[0]
     for each, part, (counts, on_gold), reading in zip(
@@ -223,23 +231,27 @@ def _judge_counts(
     return alone, _scaled(elsewhere, whole - gold.sum(axis=(1, 2))) + gold
 
 
-def _said_of_truths(counts: Floats, reading: Floats, same: float) -> Floats:
+def _said_of_truths(counts: _Floats, reading: _Floats, same: float) -> _Floats:
     """What judges said of truths (judge, truth, label), given what they said of types.
 
     A type means several truths, and where judges err independently a judge's label tells which of
     them it is: counted under the others' types alone, she would seem worse than she is. So as far
     as types may be trusted, by ``same``, truths are weighed by her own rates once.
     """
-    found = np.einsum("jtl,tk->jkl", counts, reading)
+    found = np.asarray(np.einsum("jtl,tk->jkl", counts, reading))
     if same <= 0:
-        return np.asarray(found)
+        return found
     rates = normalise(found + normalise(exact_sum(found) + 1e-3))
-    joint = reading[None, :, :, None] * rates[:, None]  # (judge, type, truth, label)
-    weighed = np.einsum("jtl,jtkl->jkl", counts, joint / joint.sum(axis=2, keepdims=True))
-    return np.asarray((1.0 - same) * found + same * weighed)
+    for begin in range(0, len(counts), _JUDGES):
+        some = slice(begin, begin + _JUDGES)
+        joint = reading[None, :, :, None] * rates[some, None]  # (judge, type, truth, label)
+        joint /= joint.sum(axis=2, keepdims=True)
+        found[some] *= 1.0 - same
+        found[some] += same * np.einsum("jtl,jtkl->jkl", counts[some], joint)
+    return found
 
 
-def _scaled(counts: Floats, whole: Floats) -> Floats:
+def _scaled(counts: _Floats, whole: _Floats) -> _Floats:
     """Counts that sum to whole numbers of judgments again: shares were rounded."""
     sums = counts.sum(axis=(1, 2))
     return counts * np.where(sums > 0, whole / np.where(sums > 0, sums, 1.0), 0.0)[:, None, None]
@@ -249,11 +261,11 @@ def _finish(
     model: ItemTypes,
     prepared: Prepared,
     fitted: list[FittedTypes],
-    meanings: Meanings,
-    posterior: Floats,
-    prevalence: Floats,
-    alone: Floats,
-    counts: Floats,
+    meanings: _Meanings,
+    posterior: _Floats,
+    prevalence: _Floats,
+    alone: _Floats,
+    counts: _Floats,
 ) -> Consensus:
     """The consensus, calibrated by gold where there is some, with its memory."""
     from adjudge.models.calibration import calibrate_by
@@ -275,7 +287,7 @@ def _finish(
         known = prepared.known >= 0
         posterior[known] = np.eye(posterior.shape[1])[prepared.known[known]]
     rho = max(meanings.trust.correlation, 0.0)
-    voices = voices_an_item(prepared)
+    voices = _voices_an_item(prepared)
     effective = voices / (1.0 + np.maximum(voices - 1.0, 0.0) * rho)
     choice, tied = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
     notes += tell_ties(model, tied, len(choice))
@@ -297,7 +309,8 @@ def _finish(
         effective=effective,
         notes=(*prepared.notes, *notes),
     )
-    memory = TypesMemory(model, consensus, prepared.engine, tuple(fitted), meanings, calibration)
+    kept = tuple(replace(each, counts=np.empty(0)) for each in fitted)
+    memory = TypesMemory(model, consensus, prepared.engine, kept, meanings, calibration)
     return replace(consensus, predictor=memory)
 
 
@@ -310,7 +323,7 @@ def _outcome(model: ItemTypes, fitted: list[FittedTypes]) -> str:
     return f"stopped at the limit of {model.iterations} iterations, not converged"
 
 
-def voices_an_item(prepared: Prepared) -> Floats:  # (item,)
+def _voices_an_item(prepared: Prepared) -> _Floats:  # (item,)
     """How many voices judged each item."""
     judgments = prepared.judgments
     if not prepared.weighted:
@@ -330,7 +343,7 @@ class TypesMemory:
     fitted: Consensus
     engine: Engine
     types: tuple[FittedTypes, ...]
-    meanings: Meanings
+    meanings: _Meanings
     calibration: Calibration | None
 
     def parameters(self, judgments: Judgments) -> tuple[list[Parameters], int]:
@@ -363,7 +376,7 @@ class TypesMemory:
             families=self._families(judgments),
         )
         parameters, new = self.parameters(judgments)
-        posterior = _truths(prepared, parameters, self.meanings.readings, say_of(self.types))
+        posterior = _truths(prepared, parameters, self.meanings.readings, _say_of(self.types))
         overall = self.fitted.overall_prevalence
         _fill_empty(judgments, posterior, overall[None])
         if self.calibration is not None:
@@ -385,7 +398,7 @@ class TypesMemory:
             ]
         prevalence = _prevalence(judgments, posterior, by_topic=by_topic)
         rho = max(self.meanings.trust.correlation, 0.0)
-        voices = voices_an_item(prepared)
+        voices = _voices_an_item(prepared)
         return Consensus(
             model=model.name,
             settings=settings_of(model),

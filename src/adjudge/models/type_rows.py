@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 _UNIT, _FINE = 2.0**24, 2.0**40  # of exact sums: of counts, of shares
 _TIED = 20.0  # pseudo-judgments that tie the types of a label to it
 _TYPICAL = 20.0  # pseudo-judgments that draw a type's typical row to its label's
@@ -29,7 +29,7 @@ _SHARPNESS, _SLANT = 4.0, 1.0  # precision of a and b
 _NEAR = 0.6  # grades: how far from its place a type is labelled
 
 
-def exact_sum(values: Floats, *, fine: bool = False) -> Floats:
+def exact_sum(values: _Floats, *, fine: bool = False) -> _Floats:
     """A sum over the first axis that does not depend on the order.
 
     Values are taken in units of 2^-24; ``fine``, in units of 2^-40, if they are 1 at most.
@@ -38,7 +38,7 @@ def exact_sum(values: Floats, *, fine: bool = False) -> Floats:
     return np.asarray(np.rint(values * unit).astype(np.int64).sum(axis=0) / unit)
 
 
-def normalise(rows: Floats) -> Floats:
+def normalise(rows: _Floats) -> _Floats:
     """Rows divided by their sums."""
     return np.asarray(rows / rows.sum(axis=-1, keepdims=True))
 
@@ -47,7 +47,7 @@ class Rows(Protocol):
     """A belief about rows of judges, brought up to date by counts."""
 
     kinds: int  # types of each label
-    place: Floats  # (type,) on the line of grades; empty if on none
+    place: _Floats  # (type,) on the line of grades; empty if on none
 
     @property
     def types(self) -> int:
@@ -55,19 +55,19 @@ class Rows(Protocol):
         ...
 
     @property
-    def state(self) -> dict[str, Floats]:
+    def state(self) -> dict[str, _Floats]:
         """The numbers about each judge, to go on from."""
         ...
 
-    def recall(self, state: dict[str, Floats]) -> None:
+    def recall(self, state: dict[str, _Floats]) -> None:
         """Go on from such numbers."""
         ...
 
-    def update(self, counts: Floats) -> Floats:  # (judge, type, label)
+    def update(self, counts: _Floats) -> _Floats:  # (judge, type, label)
         """The row of every judge and type, given what was counted."""
         ...
 
-    def typical(self, counts: Floats) -> Floats:  # (type, label)
+    def typical(self, counts: _Floats) -> _Floats:  # (type, label)
         """The row of a judge of whom nothing is known."""
         ...
 
@@ -75,7 +75,7 @@ class Rows(Protocol):
 class HabitRows:
     """Judges who are partly typical, partly creatures of habit."""
 
-    def __init__(self, cells: Floats, weight: Floats, kinds: int, *, line: bool = False) -> None:
+    def __init__(self, cells: _Floats, weight: _Floats, kinds: int, *, line: bool = False) -> None:
         labels = cells.shape[1]
         self.kinds = kinds
         self.place = np.linspace(0.0, labels - 1.0, labels * kinds) if line else np.empty(0)
@@ -92,22 +92,22 @@ class HabitRows:
         return len(self.base) * self.kinds
 
     @property
-    def state(self) -> dict[str, Floats]:
+    def state(self) -> dict[str, _Floats]:
         """How far each judge is a creature of habit."""
         return {"share": self.share}
 
-    def recall(self, state: dict[str, Floats]) -> None:
+    def recall(self, state: dict[str, _Floats]) -> None:
         """Go on from such shares."""
         self.share = state["share"]
 
-    def _typical(self, counts: Floats) -> Floats:  # (type, label)
+    def _typical(self, counts: _Floats) -> _Floats:  # (type, label)
         pooled = exact_sum(counts)
         if len(self.place):
             away = np.arange(len(self.base))[None, :] - self.place[:, None]
             return normalise(pooled + _TYPICAL * normalise(np.exp(-0.5 * (away / _NEAR) ** 2)))
-        return typical_kinds(pooled, self.base, self.kinds)[1]
+        return _typical_kinds(pooled, self.base, self.kinds)[1]
 
-    def update(self, counts: Floats) -> Floats:
+    def update(self, counts: _Floats) -> _Floats:
         """The typical row and the habit, mixed as the judge is."""
         self.mean = self._typical(counts)
         habit = self.habit[:, None, :]
@@ -121,7 +121,7 @@ class HabitRows:
         share = self.share[:, None, None]
         return np.asarray((1.0 - share) * self.mean + share * habit)
 
-    def typical(self, counts: Floats) -> Floats:
+    def typical(self, counts: _Floats) -> _Floats:
         """The typical row, with as much habit as judges have before they judge."""
         share = _BETA[1] / sum(_BETA)
         return np.asarray((1.0 - share) * self._typical(counts) + share * self.base)
@@ -130,7 +130,7 @@ class HabitRows:
 class SlantRows:
     """Judges who are more or less sharp than the typical one, and lean to some labels."""
 
-    def __init__(self, cells: Floats, weight: Floats, kinds: int, strength: float) -> None:
+    def __init__(self, cells: _Floats, weight: _Floats, kinds: int, strength: float) -> None:
         judges, labels = cells.shape
         self.kinds, self.weight, self.strength = kinds, weight, strength
         self.place = np.empty(0)
@@ -144,17 +144,17 @@ class SlantRows:
         return len(self.base) * self.kinds
 
     @property
-    def state(self) -> dict[str, Floats]:
+    def state(self) -> dict[str, _Floats]:
         """Sharpness and slant of each judge."""
         return {"sharpness": self.sharpness, "slant": self.slant}
 
-    def recall(self, state: dict[str, Floats]) -> None:
+    def recall(self, state: dict[str, _Floats]) -> None:
         """Go on from such numbers."""
         self.sharpness, self.slant = state["sharpness"], state["slant"]
 
-    def update(self, counts: Floats) -> Floats:
+    def update(self, counts: _Floats) -> _Floats:
         """Rows of labels by sharpness and slant, drawn to the counts, then spread over kinds."""
-        label_row, type_row = typical_kinds(exact_sum(counts), self.base, self.kinds)
+        label_row, type_row = _typical_kinds(exact_sum(counts), self.base, self.kinds)
         by_label = counts.reshape(len(counts), len(self.base), self.kinds, -1).sum(axis=2)
         logs = np.log(label_row)
         self._step(by_label, logs)
@@ -164,15 +164,15 @@ class SlantRows:
         lean = type_row / np.repeat(label_row, self.kinds, axis=0)
         return normalise(np.repeat(own, self.kinds, axis=1) * lean)
 
-    def typical(self, counts: Floats) -> Floats:
+    def typical(self, counts: _Floats) -> _Floats:
         """The typical row: sharpness 1 and no slant."""
-        return typical_kinds(exact_sum(counts), self.base, self.kinds)[1]
+        return _typical_kinds(exact_sum(counts), self.base, self.kinds)[1]
 
-    def _rows(self, logs: Floats) -> Floats:  # (judge, label, label)
+    def _rows(self, logs: _Floats) -> _Floats:  # (judge, label, label)
         score = self.sharpness[:, None, None] * logs + self.slant[:, None, :]
         return normalise(np.exp(score - score.max(axis=-1, keepdims=True)))
 
-    def _step(self, counts: Floats, logs: Floats) -> None:
+    def _step(self, counts: _Floats, logs: _Floats) -> None:
         """One step of Newton's method to each judge's most probable sharpness and slant."""
         rows, whole = self._rows(logs), counts.sum(axis=-1)
         left = counts - whole[:, :, None] * rows
@@ -196,7 +196,7 @@ class SlantRows:
         self.slant = self.slant + step[:, 1:]
 
 
-def typical_kinds(pooled: Floats, base: Floats, kinds: int) -> tuple[Floats, Floats]:
+def _typical_kinds(pooled: _Floats, base: _Floats, kinds: int) -> tuple[_Floats, _Floats]:
     """The typical rows of each label and of each of its kinds, from pooled counts (type, label)."""
     labels = len(base)
     by_label = pooled.reshape(labels, kinds, labels).sum(axis=1)

@@ -41,8 +41,8 @@ def fit_variational(
     parameters = _expected_logs(counts, alpha, beta)
     converged = False
     for done in range(len(trace) + 1, model.iterations + 1):
-        alpha = np.stack([learn(counts.confusion[:, k], alpha[k]) for k in range(truths)])
-        beta = learn(counts.classes, beta)
+        alpha = np.stack([_learn(counts.confusion[:, k], alpha[k]) for k in range(truths)])
+        beta = _learn(counts.classes, beta)
         parameters = _expected_logs(counts, alpha, beta)
         counts = prepared.sweeps.expect(parameters)
         trace.append(counts.log_likelihood)
@@ -90,7 +90,7 @@ def _begun(
     return arrays["alpha"], arrays["beta"], counts, trace
 
 
-def learn(
+def _learn(
     counts: NDArray[np.float64],  # (row, column)
     alpha: NDArray[np.float64],  # (column,)
     steps: int = 5,

@@ -103,7 +103,7 @@ class Vote:
 
     def choose(
         self, judgments: Judgments, gold: Gold | None, engine: Engine | None = None
-    ) -> Choice:
+    ) -> _Choice:
         """Who votes, with what weight: from features that this gold gives."""
         names = list(self.weight.features) if isinstance(self.weight, Product) else []
         keep = None if isinstance(self.keep, str) else self.keep
@@ -114,7 +114,7 @@ class Vote:
         features = measure_features(
             judgments, gold, names=wanted, priors=self.priors, seed=self.seed, engine=engine
         )
-        return chosen(
+        return choose_judges(
             judgments,
             features,
             self.weight if isinstance(self.weight, Product) else None,
@@ -125,7 +125,7 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class _Choice:
     """Who votes, and with what weight."""
 
     weight: NDArray[np.float64]  # (judge,) 0 for a judge who was dropped
@@ -142,7 +142,7 @@ class Choice:
         return np.rint(self.weight * unit).astype(np.int64), plain, self.flipped
 
     def table(self) -> pa.Table:
-        """A row a judge: weight, kept, and the features by which she was dropped."""
+        """A row a judge: weight, kept, and the features by which they were dropped."""
         judges = len(self.weight)
         by = [
             "+".join(name for name, flags in self.dropped.by.items() if flags[j])
@@ -159,7 +159,7 @@ class Choice:
         )
 
 
-def chosen(
+def choose_judges(
     judgments: Judgments,
     features: JudgeFeatures,
     weight: Product | None,
@@ -167,7 +167,7 @@ def chosen(
     *,
     flip: bool = False,
     shrink: float = 0.0,
-) -> Choice:
+) -> _Choice:
     """Weights and kept judges from features; a filter that drops everybody is not applied."""
     judges = judgments.judge_count
     flipped = np.zeros(judges, dtype=np.bool_)
@@ -187,7 +187,7 @@ def chosen(
         notes.append(f"{int(out.sum()):,} of {judges:,} judges dropped by {keep}")
     if flipped.any():
         notes.append(f"{int(flipped.sum()):,} judges are more often wrong than right: turned round")
-    return Choice(np.where(out, 0.0, plain), plain, flipped, dropped, tuple(notes))
+    return _Choice(np.where(out, 0.0, plain), plain, flipped, dropped, tuple(notes))
 
 
 def _flipped(
@@ -207,8 +207,8 @@ def _flipped(
     return JudgeFeatures(values, features.counts), wrong
 
 
-def cast(
-    judgments: Judgments, known: NDArray[np.int16] | None, choice: Choice
+def weigh_votes(
+    judgments: Judgments, known: NDArray[np.int16] | None, choice: _Choice
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:  # (item, truth), (item,)
     """The share of the weight that each truth has in each item, and the items that fell back."""
     sweeps = ThreadsEngine().load(judgments, known)

@@ -140,7 +140,7 @@ def test_the_csv_that_is_written(tmp_path: Path) -> None:
     content = Content(judgments=Judgments.from_table(table), gold=Gold.of({"7/=c": 1}))
     write(content, tmp_path / "out.csv", format="csv")
     assert (tmp_path / "out.csv").read_text() == (
-        'topic,document,judge,label,gold\n7,"a,b",w,1,\n7,=c,"v""",0,1\n'
+        'topic,document,judge,label,gold\n7,"a,b",w,1,\n7,\'=c,"v""",0,1\n'
     )
 
 

@@ -8,7 +8,14 @@ import pytest
 
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.records import Rows, as_text, read_json, read_records, scalars, single
+from adjudge.data.formats.records import (
+    RecordRows,
+    as_text,
+    read_json,
+    read_records,
+    scalars,
+    single,
+)
 from adjudge.errors import BadData
 
 
@@ -75,7 +82,7 @@ def test_files_that_are_no_json(tmp_path: Path) -> None:
 
 
 def test_rows_know_their_places() -> None:
-    rows = Rows(File.of("r.json", b""), Options(skip_bad=True))
+    rows = RecordRows(File.of("r.json", b""), Options(skip_bad=True))
     rows.add("task 1", {"a": 1})
     rows.fault("task 2", "is odd")
     rows.add("task 3", {"b": None, "a": "2"})

@@ -14,9 +14,9 @@ from adjudge.data.formats.opening import File
 from adjudge.data.formats.signatures import is_number, is_whole, most_rows
 from adjudge.data.formats.spaced import (
     check_cells,
+    find_repeated,
     numbers_of,
     read_spaced,
-    repeated,
 )
 from adjudge.errors import BadData
 
@@ -92,7 +92,7 @@ def test_whole_numbers() -> None:
 
 def test_repeated_pairs() -> None:
     table = pa.table({"a": ["x", "x", "y", "x", "y"], "b": ["1", "2", "1", "1", "1"]})
-    marked, first = repeated(table, ("a", "b"))
+    marked, first = find_repeated(table, ("a", "b"))
     np.testing.assert_array_equal(marked, [False, False, False, True, True])
     np.testing.assert_array_equal(first, [0, 1, 2, 0, 2])
 

@@ -11,7 +11,6 @@ from adjudge.data.formats import Content, read
 from adjudge.data.formats.trec_rf10 import (
     SCALE,
     gold_subset,
-    honeypot_subset,
     trec_2011_subset,
 )
 from adjudge.data.scale import Scale
@@ -81,14 +80,11 @@ def test_the_binary_subset(small: Content) -> None:
     }
 
 
-def test_the_graded_subset_and_the_honeypots(small: Content) -> None:
-    graded, honeypots = gold_subset(small), honeypot_subset(small)
+def test_the_graded_subset(small: Content) -> None:
+    graded = gold_subset(small)
     assert _counts(graded) == (2, 1, 2, 1, 1)
-    assert _counts(honeypots) == (2, 1, 2, 1, 1)
     assert graded.judgments is not None
-    assert honeypots.judgments is not None
     assert graded.judgments.scale.labels == ("0", "1", "2")
-    assert honeypots.judgments.to_table()["label"].to_pylist() == ["-2", "1"]
 
 
 def test_a_subset_of_no_gold() -> None:
@@ -134,11 +130,9 @@ def test_the_counts_of_the_track_of_2011(whole: Content) -> None:
 
 
 @pytest.mark.data
-def test_the_counts_of_graded_items_and_honeypots(whole: Content) -> None:
-    graded, honeypots = gold_subset(whole), honeypot_subset(whole)
+def test_the_counts_of_graded_items(whole: Content) -> None:
+    graded = gold_subset(whole)
     assert _counts(graded)[:3] == (19_699, 3_275, 722)
     assert graded.judgments is not None
     assert graded.gold is not None
     assert set(graded.gold.align(graded.judgments)) == {0, 1, 2}
-    assert _counts(honeypots)[1] == 1_183
-    assert _counts(honeypots)[4] == 1_183

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adjudge.data.formats.format import Options
-from adjudge.data.formats.uris import expanded, fetched, name_of, rows_about, shown_uri
+from adjudge.data.formats.uris import expand_patterns, fetch_file, name_of, rows_about, shown_uri
 from adjudge.errors import BadData
 
 DATE = "Mon, 16 Nov 2026 00:00:00 GMT"
@@ -112,38 +112,41 @@ def s3(buckets: Path) -> Iterator[tuple[str, list[str]]]:
 
 def test_a_pattern_is_the_files_that_fit_it(buckets: Path) -> None:
     base = f"file://{buckets}/crowd/parts"
-    names = [name_of(place) for place in expanded([f"{base}/*.parquet"])]
+    names = [name_of(place) for place in expand_patterns([f"{base}/*.parquet"])]
     assert names == ["a 1.parquet", "b.parquet"]
-    assert expanded([f"{base}/**/*.parquet"]) == [
+    assert expand_patterns([f"{base}/**/*.parquet"]) == [
         f"{base}/a%201.parquet",
         f"{base}/b.parquet",
         f"{base}/deep/c.parquet",
     ]
-    assert expanded([f"{base}/*/c.*", "-"]) == [f"{base}/deep/c.parquet", "-"]
+    assert expand_patterns([f"{base}/*/c.*", "-"]) == [f"{base}/deep/c.parquet", "-"]
     folder = buckets / "crowd" / "parts"
-    assert expanded([f"{folder}/[ab]*.parquet"]) == [f"{folder}/a 1.parquet", f"{folder}/b.parquet"]
+    assert expand_patterns([f"{folder}/[ab]*.parquet"]) == [
+        f"{folder}/a 1.parquet",
+        f"{folder}/b.parquet",
+    ]
 
 
 def test_a_file_is_fetched_and_goes_again(buckets: Path) -> None:
-    (uri,) = expanded([f"file://{buckets}/crowd/parts/a*"])
-    with fetched(uri) as path:
+    (uri,) = expand_patterns([f"file://{buckets}/crowd/parts/a*"])
+    with fetch_file(uri) as path:
         assert path.name == "a 1.parquet"
         assert path.read_bytes() == (buckets / "crowd" / "parts" / "a 1.parquet").read_bytes()
     assert not path.exists()
     assert rows_about(uri, Options()) == 2
-    with fetched(str(buckets)) as same:
+    with fetch_file(str(buckets)) as same:
         assert same == buckets
 
 
 def test_files_of_an_s3_server(s3: tuple[str, list[str]], buckets: Path) -> None:
     options, asked = s3
-    found = expanded([f"s3://key:secret@crowd/parts/*.parquet{options}"])
+    found = expand_patterns([f"s3://key:secret@crowd/parts/*.parquet{options}"])
     assert [shown_uri(uri) for uri in found] == [
         "s3://crowd/parts/a%201.parquet",
         "s3://crowd/parts/b.parquet",
     ]
     assert [rows_about(uri, Options()) for uri in found] == [2, 2]
-    with fetched(found[0]) as path:
+    with fetch_file(found[0]) as path:
         assert path.read_bytes() == (buckets / "crowd" / "parts" / "a 1.parquet").read_bytes()
     assert any(line.startswith("GET /crowd/parts/a") for line in asked)
 
@@ -162,13 +165,13 @@ def test_what_is_not_there_is_named_without_its_key(
 ) -> None:
     (tmp_path / "crowd" / "parts").mkdir(parents=True)
     with pytest.raises(BadData, match=complaint.format(tmp_path)) as told:
-        expanded([place.format(tmp_path)])
+        expand_patterns([place.format(tmp_path)])
     assert "secret" not in str(told.value)
 
 
 def test_a_file_that_cannot_be_fetched_is_named(tmp_path: Path) -> None:
     with (
         pytest.raises(BadData, match=r"/gone\.csv: cannot be read \("),
-        fetched(f"file://{tmp_path}/gone.csv"),
+        fetch_file(f"file://{tmp_path}/gone.csv"),
     ):
         pass

@@ -96,7 +96,18 @@ def read(
         raise BadData(f"{format} is written, not read", source=Path(path).name)
     file = File.at(Path(path), chosen.encoding)
     entry = named(format or _detected(file))
-    content = entry.read(file, chosen) if entry.read is not None else Content()
+    try:
+        content = entry.read(file, chosen) if entry.read is not None else Content()
+    except UnicodeDecodeError:
+        from adjudge.data.formats.faults import not_text
+
+        raise not_text(file) from None
+    except KeyError as fault:  # of Arrow too: a column or a key that the format must have
+        raise BadData(
+            f"is no {entry.name} file, or not a whole one: {fault.args[0]} is not there",
+            source=Path(path).name,
+            wanted=f"a file of format {entry.name}",
+        ) from None
     return replace(content, format=entry.name)
 
 

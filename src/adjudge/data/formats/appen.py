@@ -38,7 +38,7 @@ _OWN = (_ITEM, _JUDGE, "_created_at", "_started_at", "_tainted", "_golden")
 _QUESTION = "label"  # what a written report calls its question
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """The judgments of a full report, with the gold of its test questions."""
     table, source = read_delimited(file, options, columns=_columns)
     table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
@@ -139,7 +139,7 @@ def _described(gold: Gold, table: Any, roles: dict[str, str], question: str) -> 
     return with_reasons(gold, table, roles, reason) if reason in table.column_names else gold
 
 
-def write_full(content: Content, file: IO[bytes]) -> None:
+def _write_full(content: Content, file: IO[bytes]) -> None:
     """The judgments as a full report; what the platform alone knows stays empty."""
     judgments: Judgments = need(content, "judgments", "appen")
     table = judgments.to_table()
@@ -174,7 +174,7 @@ def write_full(content: Content, file: IO[bytes]) -> None:
     write_csv(pa.table(columns), file, guard=True)
 
 
-def write_aggregated(content: Content, file: IO[bytes]) -> None:
+def _write_aggregated(content: Content, file: IO[bytes]) -> None:
     """The labels as an aggregated report; confidence is the probability of the label."""
     labels = need(content, "labels", "appen-aggregated")
     blank = pa.nulls(len(labels), pa.string())
@@ -247,13 +247,13 @@ FORMATS = (
         title="Appen (CrowdFlower) full report: _unit_id, _worker_id, <question>, <question>_gold",
         reads=("judgments", "gold"),
         writes=("judgments",),
-        read=read,
-        write=write_full,
+        read=_read,
+        write=_write_full,
     ),
     Format(
         name="appen-aggregated",
         title="Appen (CrowdFlower) aggregated report: _unit_id, <question>, <question>:confidence",
         writes=("labels",),
-        write=write_aggregated,
+        write=_write_aggregated,
     ),
 )

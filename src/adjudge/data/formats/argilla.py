@@ -17,19 +17,19 @@ from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.omissions import left_out
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
-from adjudge.data.formats.records import Rows, as_text, read_records, scalars, single
+from adjudge.data.formats.records import RecordRows, as_text, read_records, scalars, single
 from adjudge.errors import shown
 
 _OWN = ("id", "status", "_server_id", "inserted_at", "updated_at")
 _JUDGE = "user"
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """The judgments of people, and of the models that made suggestions."""
     records = read_records(file, "record")
     found = [q for _, record in records if isinstance(record, dict) for q in _questions(record)]
     question = chosen_question(found, options, file.name, "question", "a key <question>.responses")
-    rows, gone = Rows(file, options), Counter[tuple[str, str]]()
+    rows, gone = RecordRows(file, options), Counter[tuple[str, str]]()
     for place, record in records:
         if not isinstance(record, dict):
             rows.fault(place, f"{shown(record)} is no record; wanted an object")
@@ -59,7 +59,11 @@ def _questions(record: dict[str, Any]) -> list[str]:
 
 
 def _gather(
-    rows: Rows, gone: Counter[tuple[str, str]], place: str, record: dict[str, Any], question: str
+    rows: RecordRows,
+    gone: Counter[tuple[str, str]],
+    place: str,
+    record: dict[str, Any],
+    question: str,
 ) -> None:
     """The rows of one record: its responses, then its suggestion."""
     questions = _questions(record)
@@ -111,6 +115,6 @@ FORMATS = (
         title="Argilla records, flattened: <question>.responses, .users, .status, .suggestion",
         reads=("judgments",),
         extension=".json",
-        read=read,
+        read=_read,
     ),
 )

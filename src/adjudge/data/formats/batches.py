@@ -14,10 +14,11 @@ import pyarrow.parquet
 
 from adjudge.data.columns import roles_of
 from adjudge.data.formats.delimited import Delimited, check_header, delimiter_of
-from adjudge.data.formats.faults import located, not_text
+from adjudge.data.formats.faults import locate_fault, not_text
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.formats.plain import read_rows
+from adjudge.data.formats.tables import unguarded_table
 from adjudge.data.source import Source
 from adjudge.errors import BadData
 
@@ -27,7 +28,7 @@ _PACKED = 6  # how many times larger text is than its compressed file, about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class PlainRows:
     """The rows of a plain file: which column plays which role, and a source that names lines."""
 
     path: Path
@@ -38,7 +39,7 @@ class Rows:
     batches: Iterator[Any]  # Arrow tables, in order
 
 
-def rows_of(path: Path, options: Options) -> Rows:
+def rows_of(path: Path, options: Options) -> PlainRows:
     """The rows of a plain file, to be gone through once."""
     file = File.at(path, options.encoding)
     if file.kind == "parquet":
@@ -46,16 +47,16 @@ def rows_of(path: Path, options: Options) -> Rows:
     if file.kind == "jsonl":
         table, source = read_rows(file, options)
         names = table.column_names
-        return Rows(path, roles_of(names), names, source, len(table), iter([table]))
+        return PlainRows(path, roles_of(names), names, source, len(table), iter([table]))
     shape = Delimited(file, delimiter_of(file))
     check_header(shape)
     source = Source(path.name, line_of=lambda row: next(islice(shape.records(), row, None))[0])
-    return Rows(
+    return PlainRows(
         path, roles_of(shape.header), shape.header, source, _estimate(shape), _delimited(shape)
     )
 
 
-def _parquet(path: Path) -> Rows:
+def _parquet(path: Path) -> PlainRows:
     try:
         file = pa.parquet.ParquetFile(path)
     except (pa.ArrowInvalid, OSError) as error:
@@ -70,7 +71,7 @@ def _parquet(path: Path) -> Rows:
         except (pa.ArrowInvalid, OSError) as error:
             raise _not_parquet(path, error) from None
 
-    return Rows(path, roles, names, Source(path.name), file.metadata.num_rows, batches())
+    return PlainRows(path, roles, names, Source(path.name), file.metadata.num_rows, batches())
 
 
 def _not_parquet(path: Path, error: Exception) -> BadData:
@@ -107,9 +108,10 @@ def _delimited(shape: Delimited) -> Iterator[Any]:
                 ),
             )
             for batch in reader:
-                yield pa.Table.from_batches([batch])
+                table = pa.Table.from_batches([batch])
+                yield unguarded_table(table)
         except pa.ArrowInvalid as error:
-            raise located(shape, error) from None
+            raise locate_fault(shape, error) from None
         except UnicodeDecodeError:
             raise not_text(file) from None
 

@@ -30,7 +30,7 @@ from adjudge.errors import BadData, shown
 _FILES = frozenset({"qrels/test.tsv", "corpus.jsonl", "queries.jsonl"})
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """Gold from the qrels; from a folder also the texts of the judged pairs.
 
     Of several files of qrels in a folder all are read, or the one that ``question`` names.
@@ -56,7 +56,7 @@ def read(file: File, options: Options) -> Content:
 
 def _read_qrels(file: File, options: Options) -> tuple[Gold, tuple[BadRow, ...]]:
     """The gold of one file of qrels, and the rows of it that were skipped."""
-    table, source = read_delimited(file, options, delimiter="\t")
+    table, source = read_delimited(file, options, delimiter="\t", guarded=True)
     missing = [name for name in HEADER if name not in table.column_names]
     if missing:
         raise source.error(
@@ -139,12 +139,13 @@ def _read_words(
     return words
 
 
-def write(content: Content, file: IO[bytes]) -> None:
+def _write(content: Content, file: IO[bytes]) -> None:
     """The labels, or else the gold, as one file of qrels."""
-    write_csv(pa.table(graded(content, "beir").columns, names=list(HEADER)), file, delimiter="\t")
+    table = pa.table(graded(content, "beir").columns, names=list(HEADER))
+    write_csv(table, file, delimiter="\t", guard=True)
 
 
-def write_folder(content: Content, path: Path) -> None:
+def _write_folder(content: Content, path: Path) -> None:
     """The labels, or else the gold, as ``qrels/test.tsv``, and the words as far as they are known.
 
     The folder appears when all of it is written; one that an earlier run wrote is replaced.
@@ -154,7 +155,7 @@ def write_folder(content: Content, path: Path) -> None:
     with written_folder(path, replaces=_FILES) as folder:
         (folder / "qrels").mkdir()
         with (folder / "qrels" / "test.tsv").open("wb") as file:
-            write(content, file)
+            _write(content, file)
         for name, key, fields in (
             ("queries.jsonl", "topic", {"query": "text"}),
             ("corpus.jsonl", "document", {"title": "title", "text": "text"}),
@@ -201,8 +202,8 @@ FORMATS = (
         reads=("gold",),
         writes=("labels", "gold"),
         extension=".tsv",
-        read=read,
-        write=write,
-        write_folder=write_folder,
+        read=_read,
+        write=_write,
+        write_folder=_write_folder,
     ),
 )

@@ -20,7 +20,7 @@ from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
 from adjudge.data.formats.spaced import Fault, good_rows, numbers_of
-from adjudge.data.formats.tables import unguarded, write_csv, write_jsonl, write_parquet
+from adjudge.data.formats.tables import write_csv, write_jsonl, write_parquet
 from adjudge.data.gold_table import gold_from_table
 from adjudge.data.names import as_names, encode
 from adjudge.data.scale import Scale
@@ -32,7 +32,7 @@ _WHOLE = ("judgments", "rank")
 _ENDS = ("judgments", "entropy", "rank", "fallback")
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """The labels, typed, and the scale of their truths; the labels as gold where it is wanted."""
     table, source = read_rows(file, options, columns=list)
     for name in ("item", "label"):
@@ -43,8 +43,6 @@ def read(file: File, options: Options) -> Content:
                 column=name,
                 wanted=name,
             )
-    if file.kind == "delimited":
-        table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
     labels = _typed(table, source)
     gold = None
     if options.wanted == "gold":
@@ -193,7 +191,7 @@ def relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (item
     return np.array([*table, np.nan])[codes]
 
 
-def table_of(content: Content) -> Any:
+def _table_of(content: Content) -> Any:
     """The labels with their columns in the order of the format, any others behind."""
     labels = need(content, "labels", "consensus")
     shares = [name for name in labels.column_names if name.startswith("p_")]
@@ -204,15 +202,15 @@ def table_of(content: Content) -> Any:
 
 
 def _write_csv(content: Content, file: IO[bytes]) -> None:
-    write_csv(table_of(content), file, guard=True)
+    write_csv(_table_of(content), file, guard=True)
 
 
 def _write_jsonl(content: Content, file: IO[bytes]) -> None:
-    write_jsonl(table_of(content), file)
+    write_jsonl(_table_of(content), file)
 
 
 def _write_parquet(content: Content, file: IO[bytes]) -> None:
-    write_parquet(table_of(content), file)
+    write_parquet(_table_of(content), file)
 
 
 FORMATS = tuple(
@@ -222,7 +220,7 @@ FORMATS = tuple(
         reads=("labels", "gold"),
         writes=("labels",),
         extension=extension,
-        read=read,
+        read=_read,
         write=writer,
     )
     for name, text, extension, writer in (

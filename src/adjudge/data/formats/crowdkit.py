@@ -15,9 +15,9 @@ from adjudge.data.gold_table import gold_from_table
 from adjudge.errors import BadData
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """Judgments, or truth as gold, by the header."""
-    table, source = read_delimited(file, options, delimiter=delimiter_of(file))
+    table, source = read_delimited(file, options, delimiter=delimiter_of(file), guarded=True)
     names = set(table.column_names)
     truth = "true_label" if "true_label" in names else "label"
     if "true_label" in names or (options.wanted in ("gold", "labels") and "worker" not in names):
@@ -30,7 +30,7 @@ def read(file: File, options: Options) -> Content:
     return Content(judgments=judgments, bad=source.skipped)
 
 
-def write(content: Content, file: IO[bytes]) -> None:
+def _write(content: Content, file: IO[bytes]) -> None:
     """The labels as truth, if there are any; else the judgments; else the gold as truth."""
     if content.labels is not None:
         table = content.labels.select(["item", "label"])
@@ -41,7 +41,7 @@ def write(content: Content, file: IO[bytes]) -> None:
     else:
         raise BadData("crowd-kit holds judgments, labels or gold, and there are none to write")
     names = ["task", "worker", "label"] if table.num_columns == 3 else ["task", "true_label"]
-    write_csv(pa.table(table.columns, names=names), file)
+    write_csv(pa.table(table.columns, names=names), file, guard=True)
 
 
 FORMATS = (
@@ -50,7 +50,7 @@ FORMATS = (
         title="crowd-kit: task,worker,label; truth task,true_label",
         reads=("judgments", "gold"),
         writes=("judgments", "labels", "gold"),
-        read=read,
-        write=write,
+        read=_read,
+        write=_write,
     ),
 )

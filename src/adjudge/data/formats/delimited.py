@@ -19,9 +19,10 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.csv
 
-from adjudge.data.formats.faults import check_closed, located, not_text, note_ragged
+from adjudge.data.formats.faults import check_closed, locate_fault, not_text, note_ragged
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File, reading
+from adjudge.data.formats.tables import unguarded_table
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
@@ -131,10 +132,12 @@ def read_delimited(
     quoted: bool = True,
     names: tuple[str, ...] | None = None,
     columns: Callable[[list[str]], list[str]] | None = None,
+    guarded: bool = False,
 ) -> tuple[Any, Source]:
     """A delimited file as a table of text columns, and the source that can name its lines.
 
-    ``columns`` picks from the header those worth reading; all, if it is not given.
+    ``columns`` picks from the header those worth reading; all, if it is not given. ``guarded``: the
+    format is one that we write, with cells disarmed that a spreadsheet would run.
     """
     shape = Delimited(file, delimiter, quoted, names)
     check_header(shape)
@@ -149,6 +152,8 @@ def read_delimited(
         table, ragged = _read_arrow(shape, options, chosen, newlines=quotes > 0)
     if ragged:
         note_ragged(shape, source)
+    if guarded:
+        table = unguarded_table(table)
     return table, source
 
 
@@ -160,7 +165,7 @@ def _read_arrow(
 
     def on_ragged(row: Any) -> str:
         ragged.append(row.actual_columns)
-        return "skip" if options.skip_bad else "error"
+        return "skip"
 
     file = shape.file
     large = not file.whole and file.path.stat().st_size >= _LARGE
@@ -179,7 +184,9 @@ def _read_arrow(
                     delimiter=shape.delimiter,
                     quote_char='"' if shape.quoted else False,
                     newlines_in_values=newlines,
-                    invalid_row_handler=on_ragged,
+                    # Only where it is needed: Arrow prints what goes wrong on the way to it, as
+                    # with bytes that are no text.
+                    invalid_row_handler=on_ragged if options.skip_bad else None,
                 ),
                 convert_options=pa.csv.ConvertOptions(
                     include_columns=chosen,
@@ -191,7 +198,7 @@ def _read_arrow(
             if "straddling" in str(error) and size != sizes[-1]:
                 ragged.clear()
                 continue
-            raise located(shape, error) from None
+            raise locate_fault(shape, error) from None
         except UnicodeDecodeError:
             raise not_text(file) from None
         break
@@ -199,7 +206,7 @@ def _read_arrow(
 
 
 def check_header(shape: Delimited) -> None:
-    """Complain of a header that is not there, names a column twice or holds a NUL byte."""
+    """Refuse a header that is not there, names a column twice or holds a NUL byte."""
     if not shape.header:
         raise BadData("there is nothing in the file", source=shape.file.name)
     seen = set()

@@ -18,7 +18,7 @@ _TEXTS = tuple(f"{name}.{kind}" for name in _NAMES for kind in ("ends", "utf8"))
 FILES = frozenset((MANIFEST, GOLD, "offsets.i8", "judge.i4", "topic.i4", *_LABELS, *_TEXTS))
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """The judgments, mapped; every part is checked, and a damaged one is named."""
     judgments, gold = open_stored(file.path)
     if options.scale is not None:
@@ -26,7 +26,7 @@ def read(file: File, options: Options) -> Content:
     return Content(judgments=judgments, gold=gold)
 
 
-def write_folder(content: Content, path: Path) -> None:
+def _write_folder(content: Content, path: Path) -> None:
     """Judgments and their gold as a folder that appears whole or not at all."""
     judgments = need(content, "judgments", "encoded")
     with written_folder(path, replaces=FILES) as folder:
@@ -40,7 +40,7 @@ FORMATS = (
         reads=("judgments",),
         writes=("judgments",),
         extension=".adjudge",
-        read=read,
-        write_folder=write_folder,
+        read=_read,
+        write_folder=_write_folder,
     ),
 )

@@ -41,7 +41,7 @@ def not_text(file: File) -> BadData:
 
 
 def check_closed(shape: Delimited) -> None:
-    """Complain of a quote that is never closed and so swallows the rest of the file."""
+    """Refuse a quote that is never closed and so swallows the rest of the file."""
     last = None
     for last in shape.records():  # noqa: B007
         pass
@@ -62,8 +62,8 @@ def check_closed(shape: Delimited) -> None:
                 ) from None
 
 
-def located(shape: Delimited, error: Exception) -> BadData:
-    """Arrow's complaint, with the line it is about."""
+def locate_fault(shape: Delimited, error: Exception) -> BadData:
+    """Arrow's error, with the line it is about."""
     if "UTF8" in str(error) or "UTF-8" in str(error):
         return not_text(shape.file)
     width = len(shape.header)

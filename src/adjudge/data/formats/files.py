@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -45,8 +47,11 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
             yield file
         return
     _check_parent(path)
+    _remove_leftovers(path)
     with writing(path):
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.name}.{_owner()}.", suffix=".part", dir=path.parent
+        )
     try:
         with writing(path), os.fdopen(handle, "wb") as file:
             yield file
@@ -77,8 +82,9 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
                 source=str(path),
                 wanted="a new or an empty folder",
             )
+    _remove_leftovers(path)
     with writing(path):
-        name = tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        name = tempfile.mkdtemp(prefix=f".{path.name}.{_owner()}.", suffix=".part", dir=path.parent)
     made = Path(name)
     try:
         with writing(path):
@@ -91,6 +97,47 @@ def written_folder(path: Path, *, replaces: frozenset[str] = frozenset()) -> Ite
         if (made / "old").is_dir() and not path.exists():
             (made / "old").rename(path)
         shutil.rmtree(made, ignore_errors=True)
+
+
+def _owner() -> str:
+    """Who writes, as it stands in the name of a file that is not whole: host and process."""
+    host = "".join(c for c in socket.gethostname() if c.isalnum() or c == "-")[:40]
+    return f"{host}.{os.getpid()}"
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what a process left that was killed while it wrote the same file.
+
+    What a process that lives is writing stays, and so does what another machine may be writing.
+    """
+    host = _owner().rpartition(".")[0]
+    start = f".{path.name}.{host}."
+    with contextlib.suppress(OSError):
+        for beside in path.parent.iterdir():
+            if not (beside.name.startswith(start) and beside.name.endswith(".part")):
+                continue
+            process, _, _ = beside.name.removeprefix(start).partition(".")
+            if not process.isdecimal() or _lives(int(process)):
+                continue
+            if beside.is_dir():
+                if (beside / "old").is_dir() and not path.exists():
+                    (beside / "old").rename(path)  # killed between two renames: nothing is lost
+                shutil.rmtree(beside, ignore_errors=True)
+            else:
+                beside.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    """Whether a process is there; where that cannot be told, it is."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _check_parent(path: Path) -> None:

@@ -126,7 +126,7 @@ def _text(value: Any) -> str | None:
 
 
 class _Lines:
-    """The line on which each JSON object starts, found only when there is a complaint."""
+    """The line on which each JSON object starts, found only when there is an error."""
 
     def __init__(self, file: File) -> None:
         self.file = file

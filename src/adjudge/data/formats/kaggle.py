@@ -15,7 +15,7 @@ _TEXTS = {"query": "query", "product_title": "title", "product_description": "te
 _GOLD = "median_relevance"
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """The median ratings as gold, and the words of queries and products."""
     wanted = ("id", *_TEXTS, _GOLD)
     table, source = read_delimited(
@@ -37,6 +37,6 @@ FORMATS = (
         name="kaggle",
         title="Kaggle CrowdFlower search relevance: id, query, product_title, median_relevance",
         reads=("gold",),
-        read=read,
+        read=_read,
     ),
 )

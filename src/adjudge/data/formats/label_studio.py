@@ -28,7 +28,7 @@ from adjudge.data.formats.instants import instants
 from adjudge.data.formats.omissions import keep_rows, left_out
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
-from adjudge.data.formats.records import Rows, as_text, read_records, scalars, single
+from adjudge.data.formats.records import RecordRows, as_text, read_records, scalars, single
 from adjudge.data.gold import Gold
 from adjudge.data.gold_table import gold_from_table
 from adjudge.data.judgments import Judgments
@@ -47,18 +47,20 @@ class _Gathered:
 
     question: str
     scale: Scale | None
-    judgments: Rows
-    gold: Rows
+    judgments: RecordRows
+    gold: RecordRows
     gone: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """The judgments of people and models, and the gold of annotations marked as ground truth."""
     tasks = read_records(file, "task")
     found = [name for _, task in tasks for name in _asked(task)]
     wanted = "a from_name with choices, a rating or a number"
     question = chosen_question(found, options, file.name, "question", wanted)
-    gathered = _Gathered(question, options.scale, Rows(file, options), Rows(file, options))
+    gathered = _Gathered(
+        question, options.scale, RecordRows(file, options), RecordRows(file, options)
+    )
     for place, task in tasks:
         _gather(gathered, place, task)
     notes = tuple(left_out(count, *why) for why, count in gathered.gone.items())
@@ -68,7 +70,7 @@ def read(file: File, options: Options) -> Content:
     gold = _gold(gathered) if len(gathered.gold) else None
     judgments = _judgments(gathered) if len(gathered.judgments) else None
     if gold is not None and judgments is not None:
-        gold.codes(judgments.scale)  # complains of gold of another kind than the labels
+        gold.codes(judgments.scale)  # refuses gold of another kind than the labels
     bad = gathered.judgments.source.skipped + gathered.gold.source.skipped
     return Content(judgments=judgments, gold=gold, bad=bad, notes=notes)
 
@@ -149,7 +151,7 @@ def _prediction(gathered: _Gathered, place: str, entry: Any, shared: dict[str, A
             gathered.judgments.add(place, shared | told)
 
 
-def _label(gathered: _Gathered, rows: Rows, place: str, entry: Any, what: str) -> str | None:
+def _label(gathered: _Gathered, rows: RecordRows, place: str, entry: Any, what: str) -> str | None:
     """The one answer to the question; more than one is a fault, none is left out."""
     values = [value for question, value in _results(entry) if question == gathered.question]
     if len(values) > 1:
@@ -209,7 +211,7 @@ def _gold(gathered: _Gathered) -> Gold:
     return gold_from_table(table, source=gathered.gold.source, roles=roles)
 
 
-def write(content: Content, file: IO[bytes]) -> None:
+def _write(content: Content, file: IO[bytes]) -> None:
     """The judgments as annotations of their tasks, and the gold as ground truth."""
     judgments, gold = content.judgments, content.gold
     if judgments is None and gold is None:
@@ -284,7 +286,7 @@ FORMATS = (
         reads=("judgments", "gold"),
         writes=("judgments", "gold"),
         extension=".json",
-        read=read,
-        write=write,
+        read=_read,
+        write=_write,
     ),
 )

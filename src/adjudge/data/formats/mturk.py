@@ -41,7 +41,7 @@ _GOLD = ("Input.gold", "Input.gold_label", "Input.true_label")
 _JSON = "taskAnswers"
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """The judgments of a batch, with gold where an input holds it."""
     table, source = read_delimited(file, options, columns=_columns)
     table, question = _with_label(table, source, options)
@@ -226,6 +226,6 @@ FORMATS = (
         name="mturk",
         title="Mechanical Turk batch results: HITId, WorkerId, Input.<x>, Answer.<question>",
         reads=("judgments", "gold"),
-        read=read,
+        read=_read,
     ),
 )

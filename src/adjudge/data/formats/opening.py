@@ -128,7 +128,7 @@ def is_uri(place: str) -> bool:
 
 
 def check_readable(path: Path) -> None:
-    """Complain of a file that is not there, is a folder, or has no byte in it."""
+    """Refuse a file that is not there, is a folder, or has no byte in it."""
     if not path.exists():
         raise BadData("there is no such file", source=str(path), wanted="a file")
     if path.is_dir():

@@ -9,7 +9,7 @@ from adjudge.data.formats.format import Content, Format, need
 from adjudge.data.formats.ratings import need_pairs, queries, ratings
 
 
-def write(content: Content, file: IO[bytes]) -> None:
+def _write(content: Content, file: IO[bytes]) -> None:
     """The label of each pair of query and document as a rating such as ``"3.000"``."""
     labels = need(content, "labels", "opensearch")
     need_pairs(labels.column_names, "opensearch")
@@ -35,6 +35,6 @@ FORMATS = (
         title="OpenSearch search relevance workbench: judgments to import, in JSON",
         writes=("labels",),
         extension=".json",
-        write=write,
+        write=_write,
     ),
 )

@@ -24,7 +24,7 @@ from adjudge.data.source import Source
 from adjudge.errors import BadData
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """Judgments with gold if a column holds it; gold or labels alone where there is no judge."""
     table, source = read_rows(file, options)
     roles = roles_of(table.column_names)
@@ -32,9 +32,9 @@ def read(file: File, options: Options) -> Content:
     labels = None
     if alone and options.wanted == "labels" and "label" in roles and len(table):
         if "gold" not in roles:
-            labels = labels_of(table, source, roles)
+            labels = _labels_of(table, source, roles)
             return Content(labels=labels, scale=options.scale, bad=source.skipped)
-        labels = labels_of(table, replace(source, bad=[]), roles)  # else a row is listed twice
+        labels = _labels_of(table, replace(source, bad=[]), roles)  # else a row is listed twice
     if alone and ("gold" in roles or options.wanted == "gold"):
         if not len(table):
             raise source.error(None, "there is no gold: the table has a header and no rows")
@@ -44,7 +44,7 @@ def read(file: File, options: Options) -> Content:
     return Content(judgments=judgments, gold=gold, bad=source.skipped)
 
 
-def labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:
+def _labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:
     """Labels of items that came without probabilities: one an item, as a consensus table."""
     as_gold = {role: name for role, name in roles.items() if role in _PLACES}
     labels = gold_from_table(table, source=source, roles={**as_gold, "gold": roles["label"]})
@@ -58,15 +58,22 @@ _PLACES = ("item", "topic", "document")
 def read_rows(file: File, options: Options, columns: Columns = worth_reading) -> tuple[Any, Source]:
     """The columns of a plain file that play a role, or those chosen, whatever its kind."""
     if file.kind == "parquet":
-        return read_parquet(file, options, columns)
+        return _read_parquet(file, options, columns)
     if file.kind == "jsonl":
         from adjudge.data.formats.jsonl import read_jsonl
 
         return read_jsonl(file, options, columns)
-    return read_delimited(file, options, delimiter=delimiter_of(file), columns=columns)
+    if file.path.suffix == ".parquet":
+        raise BadData(
+            "is cut short, or no Parquet file (it does not begin as one)",
+            source=file.name,
+            wanted="a whole Parquet file",
+        )
+    delimiter = delimiter_of(file)
+    return read_delimited(file, options, delimiter=delimiter, columns=columns, guarded=True)
 
 
-def read_parquet(
+def _read_parquet(
     file: File, options: Options, columns: Columns = worth_reading
 ) -> tuple[Any, Source]:
     """The chosen columns of a Parquet file."""
@@ -101,14 +108,14 @@ def table_of(content: Content) -> Any:
 
 
 def _write(name: str) -> Any:
-    writer = {"csv": write_csv, "tsv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
-
     def write(content: Content, file: IO[bytes]) -> None:
         table = table_of(content)
-        if name == "tsv":
-            write_csv(table, file, delimiter="\t")
+        if name == "jsonl":
+            write_jsonl(table, file)
+        elif name == "parquet":
+            write_parquet(table, file)
         else:
-            writer[name](table, file)
+            write_csv(table, file, delimiter="\t" if name == "tsv" else ",", guard=True)
 
     return write
 
@@ -120,7 +127,7 @@ FORMATS = tuple(
         reads=("judgments", "gold"),
         writes=("judgments", "gold"),
         extension=extension,
-        read=read,
+        read=_read,
         write=_write(name),
     )
     for name, text, extension in (

@@ -24,7 +24,7 @@ from adjudge.errors import BadData, shown
 _NAMES = ("topic", "0", "document", "grade")
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """Gold: the grade of each pair of topic and document."""
     table, source = read_spaced(file, options, _NAMES)
     _, wrong = numbers_of(table["grade"], whole=True)
@@ -36,7 +36,7 @@ def read(file: File, options: Options) -> Content:
     return Content(gold=gold, bad=source.skipped)
 
 
-def write(content: Content, file: IO[bytes]) -> None:
+def _write(content: Content, file: IO[bytes]) -> None:
     """The labels, or else the gold, as qrels."""
     table = graded(content, "qrels")
     check_cells(table, ("topic", "document"), "qrels", r"\t\n\v\f\r ")
@@ -85,7 +85,7 @@ FORMATS = (
         reads=("gold",),
         writes=("labels", "gold"),
         extension=".qrels",
-        read=read,
-        write=write,
+        read=_read,
+        write=_write,
     ),
 )

@@ -28,7 +28,7 @@ from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.omissions import is_blank, keep_rows, left_out
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.ratings import need_pairs, queries, ratings
-from adjudge.data.formats.records import Rows, read_json, scalars, single
+from adjudge.data.formats.records import RecordRows, read_json, scalars, single
 from adjudge.data.formats.tables import guarded, unguarded, write_csv, write_rows
 from adjudge.data.gold_table import gold_from_table
 from adjudge.data.judgments import Judgments
@@ -47,7 +47,7 @@ def _freed(column: Any) -> Any:
     return pc.replace_substring_regex(unguarded(column), r"^ ([=+\-@])", r"\1")
 
 
-def read_case(file: File, options: Options) -> Content:
+def _read_case(file: File, options: Options) -> Content:
     """The ratings of a case, as labels and as gold."""
     table, source, lone = _read_case_rows(file, options)
     names = {letters_of(name): name for name in table.column_names}
@@ -59,7 +59,7 @@ def read_case(file: File, options: Options) -> Content:
     gold = gold_from_table(table, source=source, roles=roles)
     scale = options.scale or (Scale.infer(gold.values) if len(gold) else None)
     if scale is not None:
-        gold.codes(scale)  # complains of a rating that is not on the scale
+        gold.codes(scale)  # refuses a rating that is not on the scale
     labels = gold.to_table()
     labels = labels.rename_columns(
         ["label" if name == "gold" else name for name in labels.column_names]
@@ -92,7 +92,7 @@ def _read_case_rows(file: File, options: Options) -> tuple[Any, Source, int]:
     return table, source, len(lone)
 
 
-def write_case(content: Content, file: IO[bytes]) -> None:
+def _write_case(content: Content, file: IO[bytes]) -> None:
     """The label of each pair as its rating; gold, where there are no labels."""
     if content.labels is None and content.gold is not None:
         labels = content.gold.to_table()
@@ -117,7 +117,7 @@ def _numerals(numbers: Any) -> Any:
     return pa.array(texts, pa.large_string()).take(pa.array(codes, mask=codes < 0))
 
 
-def read_book(file: File, options: Options) -> Content:
+def _read_book(file: File, options: Options) -> Content:
     """The judgments of a book in CSV: a column a judge, a cell a judgment."""
     table, source = read_delimited(file, options)
     names = _freed(pa.array(table.column_names)).to_pylist()
@@ -162,7 +162,7 @@ def _with_pairs(judgments: Judgments, topics: Any, documents: Any) -> Judgments:
     return judgments.with_items(names, topics=topics.take(where), documents=documents.take(where))
 
 
-def write_book(content: Content, file: IO[bytes]) -> None:
+def _write_book(content: Content, file: IO[bytes]) -> None:
     """The judgments as a book in CSV; a judge who rated a pair twice has no room in it."""
     judgments, topics, documents = _pairs(content, "quepid-book")
     judges = judgments.judges.to_pylist()
@@ -198,7 +198,7 @@ def _pairs(content: Content, name: str) -> tuple[Judgments, Any, Any]:
 
 
 def _check_cells(judgments: Judgments, judges: list[str]) -> None:
-    """Complain of what a table with a column a judge and a row a pair cannot hold."""
+    """Refuse what a table with a column a judge and a row a pair cannot hold."""
     for name in judges:
         if letters_of(name) in ("query", "docid") or name != name.strip():
             raise BadData(
@@ -219,13 +219,13 @@ def _check_cells(judgments: Judgments, judges: list[str]) -> None:
         )
 
 
-def read_book_json(file: File, options: Options) -> Content:
+def _read_book_json(file: File, options: Options) -> Content:
     """The judgments of a book in JSON, on the scale that it names."""
     book = read_json(file)
     pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
     if not isinstance(pairs, list):
         raise BadData("there is no list query_doc_pairs", source=file.name, wanted="a book")
-    rows, every, gone = Rows(file, options), Rows(file, options), Counter[str]()
+    rows, every, gone = RecordRows(file, options), RecordRows(file, options), Counter[str]()
     for number, pair in enumerate(pairs, start=1):
         place = f"pair {number}"
         if not isinstance(pair, dict):
@@ -261,7 +261,7 @@ def read_book_json(file: File, options: Options) -> Content:
 
 
 def _gather(
-    rows: Rows, gone: Counter[str], place: str, pair: dict[str, Any], known: dict[str, Any]
+    rows: RecordRows, gone: Counter[str], place: str, pair: dict[str, Any], known: dict[str, Any]
 ) -> None:
     """The judgments of one pair."""
     fields = pair.get("document_fields")
@@ -304,7 +304,7 @@ def _book_scale(book: dict[str, Any]) -> Scale | None:
     return Scale.parse("<".join(sorted(texts, key=float))) if len(texts) > 1 else None
 
 
-def write_book_json(content: Content, file: IO[bytes]) -> None:
+def _write_book_json(content: Content, file: IO[bytes]) -> None:
     """The judgments as a book in JSON."""
     judgments, topics, documents = _pairs(content, "quepid-book-json")
     labels = pa.array(judgments.scale.labels, pa.large_string())
@@ -353,16 +353,16 @@ FORMATS = (
         title="Quepid case: query, docid, rating",
         reads=("gold", "labels"),
         writes=("labels", "gold"),
-        read=read_case,
-        write=write_case,
+        read=_read_case,
+        write=_write_case,
     ),
     Format(
         name="quepid-book",
         title="Quepid book, comma separated: query, docid, a column a judge",
         reads=("judgments",),
         writes=("judgments",),
-        read=read_book,
-        write=write_book,
+        read=_read_book,
+        write=_write_book,
     ),
     Format(
         name="quepid-book-json",
@@ -370,7 +370,7 @@ FORMATS = (
         reads=("judgments",),
         writes=("judgments",),
         extension=".json",
-        read=read_book_json,
-        write=write_book_json,
+        read=_read_book_json,
+        write=_write_book_json,
     ),
 )

@@ -43,7 +43,7 @@ def ratings(labels: Any, scale: Scale | None, format_name: str) -> Any:
 
 
 def need_pairs(columns: Iterable[str], format_name: str) -> None:
-    """Complain where the items are not known to be pairs of topic and document."""
+    """Raise an error where the items are not known to be pairs of topic and document."""
     known = set(columns)
     for name in ("topic", "document"):
         if name not in known:

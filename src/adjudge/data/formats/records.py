@@ -51,6 +51,9 @@ def _parsed(text: str, name: str, first: int = 1) -> Any:
         ) from None
     except RecursionError:
         raise BadData("is no JSON that can be read: nested too deep", source=name) from None
+    except ValueError:  # Python takes no number of thousands of digits
+        reason = "is no JSON that can be read: a number has too many digits"
+        raise BadData(reason, source=name) from None
 
 
 def _is_json(line: str) -> bool:
@@ -69,7 +72,7 @@ def _by_line(text: str, name: str, what: str) -> Iterator[tuple[str, Any]]:
             yield f"{what} {count}", _parsed(line, name, number)
 
 
-class Rows:
+class RecordRows:
     """Rows gathered from records: a table of text columns, and the source that knows their places.
 
     A fault in a record is raised, or with ``skip_bad`` noted, by ``fault``.
@@ -92,7 +95,7 @@ class Rows:
         self._places.append(place)
 
     def fault(self, place: str, problem: str, *, value: object = None, wanted: str = "") -> None:
-        """Complain of a record at a place, or note it where bad rows are skipped."""
+        """Refuse a record at a place, or note it where bad rows are skipped."""
         error = BadData(
             problem, source=self.source.name, record=place, value=value, wanted=wanted or None
         )

@@ -16,7 +16,7 @@ from adjudge.errors import shown
 _NAMES = ("topic", "Q0", "document", "rank", "score", "tag")
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """The run as a table: topic, document, rank, score, tag, line; a document once in a topic."""
     table, source = read_spaced(file, options, _NAMES, lines=True)
     _, no_rank = numbers_of(table["rank"], whole=True)
@@ -44,6 +44,6 @@ FORMATS = (
         title="TREC run: topic Q0 document rank score tag",
         reads=("run",),
         extension=".run",
-        read=read,
+        read=_read,
     ),
 )

@@ -24,12 +24,16 @@ TREC_2011 = ("TOPIC", "HIT_ID", "WORKER_ID", "DOC_ID", "TRUTH", "LABEL")
 BEIR = ("query-id", "corpus-id", "score")
 
 _ARGILLA = re.compile(r'"[^"\n]+\.(responses\.users|responses\.status|responses|suggestion)"\s*:')
+_BY_JUDGE = re.compile(
+    r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*'
+    r'("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null)\s*[,}]'
+)
 _LABEL_STUDIO = ('"result"', '"completed_by"', '"from_name"', '"data"')
 _CROWDKIT = ({"task", "worker", "label"}, {"task", "true_label"}, {"task", "label"})
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class _Signature:
     """The name of a format, the module that holds it, and whether a file looks like it."""
 
     name: str
@@ -180,6 +184,11 @@ def _plain(file: File) -> bool:
     return sum(parts) >= 2 or (parts[0] and "gold" in roles)  # with one missing, say which
 
 
+def _alt_test(file: File) -> bool:
+    """An object of objects, the first of which begins with an item and its label."""
+    return _BY_JUDGE.match(file.text.lstrip()) is not None and not _plain(file)
+
+
 def _columns(file: File) -> list[str]:
     """The columns of a table, be it delimited, JSONL or Parquet."""
     if file.kind == "parquet":
@@ -203,24 +212,25 @@ def _json_keys(text: str) -> list[str]:
 
 
 SIGNATURES = (
-    Signature("encoded", "encoded", _encoded),
-    Signature("mturk", "mturk", _mturk),
-    Signature("appen", "appen", _has(",", "_unit_id", "_worker_id")),
-    Signature("toloka", "toloka", _toloka),
-    Signature("label-studio", "label_studio", _label_studio),
-    Signature("argilla", "argilla", _argilla),
-    Signature("quepid-case", "quepid", _quepid_case),
-    Signature("quepid-book", "quepid", _quepid_book),
-    Signature("quepid-book-json", "quepid", quepid_book_json),
-    Signature("opensearch", "opensearch", lambda _: False),  # written only
-    Signature("kaggle", "kaggle", _has(",", "id", "query", "product_title")),
-    Signature("trec-rf10", "trec_rf10", _is(*TREC_RF10)),
-    Signature("qrels", "qrels", _rows(_qrels)),
-    Signature("run", "run", _rows(is_run_row)),
-    Signature("trec-2011", "trec_2011", _is(*TREC_2011)),
-    Signature("trec-2011-submission", "trec_2011", _rows(_submission)),
-    Signature("beir", "beir", _beir),
-    Signature("crowd-kit", "crowdkit", lambda file: set(file.columns) in _CROWDKIT),
-    Signature("consensus", "consensus_table", _consensus),
-    Signature("csv", "plain", _plain),
+    _Signature("encoded", "encoded", _encoded),
+    _Signature("mturk", "mturk", _mturk),
+    _Signature("appen", "appen", _has(",", "_unit_id", "_worker_id")),
+    _Signature("toloka", "toloka", _toloka),
+    _Signature("label-studio", "label_studio", _label_studio),
+    _Signature("argilla", "argilla", _argilla),
+    _Signature("quepid-case", "quepid", _quepid_case),
+    _Signature("quepid-book", "quepid", _quepid_book),
+    _Signature("quepid-book-json", "quepid", quepid_book_json),
+    _Signature("opensearch", "opensearch", lambda _: False),  # written only
+    _Signature("kaggle", "kaggle", _has(",", "id", "query", "product_title")),
+    _Signature("trec-rf10", "trec_rf10", _is(*TREC_RF10)),
+    _Signature("qrels", "qrels", _rows(_qrels)),
+    _Signature("run", "run", _rows(is_run_row)),
+    _Signature("trec-2011", "trec_2011", _is(*TREC_2011)),
+    _Signature("trec-2011-submission", "trec_2011", _rows(_submission)),
+    _Signature("beir", "beir", _beir),
+    _Signature("crowd-kit", "crowdkit", lambda file: set(file.columns) in _CROWDKIT),
+    _Signature("consensus", "consensus_table", _consensus),
+    _Signature("alt-test", "alt_test", _alt_test),
+    _Signature("csv", "plain", _plain),
 )

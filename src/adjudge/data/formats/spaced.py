@@ -110,7 +110,9 @@ def numbers_of(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.boo
     return values, ~np.asarray(pc.and_(fits, pc.is_finite(values)), dtype=np.bool_)
 
 
-def repeated(table: Any, columns: tuple[str, str]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def find_repeated(
+    table: Any, columns: tuple[str, str]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Which rows repeat a pair that an earlier row has, and the first row of each pair."""
     first_codes, _ = encode(table[columns[0]])
     second_codes, names = encode(table[columns[1]])
@@ -125,7 +127,7 @@ def repeated(table: Any, columns: tuple[str, str]) -> tuple[NDArray[np.bool_], N
 
 def repeated_fault(table: Any, source: Source) -> Fault:
     """The fault of rows whose topic and document an earlier row has already."""
-    marked, first = repeated(table, ("topic", "document"))
+    marked, first = find_repeated(table, ("topic", "document"))
 
     def problem(row: int, document: str) -> str:
         before = source.error(int(first[row]), "").line
@@ -142,7 +144,7 @@ def nul_fault(table: Any, column: str) -> Fault:
 
 
 def check_cells(table: Any, columns: tuple[str, ...], format_name: str, gaps: str) -> None:
-    """Complain of a cell that is empty or holds what sets cells apart, where nothing is quoted."""
+    """Refuse a cell that is empty or holds what sets cells apart, where nothing is quoted."""
     for column in columns:
         cells = pc.fill_null(table[column], "")
         wrong = pc.or_(pc.match_substring_regex(cells, f"[{gaps}]"), pc.equal(cells, ""))

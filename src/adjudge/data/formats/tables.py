@@ -14,6 +14,7 @@ import pyarrow.parquet
 
 _ROWS = 65_536  # rows turned into text at a time
 _TEXT = pa.large_string()
+_MARKS = r"=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}"  # how formulas begin; wide ones too
 
 
 def write_csv(
@@ -26,7 +27,7 @@ def write_csv(
 ) -> None:
     """A table as delimited text; with ``guard``, cells that a spreadsheet would run are disarmed.
 
-    A cell that begins with ``= + - @``, a tab or a return gets an apostrophe before it, as
+    A cell that begins with ``= + - @``, a tab or a line's end gets an apostrophe before it, as
     spreadsheets themselves write text; ``unguarded`` takes it off. Only text columns are touched:
     a number stays a number. Cells are quoted only where they must be.
     """
@@ -85,14 +86,23 @@ def guarded(column: Any) -> Any:
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
     # Apostrophes before such a mark already get one more, so that taking one off is safe.
-    risky = pc.match_substring_regex(column, r"^'*[=+\-@\t\r]")
+    risky = pc.match_substring_regex(column, f"^'*[{_MARKS}]")
     number = pc.match_substring_regex(column, r"^[+-]?[0-9]+([.][0-9]+)?$")
     return pc.if_else(pc.and_not(risky, number), _joined("'", column), column)
 
 
 def unguarded(column: Any) -> Any:
     """A text column without the apostrophes that ``write_csv`` put before risky cells."""
-    return pc.replace_substring_regex(column, r"^'('*[=+\-@\t\r])", r"\1")
+    return pc.replace_substring_regex(column, f"^'('*[{_MARKS}])", r"\1")
+
+
+def unguarded_table(table: Any) -> Any:
+    """A table of text columns, each as it was before ``write_csv`` disarmed its cells."""
+    columns = [
+        unguarded(column) if pc.any(pc.starts_with(column, "'")).as_py() else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
 
 
 def write_jsonl(table: Any, file: IO[bytes]) -> None:

@@ -35,7 +35,7 @@ _HINT = "HINT:text"
 _INPUTS = "INPUT"  # the joined inputs, where they are the item
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """The judgments of a pool, with the gold of its control tasks."""
     # A pool saved again by a program may have commas.
     delimiter = "\t" if b"\t" in file.start.partition(b"\n")[0] else ","
@@ -141,6 +141,6 @@ FORMATS = (
         title="Toloka assignments: INPUT:<x>, OUTPUT:<x>, GOLDEN:<x>, ASSIGNMENT:worker_id",
         reads=("judgments", "gold"),
         extension=".tsv",
-        read=read,
+        read=_read,
     ),
 )

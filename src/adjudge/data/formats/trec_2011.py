@@ -25,13 +25,13 @@ from adjudge.data.formats.signatures import TREC_2011 as HEADER
 from adjudge.data.formats.spaced import (
     check_cells,
     check_rows,
+    find_repeated,
     nul_fault,
     numbers_of,
     read_spaced,
-    repeated,
     repeated_fault,
 )
-from adjudge.data.formats.tables import write_rows
+from adjudge.data.formats.tables import guarded, write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import encode, look_up, pair_names
 from adjudge.data.scale import Scale, as_number
@@ -41,11 +41,11 @@ SCALE = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
 _SUBMISSION = ("topic", "document", "rank", "class")
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """Binary judgments, and gold where the truth is known; the HIT of a judgment is not kept."""
     chosen = [name for name in HEADER if name != "HIT_ID"]
     table, source = read_delimited(
-        file, options, delimiter="\t", quoted=False, columns=lambda _: chosen
+        file, options, delimiter="\t", quoted=False, columns=lambda _: chosen, guarded=True
     )
     unknown = pc.equal(pc.utf8_trim_whitespace(table["TRUTH"]), "-1")
     known = pc.if_else(unknown, pa.scalar("", pa.string()), table["TRUTH"])
@@ -61,7 +61,7 @@ def read(file: File, options: Options) -> Content:
     return Content(judgments=judgments, gold=gold, bad=source.skipped)
 
 
-def write(content: Content, file: IO[bytes]) -> None:
+def _write(content: Content, file: IO[bytes]) -> None:
     """The judgments, made binary, with their gold; the HIT is ``na``."""
     judgments: Judgments = need(content, "judgments", "trec-2011")
     binary = _binary(judgments)
@@ -84,7 +84,9 @@ def write(content: Content, file: IO[bytes]) -> None:
     made = pa.table(columns)
     check_cells(made, ("TOPIC", "WORKER_ID", "DOC_ID"), "trec-2011", r"\t\n\r")
     file.write(("\t".join(HEADER) + "\n").encode())
-    write_rows(made, file)
+    write_rows(
+        pa.table([guarded(column) for column in made.columns], names=made.column_names), file
+    )
 
 
 def _binary(judgments: Judgments) -> Judgments:
@@ -103,7 +105,7 @@ def _binary(judgments: Judgments) -> Judgments:
     return judgments.collapse()
 
 
-def read_submission(file: File, options: Options) -> Content:
+def _read_submission(file: File, options: Options) -> Content:
     """Labels: the class is the probability of relevance, from .5 on the label is 1."""
     table, source = read_spaced(file, options, _SUBMISSION)
     rank, no_rank = _or_na(table["rank"], whole=True)
@@ -183,8 +185,8 @@ def write_submission(content: Content, file: IO[bytes], *, quantised: bool = Fal
 
 
 def _check_pairs(labels: Any, judgments: Judgments | None) -> None:
-    """Complain of a pair that is there twice, or of an item of the judgments that is not there."""
-    marked, _ = repeated(labels, ("topic", "document"))
+    """Refuse a pair that is there twice, or of an item of the judgments that is not there."""
+    marked, _ = find_repeated(labels, ("topic", "document"))
     if marked.any():
         row = int(np.argmax(marked))
         topic, document = labels["topic"][row].as_py(), labels["document"][row].as_py()
@@ -217,8 +219,8 @@ FORMATS = (
         reads=("judgments", "gold"),
         writes=("judgments",),
         extension=".tsv",
-        read=read,
-        write=write,
+        read=_read,
+        write=_write,
     ),
     Format(
         name="trec-2011-submission",
@@ -226,7 +228,7 @@ FORMATS = (
         reads=("labels",),
         writes=("labels",),
         extension=".txt",
-        read=read_submission,
+        read=_read_submission,
         write=write_submission,
     ),
 )

@@ -27,7 +27,7 @@ BROKEN = "-2"
 SCALE = Scale(labels=(BROKEN, "0", "1", "2"), ordinal=True, relevant=("1", "2"))
 
 
-def read(file: File, options: Options) -> Content:
+def _read(file: File, options: Options) -> Content:
     """Judgments on -2 < 0 < 1 < 2 unless another scale is named, and gold with its honeypots."""
     table, source = read_delimited(file, options, delimiter="\t", quoted=False)
     unknown = pc.equal(pc.utf8_trim_whitespace(table["gold"]), "-1")
@@ -68,13 +68,6 @@ def gold_subset(content: Content) -> Content:
     return Content(judgments=left, gold=kept, format=content.format)
 
 
-def honeypot_subset(content: Content) -> Content:
-    """The judgments of honeypots, on all four labels, and the honeypots as gold."""
-    judgments, gold = _parts(content)
-    left = judgments.select(items=gold.honeypots(judgments))
-    return Content(judgments=left, gold=gold.select(_honeypot(gold)), format=content.format)
-
-
 def _parts(content: Content) -> tuple[Judgments, Gold]:
     if content.judgments is None or content.gold is None:
         raise BadData("the subset wants judgments and gold", wanted="judgments and gold")
@@ -91,6 +84,6 @@ FORMATS = (
         title="TREC 2010 relevance feedback: topicID workerID docID gold label, tab separated",
         reads=("judgments", "gold"),
         extension=".tsv",
-        read=read,
+        read=_read,
     ),
 )

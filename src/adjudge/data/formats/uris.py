@@ -39,7 +39,7 @@ def shown_uri(uri: str) -> str:
 
 
 def _without_keys(text: str) -> str:
-    """A text without the keys of the URIs in it: Arrow's complaints repeat what they were given."""
+    """A text without the keys of the URIs in it: Arrow's errors repeat what they were given."""
     return re.sub(r"//[^/@\s]*@", "//", text)
 
 
@@ -48,7 +48,7 @@ def name_of(place: str) -> str:
     return unquote(PurePosixPath(shown_uri(place)).name) if is_uri(place) else Path(place).name
 
 
-def expanded(places: Iterable[str]) -> list[str]:
+def expand_patterns(places: Iterable[str]) -> list[str]:
     """Places with every pattern replaced by the files that fit it, in the order of their names.
 
     A pattern in a path is for those whose shell has not replaced it.
@@ -115,13 +115,13 @@ def _told(uri: str) -> Iterator[None]:
 
 
 @contextmanager
-def fetched(place: str, room: Path | None = None) -> Iterator[Path]:
-    """A file as a path on this machine: itself, or a copy in ``room`` that goes with the block."""
+def fetch_file(place: str, scratch: Path | None = None) -> Iterator[Path]:
+    """A file as a path on this machine: itself, or a copy in ``scratch`` for the block."""
     if not is_uri(place):
         yield Path(place)
         return
     system, path = _system(place, place)
-    with TemporaryDirectory(prefix="adjudge-", dir=room) as folder:
+    with TemporaryDirectory(prefix="adjudge-", dir=scratch) as folder:
         copy = Path(folder) / name_of(place)
         with (
             _told(place),

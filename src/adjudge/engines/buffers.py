@@ -1,4 +1,4 @@
-"""Room for what a sweep leaves of every item: in memory, or in a file beside judgments on disk."""
+"""Buffers for what a sweep leaves of every item: in memory, or in a file where judgments are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LARGE = 64 * 2**20  # bytes from which a file is worth it
 _WORTH = 4 * 2**20  # bytes from which sharing is
 
 
-def room_for(judgments: Coded, truths: int) -> NDArray[np.float64]:  # (item, truth)
+def make_buffer(judgments: Coded, truths: int) -> NDArray[np.float64]:  # (item, truth)
     """An array to write posteriors to.
 
     Judgments that are mapped from disk may have more items than memory has room for; theirs is a
@@ -30,7 +30,7 @@ def room_for(judgments: Coded, truths: int) -> NDArray[np.float64]:  # (item, tr
         return np.asarray(np.memmap(file, dtype=np.float64, mode="r+", shape=shape))
 
 
-def room_to_share(judgments: Coded, truths: int) -> Shared | None:  # (item, truth)
+def make_shared_buffer(judgments: Coded, truths: int) -> Shared | None:  # (item, truth)
     """The same, for processes of this machine to write to; None where sending costs less."""
     if 8 * judgments.item_count * truths < _WORTH:
         return None
@@ -38,8 +38,8 @@ def room_to_share(judgments: Coded, truths: int) -> Shared | None:  # (item, tru
     return shared_array(np.float64, shape, on_disk=_is_on_disk(judgments, truths))
 
 
-def kept(shared: Shared, judgments: Coded) -> NDArray[np.float64]:  # (item, truth)
-    """What was written into shared room, to be kept: in memory of its own, or the file itself."""
+def keep_shared(shared: Shared, judgments: Coded) -> NDArray[np.float64]:  # (item, truth)
+    """What was written into a shared buffer, to keep: in memory of its own, or the file itself."""
     if _is_on_disk(judgments, shared.array.shape[1]):
         return shared.array
     return np.array(shared.array)
