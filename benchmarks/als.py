@@ -76,23 +76,23 @@ def ours(path: str, rank: int, iterations: int) -> dict[str, Any]:
     import numpy as np
     from meter import Meter
 
-    from adjudge.models.factorisation import Plan, factorise
-    from adjudge.models.sparse import Rows, Sparse
+    from adjudge.models.factorisation import FitPlan, factorise
+    from adjudge.models.sparse import Sparse, SparseRows
 
     held = np.load(path)
     items, judges = held["shape"].tolist()
     row = np.repeat(np.arange(items), np.diff(held["offsets"]))
     column, value = held["column"].astype(np.int64), held["value"]
     matrix = Sparse(
-        Rows.of(row, column, value, items),
-        Rows.of(column, row, value, judges),
+        SparseRows.of(row, column, value, items),
+        SparseRows.of(column, row, value, judges),
         float(held["mean"]),
         np.arange(items),
         np.arange(judges),
     )
-    factorise(matrix, Plan(rank=rank, regularisation=RIDGE, iterations=1))
+    factorise(matrix, FitPlan(rank=rank, regularisation=RIDGE, iterations=1))
     with Meter() as meter:
-        fit = factorise(matrix, Plan(rank=rank, regularisation=RIDGE, iterations=iterations))
+        fit = factorise(matrix, FitPlan(rank=rank, regularisation=RIDGE, iterations=iterations))
     return {**meter.reading, "iterations": len(fit.objective)}
 
 

@@ -14,7 +14,7 @@ from adjudge import Judgments, Scale
 from adjudge.data.formats.tables import write_csv
 from adjudge.data.stored import store
 from adjudge.simulation import Crowd, Population
-from adjudge.simulation.crowd import numbered
+from adjudge.simulation.crowd import number_names
 
 # Hard enough that Dawid-Skene still gains in its twentieth iteration.
 POPULATION = "skilled(6,4):80,spammer:10,lazy:10"
@@ -82,8 +82,8 @@ def judgments(size: Size, folder: Path) -> Judgments:
     """A crowd's judgments, read back."""
     return Judgments(
         scale=size.scale,
-        items=numbered("item", size.items, 7),
-        judges=numbered("judge", size.judges, 4),
+        items=number_names("item", size.items, 7),
+        judges=number_names("judge", size.judges, 4),
         offsets=np.load(folder / "offsets.npy"),
         judge=np.load(folder / "judge.npy"),
         label=np.load(folder / "label.npy"),

@@ -14,7 +14,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs" / "models"
 
 
 def write(lines: t.Lines) -> None:
-    """Make the pages anew from the newest measurements, if there are any."""
+    """Make the pages again from the newest measurements, if there are any."""
     known = [line for line in lines if line["case"] == "accuracy" and "kind" in line]
     if known:
         tables.put(DOCS / "accuracy.md", accuracy_page(lines, known))

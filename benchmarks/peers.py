@@ -11,15 +11,15 @@ from pathlib import Path
 PACKAGES = ("crowd-kit", "cleanlab", "scikit-learn<1.7")
 
 
-def python_of(cache: Path) -> Path:
+def python_of(cache: Path, name: str = "peers", packages: tuple[str, ...] = PACKAGES) -> Path:
     """The Python that has the peers; makes it, with their newest versions, if it is not there."""
-    folder = cache / "peers"
+    folder = cache / name
     python = folder / "bin" / "python"
     done = folder / "installed"
-    if not done.is_file() or done.read_text(encoding="ascii") != "\n".join(PACKAGES):
-        print(f"Setting up: installing {', '.join(PACKAGES)} (once) ...", file=sys.stderr)
+    if not done.is_file() or done.read_text(encoding="ascii") != "\n".join(packages):
+        print(f"Setting up: installing {', '.join(packages)} (once) ...", file=sys.stderr)
         venv.create(folder, with_pip=True, clear=True)
         install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
-        subprocess.run([str(python), *install, *PACKAGES], check=True)
-        done.write_text("\n".join(PACKAGES), encoding="ascii")
+        subprocess.run([str(python), *install, *packages], check=True)
+        done.write_text("\n".join(packages), encoding="ascii")
     return python

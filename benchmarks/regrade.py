@@ -1,11 +1,11 @@
-"""Regrading: gold that was wrong is edited, and every answer to it graded anew.
+"""Regrading: gold that was wrong is edited, and every answer to it graded again.
 
     .venv/bin/python benchmarks/regrade.py [--judges 750] [--sqlite-only] [--write]
 
 Judges who answer as they should meet gold that is all wrong: half of them are warned by it, half
 blocked, and the items they judged reopen. Then the gold is put right, all of it in one import, and
 in a second project one edit after the other. Afterwards every judge must stand where a replay of
-the log from its beginning puts her, and every counter of every item must be what its judgments say.
+the log from its beginning puts them, and every counter of an item must be what its judgments say.
 """
 
 from __future__ import annotations
@@ -72,19 +72,19 @@ def made_project(judges: int) -> Project:
 
 
 def judged(database: Database, judges: int) -> tuple[RequesterServices, str]:
-    """A project in which so many judges have answered, every second one until she was blocked."""
-    services, desk = RequesterServices(database), JudgingService(database)
+    """A project in which so many judges have answered, every second one until they were blocked."""
+    services, judging = RequesterServices(database), JudgingService(database)
     slug = services.projects.create(made_project(judges)).slug
     services.projects.set_state(slug, "open")
     for number in range(judges):
         arrival = Arrival(project=slug, channel="open", key=f"judge{number}")
-        judge = desk.arrive(arrival).judge
+        judge = judging.arrive(arrival).judge
         for _ in range(1 + number % 2):
-            page = desk.page(judge)
+            page = judging.page(judge)
             if page is None:
                 raise SystemExit("there was too little work for the judges")
             answers = [Answer(row=row.row, label=LABELS[0]) for row in page.rows]
-            desk.submit(judge, page.page, page.key, answers)
+            judging.submit(judge, page.page, page.key, answers)
     return services, slug
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from meter import Meter, answer
 
 from adjudge import HierarchicalRelevance, Judgments, Scale, ThreadsEngine
-from adjudge.simulation.crowd import numbered
+from adjudge.simulation.crowd import number_names
 
 SCALE = Scale(labels=("0", "1"), ordinal=True)
 JUDGMENTS = "judgments.npz"
@@ -61,9 +61,9 @@ def _load(folder: Path) -> Judgments:
     items = len(parts["offsets"]) - 1
     return Judgments(
         scale=SCALE,
-        items=numbered("item", items, 7),
-        judges=numbered("judge", int(parts["judges"]), 4),
-        topics=numbered("topic", int(parts["topics"]), 4),
+        items=number_names("item", items, 7),
+        judges=number_names("judge", int(parts["judges"]), 4),
+        topics=number_names("topic", int(parts["topics"]), 4),
         topic=parts["topic"],
         offsets=parts["offsets"],
         judge=parts["judge"],

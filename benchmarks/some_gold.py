@@ -1,7 +1,7 @@
 """What a little gold brings: 25 and 100 labels drawn at random, scored on the items not drawn.
 
 Every draw has its own score without gold, on the same items, so that only the gold differs. The
-prototype calibrates one fit; a model of ours is fitted anew, with the gold.
+prototype calibrates one fit; a model of ours is fitted again, with the gold.
 """
 
 from __future__ import annotations

@@ -11,106 +11,44 @@ Names are imported when first used, so that ``import adjudge`` costs nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from adjudge.lazy import export
 
 if TYPE_CHECKING:
-    from adjudge.data.consensus import Consensus
-    from adjudge.data.draws import Draws
-    from adjudge.data.gold import Gold
-    from adjudge.data.judgments import Judgments
-    from adjudge.data.runs import Run
-    from adjudge.data.scale import Scale
-    from adjudge.engines.checkpoint import Checkpoint
-    from adjudge.engines.dask import DaskEngine
-    from adjudge.engines.threads import ThreadsEngine
-    from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
-    from adjudge.fitting import fit
-    from adjudge.models.dawid_skene import DawidSkene
-    from adjudge.models.hierarchical_confusion import HierarchicalConfusion
-    from adjudge.models.hierarchical_relevance import HierarchicalRelevance
-    from adjudge.models.hybrid_confusion import HybridConfusion
-    from adjudge.models.item_types import ItemTypes
-    from adjudge.models.majority_vote import MajorityVote
-    from adjudge.models.model import Model
-    from adjudge.models.pmf import Pmf
-    from adjudge.models.registry import MODELS, model
-    from adjudge.models.single_confusion import SingleConfusion
-    from adjudge.models.vote import Vote
-    from adjudge.models.weighting import AccuracyFilter, Feature, ZScore
+    from adjudge.data.consensus import Consensus as Consensus
+    from adjudge.data.draws import Draws as Draws
+    from adjudge.data.gold import Gold as Gold
+    from adjudge.data.judgments import Judgments as Judgments
+    from adjudge.data.runs import Run as Run
+    from adjudge.data.scale import Scale as Scale
+    from adjudge.engines.checkpoint import Checkpoint as Checkpoint
+    from adjudge.engines.dask import DaskEngine as DaskEngine
+    from adjudge.engines.threads import ThreadsEngine as ThreadsEngine
+    from adjudge.errors import AdjudgeError as AdjudgeError
+    from adjudge.errors import BadData as BadData
+    from adjudge.errors import BadSetting as BadSetting
+    from adjudge.errors import UnknownName as UnknownName
+    from adjudge.evaluation.estimation.estimate import Estimate as Estimate
+    from adjudge.evaluation.estimation.estimate import estimate as estimate
+    from adjudge.evaluation.replacement import may_replace as may_replace
+    from adjudge.fitting import fit as fit
+    from adjudge.models.dawid_skene import DawidSkene as DawidSkene
+    from adjudge.models.hierarchical_confusion import HierarchicalConfusion as HierarchicalConfusion
+    from adjudge.models.hierarchical_relevance import HierarchicalRelevance as HierarchicalRelevance
+    from adjudge.models.hybrid_confusion import HybridConfusion as HybridConfusion
+    from adjudge.models.item_types import ItemTypes as ItemTypes
+    from adjudge.models.majority_vote import MajorityVote as MajorityVote
+    from adjudge.models.model import Model as Model
+    from adjudge.models.pmf import Pmf as Pmf
+    from adjudge.models.registry import MODELS as MODELS
+    from adjudge.models.registry import model as model
+    from adjudge.models.single_confusion import SingleConfusion as SingleConfusion
+    from adjudge.models.vote import Vote as Vote
+    from adjudge.models.weighting import AccuracyFilter as AccuracyFilter
+    from adjudge.models.weighting import Feature as Feature
+    from adjudge.models.weighting import ZScore as ZScore
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "AdjudgeError": "errors",
-    "BadData": "errors",
-    "BadSetting": "errors",
-    "UnknownName": "errors",
-    "Consensus": "data.consensus",
-    "Gold": "data.gold",
-    "Judgments": "data.judgments",
-    "Run": "data.runs",
-    "Scale": "data.scale",
-    "Checkpoint": "engines.checkpoint",
-    "DaskEngine": "engines.dask",
-    "ThreadsEngine": "engines.threads",
-    "DawidSkene": "models.dawid_skene",
-    "Draws": "data.draws",
-    "HierarchicalConfusion": "models.hierarchical_confusion",
-    "HierarchicalRelevance": "models.hierarchical_relevance",
-    "HybridConfusion": "models.hybrid_confusion",
-    "ItemTypes": "models.item_types",
-    "MajorityVote": "models.majority_vote",
-    "Pmf": "models.pmf",
-    "SingleConfusion": "models.single_confusion",
-    "Vote": "models.vote",
-    "AccuracyFilter": "models.weighting",
-    "Feature": "models.weighting",
-    "ZScore": "models.weighting",
-    "MODELS": "models.registry",
-    "Model": "models.model",
-    "fit": "fitting",
-    "model": "models.registry",
-}
-
-__all__ = [
-    "MODELS",
-    "AccuracyFilter",
-    "AdjudgeError",
-    "BadData",
-    "BadSetting",
-    "Checkpoint",
-    "Consensus",
-    "DaskEngine",
-    "DawidSkene",
-    "Draws",
-    "Feature",
-    "Gold",
-    "HierarchicalConfusion",
-    "HierarchicalRelevance",
-    "HybridConfusion",
-    "ItemTypes",
-    "Judgments",
-    "MajorityVote",
-    "Model",
-    "Pmf",
-    "Run",
-    "Scale",
-    "SingleConfusion",
-    "ThreadsEngine",
-    "UnknownName",
-    "Vote",
-    "ZScore",
-    "fit",
-    "model",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
-    return getattr(import_module(f"adjudge.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+__getattr__, __dir__ = export(__name__, __file__)

@@ -4,6 +4,7 @@ AdjudgeError
 ├── BadData          what was read is not what was wanted: file, line, column, value
 ├── BadSetting       a setting, option or name that cannot be used
 │   └── UnknownName  a name that is not in a registry; carries the nearest one that is
+├── BudgetSpent      a model judge that may spend no more; what it answered is kept
 ├── ClusterLost      a cluster that does not answer any more
 ├── EndpointFailed   a language model that gave no usable answer after all tries
 ├── NotFound         a project, judge, page, token, ... that is not there, or not the caller's
@@ -128,6 +129,10 @@ class EndpointFailed(AdjudgeError):
     def __init__(self, problem: str, *, tries: int) -> None:
         self.tries = tries
         super().__init__(problem)
+
+
+class BudgetSpent(AdjudgeError):
+    """A budget that leaves no room for another request; nothing that was answered is lost."""
 
 
 class ClusterLost(AdjudgeError):

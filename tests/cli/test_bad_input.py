@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -329,3 +330,16 @@ def test_bad_gold_rows_can_be_skipped(adjudge: Run, folder: Path) -> None:
         "off.csv: 1 bad row left out:",
         "  off.csv, line 3, column gold: '7' is not on the scale 0 < 1",
     ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_bytes_named_parquet_are_one_line(adjudge: Run, folder: Path, seed: int) -> None:
+    (folder / "x.parquet").write_bytes(random.Random(seed).randbytes(3_000))
+    ended = adjudge("consensus", "x.parquet")
+    assert ended.code == 2
+    assert ended.err == (
+        "error: x.parquet: is cut short, or no Parquet file (it does not begin as one)\n"
+    )
+    text = bytes(b or 32 for b in random.Random(seed).randbytes(3_000))
+    (folder / "x.csv").write_bytes(b"item,judge,label\n" + text)
+    assert adjudge("consensus", "x.csv").err.count("\n") == 1

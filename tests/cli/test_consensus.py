@@ -147,7 +147,9 @@ def test_gold_fixes_truth_and_gold_without_judgments_is_kept_and_told(
     assert ended.err.splitlines()[1] == (
         "  1 of 2 gold items have no judgments (first: 'q9/d9'); kept, with their gold as label"
     )
-    assert adjudge(*args, "--json").json["notes"] == [ended.err.splitlines()[1].strip()]
+    notes = adjudge(*args, "--json").json["notes"]
+    assert notes[0] == ended.err.splitlines()[1].strip()
+    assert notes[1].startswith("1 gold item calibrates the answer: 0 of 5 labels change")
 
 
 def test_gold_in_the_file_measures_only(adjudge: Run, folder: Path) -> None:

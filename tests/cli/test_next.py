@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import csv
 
-from adjudge import Judgments
+from adjudge import Gold, Judgments
 from adjudge.evaluation import diagnose
 from adjudge.models.item_types import ItemTypes
 from commands import Run
@@ -80,3 +82,44 @@ def test_numbers_below_nothing(adjudge: Run, crowd: Path, option: str) -> None:
     ended = adjudge("next", "judgments.csv", option, "-1")
     assert ended.code == 2
     assert option in ended.err
+
+
+def test_items_drawn_for_people_make_a_valid_estimate(
+    adjudge: Run, demo_folder: Path, tmp_path: Path
+) -> None:
+    given = demo_folder / "judgments.csv"
+    place = tmp_path / "to-label.csv"
+    words = ("--for", "estimate", "--target", "share:1,2", "--budget", "60")
+    assert adjudge("next", given, *words, "-o", place, "-q").code == 0
+    truth = Gold.read(demo_folder / "truth.csv")
+    known = dict(zip(truth.items.to_pylist(), truth.texts(), strict=True))
+    table = csv.read_csv(place)
+    assert len(table) == 60
+    filled = pa.array([known[item] for item in table["item"].to_pylist()])
+    csv.write_csv(table.set_column(table.column_names.index("gold"), "gold", filled), place)
+    found = adjudge("estimate", given, "--gold", place, "--target", "share:1,2", "--json").json
+    assert found["gold"] == 60
+    share = sum(value != "0" for value in known.values()) / 400
+    assert found["low"] <= share <= found["high"]
+    assert found["notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (
+            ("--for", "fun"),
+            "error: --for = 'fun': wanted one of estimate, nDCG, A-B\n",
+        ),
+        (("--for", "A-B"), "error: no --run: wanted 2 with --for A-B\n"),
+        (
+            ("--target", "share:1"),
+            "error: --target = 'share:1': wanted --for estimate, nDCG or A-B beside it\n",
+        ),
+    ],
+)
+def test_a_purpose_that_cannot_be(
+    adjudge: Run, demo_folder: Path, words: tuple[str, ...], problem: str
+) -> None:
+    ended = adjudge("next", demo_folder / "judgments.csv", *words)
+    assert (ended.code, ended.err) == (2, problem)

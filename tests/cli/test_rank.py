@@ -36,7 +36,7 @@ def systems(folder: Path, demo_folder: Path) -> tuple[str, ...]:
 def test_a_pipe_gets_the_systems(adjudge: Run, systems: tuple[str, ...]) -> None:
     ended = adjudge(*systems, "--runs", "good.run", "plain.run", "--measures", "AP", "P@5", *QUICK)
     assert ended.code == 0, ended.err
-    assert ended.out.splitlines()[0] == "measure,system,value,low,high,sd,p_best,by_label"
+    assert ended.out.splitlines()[0] == "measure,system,value,low,high,sd,p_best,by_label,judged"
     rows = ended.rows
     assert [(row["measure"], row["system"]) for row in rows] == [
         *(("AP", "good"), ("AP", "plain"), ("P@5", "good"), ("P@5", "plain"))
@@ -64,18 +64,18 @@ def test_a_person_sees_systems_pairs_and_what_to_judge_next(
 
 def test_json_and_files(adjudge: Run, folder: Path, systems: tuple[str, ...]) -> None:
     files = ("-o", "systems.csv", "--pairs", "pairs.jsonl", "--next", "next.csv")
-    runs = ("--runs", "good.run", "plain.run", "--measures", "AP", "Bpref")
+    runs = ("--runs", "good.run", "plain.run", "--measures", "AP", "infAP")
     ended = adjudge(*systems, *runs, *QUICK, *files, "--json", "--over", "topics")
     assert ended.code == 0, ended.err
     found = ended.json
     assert found["model"] == "item-types"
-    assert found["ranking"]["draws"] == {"AP": 200, "Bpref": 100}
+    assert found["ranking"]["draws"] == {"AP": 200, "infAP": 100}
     assert found["ranking"]["over"] == "topics"
     assert found["ranking"]["unjudged"] == "not-relevant"
     assert len(found["systems"]) == 4
     assert [row["first"] for row in found["pairs"]] == ["good", "good"]
     pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text().splitlines()]
-    assert [row["measure"] for row in pairs] == ["AP", "Bpref"]
+    assert [row["measure"] for row in pairs] == ["AP", "infAP"]
     assert (folder / "systems.csv").read_text().startswith("measure,system,")
     assert (folder / "next.csv").read_text().startswith("topic,document,judgments,label,")
 

@@ -11,7 +11,7 @@ import pytest
 from adjudge import Judgments
 from adjudge.cli.options import Labelling, Reading, TruthLabelling
 from adjudge.cli.reading import read_content
-from adjudge.cli.shaping import allowed, shaped, without
+from adjudge.cli.shaping import allow_labels, shape_labels, without
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
@@ -52,17 +52,17 @@ def judgments_of(*labels: str) -> Judgments:
 
 def test_gold_may_have_dropped_and_binary_values() -> None:
     scale = Scale.parse("bad<good")
-    assert allowed(scale, Labelling()) == scale
-    assert allowed(scale, Labelling(drop_label=["-2"])).labels == ("bad", "good", "-2")
-    assert allowed(scale, Labelling(binary=True)).labels == ("bad", "good", "0", "1")
+    assert allow_labels(scale, Labelling()) == scale
+    assert allow_labels(scale, Labelling(drop_label=["-2"])).labels == ("bad", "good", "-2")
+    assert allow_labels(scale, Labelling(binary=True)).labels == ("bad", "good", "0", "1")
     both = TruthLabelling(binary_truth=True, drop_label=["good"])
-    assert allowed(scale, both).labels == ("bad", "good", "0", "1")
+    assert allow_labels(scale, both).labels == ("bad", "good", "0", "1")
 
 
 def test_dropping_a_label_drops_items_with_that_gold() -> None:
     judgments = judgments_of("1", "0", "-2", "1")
     gold = Gold.of({"i0": 1, "i1": -2})
-    left, (kept, none) = shaped(judgments, Labelling(drop_label=["-2.0"]), gold, None)
+    left, (kept, none) = shape_labels(judgments, Labelling(drop_label=["-2.0"]), gold, None)
     assert left.items.to_pylist() == ["i0", "i3"]
     assert left.scale.labels == ("0", "1")
     assert none is None
@@ -73,7 +73,7 @@ def test_dropping_a_label_drops_items_with_that_gold() -> None:
 def test_binary_truth_has_no_place_for_a_broken_link() -> None:
     judgments = judgments_of("2", "0", "-2")
     gold = Gold.of({"i0": 2, "i2": -2})
-    left, (kept,) = shaped(judgments, TruthLabelling(binary_truth=True), gold)
+    left, (kept,) = shape_labels(judgments, TruthLabelling(binary_truth=True), gold)
     assert len(left) == 3
     assert left.scale.truths == ("0", "1")
     assert kept is not None
@@ -83,7 +83,7 @@ def test_binary_truth_has_no_place_for_a_broken_link() -> None:
 def test_binary_gold_of_graded_judgments_is_collapsed_once() -> None:
     judgments = judgments_of("bad", "good", "bad")
     gold = Gold.of({"i0": "good", "i1": "1", "i2": "0"})
-    left, (kept,) = shaped(judgments, Labelling(relevant="good", binary=True), gold)
+    left, (kept,) = shape_labels(judgments, Labelling(relevant="good", binary=True), gold)
     assert left.label.tolist() == [0, 1, 0]
     assert kept is not None
     assert kept.texts() == ["1", "1", "0"]
@@ -112,5 +112,5 @@ def test_gold_without_the_label_is_left_alone() -> None:
 )
 def test_what_cannot_be_done_to_labels(labelling: Labelling, message: str) -> None:
     with pytest.raises(BadSetting) as caught:
-        shaped(judgments_of("1", "0"), labelling)
+        shape_labels(judgments_of("1", "0"), labelling)
     assert str(caught.value) == message

@@ -12,7 +12,15 @@ import pytest
 
 from adjudge.models.model import Progress, Step
 from adjudge.replications import named
-from adjudge.replications.replication import Cell, Claim, Figure, Part, Result, Setup, Table
+from adjudge.replications.replication import (
+    Cell,
+    Claim,
+    PaperFigure,
+    ReplicationPart,
+    ReplicationResult,
+    Setup,
+    Table,
+)
 from adjudge.replications.running import run
 
 
@@ -26,10 +34,10 @@ class Toy:
     def __init__(self, log: Path) -> None:
         self.log = log
 
-    def parts(self, setup: Setup) -> list[Part]:
+    def parts(self, setup: Setup) -> list[ReplicationPart]:
         seeds = setup.count(full=3, quick=2)
         return [
-            Part(name=f"seed-{seed}", settings={"seed": seed}, work=self._work(seed))
+            ReplicationPart(name=f"seed-{seed}", settings={"seed": seed}, work=self._work(seed))
             for seed in range(seeds)
         ]
 
@@ -43,9 +51,9 @@ class Toy:
 
         return work
 
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
         values = [part["value"] for part in partials.values()]
-        return Result(
+        return ReplicationResult(
             paper=self.name,
             title=self.title,
             source=self.source,
@@ -63,7 +71,7 @@ class Toy:
                 )
             ],
             figures=[
-                Figure(
+                PaperFigure(
                     name="figure-1",
                     title="A line",
                     source="Figure 1, page 4",
@@ -95,12 +103,12 @@ def toy(tmp_path: Path) -> Toy:
 @pytest.fixture(scope="session")
 def quick(
     shared_data: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], tuple[Result, dict[str, bool | None]]]:
+) -> Callable[[str], tuple[ReplicationResult, dict[str, bool | None]]]:
     """The quick run of a paper on real data, and which of its claims hold, by their text."""
     setup = Setup(quick=True, data=shared_data)
-    found: dict[str, Result] = {}
+    found: dict[str, ReplicationResult] = {}
 
-    def replicated(name: str) -> tuple[Result, dict[str, bool | None]]:
+    def replicated(name: str) -> tuple[ReplicationResult, dict[str, bool | None]]:
         if name not in found:
             found[name] = run(named(name), setup)
         return found[name], {claim.text: claim.holds for claim in found[name].claims}

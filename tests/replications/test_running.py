@@ -15,7 +15,7 @@ import pytest
 
 from adjudge.errors import BadSetting
 from adjudge.models.model import Step
-from adjudge.replications.replication import Part, Result, Setup
+from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
 from adjudge.replications.running import Done, file_name, forget, peak_memory, run
 
 FULL = Setup()
@@ -25,7 +25,7 @@ def logged(toy) -> list[str]:
     return toy.log.read_text().split() if toy.log.exists() else []
 
 
-def values(result: Result) -> list[float]:
+def values(result: ReplicationResult) -> list[float]:
     return [cell.obtained for table in result.tables for cell in table.cells]
 
 
@@ -61,7 +61,7 @@ def test_a_part_that_is_not_whole_is_worked_again(toy, tmp_path: Path) -> None:
 
 def test_other_settings_are_another_part(toy, tmp_path: Path, monkeypatch) -> None:
     def part(**settings: object) -> str:
-        return file_name(Part(name="a", settings=settings, work=lambda _: None))
+        return file_name(ReplicationPart(name="a", settings=settings, work=lambda _: None))
 
     assert part(seed=1) == part(seed=1) != part(seed=2)
     before = part(seed=1)
@@ -96,7 +96,7 @@ def test_seeds_may_be_asked_for(toy) -> None:
 
 
 def test_parts_need_names_of_their_own(toy, monkeypatch) -> None:
-    part = Part(name="a/b", settings={}, work=lambda _: None)
+    part = ReplicationPart(name="a/b", settings={}, work=lambda _: None)
     monkeypatch.setattr(toy, "parts", lambda _: [part])
     with pytest.raises(BadSetting, match="a part of toy = 'a/b': wanted a name of its own"):
         run(toy, FULL)
@@ -111,7 +111,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from conftest import Toy
-from adjudge.replications.replication import Part, Setup
+from adjudge.replications.replication import ReplicationPart, Setup
 from adjudge.replications.running import run
 
 class Slow(Toy):
@@ -120,7 +120,7 @@ class Slow(Toy):
         def hang(progress):
             Path({hung!r}).touch()
             time.sleep(60)
-        return [*parts[:2], Part(name="seed-2", settings=parts[2].settings, work=hang)]
+        return [*parts[:2], ReplicationPart(name="seed-2", settings=parts[2].settings, work=hang)]
 
 run(Slow(Path({log!r})), Setup(), folder=Path({out!r}))
 """

@@ -16,13 +16,13 @@ from adjudge.replications.truelabel.models import (
     VOTE,
     Spectrum,
     as_one_judge,
-    stacked,
+    stack_runs,
 )
 from adjudge.simulation import three_judges
 
 MADE = [three_judges(60, seed) for seed in (11, 12, 13)]
 RUNS = [made.judgments for made in MADE]
-STACK = stacked(RUNS)
+STACK = stack_runs(RUNS)
 
 
 def test_a_stack_keeps_every_judgment() -> None:
@@ -83,6 +83,6 @@ def test_the_vote_counts_against_the_labels_it_chose() -> None:
 def test_memory_is_of_the_own_run(model: str) -> None:
     """Items of run 0 labelled after a fit of all runs are labelled as after a fit of run 0."""
     other = [three_judges(40, seed).judgments for seed in (21, 22, 23)]
-    together = Spectrum().fit(model, STACK).recall(stacked(other))
-    alone = Spectrum().fit(model, stacked(RUNS[:1])).recall(stacked(other[:1]))
+    together = Spectrum().fit(model, STACK).recall(stack_runs(other))
+    alone = Spectrum().fit(model, stack_runs(RUNS[:1])).recall(stack_runs(other[:1]))
     assert (together[:40] == alone).mean() >= 0.95

@@ -1,4 +1,4 @@
-"""The five arms on a simulated crowd: what the paper claims, at quick, and how the desk works."""
+"""The five arms on a simulated crowd: what the paper claims, at quick, and how one is collected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adjudge.errors import BadSetting
-from adjudge.replications.replication import Result, Setup
+from adjudge.replications.replication import ReplicationResult, Setup
 from adjudge.replications.running import run
 from adjudge.replications.training import (
     ACCURACY,
@@ -24,6 +24,7 @@ from adjudge.replications.training import (
     measures,
     trusted_judgments,
 )
+from adjudge.replications.training.collection import ArmCollection, Shown
 from adjudge.replications.training.crowd import (
     LABELS,
     Assumptions,
@@ -31,7 +32,6 @@ from adjudge.replications.training.crowd import (
     material,
     run_experiment,
 )
-from adjudge.replications.training.desk import ArmDesk, Shown
 from adjudge.simulation.behaviours import Clicker, Ethical, LabelSpammer
 from adjudge.simulation.visits import visit
 
@@ -45,7 +45,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
+def result() -> ReplicationResult:
     return run(REPLICATION, Setup(quick=True))
 
 
@@ -56,11 +56,11 @@ def result() -> Result:
     "A judge's accuracy rises as the training mix nears that of the work.",
     "In arm 5 the aggregate's recall of Not Matching exceeds its precision.",
 ])  # fmt: skip
-def test_what_the_paper_says_holds(result: Result, text: str) -> None:
+def test_what_the_paper_says_holds(result: ReplicationResult, text: str) -> None:
     assert {claim.text: claim.holds for claim in result.claims}[text] is True
 
 
-def test_tables_have_the_published_values(result: Result) -> None:
+def test_tables_have_the_published_values(result: ReplicationResult) -> None:
     names = [table.name for table in result.tables]
     assert names == ["table-1", "table-2", "table-3", "table-4", "crowds"]
     cells = {
@@ -112,50 +112,50 @@ def test_those_who_come_are_as_assumed() -> None:
 
 
 def test_an_experiment_ends_with_five_trusted_judgments_an_item() -> None:
-    made, desks = run_experiment(POLICY, Assumptions(), SMALL, queries=20, mix=MIX, seed=3)
+    made, collections = run_experiment(POLICY, Assumptions(), SMALL, queries=20, mix=MIX, seed=3)
     again = run_experiment(POLICY, Assumptions(), SMALL, queries=20, mix=MIX, seed=3)[1]
-    for arm, desk in desks.items():
-        judgments = trusted_judgments(desk)
+    for arm, collection in collections.items():
+        judgments = trusted_judgments(collection)
         np.testing.assert_array_equal(judgments.counts_per_item, np.full(100, 5))
         assert trusted_judgments(again[arm]).to_table().equals(judgments.to_table())
         pairs = judgments.item * judgments.judge_count + judgments.judge
         assert len(np.unique(pairs)) == len(judgments)  # nobody judges an item twice
-        for seat in desk.seats.values():
-            if seat.items and seat.record.stage == "blocked":
-                assert seat.record.right < POLICY.block_below * seat.record.seen
+        for judge in collection.records.values():
+            if judge.items and judge.record.stage == "blocked":
+                assert judge.record.right < POLICY.block_below * judge.record.seen
     assert len(made.items) == 100
 
 
-def golden(desk_golds: dict[str, str], policy: object = POLICY) -> ArmDesk:
+def golden(golds_by_item: dict[str, str], policy: object = POLICY) -> ArmCollection:
     items = [Shown(f"item {n}", f"query {n // 5}", "Matching") for n in range(200)]
-    golds = [Shown(text, f"for {text}", truth) for text, truth in desk_golds.items()]
-    return ArmDesk(items, golds, LABELS, policy, rng(5))  # type: ignore[arg-type]
+    golds = [Shown(text, f"for {text}", truth) for text, truth in golds_by_item.items()]
+    return ArmCollection(items, golds, LABELS, policy, rng(5))  # type: ignore[arg-type]
 
 
 GOLD = {f"gold {n}": ("Not Matching" if n % 6 else "Matching") for n in range(150)}
 
 
 def test_the_desk_trains_pair_by_pair_and_fails_those_below_the_line() -> None:
-    desk = golden(GOLD)
-    assert desk.arrive("j") == "training"
+    collection = golden(GOLD)
+    assert collection.arrive("j") == "training"
     for done in range(20):
-        sheet = desk.sheet("j")
+        sheet = collection.sheet("j")
         assert sheet is not None
         assert (sheet.kind, len(sheet.rows)) == ("training", 1)
         right = GOLD[sheet.rows[0]]
         label = right if done < 11 else "Spam"
-        outcome = desk.submit("j", sheet, [label])
+        outcome = collection.submit("j", sheet, [label])
         assert [one.right for one in outcome.feedback] == [done < 11]
         assert outcome.feedback[0].accepted == (right,)
     assert outcome.stage == "failed"  # 11 of 20 is below .6
-    assert desk.sheet("j") is None
+    assert collection.sheet("j") is None
 
 
 def test_pages_hold_five_golds_in_twenty_five_and_tell_only_misses() -> None:
-    desk = golden(GOLD)
-    desk.arrive("j")
-    while (sheet := desk.sheet("j")) is not None and sheet.kind == "training":
-        desk.submit("j", sheet, [GOLD[sheet.rows[0]]])
+    collection = golden(GOLD)
+    collection.arrive("j")
+    while (sheet := collection.sheet("j")) is not None and sheet.kind == "training":
+        collection.submit("j", sheet, [GOLD[sheet.rows[0]]])
     seen: list[str] = []
     for _ in range(4):
         assert sheet is not None
@@ -164,43 +164,45 @@ def test_pages_hold_five_golds_in_twenty_five_and_tell_only_misses() -> None:
         seen += golds
         missed = golds[0]
         labels = ["Spam" if row == missed else GOLD.get(row, "Matching") for row in sheet.rows]
-        outcome = desk.submit("j", sheet, labels)
+        outcome = collection.submit("j", sheet, labels)
         assert [sheet.rows[one.row] for one in outcome.feedback] == [missed]
         assert outcome.stage == "working"  # 4 of 5 right
-        sheet = desk.sheet("j")
+        sheet = collection.sheet("j")
     assert len(set(seen)) == 20  # no gold twice
-    assert desk.trusted.sum() == 80
-    desk.leave("j")
-    assert desk.leased.sum() == 0
+    assert collection.trusted.sum() == 80
+    collection.leave("j")
+    assert collection.leased.sum() == 0
 
 
 def test_a_blocked_judge_loses_her_judgments_and_items_reopen() -> None:
-    desk = golden(GOLD)
-    desk.arrive("j")
-    while (sheet := desk.sheet("j")) is not None and sheet.kind == "training":
-        desk.submit("j", sheet, [GOLD[sheet.rows[0]]])
+    collection = golden(GOLD)
+    collection.arrive("j")
+    while (sheet := collection.sheet("j")) is not None and sheet.kind == "training":
+        collection.submit("j", sheet, [GOLD[sheet.rows[0]]])
     stages = []
     while sheet is not None:
-        stages.append(desk.submit("j", sheet, ["Spam"] * len(sheet.rows)).stage)
-        sheet = desk.sheet("j")
+        stages.append(collection.submit("j", sheet, ["Spam"] * len(sheet.rows)).stage)
+        sheet = collection.sheet("j")
     assert stages == ["warned", "blocked"]  # never without a warning
-    assert desk.trusted.sum() == 0
-    assert not desk.full
+    assert collection.trusted.sum() == 0
+    assert not collection.full
 
 
 def test_spammers_pass_where_one_label_rules_and_fail_where_none_does() -> None:
     passed = {}
     for arm in ("3", "5"):
         made = material(40, MIX, GOLDS, rng(1))
-        desk = ArmDesk(made.items, made.golds[arm], LABELS, POLICY, rng(2))
+        collection = ArmCollection(made.items, made.golds[arm], LABELS, POLICY, rng(2))
         comers = arrivals(
             replace(Assumptions(), ethical=0.0, spammers=1.0, clickers=0.0, leaving=0.0), {}, rng(3)
         )
         for number in range(40):
-            steps = visit(next(comers), desk, f"j{number}")
+            steps = visit(next(comers), collection, f"j{number}")
             while next(steps, None) == "training":
                 pass
-        passed[arm] = sum(seat.record.stage != "failed" for seat in desk.seats.values()) / 40
+        passed[arm] = (
+            sum(judge.record.stage != "failed" for judge in collection.records.values()) / 40
+        )
     assert passed["5"] > 0.9
     assert passed["3"] < 0.35
 

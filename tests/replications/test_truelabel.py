@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge.replications.replication import Result, Setup
-from adjudge.replications.truelabel import PREVALENCE, REPLICATION, SIZES, thinned
+from adjudge.replications.replication import ReplicationResult, Setup
+from adjudge.replications.truelabel import PREVALENCE, REPLICATION, SIZES, thin_ratings
 from adjudge.simulation import monitoring_panel
 
 pytestmark = pytest.mark.slow
 
-Quick = Callable[[str], tuple[Result, dict[str, bool | None]]]
+Quick = Callable[[str], tuple[ReplicationResult, dict[str, bool | None]]]
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_without_the_real_judgments_the_rest_is_made(tmp_path: Path) -> None:
 
 def test_thinning_keeps_so_many_of_each_item_at_random() -> None:
     judgments = monitoring_panel(1).judgments
-    kept = thinned(judgments, 7, np.random.default_rng(0))
+    kept = thin_ratings(judgments, 7, np.random.default_rng(0))
     np.testing.assert_array_equal(np.bincount(judgments.item[kept]), np.full(48, 7))
-    other = thinned(judgments, 7, np.random.default_rng(1))
+    other = thin_ratings(judgments, 7, np.random.default_rng(1))
     assert (kept != other).any()
-    assert thinned(judgments, 1000, np.random.default_rng(0)).all()
+    assert thin_ratings(judgments, 1000, np.random.default_rng(0)).all()
     # Every judgment is as likely as another: the first of an item is kept 7 times in about 125.
-    share = np.mean([thinned(judgments, 7, np.random.default_rng(s))[0] for s in range(600)])
+    share = np.mean([thin_ratings(judgments, 7, np.random.default_rng(s))[0] for s in range(600)])
     assert share == pytest.approx(7 / judgments.counts_per_item[0], abs=0.03)
 
 

@@ -22,7 +22,7 @@ from adjudge.cli.console import remember
 from adjudge.cli.options import option
 from adjudge.errors import AdjudgeError
 
-DONE, FAILED, STOPPED, UNREAD, ENDED = 0, 2, 130, 141, 143  # how the process ends
+_DONE, _FAILED, _STOPPED, _UNREAD, _ENDED = 0, 2, 130, 141, 143  # how the process ends
 
 # Files of commands, in the order of the help; a package is a group of commands.
 MODULES = (
@@ -31,10 +31,13 @@ MODULES = (
     "judges",
     "next",
     "evaluate",
+    "estimate",
     "agreement",
     "tune",
     "compare",
     "rank",
+    "may_replace",
+    "align",
     "plan",
     "report",
     "plot",
@@ -95,11 +98,11 @@ def _add(module: Any, to: typer.Typer, bare: bool) -> None:
 
 
 def _class(module: Any) -> Any:
-    if not hasattr(module, "SEVERAL"):
+    if not hasattr(module, "LIST_OPTIONS"):
         return None
-    from adjudge.cli.several import taking_several
+    from adjudge.cli.list_options import list_options_class
 
-    return taking_several(module.SEVERAL)
+    return list_options_class(module.LIST_OPTIONS)
 
 
 def listed(made: typer.Typer) -> dict[str, Any]:
@@ -132,7 +135,7 @@ def _version(
 def main() -> None:
     """Run the command that the process was started with, and end the process."""
     # Ended from outside, it still cleans up: nothing half-written is left behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_ENDED))
     for number in _STOPS:
         signal.signal(number, _interrupt)
     code = call(sys.argv[1:])
@@ -197,14 +200,14 @@ def call(arguments: Sequence[str]) -> int:
         name = error.filename or "standard output"
         return _failed(f"{name}: cannot be used ({error.strerror})")
     except (KeyboardInterrupt, typer.Abort):
-        code = STOPPED
+        code = _STOPPED
     except Exception:
         if not _interrupted.is_set():  # an import that is interrupted may fail in its own words
             raise
-        code = STOPPED
-    if code == STOPPED:  # Typer's word for Ctrl-C too
+        code = _STOPPED
+    if code == _STOPPED:  # Typer's word for Ctrl-C too
         sys.stderr.write("stopped\n")
-    return code if isinstance(code, int) else DONE
+    return code if isinstance(code, int) else _DONE
 
 
 def _wanted(given: Sequence[str]) -> typer.Typer:
@@ -215,12 +218,12 @@ def _wanted(given: Sequence[str]) -> typer.Typer:
     return application(module) if module in MODULES else application(bare=True)
 
 
-# Every complaint about options and arguments is one; Typer has no public name for it.
+# Every error about options and arguments is one; Typer has no public name for it.
 _USAGE: Any = typer.BadParameter.__base__
 
 
 def _usage(error: Any) -> str:
-    """A complaint about options and arguments, on one line."""
+    """An error about options and arguments, on one line."""
     text = " ".join(error.format_message().split()).rstrip(".")
     place = error.ctx.command_path if error.ctx is not None else "adjudge"
     return f"{text[:1].lower()}{text[1:]} (see '{place} --help')"
@@ -228,13 +231,13 @@ def _usage(error: Any) -> str:
 
 def _failed(text: str) -> int:
     sys.stderr.write(f"error: {' '.join(text.splitlines())}\n")
-    return FAILED
+    return _FAILED
 
 
 def _unread() -> int:
     """The reader went away (head, less): not our fault, and nothing to say to it."""
     _discard(sys.stdout)
-    return UNREAD
+    return _UNREAD
 
 
 def _discard(stream: Any) -> None:

@@ -9,7 +9,7 @@ from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, progress, say, tell_if_cold
 
 if TYPE_CHECKING:
-    from adjudge.evaluation.comparison import Comparison, Result
+    from adjudge.evaluation.comparison import Comparison, ModelResult
 
 NAME = "compare"
 EXAMPLES = (
@@ -62,7 +62,7 @@ def run(
     check_places({"--output": output}, inputs=(judgments, gold))
     check_printing(printing, output)
     names = None if models is None else [part.strip() for part in models.split(",")]
-    entrants(gold=True, names=names)  # a name that does not exist is complained of at once
+    entrants(gold=True, names=names)  # a name that does not exist is refused at once
     read = read_judgments(judgments, gold, reading, labelling)
     known = None if held_out else read.given if read.given is not None else read.beside
     tell_if_cold()
@@ -116,7 +116,7 @@ def _shown(compared: Comparison) -> Any:
         columns = {"log_score": "rank", "se": None}
     heads = [_HEADS.get(column, column.replace("_", " ")) for column in columns]
 
-    def cell(row: Result, column: str, rank: str | None) -> str:
+    def cell(row: ModelResult, column: str, rank: str | None) -> str:
         shared = f" ({row.scores[rank]:.0f})" if rank is not None else ""
         return number(row.scores[column], 3 if compared.by == "gold" else 4) + shared
 

@@ -47,7 +47,7 @@ def run(
         o.option("--save-draws", metavar="FILE", help="Write the draws of a sampled model (.nc)."),
     ] = None,
     fitting: o.Fitting,
-    place: o.Place,
+    place: o.EngineOptions,
     keeping: o.Keeping,
     labelling: o.TruthLabelling,
     reading: o.Reading,
@@ -62,19 +62,19 @@ def run(
     Several plain files are taken as one, and encoded first. An output without an extension is a
     folder, which gets Parquet files.
     """
+    from adjudge.cli.engines import check_engine, local_paths, one_file, open_engine
     from adjudge.cli.fitting import built, check_sampled, fitted, summary
-    from adjudge.cli.placing import check_place, engine_at, local_paths, one_file
     from adjudge.cli.reading import read_judgments
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--judges": judges, "--topics": topics}
     _check((*local_paths(judgments), gold), places, to, save_draws, printing)
-    check_place(place, fitting.threads)
+    check_engine(place, fitting.threads)
     model = built(fitting)
     if save_draws is not None:
         check_sampled(model)
     with (
-        engine_at(place, keeping, fitting.threads) as engine,
+        open_engine(place, keeping, fitting.threads) as engine,
         one_file(judgments, engine, place, labelling, reading) as file,
     ):
         read = read_judgments(file, gold, reading, labelling)
@@ -82,7 +82,7 @@ def run(
         if known is None and use_gold:
             known = read.beside
         consensus = fitted(model, read.judgments, known, fitting, engine)
-        about = summary(consensus, read)
+        about = summary(consensus, read) if printing.json else {}
         if known is None and read.beside is not None:
             about["accuracy"] = _accuracy(consensus, read.beside)
         every = read.given if read.given is not None else read.beside
@@ -99,7 +99,7 @@ def _check(
     save_draws: Path | None,
     printing: o.Printing,
 ) -> None:
-    """Complain of what cannot be written before any work is done."""
+    """Refuse what cannot be written before any work is done."""
     from adjudge.cli.writing import (
         STDOUT,
         check_format,
@@ -146,7 +146,7 @@ def _deliver(
     engine: Engine,
 ) -> None:
     """Write the tables where they are wanted, or show the least certain items to a person."""
-    from adjudge.cli.placing import each_of
+    from adjudge.cli.engines import each_of
     from adjudge.cli.writing import (
         STDOUT,
         is_folder,
@@ -171,7 +171,7 @@ def _deliver(
         write_content(content, place, to)
         write_tables(*beside)
     else:
-        write_tables(*beside, (labels_to_write(consensus), place))
+        write_tables(*beside, (_labels_to_write(consensus), place))
     for table, where in {"labels": place, **wanted}.items():
         if where is not None:
             tell_written(table, where)
@@ -180,18 +180,18 @@ def _deliver(
             about if place is not None else {**about, "labels": consensus.labels.to_pylist()}
         )
     elif place is None:
-        page().print(least_certain(consensus))
+        page().print(_least_certain(consensus))
         say((f"{count(len(consensus.choice), 'label')} in all; -o labels.csv keeps them", "dim"))
 
 
-def labels_to_write(consensus: Consensus) -> Any:
+def _labels_to_write(consensus: Consensus) -> Any:
     """The table of labels; in blocks, and without ranks, where it may not fit into memory."""
     from adjudge.engines.output import is_streamed, label_blocks
 
     return label_blocks(consensus) if is_streamed(consensus) else consensus.labels
 
 
-def least_certain(consensus: Consensus) -> Any:
+def _least_certain(consensus: Consensus) -> Any:
     """The items about which most doubt is left, as a table for people."""
     import numpy as np
 

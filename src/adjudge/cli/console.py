@@ -45,7 +45,7 @@ def command_line() -> str:
     return shlex.join(["adjudge", *_manner.given])
 
 
-def terminal() -> Console:
+def _terminal() -> Console:
     """Where messages go: standard error."""
     from rich.console import Console
 
@@ -60,14 +60,14 @@ def page() -> Console:
 
 
 def say(*parts: str | tuple[str, str]) -> None:
-    """A message for the person, unless she wants quiet: texts, or texts with a style.
+    """A message for the person, unless they want quiet: texts, or texts with a style.
 
     What is said may hold ids from a file, so nothing in it is taken for markup.
     """
     if not _manner.quiet:
         from rich.text import Text
 
-        terminal().print(Text.assemble(*parts))
+        _terminal().print(Text.assemble(*parts))
 
 
 def is_piped() -> bool:
@@ -84,7 +84,7 @@ def progress(what: str, patience: float = _PATIENCE) -> Iterator[Callable[[Step]
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    bar = Progress(*columns, TimeElapsedColumn(), console=terminal(), transient=True)
+    bar = Progress(*columns, TimeElapsedColumn(), console=_terminal(), transient=True)
     task = bar.add_task(what, total=None, note="")
 
     def on_step(step: Step) -> None:
@@ -105,9 +105,9 @@ def progress(what: str, patience: float = _PATIENCE) -> Iterator[Callable[[Step]
 
 def tell_if_cold() -> None:
     """A word on why the first run waits: the kernels are being compiled."""
-    from adjudge.engines.threads import compiled
+    from adjudge.engines.threads import are_sweeps_compiled
 
-    if not compiled():
+    if not are_sweeps_compiled():
         waits = "First run here: compiling the sweeps (a few seconds, once; then cached) ..."
         say((waits, "dim"))
 

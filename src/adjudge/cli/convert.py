@@ -49,7 +49,7 @@ def run(
     --json goes with --list only.
     """
     from adjudge.cli.reading import holds, read_content, read_gold
-    from adjudge.cli.shaping import shaped
+    from adjudge.cli.shaping import shape_labels
     from adjudge.cli.writing import check_format, check_places, write_content
 
     be_quiet(printing.quiet)
@@ -67,7 +67,7 @@ def run(
     if gold is not None:
         content = replace(content, gold=read_gold(gold, reading, content.known_scale).gold)
     if content.judgments is not None:
-        judgments, (known,) = shaped(content.judgments, labelling, content.gold)
+        judgments, (known,) = shape_labels(content.judgments, labelling, content.gold)
         content = replace(content, judgments=judgments, gold=known)
     else:
         content = _relabelled(content, labelling)

@@ -123,7 +123,7 @@ def _judges(judges: list[dict[str, Any]]) -> Any:
 def _copied(made: Made) -> list[dict[str, Any]]:
     """How models fare when the language model is not one judge but several that are the same.
 
-    The vote and Dawid-Skene are as they are everywhere else: every judge is a voice of her own.
+    The vote and Dawid-Skene are as they are everywhere else: every judge is a voice of their own.
     """
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.models.default import DEFAULT, SETTINGS
@@ -158,7 +158,7 @@ def _copies(copied: list[dict[str, Any]]) -> Any:
 
 
 def _check(folder: Path) -> None:
-    """Complain of a folder that holds anything but an earlier demo, before any work is done."""
+    """Refuse a folder that holds anything but an earlier demo, before any work is done."""
     if folder.exists() and not folder.is_dir():
         raise BadData("is a file; wanted a folder to write", source=str(folder))
     held = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []

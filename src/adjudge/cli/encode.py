@@ -29,7 +29,7 @@ def run(
     ] = None,
     labelling: o.Labelling,
     reading: o.Reading,
-    place: o.Place,
+    place: o.EngineOptions,
     printing: o.Quietness,
 ) -> None:
     """Encode judgments as integers on disk, once, to be fitted from there without reading again.
@@ -39,33 +39,33 @@ def run(
     order of the file, or, where it has more rows than are held at a time, dealt out by their ids.
     """
     from adjudge.cli.encoding import encode_into, is_plain
-    from adjudge.cli.placing import check_place, engine_at
+    from adjudge.cli.engines import check_engine, open_engine
     from adjudge.cli.reading import read_content
-    from adjudge.cli.shaping import shaped
+    from adjudge.cli.shaping import shape_labels
     from adjudge.data.formats.encoded import FILES
     from adjudge.data.formats.files import written_folder
-    from adjudge.data.formats.uris import expanded, fetched, name_of
+    from adjudge.data.formats.uris import expand_patterns, fetch_file, name_of
     from adjudge.data.stored import store
 
     be_quiet(printing.quiet)
-    check_place(place)
+    check_engine(place)
     shape = (
         labelling.binary or labelling.drop_label or (labelling.relevant and not labelling.labels)
     )
-    found = expanded(judgments)
+    found = expand_patterns(judgments)
     whole = len(found) == 1 and (shape or not is_plain(found[0], reading))
     with written_folder(output, replaces=FILES) as folder:
         if not whole:
             if shape:
                 raise BadData("several files are encoded as they are: give one, or leave it out")
-            with engine_at(place) as engine:
+            with open_engine(place) as engine:
                 encode_into(folder, found, engine, labelling, reading, rows)
         else:
-            with fetched(found[0]) as file:
+            with fetch_file(found[0]) as file:
                 content = read_content(file, reading, labels=labelling, wanted="judgments")
             if content.judgments is None:
                 raise BadData("there are no judgments in this file", source=name_of(found[0]))
-            table, (gold,) = shaped(content.judgments, labelling, content.gold)
+            table, (gold,) = shape_labels(content.judgments, labelling, content.gold)
             store(table, folder, gold)
             say(f"encoded: {count(len(table), 'judgment')} of {count(table.item_count, 'item')}")
     say(f"judgments written to {output}")

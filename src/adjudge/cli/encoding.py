@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adjudge.cli.console import count, progress, say
-from adjudge.cli.placing import each_of
+from adjudge.cli.engines import each_of
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:

@@ -86,7 +86,7 @@ def _of_labels(
 ) -> tuple[Evaluation, Any, dict[str, Any]]:
     """Scores of labels that stand in a file."""
     from adjudge.cli.reading import holds, omissions_of, read_gold
-    from adjudge.cli.shaping import allowed, without
+    from adjudge.cli.shaping import allow_labels, without
     from adjudge.evaluation.against_gold import evaluate
 
     labels, truth, contents = content.labels, content.gold, [content]
@@ -97,7 +97,7 @@ def _of_labels(
         raise BadData(f"there are no labels or judgments: {holds(content)}", source=file.name)
     binary = labelling.binary or labelling.binary_truth
     if gold is not None:
-        known = None if binary or content.scale is None else allowed(content.scale, labelling)
+        known = None if binary or content.scale is None else allow_labels(content.scale, labelling)
         given = read_gold(gold, reading, known)
         truth, contents = given.gold, [content, given]
     if truth is None:

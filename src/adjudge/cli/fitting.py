@@ -60,10 +60,10 @@ def built(fitting: Fitting) -> Model:
 
 
 def check_sampled(model: Model) -> None:
-    """Complain of draws asked from a model that draws none."""
-    settings: Any = model
-    sampled = hasattr(model, "draws") and getattr(settings, "method", "gibbs") == "gibbs"
-    if not sampled:
+    """Refuse draws asked from a model that draws none."""
+    from adjudge.models.model import is_sampled
+
+    if not is_sampled(model):
         raise BadSetting("--save-draws", True, f"a sampled model; {model.name} has no draws here")
 
 
@@ -107,11 +107,13 @@ def fitted(
 ) -> Consensus:
     """The consensus, with a bar while it takes long; what was fitted is told in a few lines."""
     from adjudge.models.default import REASON
+    from adjudge.models.model import is_sampled
 
     tell_if_cold()
     place = engine if engine is not None else engine_of(fitting)
     with progress(f"fitting {model.name}") as on_step:
-        if fitting.calibrate and gold is not None:
+        wanted = not is_sampled(model) if fitting.calibrate is None else fitting.calibrate
+        if wanted and gold is not None:
             from adjudge.models.calibration import fit_calibrated
 
             consensus = fit_calibrated(model, judgments, gold, engine=place, progress=on_step)
@@ -128,7 +130,7 @@ def fitted(
         say(f"  {REASON}")
     for note in consensus.notes:
         say(f"  {note}")
-    failed = [check for check in checks_of(consensus) if check.fails]
+    failed = [check for check in _checks_of(consensus) if check.fails]
     for check in failed:
         say(("  model check: ", "yellow"), str(check))
     if failed:
@@ -140,7 +142,7 @@ def fitted(
     return consensus
 
 
-def checks_of(consensus: Consensus) -> tuple[Check, ...]:
+def _checks_of(consensus: Consensus) -> tuple[Check, ...]:
     """What a sampled model would have given, beside what it was given; none for points."""
     if consensus.draws is None or not len(consensus.judgments):
         return ()
@@ -161,7 +163,7 @@ def _sampled(consensus: Consensus) -> dict[str, Any]:
         "draws": draws.draws,
         "relabelled": draws.relabelled,
         "diagnostics": draws.diagnostics(),
-        "checks": [asdict(check) for check in checks_of(consensus)],
+        "checks": [asdict(check) for check in _checks_of(consensus)],
     }
 
 

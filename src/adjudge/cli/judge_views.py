@@ -12,14 +12,14 @@ from adjudge.cli.writing import interval, number
 
 if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis import Diagnosis
-    from adjudge.evaluation.voices import Voices
+    from adjudge.evaluation.voices import FamilyVoices
 
 _HEADINGS = {"sensitivity": "sens.", "specificity": "spec."}  # so that 80 columns hold them
 _MINUTE = "%Y-%m-%d %H:%M"
-Column = tuple[str, str, Callable[[dict[str, Any]], str]]
+_Column = tuple[str, str, Callable[[dict[str, Any]], str]]
 
 
-def busiest(found: Diagnosis, count: int, voices: Voices) -> Any:
+def busiest(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
     """The judges with most judgments, whom to look at and why, and who speaks as one."""
     from rich.console import Group
     from rich.text import Text
@@ -30,7 +30,7 @@ def busiest(found: Diagnosis, count: int, voices: Voices) -> Any:
 
     table = found.judges.sort_by([("judgments", "descending")])
     rows = table.slice(0, count).to_pylist()
-    columns: list[Column] = [
+    columns: list[_Column] = [
         ("judge", "left", lambda row: name(row["judge"])),
         ("judgments", "right", lambda row: f"{row['judgments']:,}"),
         ("accuracy", "right", lambda row: number(row["accuracy"])),
@@ -47,7 +47,7 @@ def busiest(found: Diagnosis, count: int, voices: Voices) -> Any:
     counts = ", ".join(f"{word} {tally[word]:,}" for word in ("keep", "train", "drop", "watch"))
     if not told:
         return Group(first, *spoken, f"Of all judges: {counts}")
-    why: list[Column] = [
+    why: list[_Column] = [
         ("judge", "left", lambda row: name(row["judge"])),
         ("advice", "left", lambda row: str(row["advice"])),
         ("why", "left", lambda row: str(row["why"])),
@@ -58,7 +58,7 @@ def busiest(found: Diagnosis, count: int, voices: Voices) -> Any:
 def mistakes(table: Any, count: int) -> Any:
     """The commonest mistakes of all judges, by how often each was made."""
     table = table.sort_by([("judgments", "descending")])
-    columns: list[Column] = [
+    columns: list[_Column] = [
         ("judge", "left", lambda row: name(row["judge"])),
         ("rates", "left", lambda row: name(row["truth"])),
         ("as", "left", lambda row: name(row["label"])),
@@ -71,7 +71,7 @@ def mistakes(table: Any, count: int) -> Any:
 
 def common(table: Any, count: int) -> Any:
     """The mistakes of all judges together: what the guidelines should speak of."""
-    columns: list[Column] = [
+    columns: list[_Column] = [
         ("rated", "left", lambda row: name(row["truth"])),
         ("as", "left", lambda row: name(row["label"])),
         ("rate", "right", lambda row: f"{row['rate']:.0%}"),
@@ -83,7 +83,7 @@ def common(table: Any, count: int) -> Any:
 
 def drift(table: Any, count: int) -> Any:
     """Who changed, the surest first."""
-    columns: list[Column] = [
+    columns: list[_Column] = [
         ("judge", "left", lambda row: name(row["judge"])),
         ("n", "right", lambda row: f"{row['judgments']:,}"),
         ("early", "right", _two("accuracy_early")),
@@ -96,7 +96,7 @@ def drift(table: Any, count: int) -> Any:
 
 def history(table: Any, count: int) -> Any:
     """The work of each judge, stretch by stretch."""
-    columns: list[Column] = [
+    columns: list[_Column] = [
         ("judge", "left", lambda row: name(row["judge"])),
         ("block", "right", lambda row: f"{row['block']:,}"),
         ("from", "left", lambda row: f"{row['begin']:{_MINUTE}}"),
@@ -111,7 +111,7 @@ def pairs(table: Any, count: int) -> Any:
     """Pairs of judges who agree more than the model explains."""
     if not len(table):
         return "No two judges agree more than the model explains."
-    columns: list[Column] = [
+    columns: list[_Column] = [
         ("judge", "left", lambda row: name(row["judge_a"])),
         ("and judge", "left", lambda row: name(row["judge_b"])),
         ("items", "right", lambda row: f"{row['items']:,}"),
@@ -123,7 +123,7 @@ def pairs(table: Any, count: int) -> Any:
     return _first("Judges who agree more than explained", columns, table, count)
 
 
-def families(voices: Voices, table: Any, count: int) -> Any:
+def families(voices: FamilyVoices, table: Any, count: int) -> Any:
     """Who has one voice between them, and who may be one source."""
     from rich.console import Group
     from rich.text import Text
@@ -133,7 +133,7 @@ def families(voices: Voices, table: Any, count: int) -> Any:
     told = [Text(sentence) for sentence in tell_voices(voices)]
     if not len(table):
         return Group("No judges are known to be one source.", *told)
-    columns: list[Column] = [
+    columns: list[_Column] = [
         ("kind", "left", lambda row: str(row["kind"])),
         ("judges", "left", lambda row: name(row["judges"])),
         ("excess", "right", _two("excess")),
@@ -142,12 +142,12 @@ def families(voices: Voices, table: Any, count: int) -> Any:
     return Group(_first("Judges who are one source, or may be", columns, table, count), *told)
 
 
-def _first(title: str, columns: list[Column], table: Any, count: int) -> Any:
+def _first(title: str, columns: list[_Column], table: Any, count: int) -> Any:
     rows = table.slice(0, count).to_pylist()
     return _page(f"{title}{_more(table, rows)}", columns, rows)
 
 
-def _page(title: str, columns: list[Column], rows: list[dict[str, Any]]) -> Any:
+def _page(title: str, columns: list[_Column], rows: list[dict[str, Any]]) -> Any:
     heads = [(heading, side) for heading, side, _ in columns]
     return grid(title, heads, [[cell(row) for _, _, cell in columns] for row in rows])
 

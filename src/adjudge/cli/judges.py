@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis import Diagnosis
 
 NAME = "judges"
-VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families")
+_VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families")
 EXAMPLES = (
     "adjudge judges judgments.csv --gold gold.csv -o judges.csv",
     "adjudge judges judgments.csv --show mistakes",
@@ -55,9 +55,9 @@ def run(
     reading: o.Reading,
     printing: o.Printing,
 ) -> None:
-    """Show how good each judge is, and whether to keep, train, drop or watch her, and why.
+    """Show how good each judge is, and whether to keep, train, drop or watch them, and why.
 
-    A judge of 0 bits tells nothing, however many judgments she gave. --show tells more: what each
+    A judge of 0 bits tells nothing, however many judgments they gave. --show tells more: what each
     judge mistakes for what, what the guidelines should say, who changes over time, who copies.
     The fit is the one that 'adjudge consensus' makes with the same options.
     """
@@ -65,8 +65,8 @@ def run(
     from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
 
-    if show not in VIEWS:
-        raise UnknownName("view", show, VIEWS)
+    if show not in _VIEWS:
+        raise UnknownName("view", show, _VIEWS)
     be_quiet(printing.quiet or printing.json)
     check_places({"--output": output}, inputs=(judgments, gold))
     check_printing(printing, output)
@@ -88,7 +88,7 @@ def run(
         )
         return
     consensus = fitted(model, read.judgments, known, fitting)
-    found = diagnosed(consensus, every, pairs=show == "pairs")
+    found = diagnose_fit(consensus, every, pairs=show == "pairs")
     table = _view(found, show, judgments.name, consensus)
     deliver(
         table,
@@ -100,7 +100,7 @@ def run(
     )
 
 
-def diagnosed(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Diagnosis:
+def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Diagnosis:
     """The diagnosis of a fit, with a bar while it takes long; what it lacks is told."""
     from adjudge.evaluation.diagnosis import diagnose
 

@@ -205,13 +205,13 @@ class Fitting:
         bool, option("--by-topic", help="Give each topic its own prevalence.", panel=_FIT)
     ] = False
     calibrate: Annotated[
-        bool,
+        bool | None,
         option(
-            "--calibrate",
-            help="Let gold calibrate any model's probabilities, across folds (item-types does).",
+            "--calibrate/--no-calibrate",
+            help="Let gold calibrate probabilities, across folds (by default, unless sampled).",
             panel=_FIT,
         ),
-    ] = False
+    ] = None
     ties: Annotated[
         str | None,
         option(
@@ -269,7 +269,7 @@ class Fitting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class EngineOptions:
     """Where the work is done, and what is kept of it on the way."""
 
     engine: Annotated[

@@ -94,10 +94,10 @@ def run(
 
 
 def _check(output: Path, names: list[str], kind: str, theme: str) -> None:
-    """Complain of forms and places that cannot be, before any work is done."""
-    from adjudge.report.theme import theme_named
+    """Refuse forms and places that cannot be, before any work is done."""
+    from adjudge.report.theme import find_theme
 
-    theme_named(theme)
+    find_theme(theme)
     if kind not in _KINDS:
         raise BadSetting("--as", kind, f"one of {', '.join(_KINDS)}")
     if output.suffix.lower()[1:] in _KINDS:

@@ -1,4 +1,4 @@
-"""Reading for commands: the file a person names, as she wants it, with a word on what was left out.
+"""Reading for commands: the file a person names, as they want it, with a word on what was left out.
 
 Readers look at a file more than once, so what comes through a pipe is first kept in a file.
 """
@@ -133,14 +133,14 @@ def with_gold(content: Content, gold: Path | None, reading: Reading, labelling: 
     if reading.family is not None:
         judgments = judgments.with_family_rule(reading.family)
     if gold is not None:
-        from adjudge.cli.shaping import allowed
+        from adjudge.cli.shaping import allow_labels
 
-        given = read_gold(gold, reading, allowed(judgments.scale, labelling))
+        given = read_gold(gold, reading, allow_labels(judgments.scale, labelling))
         known = given.gold
     if labelling != type(labelling)():
-        from adjudge.cli.shaping import shaped
+        from adjudge.cli.shaping import shape_labels
 
-        judgments, (known, beside) = shaped(judgments, labelling, known, beside)
+        judgments, (known, beside) = shape_labels(judgments, labelling, known, beside)
     contents = (content,) if given is None else (content, given)
     return Input(judgments=judgments, given=known, beside=beside, contents=contents)
 

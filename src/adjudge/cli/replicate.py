@@ -14,7 +14,7 @@ from adjudge.errors import BadData, BadSetting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adjudge.replications.replication import Replication, Result, Setup, Table
+    from adjudge.replications.replication import Replication, ReplicationResult, Setup, Table
     from adjudge.replications.running import Done
 
 NAME = "replicate"
@@ -83,7 +83,7 @@ def run(
     setup = Setup(quick=quick, seeds=seeds, data=data)
     papers = _chosen(paper, through_server)
     for replication in papers:
-        replication.parts(setup)  # complains now of data that are missing
+        replication.parts(setup)  # refuses now data that are missing
     _check_folder(output)
     results = []
     for replication in papers:
@@ -135,7 +135,7 @@ def _tell(paper: str) -> Callable[[Done], None]:
     return tell
 
 
-def _print(result: Result, setup: Setup) -> None:
+def _print(result: ReplicationResult, setup: Setup) -> None:
     """The tables for a person, or the page for a pipe."""
     from adjudge.replications import pages
 
@@ -171,7 +171,7 @@ def _grid(table: Table) -> Any:
     return grid(f"{table.title} ({table.source})", [*heads, ("sd", "right"), ("", "left")], rows)
 
 
-def _document(result: Result) -> dict[str, Any]:
+def _document(result: ReplicationResult) -> dict[str, Any]:
     from adjudge.replications.pages import differences
     from adjudge.replications.replication import cell_table
 

@@ -68,7 +68,7 @@ def run(
 
 
 def _check_name(output: Path) -> None:
-    """Complain of a name that no browser would open, or of a folder."""
+    """Refuse a name that no browser would open, or of a folder."""
     from adjudge.cli.writing import STDOUT
     from adjudge.errors import BadData
 

@@ -82,13 +82,13 @@ def run(
     _check_free(host, port)
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - only compared
     where = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}{settings.prefix}"
-    for line in prepare(settings, where):
+    for line in _prepare(settings, where):
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
     _serve(settings, host, port, workers)
 
 
-def prepare(settings: Settings, where: str) -> list[str]:
+def _prepare(settings: Settings, where: str) -> list[str]:
     """Make the secret and the store, and the demo's project; the links that a person needs."""
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
@@ -115,7 +115,7 @@ def prepare(settings: Settings, where: str) -> list[str]:
 
 
 def _check_free(host: str, port: int) -> None:
-    """Complain of an address that cannot be listened at, before anything is made."""
+    """Refuse an address that cannot be listened at, before anything is made."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -131,6 +131,7 @@ def _serve(settings: Settings, host: str, port: int, workers: int) -> None:
     import uvicorn
 
     from adjudge.collect.web.logs import configure
+    from adjudge.collect.web.protocol import OPTIONS
 
     settings.to_environment()
     configure(settings.log_format)
@@ -140,10 +141,7 @@ def _serve(settings: Settings, host: str, port: int, workers: int) -> None:
         host=host,
         port=port,
         workers=workers,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=30,
         timeout_graceful_shutdown=_PATIENCE,
         proxy_headers=True,
+        **OPTIONS,
     )

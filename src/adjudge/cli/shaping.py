@@ -14,35 +14,35 @@ if TYPE_CHECKING:
     from adjudge.data.scale import Scale
 
 
-def allowed(scale: Scale, labelling: Labelling) -> Scale:
+def allow_labels(scale: Scale, labelling: Labelling) -> Scale:
     """The values that gold may have: the labels, those to be dropped, 0 and 1 if it is binary."""
     from adjudge.data.scale import Scale, canonical
 
     more = [canonical(label) for label in labelling.drop_label or ()]
-    if labelling.binary or is_binary_truth(labelling):
+    if labelling.binary or _is_binary_truth(labelling):
         more += ["0", "1"]
     if set(more) <= set(scale.labels):
         return scale
     return Scale(labels=tuple(dict.fromkeys([*scale.labels, *more])))
 
 
-def is_binary_truth(labelling: Labelling) -> bool:
+def _is_binary_truth(labelling: Labelling) -> bool:
     """Whether truth is to be binary beneath graded labels."""
     return isinstance(labelling, TruthLabelling) and labelling.binary_truth
 
 
-def shaped(
+def shape_labels(
     judgments: Judgments, labelling: Labelling, *golds: Gold | None
 ) -> tuple[Judgments, tuple[Gold | None, ...]]:
     """Judgments and gold with labels dropped and collapsed as the person wants."""
-    if labelling.binary and is_binary_truth(labelling):
+    if labelling.binary and _is_binary_truth(labelling):
         raise BadSetting("--binary-truth", True, "either --binary or --binary-truth")
     if labelling.relevant and not labelling.labels:
         judgments = judgments.with_scale(judgments.scale.with_relevant(labelling.named_relevant))
     if labelling.drop_label:
         judgments = _dropped(judgments, labelling.drop_label, golds)
         golds = tuple(gold and without(gold, labelling.drop_label) for gold in golds)
-    if is_binary_truth(labelling):
+    if _is_binary_truth(labelling):
         scale = judgments.scale.with_binary_truth()
         judgments = judgments.with_scale(scale)
         graded = zip(scale.labels, scale.truth_of, strict=True)

@@ -25,7 +25,7 @@ _MADE = "What is made"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Making:
+class _Making:
     """What crowd is at work, and on what."""
 
     items: Annotated[int, o.option("--items", metavar="N", help="How many items.", panel=_MADE)] = (
@@ -136,7 +136,7 @@ def run(
         Path | None,
         o.option("--gold", metavar="FILE", help="Where the revealed share of the truth goes."),
     ] = None,
-    making: Making,
+    making: _Making,
     seed: o.Seed = 0,
     quietness: o.Quietness,
 ) -> None:

@@ -101,7 +101,7 @@ def run(
 
 
 @dataclass(frozen=True, slots=True)
-class _Sweep:
+class _ThresholdSweep:
     """The thresholds of a filter, what each makes, and which end drops fewer judges."""
 
     name: str
@@ -110,19 +110,19 @@ class _Sweep:
     gentler: Literal["higher", "lower"]
 
 
-def _sweep(text: str) -> _Sweep:
-    """The sweep that a filter's text asks for; features that do not exist are complained of."""
+def _sweep(text: str) -> _ThresholdSweep:
+    """The sweep that a filter's text asks for; features that do not exist are refused."""
     from adjudge.evaluation.tuning import ALPHAS, GAMMAS
     from adjudge.models.weighting import AccuracyFilter, ZScore
 
     kind, _, names = text.partition(":")
     if kind == "accuracy":
-        return _Sweep("alpha", lambda alpha: AccuracyFilter(alpha=alpha), ALPHAS, "lower")
+        return _ThresholdSweep("alpha", lambda alpha: AccuracyFilter(alpha=alpha), ALPHAS, "lower")
     if kind != "zscore":
         raise BadSetting("--filter", text, "zscore:FEATURE+FEATURE or accuracy")
     features = tuple(part.strip() for part in names.split("+"))
     ZScore(*features, gamma=1.0)
-    return _Sweep("gamma", lambda gamma: ZScore(*features, gamma=gamma), GAMMAS, "higher")
+    return _ThresholdSweep("gamma", lambda gamma: ZScore(*features, gamma=gamma), GAMMAS, "higher")
 
 
 def _table(tuned: Tuned, name: str) -> Any:

@@ -41,7 +41,7 @@ def check_places(
     inputs: Iterable[Path | None] = (),
     free: Collection[str] = (),
 ) -> None:
-    """Complain of places that cannot be written, or must not be, before any work is done.
+    """Refuse places that cannot be written, or must not be, before any work is done.
 
     ``places`` are paths by their options; those of ``free`` options may have any name, or be
     folders. Nothing is written over an input: that would destroy what cannot be made again.
@@ -81,7 +81,7 @@ def write_labels(consensus: Consensus, folder: Path, each: Each) -> None:
 
 
 def check_printing(printing: Printing, output: Path | None) -> None:
-    """Complain where standard output is to have both a table and JSON."""
+    """Raise an error where standard output is to have both a table and JSON."""
     if printing.json and output == STDOUT:
         raise BadSetting("--json", True, "-o FILE, since standard output cannot have both")
 
@@ -121,7 +121,7 @@ def _write(table: Any, file: IO[bytes], kind: str, guard: bool) -> None:
 
 
 def check_format(to: str, output: Path, kind: Kind | None = None) -> None:
-    """Complain of a format that does not exist, does not hold what is there, or blinds a person."""
+    """Refuse a format that does not exist, does not hold what is there, or blinds a person."""
     from adjudge.data.formats import formats, named
 
     entry = named(to)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adjudge.replications.replication import Cell, Figure, cell_table
+from adjudge.replications.replication import Cell, PaperFigure, cell_table
 
 _ROW = 22  # height of a row of dots
 
@@ -20,7 +20,7 @@ def beside(
     axis: str = "accuracy",
     columns: int = 3,
     caption: str = "",
-) -> Figure:
+) -> PaperFigure:
     """A figure of a table's cells: obtained as dots with two sd to either side, published as rings.
 
     Only cells with a published or an obtained value are drawn, a panel for each column.
@@ -36,7 +36,7 @@ def beside(
             title=alt.TitleParams(title, subtitle=["dots: obtained, ± 2 sd; rings: published"])
         )
 
-    return Figure(
+    return PaperFigure(
         name=name, title=title, source=source, data=cell_table(cells), chart=chart, caption=caption
     )
 

@@ -11,7 +11,7 @@ from adjudge.data.formats import Content, read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.errors import BadData
 
-VARIABLE = "ADJUDGE_DATA"
+_VARIABLE = "ADJUDGE_DATA"
 _BESIDE = Path("..") / "shared" / "data"
 _FILES = {
     "trec-rf10": (
@@ -29,13 +29,13 @@ _FILES = {
 
 def real_file(name: str, folder: Path | None = None) -> Path:
     """The file of a real data set, or an error that says what to put where."""
-    place = folder if folder is not None else Path(os.environ.get(VARIABLE) or _BESIDE)
+    place = folder if folder is not None else Path(os.environ.get(_VARIABLE) or _BESIDE)
     file, what = _FILES[name]
     path = place / name / file
     if not path.is_file():
         raise BadData(
             f"there is no such file; put there {what}, or name the folder that holds "
-            f"{name}/{file} by --data or {VARIABLE}",
+            f"{name}/{file} by --data or {_VARIABLE}",
             source=str(path),
             wanted=what,
         )

@@ -11,8 +11,8 @@ from adjudge.data.formats.tables import write_csv
 from adjudge.replications.replication import (
     Cell,
     Claim,
-    Figure,
-    Result,
+    PaperFigure,
+    ReplicationResult,
     Setup,
     Table,
     cell_table,
@@ -23,7 +23,7 @@ VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
 MEGABYTE = 1e6
 
 
-def write(result: Result, setup: Setup, folder: Path) -> None:
+def write(result: ReplicationResult, setup: Setup, folder: Path) -> None:
     """The page of a paper, and beside it a folder with its tables, figures and their data."""
     beside = folder / result.paper
     with writing(beside):
@@ -36,7 +36,7 @@ def write(result: Result, setup: Setup, folder: Path) -> None:
     _write_text("\n".join(page(result, setup)), folder / f"{result.paper}.md")
 
 
-def write_index(results: Sequence[Result], setup: Setup, folder: Path) -> None:
+def write_index(results: Sequence[ReplicationResult], setup: Setup, folder: Path) -> None:
     """A page that leads to the papers, with what each came to."""
     lines = [
         "# Replications",
@@ -63,7 +63,7 @@ def write_index(results: Sequence[Result], setup: Setup, folder: Path) -> None:
     _write_text("\n".join([*lines, ""]), folder / "index.md")
 
 
-def page(result: Result, setup: Setup) -> Iterator[str]:
+def page(result: ReplicationResult, setup: Setup) -> Iterator[str]:
     """The lines of a paper's page."""
     from adjudge import __version__
 
@@ -143,7 +143,7 @@ def _write_csv(table: object, path: Path) -> None:
         write_csv(table, file, guard=True)
 
 
-def _write_pictures(figure: Figure, folder: Path) -> None:
+def _write_pictures(figure: PaperFigure, folder: Path) -> None:
     """The chart as PNG and SVG."""
     from adjudge.report.saving import save
 

@@ -11,9 +11,9 @@ its ``result.py``; and one line in ``PAPERS``. Its work goes in two steps:
    name of the part and the version of adjudge it is the key under which a finished part is kept
    and found again. The names of a paper's parts differ, and are made of letters, digits, ``-``,
    ``_`` and ``.``. ``parts`` itself is cheap: reading and fitting belong into ``work``; but it
-   complains of missing data.
+   refuses missing data.
 2. ``gather(setup, partials)`` gets every part's result by its name, always after a turn through
-   JSON, and makes tables, figures and claims. It runs anew each time, so it computes little.
+   JSON, and makes tables, figures and claims. It runs again each time, so it computes little.
 
 The runner (``running.py``) measures seconds and peak memory and fills them in; the writer
 (``pages.py``) makes Markdown, CSV and pictures. Neither is a paper's business.
@@ -112,13 +112,13 @@ def markdown(cells: Iterable[Cell], digits: int = 3) -> str:
         found = {cell.column: cell for cell in rows if cell.row == name}
         lines.append(
             f"| {name} | "
-            + " | ".join(shown(found.get(column), digits) for column in columns)
+            + " | ".join(_shown(found.get(column), digits) for column in columns)
             + " |"
         )
     return "\n".join(lines) + "\n"
 
 
-def shown(cell: Cell | None, digits: int = 3) -> str:
+def _shown(cell: Cell | None, digits: int = 3) -> str:
     """A cell for people: ``obtained ± sd (published) note``, a dash where there is nothing."""
     if cell is None or math.isnan(cell.obtained):
         return "–"
@@ -151,7 +151,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ReplicationPart:
     """A unit of work, kept when it is done: a name, what it depends on, and the work."""
 
     name: str
@@ -179,7 +179,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class PaperFigure:
     """A figure of a paper: its data, and how the chart is made of them when it is wanted."""
 
     name: str  # of its files
@@ -201,7 +201,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class ReplicationResult:
     """A paper replicated: tables, figures, claims, and what it took."""
 
     paper: str = ""  # filled in by the runner, with title and source
@@ -209,7 +209,7 @@ class Result:
     source: str = ""
     command: str = ""  # what the page says it was made by, after ``adjudge replicate``; the paper
     tables: Sequence[Table] = ()
-    figures: Sequence[Figure] = ()
+    figures: Sequence[PaperFigure] = ()
     claims: Sequence[Claim] = ()
     notes: Sequence[str] = ()  # paragraphs: data, departures from the paper
     seconds: float = float("nan")  # filled in by the runner: all parts together
@@ -241,10 +241,10 @@ class Replication(Protocol):
         """Authors, year, title, where it appeared."""
         ...
 
-    def parts(self, setup: Setup) -> Sequence[Part]:
+    def parts(self, setup: Setup) -> Sequence[ReplicationPart]:
         """The units of work, in the order in which they run."""
         ...
 
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
         """The tables, figures and claims that the parts' results come to."""
         ...

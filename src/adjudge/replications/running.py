@@ -15,9 +15,9 @@ from typing import Any
 from adjudge.data.formats.files import written_whole
 from adjudge.errors import BadSetting
 from adjudge.models.model import Progress, Step
-from adjudge.replications.replication import Part, Replication, Result, Setup
+from adjudge.replications.replication import Replication, ReplicationPart, ReplicationResult, Setup
 
-FOLDER = ".parts"
+_FOLDER = ".parts"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -40,13 +40,13 @@ def run(
     folder: Path | None = None,
     progress: Progress | None = None,
     tell: Callable[[Done], None] | None = None,
-) -> Result:
+) -> ReplicationResult:
     """The result of a paper; with a folder, parts are kept in it and those there are not redone."""
     parts = replication.parts(setup)
     _check(replication.name, parts)
     done: dict[str, Done] = {}
     for at, part in enumerate(parts):
-        place = None if folder is None else folder / FOLDER / replication.name / file_name(part)
+        place = None if folder is None else folder / _FOLDER / replication.name / file_name(part)
         report = _inside(replication.name, part.name, at, len(parts), progress)
         if report is not None:
             report(Step(part.name, 0, 0))
@@ -68,7 +68,7 @@ def run(
     )
 
 
-def file_name(part: Part) -> str:
+def file_name(part: ReplicationPart) -> str:
     """The name under which a part is kept: it changes with its settings and with the version."""
     from adjudge import __version__
 
@@ -78,7 +78,7 @@ def file_name(part: Part) -> str:
 
 def forget(paper: str, folder: Path) -> None:
     """Throw away what a folder keeps of a paper's parts."""
-    for file in (folder / FOLDER / paper).glob("*.json"):
+    for file in (folder / _FOLDER / paper).glob("*.json"):
         file.unlink()
 
 
@@ -104,7 +104,7 @@ def _inside(
     return report
 
 
-def _kept(part: Part, place: Path | None) -> Done | None:
+def _kept(part: ReplicationPart, place: Path | None) -> Done | None:
     """What an earlier run left of a part; nothing where the file is not whole JSON of ours."""
     if place is None or not place.is_file():
         return None
@@ -116,7 +116,7 @@ def _kept(part: Part, place: Path | None) -> Done | None:
         return None
 
 
-def _worked(part: Part, place: Path | None, progress: Progress | None) -> Done:
+def _worked(part: ReplicationPart, place: Path | None, progress: Progress | None) -> Done:
     """The part run now, and kept."""
     _forget_peak()
     start, worked = time.perf_counter(), time.process_time()

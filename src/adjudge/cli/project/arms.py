@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -159,7 +160,7 @@ def _report(
         write_tables((made.tables()["measures"], output))
         tell_written("measures", output)
     if printing.json:
-        print_json(made.to_dict())
+        print_json(asdict(made))
     elif output is None:
         _show(made)
 
@@ -167,13 +168,13 @@ def _report(
 def _show(made: ArmReport) -> None:
     """The report for people: tables 2, 3 and 4, and what the tests say."""
     page().print(_funnel(made))
-    if any(one.units for one in made.measured):
+    if any(one.units for one in made.measures):
         page().print(_table(made, "judges", f"Judges, against {made.against}: mean of each one's"))
         for what in made.models:
             page().print(_table(made, what, f"Aggregate by {what}"))
     if made.refreshers:
         page().print(_refreshers(made))
-    for line in verdicts(made):
+    for line in _verdicts(made):
         page().print(f"  {line}", markup=False)
     for note in made.notes:
         say(f"  {note}")
@@ -207,7 +208,7 @@ def _funnel(made: ArmReport) -> Any:
 
 
 def _refreshers(made: ArmReport) -> Any:
-    """One row an arm: gold accuracy of who had a refresher, before her first and after it."""
+    """One row an arm: gold accuracy of who had a refresher, before their first and after it."""
     rows = [
         [
             name(one.arm),
@@ -229,7 +230,7 @@ def _of(share: float | None, right: int, seen: int) -> str:
 
 def _table(made: ArmReport, what: str, title: str) -> Any:
     """One row a measure, one column an arm."""
-    names = list(dict.fromkeys(one.measure for one in made.measured))
+    names = list(dict.fromkeys(one.measure for one in made.measures))
     rows = [[measure, *map(_cell, made.found(what, measure))] for measure in names]
     units = "judges" if what == "judges" else "items"
     counts = made.found(what, "accuracy")
@@ -247,7 +248,7 @@ def _cell(one: Measured) -> str:
     return f"{one.value:.3f}\n{one.low:.2f}-{one.high:.2f}"
 
 
-def verdicts(made: ArmReport) -> list[str]:
+def _verdicts(made: ArmReport) -> list[str]:
     """What the tests of accuracy say, in sentences."""
     said = []
     for what in ("judges", *made.models):

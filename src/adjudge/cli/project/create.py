@@ -18,7 +18,7 @@ EXAMPLES = (
     "adjudge project create Shop --labels '0<1<2' --items items.csv gold.csv",
     "adjudge project create Shop --starter --open",
 )
-SEVERAL = ("--items",)
+LIST_OPTIONS = ("--items",)
 
 
 def run(
@@ -56,7 +56,7 @@ def run(
         o.option("--set", metavar="NAME=VALUE", help="One setting of the policy (again for more)."),
     ] = None,
     archive: Annotated[
-        Path | None, o.option("--archive", metavar="FILE", help="Make it anew from an archive.")
+        Path | None, o.option("--archive", metavar="FILE", help="Make it from an archive.")
     ] = None,
     starter: Annotated[
         bool, o.option("--starter", help="The starter project: product search, made items.")
@@ -69,7 +69,7 @@ def run(
     from dataclasses import replace
 
     from adjudge.cli.writing import print_json
-    from adjudge.collect.importing import Limits, read
+    from adjudge.collect.importing import ImportLimits, read
     from adjudge.collect.values.project import Project
     from adjudge.data.scale import Scale
 
@@ -90,7 +90,7 @@ def run(
     if guidelines is not None:
         made = replace(made, guidelines=text_of(guidelines))
     if items:
-        limits = Limits(bytes=2_000_000_000, rows=10_000_000)
+        limits = ImportLimits(bytes=2_000_000_000, rows=10_000_000)
         preview = checked(
             read(items, scale=made.scale, depth=depth, qrels_as_gold=qrels_as_gold, limits=limits)
         )

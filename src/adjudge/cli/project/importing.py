@@ -46,7 +46,7 @@ def run(
     from dataclasses import asdict
 
     from adjudge.cli.writing import print_json
-    from adjudge.collect.importing import Limits, read
+    from adjudge.collect.importing import ImportLimits, read
 
     be_quiet(printing.quiet or printing.json)
     services = open_services(database)
@@ -58,7 +58,7 @@ def run(
             known=frozenset(item.name for item in held.items),
             depth=depth,
             qrels_as_gold=qrels_as_gold,
-            limits=Limits(bytes=2_000_000_000, rows=10_000_000),
+            limits=ImportLimits(bytes=2_000_000_000, rows=10_000_000),
         )
     )
     if check:

@@ -2,7 +2,7 @@
 
 Data: TREC 2011 crowdsourcing, task 2 (binary), with 2,275 gold items given and 1,000 held out. The
 paper has no scores, since the track had not scored yet, and its 1,000 items are not known: here
-they are drawn, half of them relevant, anew for every seed, as in the PMF paper. A run's responses
+they are drawn, half of them relevant, again for every seed, as in the PMF paper. A run's responses
 are scored in part (section 9.3): 0.72 is 0.72 responses of 1 and 0.28 of 0; AP and nDCG rank the
 test items of each topic by the posterior mean, as all submitted runs did.
 """
@@ -29,7 +29,7 @@ from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress, Step
 from adjudge.replications.data import fingerprint, real_file, trec_2011
 from adjudge.replications.pmf import Split, both, split_of
-from adjudge.replications.replication import Part, Result, Setup
+from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
 from adjudge.replications.running import peak_memory
 
 # Section 9.3, page 9: expected precision and recall of uniform probabilities.
@@ -37,7 +37,7 @@ QUANTISED, FRACTIONAL = 0.75, 0.66
 # Section 6, page 5: the run, and what it took.
 CHAINS, WARMUP, DRAWS = 3, 1000, 1000
 MEMORY = 2.5  # gigabytes
-CLOUDS, SAMPLES = 16, 300  # judges of figure 3, and draws of each
+CLOUDS, _SAMPLES = 16, 300  # judges of figure 3, and draws of each
 RUNS = {
     "1 unsupervised, 0/1": ("unsupervised", True),
     "2 semi-supervised, 0/1": ("semi-supervised", True),
@@ -69,7 +69,7 @@ def simulate(seeds: int, size: int) -> Any:
     return found
 
 
-def unsupervised(path: Path, quick: bool, progress: Progress | None) -> Any:
+def _unsupervised(path: Path, quick: bool, progress: Progress | None) -> Any:
     """The fit without gold at the published chains and draws, and figures 2, 3 and 4."""
     from adjudge.report.plots.clouds import judge_clouds
     from adjudge.report.plots.hyper import hyper_priors
@@ -86,19 +86,19 @@ def unsupervised(path: Path, quick: bool, progress: Progress | None) -> Any:
         },
         "charts": {
             "rates": sensitivity_specificity(consensus.judges).to_dict(),
-            "clouds": judge_clouds(consensus, draws, samples=SAMPLES).to_dict(),
+            "clouds": judge_clouds(consensus, draws, samples=_SAMPLES).to_dict(),
             "hyper": hyper_priors(draws).to_dict(),
         },
     }
 
 
-def semi_supervised(path: Path, quick: bool, progress: Progress | None) -> Any:
+def _semi_supervised(path: Path, quick: bool, progress: Progress | None) -> Any:
     """The fit with the training gold of the first split, and figure 1."""
-    from adjudge.report.plots.voted import voted_and_estimated, voted_relevance
+    from adjudge.report.plots.voted import estimate_both, voted_relevance
 
     judgments, gold = both(trec_2011(path))
     consensus, took = _timed(path, split_of(judgments, gold, 0).train, quick, progress)
-    pairs = voted_and_estimated(consensus)
+    pairs = estimate_both(consensus)
     return {
         **took,
         "voted": _by_vote(pairs.voted, pairs.estimated),
@@ -177,7 +177,7 @@ def _by_vote(voted: NDArray[np.float64], estimated: NDArray[np.float64]) -> list
     return rows
 
 
-def split_scores(path: Path, seed: int, quick: bool, progress: Progress | None) -> Any:
+def _split_scores(path: Path, seed: int, quick: bool, progress: Progress | None) -> Any:
     """Every run on the test items of one split, and each topic's AP and nDCG."""
     judgments, gold = both(trec_2011(path))
     split = split_of(judgments, gold, seed)
@@ -272,34 +272,38 @@ class _HierarchicalPaper:
         "TREC crowdsourcing track."
     )
 
-    def parts(self, setup: Setup) -> list[Part]:
+    def parts(self, setup: Setup) -> list[ReplicationPart]:
         path = real_file("trec-rf10", setup.data)
         quick = setup.quick
         data = {"data": fingerprint(path), "quick": quick}
         seeds = setup.count(full=20, quick=3)
         size = 100_000 if quick else 1_000_000
         return [
-            Part(
+            ReplicationPart(
                 name="simulation",
                 settings={"seeds": seeds, "size": size},
                 work=lambda _: simulate(seeds, size),
             ),
-            Part(name="unsupervised", settings=data, work=partial(unsupervised, path, quick)),
-            Part(name="semi-supervised", settings=data, work=partial(semi_supervised, path, quick)),
+            ReplicationPart(
+                name="unsupervised", settings=data, work=partial(_unsupervised, path, quick)
+            ),
+            ReplicationPart(
+                name="semi-supervised", settings=data, work=partial(_semi_supervised, path, quick)
+            ),
             *(
-                Part(
+                ReplicationPart(
                     name=f"split-{seed + 1:02d}",
                     settings={**data, "seed": seed},
-                    work=partial(split_scores, path, seed, quick),
+                    work=partial(_split_scores, path, seed, quick),
                 )
                 for seed in range(seeds)
             ),
         ]
 
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:
-        from adjudge.replications.hierarchical.result import gathered
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
+        from adjudge.replications.hierarchical.result import gather
 
-        return gathered(setup, partials)
+        return gather(setup, partials)
 
 
 REPLICATION = _HierarchicalPaper()

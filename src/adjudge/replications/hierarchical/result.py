@@ -23,8 +23,8 @@ from adjudge.replications.hierarchical import (
 from adjudge.replications.replication import (
     Cell,
     Claim,
-    Figure,
-    Result,
+    PaperFigure,
+    ReplicationResult,
     Setup,
     Table,
     results_of,
@@ -36,12 +36,12 @@ _NEAR = 1.05  # R-hat "near 1"
 _MANY = 30  # items that a vote must have for its mean to count
 
 
-def gathered(setup: Setup, partials: Mapping[str, Any]) -> Result:
+def gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
     """The three runs scored, section 9.3, what the fits took, figures 1 to 4, and the claims."""
     splits = results_of("split", partials)
     runs = {run: [split["runs"][run] for split in splits] for run in RUNS}
     alone, told = partials["unsupervised"], partials["semi-supervised"]
-    return Result(
+    return ReplicationResult(
         tables=[
             Table(
                 name="runs",
@@ -139,11 +139,11 @@ def _worst(fit: Mapping[str, Any]) -> float:
 
 def _figures(
     alone: Mapping[str, Any], told: Mapping[str, Any], splits: Sequence[Mapping[str, Any]]
-) -> list[Figure]:
+) -> list[PaperFigure]:
     judges = pa.table(alone["judges"])
     hyper = alone["hyper"]
     return [
-        Figure(
+        PaperFigure(
             name="figure-1",
             title="Voted and estimated relevance",
             source="Figure 1, page 6",
@@ -151,7 +151,7 @@ def _figures(
             chart=lambda _: Drawn(told["charts"]["voted"]),
             caption="The semi-supervised fit of the first split, items without given gold.",
         ),
-        Figure(
+        PaperFigure(
             name="figure-2",
             title="Sensitivity and specificity of judges",
             source="Figure 2, page 6",
@@ -159,7 +159,7 @@ def _figures(
             chart=lambda _: Drawn(alone["charts"]["rates"]),
             caption="Posterior means, unsupervised.",
         ),
-        Figure(
+        PaperFigure(
             name="figure-3",
             title="Sixteen judges, by number of judgments",
             source="Figure 3, page 7",
@@ -167,7 +167,7 @@ def _figures(
             chart=lambda _: Drawn(alone["charts"]["clouds"]),
             caption="300 draws of each, unsupervised. Which sixteen the paper showed is not known.",
         ),
-        Figure(
+        PaperFigure(
             name="figure-4",
             title="Posteriors of the hyper-parameters",
             source="Figure 4, page 8",
@@ -191,7 +191,7 @@ def _clouds(specification: Mapping[str, Any]) -> Any:
     return pa.Table.from_pylist(rows)
 
 
-def _topics(splits: Sequence[Mapping[str, Any]]) -> Figure:
+def _topics(splits: Sequence[Mapping[str, Any]]) -> PaperFigure:
     """AP and nDCG of each topic, mean over the splits."""
     names = ("vote", "unsupervised", "semi-supervised")
     topics = sorted({topic for split in splits for topic in split["topics"]["vote"]})
@@ -204,7 +204,7 @@ def _topics(splits: Sequence[Mapping[str, Any]]) -> Figure:
                 values = [values[measure] for values in found if values is not None]
                 row[f"{measure} {name}"] = float(np.mean(values))
         rows.append(row)
-    return Figure(
+    return PaperFigure(
         name="topics",
         title="Ranking within topics: the model against the vote",
         source="Section 2, the second subtask; the paper has no scores",

@@ -1,7 +1,7 @@
 """Jung and Lease (2012), table 1: seven ways from judgments to labels, with and without gold.
 
 Data: TREC 2011 crowdsourcing, task 2 (binary). The paper's split was not published: here 1,000 test
-items, half of them relevant, are drawn from the gold anew for every seed, and the rest is for
+items, half of them relevant, are drawn from the gold again for every seed, and the rest is for
 training. RMSE is that of 0/1 labels, as the published figures show. Ranks: methods whose values
 over the splits do not differ by a two-tailed paired t-test at 0.05 share one.
 
@@ -35,10 +35,10 @@ from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress, Step, pick
 from adjudge.models.pmf import Pmf
-from adjudge.models.vote import cast, chosen
+from adjudge.models.vote import choose_judges, weigh_votes
 from adjudge.models.weighting import ACCURACY, AccuracyFilter, Feature, Product
 from adjudge.replications.data import contents, fingerprint, real_file, trec_2011
-from adjudge.replications.replication import Part, Result, Setup
+from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
 
 # Table 1, page 2: accuracy and its rank, RMSE and its rank, specificity and its rank.
 PUBLISHED: dict[str, tuple[float, int, float, int, float, int]] = {
@@ -53,12 +53,12 @@ PUBLISHED: dict[str, tuple[float, int, float, int, float, int]] = {
 # The same table: alpha.
 ALPHA = {"5 filter": 0.67, "6 WV+filter": 0.67, "7 PMF+WV+filter": 0.70}
 # Page 2, "Parameters": the grid, and what cross-validation chose of it.
-RANKS, RIDGES = (10, 30, 50), (0.001, 0.01, 0.1, 0.5)
+_RANKS, RIDGES = (10, 30, 50), (0.001, 0.01, 0.1, 0.5)
 RANK, RIDGE = 30, 0.1
-BEYOND = (1.0, 2.0, 4.0)  # of lambda, where the grid ends too soon
-CHOSEN = 2.0  # of lambda, by the same cross-validation on a longer grid: the default of Pmf
+_BEYOND = (1.0, 2.0, 4.0)  # of lambda, where the grid ends too soon
+_CHOSEN = 2.0  # of lambda, by the same cross-validation on a longer grid: the default of Pmf
 VARIANTS = {"3 PMF+MV": "3 PMF+MV, λ = 0.1", "7 PMF+WV+filter": "7 PMF+WV+filter, λ = 0.1"}
-TEST = 1000
+_TEST = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,7 @@ def split_of(judgments: Judgments, gold: Gold, seed: int) -> Split:
     """A seeded split: a test set balanced between the classes, the rest for training."""
     known = gold.align(judgments)
     rng = np.random.default_rng([2012, seed])
-    drawn = [rng.choice(np.flatnonzero(known == k), TEST // 2, replace=False) for k in (0, 1)]
+    drawn = [rng.choice(np.flatnonzero(known == k), _TEST // 2, replace=False) for k in (0, 1)]
     test = np.sort(np.concatenate(drawn))
     names = set(judgments.items.take(test).to_pylist())
     mask = np.array([name not in names for name in gold.items.to_pylist()], dtype=np.bool_)
@@ -103,7 +103,7 @@ def both(content: Content) -> tuple[Judgments, Gold]:
 
 
 @lru_cache(maxsize=1)
-def graded(path: Path) -> Judgments:
+def _graded(path: Path) -> Judgments:
     """The same judgments with their grades kept, and truth relevant or not."""
     judgments, gold = both(contents(path))
     left = judgments.select(items=~gold.honeypots(judgments)).without_labels(BROKEN)
@@ -111,12 +111,12 @@ def graded(path: Path) -> Judgments:
 
 
 @lru_cache(maxsize=2)
-def factors(path: Path, ridge: float) -> Factors:
+def _factors(path: Path, ridge: float) -> Factors:
     """The factors of all judgments, fitted once for all parts of a run."""
     return Pmf(rank=RANK, regularisation=ridge).factors(both(trec_2011(path))[0])
 
 
-def models(quick: bool) -> dict[str, tuple[Any, bool]]:
+def _models(quick: bool) -> dict[str, tuple[Any, bool]]:
     """The Bayesian models by row, and whether each is given grades."""
     few: dict[str, Any] = {"warmup": 50, "draws": 50} if quick else {}
     dense: dict[str, Any] = {**few, "thin": 1} if quick else {}
@@ -128,16 +128,16 @@ def models(quick: bool) -> dict[str, tuple[Any, bool]]:
     }
 
 
-def unsupervised(path: Path, seeds: int, quick: bool, progress: Progress | None) -> Any:
+def _unsupervised(path: Path, seeds: int, quick: bool, progress: Progress | None) -> Any:
     """Methods 1 to 3 and the models without gold, on every split."""
     judgments, gold = both(trec_2011(path))
     choices = {"1 MV": MajorityVote().fit(judgments).choice}
-    for name, ridge in (("3 PMF+MV", CHOSEN), (VARIANTS["3 PMF+MV"], RIDGE)):
-        votes = factors(path, ridge).votes()
+    for name, ridge in (("3 PMF+MV", _CHOSEN), (VARIANTS["3 PMF+MV"], RIDGE)):
+        votes = _factors(path, ridge).votes()
         choices[name] = pick(votes, judgments, ties="random", seed=0)[0]
-    chosen_models = models(quick)
+    chosen_models = _models(quick)
     for done, (name, (model, grades)) in enumerate(chosen_models.items(), start=1):
-        choices[name] = model.fit(graded(path) if grades else judgments).choice
+        choices[name] = model.fit(_graded(path) if grades else judgments).choice
         if progress is not None:
             progress(Step("unsupervised", done, len(chosen_models), name))
     choices["2 EM"] = choices.pop("DawidSkene")
@@ -148,7 +148,7 @@ def unsupervised(path: Path, seeds: int, quick: bool, progress: Progress | None)
     }
 
 
-def supervised(path: Path, seed: int, quick: bool, progress: Progress | None) -> Any:
+def _supervised(path: Path, seed: int, quick: bool, progress: Progress | None) -> Any:
     """Methods 4 to 7 and the models with gold on one split, and the sweep over alpha."""
     judgments, gold = both(trec_2011(path))
     split = split_of(judgments, gold, seed)
@@ -163,14 +163,14 @@ def supervised(path: Path, seed: int, quick: bool, progress: Progress | None) ->
     }
     found = {"4 WV": weighed[0], **{name: sweep[at] for name, sweep in sweeps.items()}}
     alphas = dict.fromkeys(found, alpha)
-    for name, ridge in (("7 PMF+WV+filter", CHOSEN), (VARIANTS["7 PMF+WV+filter"], RIDGE)):
-        sweeps[name], best = Completed.of(path, ridge).sweep(judgments, split)
+    for name, ridge in (("7 PMF+WV+filter", _CHOSEN), (VARIANTS["7 PMF+WV+filter"], RIDGE)):
+        sweeps[name], best = _Completed.of(path, ridge).sweep(judgments, split)
         found[name], alphas[name] = sweeps[name][best], ALPHAS[best]
-    for done, (name, (model, grades)) in enumerate(models(quick).items(), start=1):
-        fit = model.fit(graded(path) if grades else judgments, split.train)
+    for done, (name, (model, grades)) in enumerate(_models(quick).items(), start=1):
+        fit = model.fit(_graded(path) if grades else judgments, split.train)
         found[f"{name}, gold"] = outcome(split, fit.choice[split.test])
         if progress is not None:
-            progress(Step("supervised", done, len(models(quick)), name))
+            progress(Step("supervised", done, len(_models(quick)), name))
     return {
         "methods": found,
         "alpha": {name: value for name, value in alphas.items() if name != "4 WV"},
@@ -204,14 +204,16 @@ def _sweep(
     features = measure_features(judgments, known, names=(ACCURACY,))
     found = []
     for keep in (None, *(AccuracyFilter(alpha=alpha) for alpha in alphas)):
-        posterior, fell = cast(part, None, chosen(part, features, weight, keep, flip=True))
+        posterior, fell = weigh_votes(
+            part, None, choose_judges(part, features, weight, keep, flip=True)
+        )
         choice, _ = pick(posterior, part, ties="random", seed=0)
         found.append(outcome(split, choice, fell))
     return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Completed:
+class _Completed:
     """The completed labels of the gold items: small enough to be held whole."""
 
     items: NDArray[np.int64]  # (gold,)
@@ -220,14 +222,14 @@ class Completed:
 
     @staticmethod
     @lru_cache(maxsize=2)
-    def of(path: Path, ridge: float) -> Completed:
+    def of(path: Path, ridge: float) -> _Completed:
         """What every judge would have said of every gold item."""
         judgments, gold = both(trec_2011(path))
         known = gold.align(judgments)
         items = np.flatnonzero(known >= 0)
-        fitted = factors(path, ridge)
+        fitted = _factors(path, ridge)
         labels = fitted.cuts.label(fitted.complete(items)).astype(np.int8)
-        return Completed(items, labels, known)
+        return _Completed(items, labels, known)
 
     def sweep(self, judgments: Judgments, split: Split) -> tuple[list[dict[str, float]], int]:
         """Weighted, filtered votes under every alpha, and which the training items choose."""
@@ -269,16 +271,16 @@ def _weighted(
     return ((2.0 * labels - 1.0) @ signs > 0).astype(np.int16)
 
 
-def rank_errors(
+def _rank_errors(
     path: Path, rank: int, ridges: tuple[float, ...], folds: int, progress: Progress | None
 ) -> Any:
     """The held-out error of a rank under every lambda, by cross-validation over all labels."""
     from adjudge.engines.threads import ThreadsEngine
-    from adjudge.models.factorisation import LIMITS, Plan
+    from adjudge.models.factorisation import LIMITS, FitPlan
     from adjudge.models.rank_choice import choose_rank
     from adjudge.models.sparse import sparse_of
 
-    plan = Plan(
+    plan = FitPlan(
         rank=rank,
         regularisation=RIDGE,
         method="als",
@@ -308,42 +310,42 @@ class _PmfPaper:
         'via Probabilistic Matrix Factorization", SIGIR.'
     )
 
-    def parts(self, setup: Setup) -> list[Part]:
+    def parts(self, setup: Setup) -> list[ReplicationPart]:
         path = real_file("trec-rf10", setup.data)
         quick = setup.quick
         data = {"data": fingerprint(path), "quick": quick}
         seeds = setup.count(full=20, quick=4)
-        ranks = (10, 30) if quick else RANKS
-        ridges = (0.1, 0.5, 2.0) if quick else (*RIDGES, *BEYOND)
+        ranks = (10, 30) if quick else _RANKS
+        ridges = (0.1, 0.5, 2.0) if quick else (*RIDGES, *_BEYOND)
         folds = 2 if quick else 5
         return [
-            Part(
+            ReplicationPart(
                 name="unsupervised",
                 settings={**data, "seeds": seeds},
-                work=partial(unsupervised, path, seeds, quick),
+                work=partial(_unsupervised, path, seeds, quick),
             ),
             *(
-                Part(
+                ReplicationPart(
                     name=f"split-{seed + 1:02d}",
                     settings={**data, "seed": seed},
-                    work=partial(supervised, path, seed, quick),
+                    work=partial(_supervised, path, seed, quick),
                 )
                 for seed in range(seeds)
             ),
             *(
-                Part(
+                ReplicationPart(
                     name=f"rank-{rank}",
                     settings={**data, "ridges": ridges, "folds": folds},
-                    work=partial(rank_errors, path, rank, ridges, folds),
+                    work=partial(_rank_errors, path, rank, ridges, folds),
                 )
                 for rank in ranks
             ),
         ]
 
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:
-        from adjudge.replications.pmf.result import gathered
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
+        from adjudge.replications.pmf.result import gather
 
-        return gathered(setup, partials)
+        return gather(setup, partials)
 
 
 REPLICATION = _PmfPaper()

@@ -18,26 +18,26 @@ from adjudge.replications.pmf import ALPHA, PUBLISHED, RANK, RIDGE, RIDGES, VARI
 from adjudge.replications.replication import (
     Cell,
     Claim,
-    Figure,
-    Result,
+    PaperFigure,
+    ReplicationResult,
     Setup,
     Table,
     results_of,
 )
 
-Outcomes = dict[str, list[dict[str, float]]]  # method: split: ACC, SPE, coverage, covered
+_Outcomes = dict[str, list[dict[str, float]]]  # method: split: ACC, SPE, coverage, covered
 
 
-def gathered(setup: Setup, partials: Mapping[str, Any]) -> Result:
+def gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
     """Table 1, its variants, the models in the same terms, the choice of D and lambda, alpha."""
     splits = results_of("split", partials)
-    outcomes: Outcomes = dict(partials["unsupervised"])
+    outcomes: _Outcomes = dict(partials["unsupervised"])
     for name in splits[0]["methods"]:
         outcomes[name] = [split["methods"][name] for split in splits]
     alphas = {name: [split["alpha"][name] for split in splits] for name in splits[0]["alpha"]}
     tried = [entry for part in results_of("rank", partials) for entry in part]
     seven = _cells({name: outcomes[name] for name in PUBLISHED}, alphas)
-    return Result(
+    return ReplicationResult(
         tables=[
             Table(
                 name="table-1",
@@ -151,7 +151,7 @@ def _seen(splits: Sequence[Mapping[str, Any]]) -> list[Cell]:
     return made
 
 
-def _cells(outcomes: Outcomes, alphas: Mapping[str, list[float]]) -> list[Cell]:
+def _cells(outcomes: _Outcomes, alphas: Mapping[str, list[float]]) -> list[Cell]:
     """Mean and sd over splits beside the published values, ranks by paired tests."""
     made = []
     ranks = {key: _ranks(outcomes, key) for key in ("ACC", "SPE")}
@@ -179,7 +179,7 @@ def _error(run: Mapping[str, float]) -> float:
     return math.sqrt(1.0 - run["ACC"])
 
 
-def _ranks(outcomes: Outcomes, key: str) -> dict[str, int]:
+def _ranks(outcomes: _Outcomes, key: str) -> dict[str, int]:
     values = {name: [run[key] for run in runs] for name, runs in outcomes.items()}
     return {place.method: place.rank for place in rank_methods(values)}
 
@@ -188,7 +188,7 @@ def _rank(row: str, column: str, ranks: Mapping[str, int], published: float = ma
     return Cell(row=row, column=column, published=published, obtained=ranks[row], sd=0.0, digits=0)
 
 
-def _variants(outcomes: Outcomes, alphas: Mapping[str, list[float]]) -> list[Cell]:
+def _variants(outcomes: _Outcomes, alphas: Mapping[str, list[float]]) -> list[Cell]:
     made = []
     for plain, name in VARIANTS.items():
         runs, published = outcomes[name], PUBLISHED[plain]
@@ -202,7 +202,7 @@ def _variants(outcomes: Outcomes, alphas: Mapping[str, list[float]]) -> list[Cel
     return made
 
 
-def _models(outcomes: Outcomes) -> list[Cell]:
+def _models(outcomes: _Outcomes) -> list[Cell]:
     """The models, without gold and with it, ranked among all methods."""
     among = {name: runs for name, runs in outcomes.items() if name not in VARIANTS.values()}
     ranks = {key: _ranks(among, key) for key in ("ACC", "SPE")}
@@ -234,7 +234,7 @@ def _tried(tried: Sequence[Sequence[float]]) -> list[Cell]:
     ]
 
 
-def _alpha_figure(splits: Sequence[Mapping[str, Any]]) -> Figure:
+def _alpha_figure(splits: Sequence[Mapping[str, Any]]) -> PaperFigure:
     """Accuracy on the test items under every alpha, mean and sd over splits."""
     columns: dict[str, list[Any]] = {
         key: [] for key in ("method", "alpha", "accuracy", "sd", "coverage", "covered")
@@ -254,7 +254,7 @@ def _alpha_figure(splits: Sequence[Mapping[str, Any]]) -> Figure:
             )
             for key, value in zip(columns, row, strict=True):
                 columns[key].append(value)
-    return Figure(
+    return PaperFigure(
         name="alpha",
         title="Accuracy under every threshold of the filter",
         source="Parameters, page 2: α from 0.60 to 0.99, which the paper swept and did not plot",
@@ -300,11 +300,11 @@ def _alpha_chart(table: Any) -> Any:
     return alt.hconcat(whole, part).resolve_scale(color="independent")
 
 
-def _mean(outcomes: Outcomes, name: str) -> float:
+def _mean(outcomes: _Outcomes, name: str) -> float:
     return float(np.mean([run["ACC"] for run in outcomes[name]]))
 
 
-def _claims(outcomes: Outcomes) -> list[Claim]:
+def _claims(outcomes: _Outcomes) -> list[Claim]:
     """What the paper says of its methods, tested by its own test: paired, over the splits."""
     values = {name: [run["ACC"] for run in runs] for name, runs in outcomes.items()}
 
@@ -391,7 +391,7 @@ def _grid_claim(tried: Sequence[Sequence[float]]) -> Claim:
     )
 
 
-def _beyond(outcomes: Outcomes) -> list[Claim]:
+def _beyond(outcomes: _Outcomes) -> list[Claim]:
     """The best models against the best of the seven, without gold and with it."""
     claims = []
     for gold, theirs in ((False, ("1 MV", "2 EM", "3 PMF+MV")), (True, tuple(PUBLISHED)[3:])):

@@ -1,7 +1,7 @@
 """Le and others (2010): how the label mix of training questions shapes judges, five arms.
 
-The paper hired people; this is a simulation. Its crowd is made of actors who learn the mix they
-are shown (``training.crowd.Assumptions`` says all that is assumed of them), and its desk decides by
+The paper hired people; this is a simulation. Its crowd is made of judges who learn the mix they
+are shown (``training.crowd.Assumptions`` says all that is assumed of them), and it decides by
 the same policy and routing functions as the collection server. Tables 1 to 4 and figure 2.
 """
 
@@ -21,7 +21,8 @@ from adjudge.data.scale import Scale
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress, Step
-from adjudge.replications.replication import Part, Result, Setup
+from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
+from adjudge.replications.training.collection import ArmCollection, JudgeRecord
 from adjudge.replications.training.crowd import (
     LABELS,
     NOT_MATCHING,
@@ -29,8 +30,7 @@ from adjudge.replications.training.crowd import (
     Material,
     run_experiment,
 )
-from adjudge.replications.training.desk import ArmDesk, Seat
-from adjudge.simulation.crowd import numbered
+from adjudge.simulation.crowd import number_names
 
 SCALE = Scale(labels=LABELS, ordinal=False)
 CAME, TRAINED, PASSED, FAILED = (
@@ -40,54 +40,54 @@ CAME, TRAINED, PASSED, FAILED = (
     "Failed training",
 )
 SHARE = "Percent passed"
-FUNNEL = (CAME, TRAINED, PASSED, FAILED, SHARE)
+_FUNNEL = (CAME, TRAINED, PASSED, FAILED, SHARE)
 ACCURACY, PRECISION, RECALL = (
     "Accuracy (overall)",
     "Precision (Not Matching)",
     "Recall (Not Matching)",
 )
-MEASURES = (ACCURACY, PRECISION, RECALL)
+_MEASURES = (ACCURACY, PRECISION, RECALL)
 VOTE, HYBRID = "vote", "hybrid"
 
 
-def outcome(made: Material, desk: ArmDesk, seed: int) -> dict[str, dict[str, float]]:
+def _outcome(made: Material, collection: ArmCollection, seed: int) -> dict[str, dict[str, float]]:
     """The funnel, the mean of the judges' measures, and the measures of the aggregates."""
     truth = made.truth
-    judgments = trusted_judgments(desk)
+    judgments = trusted_judgments(collection)
     vote = MajorityVote(seed=seed).fit(judgments)
     hybrid = HybridConfusion(method="em", seed=seed).fit(judgments)
     return {
-        "funnel": funnel(desk),
-        "judges": judge_means(desk, truth),
+        "funnel": _funnel(collection),
+        "judges": _judge_means(collection, truth),
         VOTE: measures(vote.choice, truth),
         HYBRID: measures(hybrid.choice, truth),
     }
 
 
-def funnel(desk: ArmDesk) -> dict[str, float]:
+def _funnel(collection: ArmCollection) -> dict[str, float]:
     """Who came, did the training, and passed it."""
-    seats = list(desk.seats.values())
-    trained = sum(seat.trained for seat in seats)
-    failed = sum(seat.record.stage == "failed" for seat in seats)
+    records = list(collection.records.values())
+    trained = sum(judge.trained for judge in records)
+    failed = sum(judge.record.stage == "failed" for judge in records)
     share = 100 * (trained - failed) / trained if trained else float("nan")
-    counts = (len(seats), trained, trained - failed, failed, share)
-    return dict(zip(FUNNEL, map(float, counts), strict=True))
+    counts = (len(records), trained, trained - failed, failed, share)
+    return dict(zip(_FUNNEL, map(float, counts), strict=True))
 
 
-def judge_means(desk: ArmDesk, truth: NDArray[np.int64]) -> dict[str, float]:
-    """The mean over judges with a page of work or more, each on the items she judged."""
+def _judge_means(collection: ArmCollection, truth: NDArray[np.int64]) -> dict[str, float]:
+    """The mean over judges with a page of work or more, each on the items they judged."""
     each = []
-    for seat in desk.seats.values():
-        if seat.items:
-            items, labels = work_of(seat)
+    for judge in collection.records.values():
+        if judge.items:
+            items, labels = _work_of(judge)
             each.append(measures(labels, truth[items]))
-    return {name: float(np.nanmean([one[name] for one in each])) for name in MEASURES}
+    return {name: float(np.nanmean([one[name] for one in each])) for name in _MEASURES}
 
 
-def work_of(seat: Seat) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (judgment,)
-    """The items a judge judged, and the labels she gave them."""
-    labels = [LABELS.index(label) for page in seat.labels for label in page]
-    return np.concatenate(seat.items), np.array(labels, dtype=np.int64)
+def _work_of(judge: JudgeRecord) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (judgment,)
+    """The items a judge judged, and the labels they gave them."""
+    labels = [LABELS.index(label) for page in judge.labels for label in page]
+    return np.concatenate(judge.items), np.array(labels, dtype=np.int64)
 
 
 def measures(labels: NDArray[np.signedinteger], truth: NDArray[np.int64]) -> dict[str, float]:
@@ -101,19 +101,19 @@ def measures(labels: NDArray[np.signedinteger], truth: NDArray[np.int64]) -> dic
     }
 
 
-def trusted_judgments(desk: ArmDesk) -> Judgments:
+def trusted_judgments(collection: ArmCollection) -> Judgments:
     """The judgments of judges who were not blocked."""
-    seats = [seat for seat in desk.seats.values() if seat.items and seat.trusted]
-    work = [work_of(seat) for seat in seats]
+    records = [judge for judge in collection.records.values() if judge.items and judge.trusted]
+    work = [_work_of(judge) for judge in records]
     item = np.concatenate([items for items, _ in work])
     label = np.concatenate([labels for _, labels in work])
-    judge = np.repeat(np.arange(len(seats), dtype=np.int32), [len(items) for items, _ in work])
+    judge = np.repeat(np.arange(len(records), dtype=np.int32), [len(items) for items, _ in work])
     order = np.argsort(item, kind="stable")
-    counts = np.bincount(item, minlength=len(desk.items))
+    counts = np.bincount(item, minlength=len(collection.items))
     return Judgments(
         scale=SCALE,
-        items=numbered("item", len(desk.items), 4),
-        judges=numbered("judge", len(seats), 3),
+        items=number_names("item", len(collection.items), 4),
+        judges=number_names("judge", len(records), 3),
         offsets=np.append(0, np.cumsum(counts)).astype(np.int64),
         judge=judge[order],
         label=label[order].astype(SCALE.label_dtype),
@@ -122,7 +122,7 @@ def trusted_judgments(desk: ArmDesk) -> Judgments:
 
 ARMS = ("1", "2", "3", "4", "5")
 UNIFORM = "3"  # the most uniform mix
-QUERIES = 256  # with 5 results each
+_QUERIES = 256  # with 5 results each
 MIX = (14.5, 82.67, 2.5, 0.33)  # of the results, in percent: section 3, page 2
 BASELINE = 0.8267  # of answering Not Matching throughout: section 5.3, page 3
 
@@ -182,7 +182,7 @@ class _TrainingPaper:
         "Workshop on Crowdsourcing for Search Evaluation."
     )
 
-    def parts(self, setup: Setup) -> list[Part]:
+    def parts(self, setup: Setup) -> list[ReplicationPart]:
         """Ten experiments a part, for each crowd."""
         parts = []
         for name, crowd in CROWDS.items():
@@ -191,22 +191,22 @@ class _TrainingPaper:
             for first in range(1, seeds + 1, _BLOCK):
                 last = min(first + _BLOCK - 1, seeds)
                 parts.append(
-                    Part(
+                    ReplicationPart(
                         name=f"{name}-seeds-{first:03d}",
                         settings={"last": last, "crowd": asdict(crowd), "policy": POLICY.to_dict()},
-                        work=partial(experiments, crowd, range(first, last + 1)),
+                        work=partial(_experiments, crowd, range(first, last + 1)),
                     )
                 )
         return parts
 
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:  # noqa: ARG002
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:  # noqa: ARG002
         """Tables 1 to 4 and figure 2, and what the paper says of them."""
-        from adjudge.replications.training.result import gathered
+        from adjudge.replications.training.result import gather
 
-        return gathered(partials)
+        return gather(partials)
 
 
-def experiments(
+def _experiments(
     crowd: Assumptions, seeds: range, progress: Progress | None
 ) -> list[dict[str, Any]]:
     """The outcome of every arm, experiment by experiment."""
@@ -214,8 +214,12 @@ def experiments(
     for done, seed in enumerate(seeds):
         if progress is not None:
             progress(Step("experiments", done, len(seeds)))
-        made, desks = run_experiment(POLICY, crowd, GOLDS, queries=QUERIES, mix=MIX, seed=seed)
-        found.append({arm: outcome(made, desk, seed) for arm, desk in desks.items()})
+        made, collections = run_experiment(
+            POLICY, crowd, GOLDS, queries=_QUERIES, mix=MIX, seed=seed
+        )
+        found.append(
+            {arm: _outcome(made, collection, seed) for arm, collection in collections.items()}
+        )
     return found
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.errors import BadSetting
-from adjudge.replications.training.desk import ArmDesk, Shown
+from adjudge.replications.training.collection import ArmCollection, Shown
 from adjudge.simulation.behaviours import (
     Behaviour,
     Clicker,
@@ -29,7 +29,7 @@ from adjudge.simulation.visits import Stage, visit
 
 LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")
 NOT_MATCHING = 1
-RESULTS_PER_QUERY = 5
+_RESULTS_PER_QUERY = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +39,15 @@ class Assumptions:
     - ``ethical``, ``spammers``, ``clickers``: shares of those who come. The paper says that its
       pay drew both ethical and unethical workers, and gives no shares; a fifth are unethical here,
       about as many as failed its training (33 of 149), half of each kind.
-    - ``confusion``: how an ethical judge errs on average before any mix leans on her. Its level is
+    - ``confusion``: how an ethical judge errs on average before any mix leans on them. Its level is
       that of the middle arm of table 3 (recall .77 of Not Matching, accuracy .75); the rest ours.
     - ``kappa``: rows of a judge's own matrix are Dirichlet(kappa * confusion). Ours.
-    - ``anchoring``: each ethical judge's is uniform between these: 0 ignores the label mix she has
-      seen, 1 takes it for the prior as Bayes' rule would. Ours: the whole range.
+    - ``anchoring``: each ethical judge's is uniform between these: 0 ignores the label mix that
+      was seen, 1 takes it for the prior as Bayes' rule would. Ours: the whole range.
     - ``leaving``: the share who come and go without the training: 106 of 255 in table 2.
     - ``pages``: pages of work a judge would do, geometric with this mean. From table 2 and the
       five judgments an item: 6,400 judgments an arm by about 20 who passed, 20 a page.
-    - ``at_once``: judges at the desk at a time. Ours.
+    - ``at_once``: judges at work at a time. Ours.
 
     Judges err independently of each other given the truth, learn the label mix from training and
     from the golds they are told they missed, and do not become more skilled.
@@ -103,13 +103,13 @@ def material(
 
     Each gold stands alone under a query of its own.
     """
-    count = queries * RESULTS_PER_QUERY
+    count = queries * _RESULTS_PER_QUERY
     exact = count * np.array(mix) / sum(mix)
     each = np.floor(exact).astype(np.int64)
     each[np.argsort(each - exact, kind="stable")[: count - int(each.sum())]] += 1
     truths = rng.permutation(np.repeat(np.arange(len(LABELS)), each))
     items = tuple(
-        Shown(f"result {place}", f"query {place // RESULTS_PER_QUERY}", LABELS[truth])
+        Shown(f"result {place}", f"query {place // _RESULTS_PER_QUERY}", LABELS[truth])
         for place, truth in enumerate(truths)
     )
     made = {}
@@ -127,7 +127,7 @@ def arrivals(
 ) -> Iterator[MadeJudge]:
     """Those who come, one after the other, without end.
 
-    ``learns_at_work``: whether golds that a judge missed in work shift the mix that she expects.
+    ``learns_at_work``: whether golds that a judge missed in work shift the mix that they expect.
     """
     mean = np.array(crowd.confusion)
     kinds = np.cumsum([crowd.ethical, crowd.spammers])
@@ -150,15 +150,15 @@ def arrivals(
         yield MadeJudge(behaviour, Patience(training=training, pages=pages))
 
 
-def run_arm(
-    desk: ArmDesk, comers: Iterator[MadeJudge], at_once: int, rng: np.random.Generator
+def _run_arm(
+    collection: ArmCollection, comers: Iterator[MadeJudge], at_once: int, rng: np.random.Generator
 ) -> None:
     """Let judges come, so many at a time, until every item has its trusted judgments."""
     came = 0
     visits: list[Iterator[Stage]] = []
-    while not desk.full:
+    while not collection.full:
         while len(visits) < at_once:
-            visits.append(visit(next(comers), desk, f"judge {came}"))
+            visits.append(visit(next(comers), collection, f"judge {came}"))
             came += 1
         at = int(rng.integers(len(visits)))
         if next(visits[at], None) is None:
@@ -173,7 +173,7 @@ def run_experiment(
     queries: int,
     mix: Sequence[float],  # (label,)
     seed: int,
-) -> tuple[Material, dict[str, ArmDesk]]:
+) -> tuple[Material, dict[str, ArmCollection]]:
     """All arms of one experiment: the same results in each, and the same people coming.
 
     In truth an arm has people of its own; here the same ones come to each, not knowing of each
@@ -182,10 +182,10 @@ def run_experiment(
     streams = np.random.SeedSequence(seed).spawn(2 + len(golds))
     made = material(queries, mix, golds, np.random.default_rng(streams[0]))
     sight = made.sight
-    desks = {}
+    collections = {}
     for arm, stream in zip(golds, streams[2:], strict=True):
         rng = np.random.default_rng(stream)
-        desks[arm] = ArmDesk(made.items, made.golds[arm], LABELS, policy, rng)
+        collections[arm] = ArmCollection(made.items, made.golds[arm], LABELS, policy, rng)
         comers = arrivals(crowd, sight, np.random.default_rng(streams[1]))
-        run_arm(desks[arm], comers, crowd.at_once, rng)
-    return made, desks
+        _run_arm(collections[arm], comers, crowd.at_once, rng)
+    return made, collections

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import permutations
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.replications.replication import Cell, Claim, Figure, Result, Table
+from adjudge.replications.replication import Cell, Claim, PaperFigure, ReplicationResult, Table
 from adjudge.replications.training import (
     ACCURACY,
     ARMS,
@@ -35,16 +35,16 @@ from adjudge.replications.training import (
 from adjudge.replications.training.crowd import LABELS, Assumptions
 
 Runs = Sequence[Mapping[str, Any]]  # experiment: arm: what: measure
-SAME = 0.01  # a range of accuracies that makes no difference
+_SAME = 0.01  # a range of accuracies that makes no difference
 _AGGREGATE = "Aggregate accuracy"
 
 
-def gathered(partials: Mapping[str, Any]) -> Result:
+def gather(partials: Mapping[str, Any]) -> ReplicationResult:
     """Tables, figure 2, the same by strength of anchoring, and what the paper says."""
     runs: dict[str, list[Any]] = {name: [] for name in CROWDS}
     for name, part in partials.items():
         runs[name.rsplit("-seeds-", 1)[0]] += part
-    return Result(
+    return ReplicationResult(
         tables=_tables(runs),
         figures=_figures(runs),
         claims=_claims(runs[MAIN], runs[CONTROL]),
@@ -95,9 +95,9 @@ def _assumed(crowd: Assumptions) -> str:
     )
     return (
         f"**What is assumed of the crowd**, the same in every arm: {listed}. An ethical judge "
-        f"takes, on average and before any mix leans on her, {rows} (in the order "
-        f"{', '.join(LABELS)}). She leans by p(label | truth) ∝ confusion × mix ^ anchoring, where "
-        "the mix is of the right answers she was told in training and of golds she missed in "
+        f"takes, on average and before any mix leans on them, {rows} (in the order "
+        f"{', '.join(LABELS)}). They lean by p(label | truth) ∝ confusion × mix ^ anchoring, where "
+        "the mix is of the right answers they were told in training and of golds they missed in "
         "work. Spammers give the label that was right most often so far, clickers any label. "
         "Judges err independently given the truth and do not become more skilled. Where each "
         "value comes from is said at `adjudge.replications.training.crowd.Assumptions`: levels are "
@@ -107,7 +107,7 @@ def _assumed(crowd: Assumptions) -> str:
     )
 
 
-def judge_cause(cell: Cell) -> str:
+def _judge_cause(cell: Cell) -> str:
     """Why a judge's measure may differ from the published one."""
     if cell.column in ("arm 1", "arm 2") and cell.obtained < cell.published:
         return (
@@ -117,7 +117,7 @@ def judge_cause(cell: Cell) -> str:
     return "How far judges lean, and how many spammers pass where one label rules, is assumed."
 
 
-def vote_cause(cell: Cell) -> str:
+def _vote_cause(cell: Cell) -> str:
     """Why a measure of the aggregate may differ from the published one."""
     if cell.column == "arm 5" and cell.obtained < cell.published:
         return "How far judges lean, and how many spammers pass where one label rules, is assumed."
@@ -132,14 +132,14 @@ def paper_tables(main: list[Any], *, dealt: str) -> list[Table]:
             title="Golds of each arm, percent",
             source=f"Table 1, page 2; {dealt}",
             digits=1,
-            cells=mix_cells(),
+            cells=_mix_cells(),
         ),
         Table(
             name="table-2",
             title="Funnel",
             source="Table 2, page 3",
             digits=1,
-            cells=arm_cells(main, "funnel", TABLE_2),
+            cells=_arm_cells(main, "funnel", TABLE_2),
             cause=lambda _: (
                 "Shares of kinds, pages a judge does and the lines of the policy are assumed."
             ),
@@ -148,8 +148,8 @@ def paper_tables(main: list[Any], *, dealt: str) -> list[Table]:
             name="table-3",
             title="Average measures of a judge",
             source="Table 3, page 3; mean over judges with a page of work",
-            cells=arm_cells(main, "judges", TABLE_3),
-            cause=judge_cause,
+            cells=_arm_cells(main, "judges", TABLE_3),
+            cause=_judge_cause,
         ),
         Table(
             name="table-4",
@@ -168,9 +168,9 @@ def paper_tables(main: list[Any], *, dealt: str) -> list[Table]:
                     )
                     for arm in ARMS
                 ),
-                *arm_cells(main, VOTE, TABLE_4),
+                *_arm_cells(main, VOTE, TABLE_4),
             ],
-            cause=vote_cause,
+            cause=_vote_cause,
         ),
     ]
 
@@ -187,7 +187,7 @@ def _tables(runs: dict[str, list[Any]]) -> list[Table]:
     ]
 
 
-def mix_cells() -> list[Cell]:
+def _mix_cells() -> list[Cell]:
     """Table 1: the gold of each arm."""
     return [
         Cell(
@@ -202,7 +202,7 @@ def mix_cells() -> list[Cell]:
     ]
 
 
-def arm_cells(runs: Runs, what: str, published: Mapping[str, Sequence[float]]) -> list[Cell]:
+def _arm_cells(runs: Runs, what: str, published: Mapping[str, Sequence[float]]) -> list[Cell]:
     """The cells of a table with a column for each arm."""
     return [
         Cell.over(measure, f"arm {arm}", values(runs, arm, what, measure).tolist(), published=told)
@@ -234,25 +234,14 @@ def _crowd_cells(runs: dict[str, list[Any]]) -> list[Cell]:
     ]
 
 
-def _figures(runs: dict[str, list[Any]]) -> list[Figure]:
+def _figures(runs: dict[str, list[Any]]) -> list[PaperFigure]:
     return [
-        Figure(
-            name="figure-2-plot",
-            title="Aggregate accuracy by arm",
-            source="Figure 2, page 3",
-            data=aggregate_data(runs[MAIN]),
-            chart=aggregate_chart,
-            caption=(
-                "Majority vote of the trusted judgments, ± 2 sd over experiments; rings are the "
-                "published values that the text gives, the rule is the accuracy of answering Not "
-                "Matching throughout."
-            ),
-        ),
-        Figure(
+        aggregate_figure(runs[MAIN], "trusted judgments"),
+        PaperFigure(
             name="strength-plot",
             title="Aggregate accuracy by strength of anchoring",
             source="Beyond the paper",
-            data=_strength_data(runs),
+            data=strength_data(runs, _SAID.items(), _SHOWN),
             chart=strength_chart,
             caption=(
                 "Means, ± 2 standard errors, of the majority vote and of HybridConfusion by EM; "
@@ -262,8 +251,23 @@ def _figures(runs: dict[str, list[Any]]) -> list[Figure]:
     ]
 
 
-def aggregate_data(runs: Runs) -> Any:
-    """Figure 2 as data: aggregate accuracy by arm."""
+def aggregate_figure(runs: Runs, judgments: str) -> PaperFigure:
+    """Figure 2, of the judgments that are named."""
+    return PaperFigure(
+        name="figure-2-plot",
+        title="Aggregate accuracy by arm",
+        source="Figure 2, page 3",
+        data=_aggregate_data(runs),
+        chart=_aggregate_chart,
+        caption=(
+            f"Majority vote of the {judgments}, ± 2 sd over experiments; rings are the published "
+            "values that the text gives, the rule is the accuracy of answering Not Matching "
+            "throughout."
+        ),
+    )
+
+
+def _aggregate_data(runs: Runs) -> Any:
     found = [values(runs, arm, VOTE, ACCURACY) for arm in ARMS]
     return pa.table(
         {
@@ -276,10 +280,16 @@ def aggregate_data(runs: Runs) -> Any:
     )
 
 
-def _strength_data(runs: dict[str, list[Any]]) -> Any:
+_SHOWN = {VOTE: "majority vote", HYBRID: "HybridConfusion"}
+
+
+def strength_data(
+    runs: dict[str, list[Any]], crowds: Iterable[tuple[str, str]], models: Mapping[str, str]
+) -> Any:
+    """Mean accuracy and its standard error by crowd, model and arm; crowds and models by name."""
     rows = []
-    for name, said in _SAID.items():
-        for model, shown in ((VOTE, "majority vote"), (HYBRID, "HybridConfusion")):
+    for name, said in crowds:
+        for model, shown in models.items():
             for arm in ARMS:
                 found = values(runs[name], arm, model, ACCURACY)
                 error = float(found.std(ddof=1)) / len(found) ** 0.5
@@ -311,15 +321,15 @@ def _claims(main: Runs, control: Runs) -> list[Claim]:
         ),
         Claim(
             text="It is also better than arm 4, the next most uniform.",
-            holds=sign_of(near),
+            holds=_sign_of(near),
             evidence=f"Arm 3 less arm 4: {near[0]:+.4f} ± {near[1]:.4f} (standard error).",
             source="section 5.3, figure 2",
         ),
         Claim(
             text="With judges who do not anchor, and no spammers, the mix makes no difference.",
-            holds=all(abs(gap) - 2 * error < SAME for gap, error in pairs),
+            holds=all(abs(gap) - 2 * error < _SAME for gap, error in pairs),
             evidence=f"Means: {by_arm(flat)}; the largest difference is {most[0]:.4f} ± "
-            f"{most[1]:.4f} (standard error), and up to {SAME} counts as none.",
+            f"{most[1]:.4f} (standard error), and up to {_SAME} counts as none.",
             source="the paper's explanation, turned round",
         ),
         Claim(
@@ -367,7 +377,7 @@ def interval_of(gap: tuple[float, float]) -> tuple[float, float]:
     return gap[0] - 2 * gap[1], gap[0] + 2 * gap[1]
 
 
-def sign_of(gap: tuple[float, float]) -> bool | None:
+def _sign_of(gap: tuple[float, float]) -> bool | None:
     """Whether a difference is above 0; None where it is within two standard errors of it."""
     low, high = interval_of(gap)
     return None if low <= 0 <= high else low > 0
@@ -387,7 +397,7 @@ def gaps_said(gaps: Mapping[str, tuple[float, float]]) -> str:
     return ", ".join(f"{gap:+.3f} ± {error:.3f} (arm {arm})" for arm, (gap, error) in gaps.items())
 
 
-def aggregate_chart(table: Any) -> Any:
+def _aggregate_chart(table: Any) -> Any:
     """Figure 2: aggregate accuracy by arm, obtained and published, above the baseline."""
     import altair as alt
 

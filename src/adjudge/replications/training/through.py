@@ -23,7 +23,7 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.models.model import Progress, Step
-from adjudge.replications.replication import Part, Result, Setup
+from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
 from adjudge.replications.training import (
     ACCURACY,
     ARMS,
@@ -62,7 +62,7 @@ STRENGTHS: dict[str, Assumptions] = {
 TOLD = "strength-3-told"  # and golds that they miss in work shift them as well
 THROUGH: dict[str, Assumptions] = {MAIN: CROWDS[MAIN], **STRENGTHS, TOLD: STRENGTHS[STRONG]}
 _SEEDS = {NONE: 20, "strength-2": 8, STRONG: 8}  # where more has to be told
-QUERIES = 64  # a quarter of the paper's: an experiment over HTTP takes a minute
+_QUERIES = 64  # a quarter of the paper's: an experiment over HTTP takes a minute
 _QUICK = 8
 
 
@@ -73,9 +73,9 @@ class _ThroughServer:
     title = "The label mix of training questions, through the real server"
     source = PAPER.source
 
-    def parts(self, setup: Setup) -> list[Part]:
+    def parts(self, setup: Setup) -> list[ReplicationPart]:
         """An experiment a part; more of those where the difference matters most."""
-        queries = _QUICK if setup.quick else QUERIES
+        queries = _QUICK if setup.quick else _QUERIES
         seeds = {name: setup.count(full=_SEEDS.get(name, 4), quick=2) for name in THROUGH}
         parts = []
         for seed in range(1, max(seeds.values()) + 1):
@@ -86,7 +86,7 @@ class _ThroughServer:
                 told = name in (MAIN, TOLD)
                 settings = {"crowd": asdict(crowd), "policy": POLICY.to_dict(), "queries": queries}
                 parts.append(
-                    Part(
+                    ReplicationPart(
                         name=f"{name}-seed-{seed:03d}",
                         settings={**settings, "seed": seed, "learns_at_work": told},
                         work=partial(experiment, crowd, queries, seed, learns_at_work=told),
@@ -94,11 +94,11 @@ class _ThroughServer:
                 )
         return parts
 
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:  # noqa: ARG002
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:  # noqa: ARG002
         """Tables 1 to 4 and figure 2 from the server's reports, and the effect by strength."""
-        from adjudge.replications.training.through_result import gathered
+        from adjudge.replications.training.through_result import gather
 
-        return gathered(partials)
+        return gather(partials)
 
 
 def experiment(
@@ -116,21 +116,21 @@ def experiment(
     truth = {item.text: item.truth for item in made.items}
     with tempfile.TemporaryDirectory(prefix="adjudge-") as place:
         folder = Path(place)
-        slug, token = prepare(folder / "adjudge.db", project(made, policy, seed))
+        slug, token = _prepare(folder / "adjudge.db", _project(made, policy, seed))
         with run_server(folder / "adjudge.db", folder) as server:
-            desk = HttpClient(server.url, slug, token, one_line=True)
+            client = HttpClient(server.url, slug, token, one_line=True)
             try:
-                told = _Told(progress, 5 * len(FIVE_MIXES) * len(made.items))
-                comers = Comers(crowd, made, streams[1], learns_at_work=learns_at_work)
-                let_come(desk, comers, streams[2], told)
-                report = desk.arm_report(truth, resamples=0, seed=seed)
-                work = sum(one.kind == "work" for one in desk.record.given)
+                bar = _ProgressReport(progress, 5 * len(FIVE_MIXES) * len(made.items))
+                comers = _Comers(crowd, made, streams[1], learns_at_work=learns_at_work)
+                _let_come(client, comers, streams[2], bar)
+                report = client.arm_report(truth, resamples=0, seed=seed)
+                work = sum(one.kind == "work" for one in client.record.given)
             finally:
-                desk.close()
-    return {"arms": outcomes(report), "judgments": len(desk.record.given), "work": work}
+                client.close()
+    return {"arms": _outcomes(report), "judgments": len(client.record.given), "work": work}
 
 
-def project(made: Material, policy: Policy, seed: int) -> Project:
+def _project(made: Material, policy: Policy, seed: int) -> Project:
     """The paper's project: its labels, its five mixes, five judgments an item in each arm."""
     golds = made.golds["all"]
     return Project(
@@ -148,7 +148,7 @@ def project(made: Material, policy: Policy, seed: int) -> Project:
     )
 
 
-def prepare(database: Path, made: Project) -> tuple[str, str]:
+def _prepare(database: Path, made: Project) -> tuple[str, str]:
     """A new store with a project that is open to judges, and a requester's token for it."""
     store = Database(database)
     try:
@@ -164,7 +164,7 @@ def prepare(database: Path, made: Project) -> tuple[str, str]:
         store.close()
 
 
-class Comers:
+class _Comers:
     """Who comes: the n-th to come to each arm is the same person, as in ``run_experiment``.
 
     The server deals out arms by chance of its own. People made alike in every arm make arms differ
@@ -195,26 +195,31 @@ class Comers:
 
 
 @dataclass(slots=True)
-class _Told:
+class _ProgressReport:
     """Progress by the judgments that were acknowledged, now and then."""
 
     progress: Progress | None
     needed: int
     steps: int = 0
 
-    def step(self, desk: HttpClient) -> None:
+    def step(self, client: HttpClient) -> None:
         """One more sheet was answered."""
         self.steps += 1
         if self.progress is not None and self.steps % 50 == 0:
-            self.progress(Step("judgments", min(len(desk.record.given), self.needed), self.needed))
+            self.progress(
+                Step("judgments", min(len(client.record.given), self.needed), self.needed)
+            )
 
 
-def let_come(
-    desk: HttpClient, comers: Comers, stream: np.random.SeedSequence, told: _Told | None = None
+def _let_come(
+    client: HttpClient,
+    comers: _Comers,
+    stream: np.random.SeedSequence,
+    bar: _ProgressReport | None = None,
 ) -> None:
     """Let judges come, so many at a time and in turns, until every item has its judgments.
 
-    One who comes when her arm has nothing left to give her goes away at once.
+    One who comes when their arm has nothing left to give them goes away at once.
     """
     rng = np.random.default_rng(stream)
     visits: list[Iterator[Stage]] = []
@@ -223,20 +228,20 @@ def let_come(
         if len(visits) < comers.at_once:
             key = f"judge-{came}"
             came += 1
-            desk.arrive(key)
-            if desk.had_work(key):
-                visits.append(visit(comers.next(desk.arm(key)), desk, key))
-            elif desk.complete():
+            client.arrive(key)
+            if client.had_work(key):
+                visits.append(visit(comers.next(client.arm(key)), client, key))
+            elif client.complete():
                 return
         if visits:
             at = int(rng.integers(len(visits)))
             if next(visits[at], None) is None:
                 visits.pop(at)
-            elif told is not None:
-                told.step(desk)
+            elif bar is not None:
+                bar.step(client)
 
 
-def outcomes(report: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float]]]:
+def _outcomes(report: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float]]]:
     """The server's report by arm in the words of the paper's tables: arm, what, measure."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for row in report["funnel"]:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.replications.replication import Cell, Claim, Figure, Result, Table
+from adjudge.replications.replication import Cell, Claim, PaperFigure, ReplicationResult, Table
 from adjudge.replications.training import (
     ACCURACY,
     ARMS,
@@ -20,8 +20,7 @@ from adjudge.replications.training import (
 )
 from adjudge.replications.training.result import (
     Runs,
-    aggregate_chart,
-    aggregate_data,
+    aggregate_figure,
     by_arm,
     gap_chart,
     gap_of,
@@ -29,6 +28,7 @@ from adjudge.replications.training.result import (
     interval_of,
     paper_tables,
     strength_chart,
+    strength_data,
     values,
 )
 from adjudge.replications.training.through import MAIN, NONE, STRENGTHS, THROUGH, TOLD
@@ -49,14 +49,14 @@ _CHANCE = 0.05  # p below which a difference is beyond chance
 _DEALS = 9999
 
 
-def gathered(partials: Mapping[str, Any]) -> Result:
+def gather(partials: Mapping[str, Any]) -> ReplicationResult:
     """Everything from the reports of the servers."""
     runs: dict[str, list[Any]] = {name: [] for name in THROUGH}
     held: list[Mapping[str, Any]] = []
     for name, part in partials.items():
         runs[name.rsplit("-seed-", 1)[0]].append(part["arms"])
         held.append(part)
-    return Result(
+    return ReplicationResult(
         command="training --through-server",
         tables=_tables(runs),
         figures=_figures(runs),
@@ -90,9 +90,9 @@ def _notes(seeds: str, held: list[Mapping[str, Any]]) -> list[str]:
         "**Who comes.** The crowd of the [simulation](training.md), with the same assumptions; "
         "and, to see what anchoring alone does, crowds of ethical judges only, all of one strength "
         "of anchoring: p(label | truth) ∝ confusion × mix ^ strength. With strength 0 a judge "
-        "ignores the mix, with 1 she takes it for the prior as Bayes' rule would, with 2 and 3 she "
-        "trusts it two and three times as much as that. The mix is that of her training; in the "
-        "last crowd, and in that of the simulation, the right answers to golds that she missed in "
+        "ignores the mix, with 1 they take it for the prior as Bayes' rule would, with 2 and 3 "
+        "they trust it two and three times as much as that. The mix is that of their training; in "
+        "the last crowd, and in that of the simulation, the right answers to golds missed in "
         "work shift it too. The n-th judge to come to each arm is the same made person, so that "
         "differences between arms are paired.",
         "**Table 2.** The server deals arms out in blocks, so that as many come to each; those who "
@@ -117,29 +117,18 @@ def _tables(runs: dict[str, list[Any]]) -> list[Table]:
     ]
 
 
-def _figures(runs: dict[str, list[Any]]) -> list[Figure]:
+def _figures(runs: dict[str, list[Any]]) -> list[PaperFigure]:
     return [
-        Figure(
-            name="figure-2-plot",
-            title="Aggregate accuracy by arm",
-            source="Figure 2, page 3",
-            data=aggregate_data(runs[MAIN]),
-            chart=aggregate_chart,
-            caption=(
-                "Majority vote of the trusted judgments as the server reports it, ± 2 sd over "
-                "experiments; rings are the published values that the text gives, the rule is the "
-                "accuracy of answering Not Matching throughout."
-            ),
-        ),
-        Figure(
+        aggregate_figure(runs[MAIN], "trusted judgments as the server reports it"),
+        PaperFigure(
             name="strength-plot",
             title="Aggregate accuracy by arm and by strength of anchoring",
             source="Beyond the paper",
-            data=_strengths(runs),
+            data=strength_data(runs, _there(runs), {VOTE: "majority vote"}),
             chart=strength_chart,
             caption="Means of the majority vote, ± 2 standard errors over experiments.",
         ),
-        Figure(
+        PaperFigure(
             name="gap-plot",
             title="How far the uniform arm is ahead",
             source="Beyond the paper",
@@ -159,17 +148,6 @@ def _ahead(runs: dict[str, list[Any]]) -> Any:
             gap, error = gap_of(uniform, values(runs[name], arm, VOTE, ACCURACY))
             rows.append((said, f"arm {arm}", gap, error))
     names = ("crowd", "arm", "gap", "error")
-    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
-
-
-def _strengths(runs: dict[str, list[Any]]) -> Any:
-    rows = []
-    for name, said in _there(runs):
-        for arm in ARMS:
-            found = values(runs[name], arm, VOTE, ACCURACY)
-            error = float(found.std(ddof=1)) / len(found) ** 0.5
-            rows.append((said, "majority vote", arm, float(found.mean()), error))
-    names = ("crowd", "model", "arm", "mean", "error")
     return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
@@ -205,7 +183,7 @@ def _best(gaps: Mapping[str, tuple[float, float]]) -> bool | None:
 def _none(runs: Runs) -> Claim:
     """Whether arms are alike where judges do not anchor."""
     accuracy = np.stack([values(runs, arm, VOTE, ACCURACY) for arm in ARMS], axis=1)
-    p = shuffled(accuracy)
+    p = _shuffled(accuracy)
     pairs = [
         gap_of(accuracy[:, one], accuracy[:, other])
         for one, other in permutations(range(len(ARMS)), 2)
@@ -216,13 +194,13 @@ def _none(runs: Runs) -> Claim:
         text="With judges who do not anchor, no arm differs from another beyond chance.",
         holds=p > _CHANCE,
         evidence=f"Means: {by_arm(means)}; the largest difference is {most[0]:.4f} ± "
-        f"{most[1]:.4f} (standard error). Arms dealt out anew within each experiment lie as far "
+        f"{most[1]:.4f} (standard error). Arms dealt out again within each experiment lie as far "
         f"apart with p = {p:.3f}.",
         source="the paper's explanation, turned round",
     )
 
 
-def shuffled(accuracy: NDArray[np.float64]) -> float:  # (experiment, arm)
+def _shuffled(accuracy: NDArray[np.float64]) -> float:  # (experiment, arm)
     """P of arms whose means lie so far apart if arms made no difference, within experiments."""
     rng = np.random.default_rng(0)
     seen = float(accuracy.mean(axis=0).var())

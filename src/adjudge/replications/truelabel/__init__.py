@@ -20,29 +20,29 @@ from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
 from adjudge.models.model import Progress
 from adjudge.replications.data import contents, fingerprint, real_file
-from adjudge.replications.replication import Part, Result, Setup
+from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
 from adjudge.replications.truelabel.models import (
     DAWID_SKENE,
     HYBRID,
     MODELS,
     VOTE,
     Spectrum,
-    stacked,
+    stack_runs,
 )
 from adjudge.simulation.panels import monitoring_panel, three_judges
 
-Truth = NDArray[np.integer[Any]]  # (item,), -1 where it is not known
-Source = Callable[[int], tuple[Judgments, Truth]]  # the data of a run
+_Truth = NDArray[np.integer[Any]]  # (item,), -1 where it is not known
+_Source = Callable[[int], tuple[Judgments, _Truth]]  # the data of a run
 MEMORY, MEMORYLESS = "memory", "memoryless"
-TRAIN = 2 / 3  # the share of items that memory is learnt from
+_TRAIN = 2 / 3  # the share of items that memory is learnt from
 
 
-def synthetic(
+def _synthetic(
     items: int, diagonal: float, runs: int, spectrum: Spectrum, progress: Progress | None
 ) -> dict[str, dict[str, Any]]:
     """Section 3: three judges on so many items; accuracy, prevalence, error of each matrix."""
     made = [three_judges(items, seed) for seed in range(1, runs + 1)]
-    stack = stacked([run.judgments for run in made])
+    stack = stack_runs([run.judgments for run in made])
     truth = np.stack([run.truth.value for run in made])  # (run, item)
     rates = made[0].confusion  # (judge, truth, label), the same in every run
     found: dict[str, dict[str, Any]] = {}
@@ -58,25 +58,25 @@ def synthetic(
     return found
 
 
-def panel_source(accuracy: float, kappa: float) -> Source:
-    """Section 4's panel in shape, made anew for each run, so that no one panel's luck counts."""
+def _panel_source(accuracy: float, kappa: float) -> _Source:
+    """Section 4's panel in shape, made again for each run, so that no one panel's luck counts."""
 
-    def source(seed: int) -> tuple[Judgments, Truth]:
+    def source(seed: int) -> tuple[Judgments, _Truth]:
         made = monitoring_panel(seed, accuracy=accuracy, kappa=kappa)
         return made.judgments, made.truth.value
 
     return source
 
 
-def file_source(judgments: Judgments | None, known: Truth | None) -> Source:
+def _file_source(judgments: Judgments | None, known: _Truth | None) -> _Source:
     """The same judgments for every run."""
     if judgments is None or known is None:
         raise BadData("memory and memoryless curves need judgments and gold")
     return lambda seed: (judgments, known)  # noqa: ARG005 - a run differs by what is drawn of it
 
 
-def remembered(
-    source: Source,
+def _remembered(
+    source: _Source,
     ratings: int,
     runs: int,
     spectrum: Spectrum,
@@ -93,14 +93,14 @@ def remembered(
     for seed in range(1, runs + 1):
         judgments, truth = source(seed)
         rng = np.random.default_rng([seed, ratings])
-        kept = thinned(judgments, ratings, rng)
+        kept = thin_ratings(judgments, ratings, rng)
         chosen = np.zeros(judgments.item_count, dtype=np.bool_)
-        chosen[rng.permutation(len(chosen))[: round(TRAIN * len(chosen))]] = True
+        chosen[rng.permutation(len(chosen))[: round(_TRAIN * len(chosen))]] = True
         # Every judge stays in the training set, so that one without judgments gets the prior mean.
         train.append(judgments.select(judgments=kept, items=chosen, keep_empty=True))
         test.append(judgments.select(judgments=kept, items=~chosen, keep_empty=True))
         truths.append(truth[~chosen])
-    seen, new = stacked(train), stacked(test)
+    seen, new = stack_runs(train), stack_runs(test)
     found: dict[str, Any] = {MEMORY: {}, MEMORYLESS: {}}
     for model in MODELS:
         fit = spectrum.fit(model, seen, progress=progress)
@@ -114,7 +114,7 @@ def remembered(
     return found
 
 
-def thinned(
+def thin_ratings(
     judgments: Judgments, ratings: int, rng: np.random.Generator
 ) -> NDArray[np.bool_]:  # (judgment,)
     """Which judgments stay: at random so many of each item, or all it has."""
@@ -131,7 +131,7 @@ def _without_idle(stack: Judgments) -> Judgments:
     return kept if kept.item_count == stack.item_count else stack
 
 
-def _accuracies(choice: NDArray[np.int16], truths: list[Truth]) -> list[float]:  # (run,)
+def _accuracies(choice: NDArray[np.int16], truths: list[_Truth]) -> list[float]:  # (run,)
     """The share of known items that is right, in each run."""
     ends = np.cumsum([len(truth) for truth in truths])[:-1]
     return [
@@ -141,19 +141,19 @@ def _accuracies(choice: NDArray[np.int16], truths: list[Truth]) -> list[float]: 
 
 
 SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 3000)  # items
-QUICK_SIZES = (5, 20, 100, 1000, 3000)
+_QUICK_SIZES = (5, 20, 100, 1000, 3000)
 DIAGONALS = (3, 10)  # the paper's beta
-RATINGS = (5, 10, 20, 30, 50, 80, 110)  # judgments an item of the panel
-QUICK_RATINGS = (5, 10, 20, 50)
-WEB_RATINGS = (2, 3, 4, 5, 6)  # nearly all items of the real data have 6
-QUICK_WEB_RATINGS = (2, 6)
+_RATINGS = (5, 10, 20, 30, 50, 80, 110)  # judgments an item of the panel
+_QUICK_RATINGS = (5, 10, 20, 50)
+_WEB_RATINGS = (2, 3, 4, 5, 6)  # nearly all items of the real data have 6
+_QUICK_WEB_RATINGS = (2, 6)
 
 # The panel is hard, as the paper says its own was: with the accuracy of .65 that the panel has
 # unless it is told otherwise, every model is right on every item from 20 judgments on.
 ACCURACY, KAPPA = 0.5, 10.0
 # Panels of judges who are better and more alike, or who differ more: accuracy, kappa.
 OTHER_PANELS = {"alike": (0.65, 20.0), "varied": (0.5, 2.0)}
-OTHER_RATINGS = (5, 10, 20, 50)
+_OTHER_RATINGS = (5, 10, 20, 50)
 
 # Section 3.1, in words: the vote's prevalence "is consistently around (0.1, 0.15, 0.75)", and
 # HybridConfusion and DawidSkene "can exactly recover the true pi with enough data".
@@ -175,7 +175,7 @@ class _TrueLabelPaper:
         'Models in Analyzing Multiple Ratings", ICML.'
     )
 
-    def parts(self, setup: Setup) -> list[Part]:
+    def parts(self, setup: Setup) -> list[ReplicationPart]:
         """A part for each size of figures 3 to 5, and for each number of judgments of figure 6."""
         return [
             *_synthetic_parts(setup),
@@ -184,14 +184,14 @@ class _TrueLabelPaper:
             *_web_parts(setup),
         ]
 
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:  # noqa: ARG002
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:  # noqa: ARG002
         """Figures 3 to 7 as tables and charts, and what the paper says of them."""
-        from adjudge.replications.truelabel.result import gathered
+        from adjudge.replications.truelabel.result import gather
 
-        return gathered(partials)
+        return gather(partials)
 
 
-def web_file(setup: Setup) -> Path | None:
+def _web_file(setup: Setup) -> Path | None:
     """The real judgments, if they are there: all else of this paper can be made without."""
     try:
         return real_file("web-relevance", setup.data)
@@ -199,12 +199,12 @@ def web_file(setup: Setup) -> Path | None:
         return None
 
 
-def published_run(setup: Setup) -> Spectrum:
+def _published_run(setup: Setup) -> Spectrum:
     """The paper's sampler, 3 chains, 1,000 sweeps of burn-in, 100 draws thinned by 10; or short."""
     return _SHORT if setup.quick else Spectrum(chains=3, warmup=1000, draws=100, thin=10, seed=1)
 
 
-def shorter_run(setup: Setup) -> Spectrum:
+def _shorter_run(setup: Setup) -> Spectrum:
     """A fifth of the paper's sampler, which finds the same on a few hundred judges; or shorter."""
     return _SHORTEST if setup.quick else Spectrum(chains=3, warmup=200, draws=100, thin=2, seed=1)
 
@@ -213,74 +213,74 @@ _SHORT = Spectrum(chains=2, warmup=100, draws=50, thin=2, seed=1)
 _SHORTEST = Spectrum(chains=2, warmup=50, draws=50, thin=1, seed=1)
 
 
-def _synthetic_parts(setup: Setup) -> list[Part]:
+def _synthetic_parts(setup: Setup) -> list[ReplicationPart]:
     runs = setup.count(full=100, quick=20)
-    spectrum = published_run(setup)
+    spectrum = _published_run(setup)
     return [
-        Part(
+        ReplicationPart(
             name=f"beta-{diagonal}-items-{items}",
             settings={"items": items, "beta": diagonal, "runs": runs, **spectrum.settings},
-            work=partial(synthetic, items, float(diagonal), runs, spectrum),
+            work=partial(_synthetic, items, float(diagonal), runs, spectrum),
         )
         for diagonal in DIAGONALS
-        for items in (QUICK_SIZES if setup.quick else SIZES)
+        for items in (_QUICK_SIZES if setup.quick else SIZES)
     ]
 
 
-def _panel_parts(setup: Setup) -> list[Part]:
+def _panel_parts(setup: Setup) -> list[ReplicationPart]:
     runs = setup.count(full=100, quick=40)
-    spectrum = shorter_run(setup)
+    spectrum = _shorter_run(setup)
     held = {"accuracy": ACCURACY, "kappa": KAPPA, "runs": runs, **spectrum.settings}
     return [
-        Part(
+        ReplicationPart(
             name=f"panel-{ratings}",
             settings={"ratings": ratings, **held},
             work=partial(_panel, ratings, runs, spectrum),
         )
-        for ratings in (QUICK_RATINGS if setup.quick else RATINGS)
+        for ratings in (_QUICK_RATINGS if setup.quick else _RATINGS)
     ]
 
 
-def _other_panel_parts(setup: Setup) -> list[Part]:
+def _other_panel_parts(setup: Setup) -> list[ReplicationPart]:
     """The full run alone asks how far the panel's judges matter."""
     if setup.quick:
         return []
     runs = setup.count(full=100, quick=0)
-    spectrum = shorter_run(setup)
+    spectrum = _shorter_run(setup)
     return [
-        Part(
+        ReplicationPart(
             name=f"{name}-{ratings}",
             settings={
                 "ratings": ratings, "accuracy": accuracy, "kappa": kappa, "runs": runs,
                 **spectrum.settings,
             },
-            work=partial(remembered, panel_source(accuracy, kappa), ratings, runs, spectrum),
+            work=partial(_remembered, _panel_source(accuracy, kappa), ratings, runs, spectrum),
         )
         for name, (accuracy, kappa) in OTHER_PANELS.items()
-        for ratings in OTHER_RATINGS
+        for ratings in _OTHER_RATINGS
     ]  # fmt: skip
 
 
-def _web_parts(setup: Setup) -> list[Part]:
-    path = web_file(setup)
+def _web_parts(setup: Setup) -> list[ReplicationPart]:
+    path = _web_file(setup)
     if path is None:
         return []
     runs = setup.count(full=20, quick=4)
-    spectrum = shorter_run(setup)
+    spectrum = _shorter_run(setup)
     held = {"data": fingerprint(path), "runs": runs, **spectrum.settings}
     return [
-        Part(
+        ReplicationPart(
             name=f"web-{ratings}",
             settings={"ratings": ratings, **held},
             work=partial(_web, path, ratings, runs, spectrum),
         )
-        for ratings in (QUICK_WEB_RATINGS if setup.quick else WEB_RATINGS)
+        for ratings in (_QUICK_WEB_RATINGS if setup.quick else _WEB_RATINGS)
     ]
 
 
 def _panel(ratings: int, runs: int, spectrum: Spectrum, progress: Progress | None) -> Any:
-    source = panel_source(ACCURACY, KAPPA)
-    return remembered(source, ratings, runs, spectrum, progress, matrices=ratings == RATINGS[0])
+    source = _panel_source(ACCURACY, KAPPA)
+    return _remembered(source, ratings, runs, spectrum, progress, matrices=ratings == _RATINGS[0])
 
 
 def _web(path: Path, ratings: int, runs: int, spectrum: Spectrum, progress: Progress | None) -> Any:
@@ -288,7 +288,7 @@ def _web(path: Path, ratings: int, runs: int, spectrum: Spectrum, progress: Prog
     known = None
     if content.judgments is not None and content.gold is not None:
         known = content.gold.align(content.judgments)
-    return remembered(file_source(content.judgments, known), ratings, runs, spectrum, progress)
+    return _remembered(_file_source(content.judgments, known), ratings, runs, spectrum, progress)
 
 
 REPLICATION = _TrueLabelPaper()

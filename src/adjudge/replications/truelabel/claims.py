@@ -18,11 +18,13 @@ _CLOSE = 0.01
 _LEAST = 20  # runs that differ, for a sign test to tell
 _MANY = 30  # judgments an item from which the paper sees HybridConfusion above the vote
 
-Synthetic = dict[int, dict[int, Any]]
-Modes = dict[int, Any]
+_Synthetic = dict[int, dict[int, Any]]
+_Modes = dict[int, Any]
 
 
-def claims(synthetic: Synthetic, panel: Modes, others: dict[str, Modes], web: Modes) -> list[Claim]:
+def claims(
+    synthetic: _Synthetic, panel: _Modes, others: dict[str, _Modes], web: _Modes
+) -> list[Claim]:
     """Every claim of the paper's text, on the made data and on the real."""
     said = [
         *_accuracy_claims(synthetic[3], "figure 3(a)"),
@@ -155,7 +157,7 @@ def _error_claims(parts: dict[int, Any]) -> list[Claim]:
     ]
 
 
-def _memory_claims(parts: Modes, data: str) -> list[Claim]:
+def _memory_claims(parts: _Modes, data: str) -> list[Claim]:
     source = "figure 6" if data == "made panel" else f"{data}, beyond the paper"
     rise = _pooled(parts, (MEMORY, HYBRID), (MEMORYLESS, HYBRID))
     fall = _pooled(parts, (MEMORY, VOTE), (MEMORYLESS, VOTE))
@@ -202,7 +204,7 @@ def _memory_claims(parts: Modes, data: str) -> list[Claim]:
     return said
 
 
-def _sign_test(parts: Modes, source: str) -> Claim:
+def _sign_test(parts: _Modes, source: str) -> Claim:
     """Fisher's sign test of Hybrid above the vote, memoryless, as the paper's section 4 does."""
     from scipy.stats import binomtest
 
@@ -272,7 +274,7 @@ class _Pooled:
         return None if abs(self.mean) <= 2 * self.error else self.mean > 0
 
 
-def _pooled(parts: Modes, one: tuple[str, str], other: tuple[str, str]) -> _Pooled:
+def _pooled(parts: _Modes, one: tuple[str, str], other: tuple[str, str]) -> _Pooled:
     return _Pooled(
         {
             at: np.subtract(part[one[0]][one[1]], part[other[0]][other[1]])

@@ -2,8 +2,8 @@
 
 MajorityVote is the paper's: the commonest label, ties at random, and then prevalence and confusion
 by counting against it. SingleConfusion is Dawid-Skene on the stack with one judge a run. A judge
-who gave no judgment has the mean of the prior for her confusion, as a sampler that has her in its
-model would find.
+who gave no judgment has the mean of the prior for their confusion, as a sampler that has them in
+its model would find.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress
 
 
-def stacked(runs: Sequence[Judgments]) -> Judgments:
+def stack_runs(runs: Sequence[Judgments]) -> Judgments:
     """The judgments of all runs: run r's items and judges are called ``r/name``, its topic ``r``.
 
     Runs have one scale; times and documents are left behind.
@@ -98,11 +98,11 @@ class Spectrum:
         *,
         diagonal: float = 3.0,
         progress: Progress | None = None,
-    ) -> Fit:
+    ) -> _Fit:
         """One of the four models on a stack of runs."""
         if model == VOTE:
             vote = MajorityVote(by_topic=stack.topics is not None, seed=self.seed)
-            return Fit(model, _counted(vote, stack))
+            return _Fit(model, _counted(vote, stack))
         if model == HYBRID:
             hybrid = HybridConfusion(
                 diagonal=diagonal,
@@ -113,7 +113,7 @@ class Spectrum:
                 thin=self.thin,
                 seed=self.seed,
             )
-            return Fit(model, hybrid.fit(stack, progress=progress))
+            return _Fit(model, hybrid.fit(stack, progress=progress))
         # The runs' likelihoods are summed: for a run to gain less than a millionth of its own, the
         # stack must gain less than a millionth of a run's.
         free = DawidSkene(
@@ -123,11 +123,11 @@ class Spectrum:
             iterations=3000,
             seed=self.seed,
         )
-        return Fit(model, free.fit(as_one_judge(stack) if model == SINGLE else stack))
+        return _Fit(model, free.fit(as_one_judge(stack) if model == SINGLE else stack))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fit:
+class _Fit:
     """A model fitted to a stack, and what can be asked of it."""
 
     model: str

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.replications.replication import Cell, Figure, Result, Table
+from adjudge.replications.replication import Cell, PaperFigure, ReplicationResult, Table
 from adjudge.replications.truelabel import (
     ACCURACY,
     DIAGONALS,
@@ -35,7 +35,7 @@ _MODES = (MEMORYLESS, MEMORY)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class _Found:
     """The results of all parts, by figure."""
 
     synthetic: dict[int, dict[int, Any]]  # beta: items: model: accuracy, prevalence, error
@@ -44,7 +44,7 @@ class Found:
     others: dict[str, dict[int, Any]]  # panels of other judges, by name
 
     @classmethod
-    def of(cls, partials: Mapping[str, Any]) -> Found:
+    def of(cls, partials: Mapping[str, Any]) -> _Found:
         """The parts' results, sorted by what their names say."""
         synthetic: dict[int, dict[int, Any]] = {diagonal: {} for diagonal in DIAGONALS}
         ratings: dict[str, dict[int, Any]] = {"panel": {}, "web": {}}
@@ -59,10 +59,10 @@ class Found:
         return cls(synthetic, ratings["panel"], ratings["web"], others)
 
 
-def gathered(partials: Mapping[str, Any]) -> Result:
+def gather(partials: Mapping[str, Any]) -> ReplicationResult:
     """Figures 3 to 7, and what the paper says of them."""
-    found = Found.of(partials)
-    return Result(
+    found = _Found.of(partials)
+    return ReplicationResult(
         tables=_tables(found),
         figures=_figures(found),
         claims=claims(found.synthetic, found.panel, found.others, found.web),
@@ -70,7 +70,7 @@ def gathered(partials: Mapping[str, Any]) -> Result:
     )
 
 
-def _notes(found: Found) -> list[str]:
+def _notes(found: _Found) -> list[str]:
     runs = len(found.synthetic[3][max(found.synthetic[3])][VOTE]["accuracy"])
     notes = [
         "**Made data.** The paper's monitoring set is private, and the matrices of its figure 2 "
@@ -88,7 +88,7 @@ def _notes(found: Found) -> list[str]:
         f"rows Dirichlet with kappa {KAPPA:g}; a new panel for each run. Judges err independently "
         "of each other given the truth, which real ones do not: curves reach 1 here where the "
         "paper's stay below. R judgments of each item are drawn, items are split 2:1, and no gold "
-        "is used in either mode. A judge unseen in training has the prior's mean for her matrix. "
+        "is used in either mode. A judge unseen in training has the prior's mean for their matrix. "
         "These figures of accuracy and kappa were chosen after trying others, two of which are "
         "below: where judges are better and more alike, memory gains nothing.",
         "**Fits.** All runs of a cell are fitted as one data set in which each run has its own "
@@ -105,7 +105,7 @@ def _notes(found: Found) -> list[str]:
     return notes
 
 
-def _tables(found: Found) -> list[Table]:
+def _tables(found: _Found) -> list[Table]:
     tables = []
     for diagonal, letter in zip(DIAGONALS, "ab", strict=True):
         cells = [
@@ -132,7 +132,7 @@ def _tables(found: Found) -> list[Table]:
     return tables
 
 
-def _prevalence_table(found: Found) -> Table:
+def _prevalence_table(found: _Found) -> Table:
     cells = []
     for model in MODELS:
         for truth in range(3):
@@ -160,7 +160,7 @@ def _prevalence_table(found: Found) -> Table:
     )
 
 
-def _error_table(found: Found) -> Table:
+def _error_table(found: _Found) -> Table:
     return Table(
         name="figure-5",
         title="Mean absolute error of the three confusion matrices",
@@ -199,7 +199,7 @@ def _other(name: str) -> str:
     return f"the made panel with accuracy {accuracy:g} and kappa {kappa:g}"
 
 
-def _matrix_table(found: Found) -> Table:
+def _matrix_table(found: _Found) -> Table:
     part = found.panel[min(found.panel)]
     return Table(
         name="figure-7",
@@ -221,9 +221,9 @@ def _matrix_table(found: Found) -> Table:
     )
 
 
-def _figures(found: Found) -> list[Figure]:
+def _figures(found: _Found) -> list[PaperFigure]:
     figures = [
-        Figure(
+        PaperFigure(
             name=f"figure-3{letter}-plot",
             title=f"Accuracy of the labels by number of items, beta = {diagonal}",
             source=f"Figure 3({letter})",
@@ -233,7 +233,7 @@ def _figures(found: Found) -> list[Figure]:
         for diagonal, letter in zip(DIAGONALS, "ab", strict=True)
     ]
     figures += [
-        Figure(
+        PaperFigure(
             name="figure-4-plot",
             title="Prevalence found by number of items",
             source="Figure 4",
@@ -241,14 +241,14 @@ def _figures(found: Found) -> list[Figure]:
             chart=prevalence,
             caption="Rules show the true prevalence of (.05, .15, .8).",
         ),
-        Figure(
+        PaperFigure(
             name="figure-5-plot",
             title="Error of the confusion matrices by number of items",
             source="Figure 5",
             data=_size_data(found.synthetic[3], "error"),
             chart=lambda data: by_size(data, "mean absolute error"),
         ),
-        Figure(
+        PaperFigure(
             name="figure-6a-plot",
             title="The made panel",
             source="Figure 6(a)",
@@ -265,7 +265,7 @@ def _figures(found: Found) -> list[Figure]:
         source = "Beyond the paper: the same curves on real judgments of five grades"
         figures.append(_mode_figure(found.web, "web-relevance-plot", "web-relevance", source))
     figures.append(
-        Figure(
+        PaperFigure(
             name="figure-7-plot",
             title="Mean confusion matrices of the panel at R = 5",
             source="Figure 7",
@@ -277,8 +277,8 @@ def _figures(found: Found) -> list[Figure]:
     return figures
 
 
-def _mode_figure(parts: dict[int, Any], name: str, data: str, source: str) -> Figure:
-    return Figure(
+def _mode_figure(parts: dict[int, Any], name: str, data: str, source: str) -> PaperFigure:
+    return PaperFigure(
         name=name,
         title=f"Accuracy with and without memory, {data}",
         source=source,

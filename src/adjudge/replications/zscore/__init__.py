@@ -27,7 +27,7 @@ from adjudge.models.features import PAPER
 from adjudge.models.model import Progress, Step
 from adjudge.models.weighting import Filter, Product, ZScore
 from adjudge.replications.data import contents, fingerprint, real_file
-from adjudge.replications.replication import Cell, Part, Result, Setup
+from adjudge.replications.replication import Cell, ReplicationPart, ReplicationResult, Setup
 
 NAMES = {code: name for name, code in PAPER.items()}
 ROWS: dict[str, tuple[str, ...]] = {
@@ -38,12 +38,12 @@ ROWS: dict[str, tuple[str, ...]] = {
     "GDSG+AHNP": ("GDSG", "AHNP"),
     "ALL": tuple(NAMES),
 }
-WEIGHTS: dict[str, Product | None] = {
+_WEIGHTS: dict[str, Product | None] = {
     "SM": None,
     "SWM": Product((NAMES["GACG"],)),
     "MWM": Product(tuple(PAPER)),
 }
-COLUMNS: tuple[tuple[Measure, str], ...] = (
+_COLUMNS: tuple[tuple[Measure, str], ...] = (
     ("graded", "SM"),
     ("binary", "SM"),
     ("graded", "SWM"),
@@ -51,7 +51,7 @@ COLUMNS: tuple[tuple[Measure, str], ...] = (
     ("graded", "MWM"),
     ("binary", "MWM"),
 )
-HEADS = tuple(f"{'GA' if measure == 'graded' else 'BA'}+{vote}" for measure, vote in COLUMNS)
+HEADS = tuple(f"{'GA' if measure == 'graded' else 'BA'}+{vote}" for measure, vote in _COLUMNS)
 
 # Figure 1, page 2: graded and binary accuracy under SM, SWM and MWM.
 PUBLISHED: dict[str, tuple[float, ...]] = {
@@ -84,7 +84,7 @@ GAMMA: dict[str, tuple[float, ...]] = {
 }
 # Page 2, "Results": binary accuracy on all but 200 of the labels.
 EM, SM = 0.666, 0.639
-MODEL_SEEDS = 5  # sampled models, five folds each: their sd needs no more
+_MODEL_SEEDS = 5  # sampled models, five folds each: their sd needs no more
 
 
 def paper_data(content: Content) -> tuple[Judgments, Gold]:
@@ -106,7 +106,7 @@ def paper_data(content: Content) -> tuple[Judgments, Gold]:
     return judgments.select(items=kept).with_scale(scale), gold
 
 
-def figure_1(path: Path, seed: int, gammas: tuple[float, ...], progress: Progress | None) -> Any:
+def _figure_1(path: Path, seed: int, gammas: tuple[float, ...], progress: Progress | None) -> Any:
     """One seed of figure 1: accuracy and median gamma of each cell, by row."""
     tuner = Tuner(*paper_data(contents(path)), seed=seed)
     found: dict[str, list[list[float]]] = {}
@@ -114,14 +114,14 @@ def figure_1(path: Path, seed: int, gammas: tuple[float, ...], progress: Progres
         features = tuple(NAMES[code] for code in codes)
         make: Callable[[float], Filter] | None = partial(_zscore, features) if features else None
         runs = [
-            tuner.tune(make, gammas if make else (), WEIGHTS[vote], measure=measure)
-            for measure, vote in COLUMNS
+            tuner.tune(make, gammas if make else (), _WEIGHTS[vote], measure=measure)
+            for measure, vote in _COLUMNS
         ]
         found[row] = [[run.mean, run.threshold] for run in runs]
         if progress is not None:
             progress(Step("figure 1", done, len(ROWS), row))
     for code, name in NAMES.items():  # the paper does not say which feature SWM weighs by
-        alone = [tuner.tune(None, (), Product((name,)), measure=m) for m, _ in COLUMNS[:2]]
+        alone = [tuner.tune(None, (), Product((name,)), measure=m) for m, _ in _COLUMNS[:2]]
         found[f"weight {code}"] = [[run.mean, run.threshold] for run in alone]
     return found
 
@@ -130,7 +130,7 @@ def _zscore(features: tuple[str, ...], gamma: float) -> Filter:
     return ZScore(*features, gamma=gamma)
 
 
-def baselines(path: Path, seeds: int) -> Any:
+def _baselines(path: Path, seeds: int) -> Any:
     """Binary accuracy of EM and SM on the binary judgments of gold items, a tie-break a seed."""
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.models.dawid_skene import DawidSkene
@@ -147,7 +147,7 @@ def baselines(path: Path, seeds: int) -> Any:
     return found
 
 
-def models(path: Path, seed: int, quick: bool, progress: Progress | None) -> Any:
+def _score_models(path: Path, seed: int, quick: bool, progress: Progress | None) -> Any:
     """One seed of the extension: graded and binary accuracy without gold and over five folds."""
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.evaluation.crossvalidation import cross_validate
@@ -220,38 +220,38 @@ class _ZScorePaper:
         'Voting", AAAI Workshop on Human Computation.'
     )
 
-    def parts(self, setup: Setup) -> list[Part]:
+    def parts(self, setup: Setup) -> list[ReplicationPart]:
         path = real_file("trec-rf10", setup.data)
         data = {"data": fingerprint(path)}
         seeds = setup.count(full=20, quick=2)
         gammas = GAMMAS[::5] if setup.quick else GAMMAS
         first = [
-            Part(
+            ReplicationPart(
                 name=f"figure-1-seed-{seed:02d}",
                 settings={**data, "seed": seed, "gammas": gammas},
-                work=partial(_part, figure_1, path, seed, gammas),
+                work=partial(_part, _figure_1, path, seed, gammas),
             )
             for seed in range(1, seeds + 1)
         ]
-        middle = Part(
+        middle = ReplicationPart(
             name="baselines",
             settings={**data, "seeds": seeds},
-            work=lambda _: baselines(path, seeds),
+            work=lambda _: _baselines(path, seeds),
         )
         last = [
-            Part(
+            ReplicationPart(
                 name=f"models-seed-{seed:02d}",
                 settings={**data, "seed": seed, "quick": setup.quick},
-                work=partial(_part, models, path, seed, setup.quick),
+                work=partial(_part, _score_models, path, seed, setup.quick),
             )
-            for seed in range(1, min(seeds, MODEL_SEEDS) + 1)
+            for seed in range(1, min(seeds, _MODEL_SEEDS) + 1)
         ]
         return [*first, middle, *last]
 
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> Result:
-        from adjudge.replications.zscore.result import gathered
+    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
+        from adjudge.replications.zscore.result import gather
 
-        return gathered(setup, partials)
+        return gather(setup, partials)
 
 
 def _part(work: Callable[..., Any], *given: Any) -> Any:

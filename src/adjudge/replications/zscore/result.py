@@ -12,21 +12,21 @@ from adjudge.replications.charts import beside
 from adjudge.replications.replication import (
     Cell,
     Claim,
-    Result,
+    ReplicationResult,
     Setup,
     Table,
     results_of,
 )
 from adjudge.replications.zscore import EM, HEADS, NAMES, PUBLISHED, ROWS, SM, cells
 
-Runs = list[Mapping[str, list[list[float]]]]  # seed: row: column: accuracy, gamma
+_Runs = list[Mapping[str, list[list[float]]]]  # seed: row: column: accuracy, gamma
 _FILTERS = tuple(row for row in ROWS if row != "Baseline")
 _MODELS = ("GA, no gold", "BA, no gold", "GA, 5 folds", "BA, 5 folds")
 
 
-def gathered(setup: Setup, partials: Mapping[str, Any]) -> Result:
+def gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
     """Figure 1, the EM baseline, the models in the same terms, and what the paper claims."""
-    runs: Runs = results_of("figure-1", partials)
+    runs: _Runs = results_of("figure-1", partials)
     fits = results_of("models", partials)
     base = partials["baselines"]
     found = cells(runs)
@@ -61,7 +61,7 @@ def gathered(setup: Setup, partials: Mapping[str, Any]) -> Result:
             cells=_model_cells(runs, fits, base),
         ),
     ]
-    return Result(
+    return ReplicationResult(
         tables=tables,
         figures=[
             beside(
@@ -110,7 +110,7 @@ def _cause(cell: Cell) -> str:
     return "γ is chosen here on gold that is not scored; labels and folds are not the paper's"
 
 
-def _model_cells(runs: Runs, fits: Sequence[Mapping[str, list[float]]], base: Any) -> list[Cell]:
+def _model_cells(runs: _Runs, fits: Sequence[Mapping[str, list[float]]], base: Any) -> list[Cell]:
     """Votes and models in four columns: graded and binary, without gold and over five folds."""
     plain = [[run["Baseline"][at][0] for run in runs] for at in (0, 1)]
     made = [
@@ -129,7 +129,7 @@ def _model_cells(runs: Runs, fits: Sequence[Mapping[str, list[float]]], base: An
     return made
 
 
-def _weight_cells(runs: Runs) -> list[Cell]:
+def _weight_cells(runs: _Runs) -> list[Cell]:
     """The vote weighed by each feature, and what the paper has for the one it took."""
     made = [
         Cell(row="published", column=head, published=math.nan, obtained=value, sd=math.nan)
@@ -143,17 +143,17 @@ def _weight_cells(runs: Runs) -> list[Cell]:
     return made
 
 
-def _best(runs: Runs, parity: int) -> tuple[str, int]:
+def _best(runs: _Runs, parity: int) -> tuple[str, int]:
     """The row and column of the highest mean accuracy, graded (0) or binary (1)."""
     places = [(row, at) for row in ROWS for at in range(parity, len(HEADS), 2)]
     return max(places, key=lambda place: _mean(runs, *place))
 
 
-def _mean(runs: Runs, row: str, at: int) -> float:
+def _mean(runs: _Runs, row: str, at: int) -> float:
     return float(np.mean([run[row][at][0] for run in runs]))
 
 
-def _claims(runs: Runs, base: Any) -> list[Claim]:
+def _claims(runs: _Runs, base: Any) -> list[Claim]:
     mean = {(row, at): _mean(runs, row, at) for row in ROWS for at in range(len(HEADS))}
     best = {at: max(_FILTERS, key=lambda row: mean[row, at]) for at in range(len(HEADS))}
     return [
@@ -184,7 +184,7 @@ def _claims(runs: Runs, base: Any) -> list[Claim]:
     ]
 
 
-def _filtering(runs: Runs, vote: str, first: int, best: Mapping[int, str]) -> Claim:
+def _filtering(runs: _Runs, vote: str, first: int, best: Mapping[int, str]) -> Claim:
     """Whether the best filters beat the same vote without one, graded and binary, by two sd."""
     words, sure = [], []
     for at in (first, first + 1):
@@ -227,7 +227,7 @@ def _published_mean(columns: tuple[int, ...]) -> float:
     return float(np.mean([PUBLISHED[row][at] for row in ROWS for at in columns]))
 
 
-def _beyond(runs: Runs, fits: Sequence[Mapping[str, list[float]]]) -> list[Claim]:
+def _beyond(runs: _Runs, fits: Sequence[Mapping[str, list[float]]]) -> list[Claim]:
     """Where the two models stand against the best of the table."""
     claims = []
     for name in ("HybridConfusion", "HierarchicalConfusion"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.cli.several import repeated
+from adjudge.cli.list_options import repeat_options
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ from adjudge.cli.several import repeated
     ],
 )
 def test_the_option_is_named_again_before_each_value(given: str, wanted: str) -> None:
-    assert repeated(given.split(), ("--runs", "--measures")) == wanted.split()
+    assert repeat_options(given.split(), ("--runs", "--measures")) == wanted.split()

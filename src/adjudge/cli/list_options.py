@@ -8,7 +8,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 
-def repeated(arguments: Sequence[str], options: Collection[str]) -> list[str]:
+def repeat_options(arguments: Sequence[str], options: Collection[str]) -> list[str]:
     """Arguments with each of the options named again before its second value, third, and so on.
 
     Values go on up to the next argument that begins with a dash; ``-`` alone is a value, and after
@@ -32,11 +32,11 @@ def repeated(arguments: Sequence[str], options: Collection[str]) -> list[str]:
     return found
 
 
-def taking_several(options: Collection[str]) -> type[TyperCommand]:
+def list_options_class(options: Collection[str]) -> type[TyperCommand]:
     """The class of a command of whose options some take several values at once."""
 
-    class Several(TyperCommand):
+    class ListOptions(TyperCommand):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            return super().parse_args(ctx, repeated(args, options))
+            return super().parse_args(ctx, repeat_options(args, options))
 
-    return Several
+    return ListOptions

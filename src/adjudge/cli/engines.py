@@ -14,15 +14,15 @@ from adjudge.data.formats.opening import is_uri
 from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
-    from adjudge.cli.options import Keeping, Labelling, Place, Reading
+    from adjudge.cli.options import EngineOptions, Keeping, Labelling, Reading
     from adjudge.engines.encoding import Each
     from adjudge.engines.engine import Engine
 
 _ENGINES = ("threads", "dask")
 
 
-def check_place(place: Place, threads: int | None = None) -> None:
-    """Complain of options that do not go together, before any work is done."""
+def check_engine(place: EngineOptions, threads: int | None = None) -> None:
+    """Refuse options that do not go together, before any work is done."""
     if place.engine not in _ENGINES:
         raise UnknownName("engine", place.engine, _ENGINES)
     if place.engine != "dask":
@@ -36,8 +36,8 @@ def check_place(place: Place, threads: int | None = None) -> None:
 
 
 @contextmanager
-def engine_at(
-    place: Place, keeping: Keeping | None = None, threads: int | None = None
+def open_engine(
+    place: EngineOptions, keeping: Keeping | None = None, threads: int | None = None
 ) -> Iterator[Engine]:
     """The engine that is asked for; a cluster that was started for it ends with the block."""
     checkpoint: Any = None
@@ -80,7 +80,7 @@ def local_paths(places: list[str]) -> list[Path]:
 
 @contextmanager
 def one_file(
-    places: list[str], engine: Engine, place: Place, labelling: Labelling, reading: Reading
+    places: list[str], engine: Engine, place: EngineOptions, labelling: Labelling, reading: Reading
 ) -> Iterator[Path]:
     """The one file named; or, where there are several, a folder that they are encoded into.
 
@@ -91,20 +91,20 @@ def one_file(
         yield Path(places[0])
         return
     from adjudge.cli.encoding import encode_into, is_plain
-    from adjudge.data.formats.uris import expanded, fetched
+    from adjudge.data.formats.uris import expand_patterns, fetch_file
 
-    paths = expanded(places)
+    paths = expand_patterns(places)
     if len(paths) == 1 and (not far or not is_plain(paths[0], reading)):
-        with fetched(paths[0], place.scratch) as file:
+        with fetch_file(paths[0], place.scratch) as file:
             yield file
         return
     with ExitStack() as stack:
-        room = place.scratch
-        if room is None and far:
+        scratch = place.scratch
+        if scratch is None and far:
             raise BadSetting("--scratch", None, "a folder that all workers of the cluster can see")
-        if room is not None and not room.is_dir():
-            raise BadData("there is no such folder to write into", source=str(room))
-        folder = stack.enter_context(TemporaryDirectory(prefix="adjudge-", dir=room))
+        if scratch is not None and not scratch.is_dir():
+            raise BadData("there is no such folder to write into", source=str(scratch))
+        folder = stack.enter_context(TemporaryDirectory(prefix="adjudge-", dir=scratch))
         made = Path(folder) / "judgments.adjudge"
         made.mkdir()
         encode_into(made, paths, engine, labelling, reading)

@@ -1,8 +1,8 @@
-"""A desk in this process: the collection policy's own decisions, without a database or a web.
+"""Judgments collected in this process: the policy's own decisions, without a database or a web.
 
 Who passes, is warned or blocked, which golds are shown, what a page holds and when an item closes
-are the pure functions of ``adjudge.collect``; this desk only keeps the state they ask for. An
-experiment has one desk an arm.
+are decided by the pure functions of ``adjudge.collect``; this keeps the state that they ask for. An
+experiment has one collection an arm.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Shown:
 
 
 @dataclass(slots=True, eq=False)
-class Seat:
-    """What the desk knows of one judge."""
+class JudgeRecord:
+    """What the collection knows of one judge."""
 
     record: Record
     training: list[int]  # golds still to be shown in training, by their number
@@ -41,19 +41,19 @@ class Seat:
     gold_shown: dict[int, int] = field(default_factory=dict)  # gold: when
     rows: int = 0  # shown in work
     golds: int = 0  # of them
-    leased: NDArray[np.int64] | None = None  # items of the page she has
+    leased: NDArray[np.int64] | None = None  # items of the page they have
     items: list[NDArray[np.int64]] = field(default_factory=list)  # judged, page by page
     labels: list[list[str]] = field(default_factory=list)  # given to them
-    trained: bool = False  # whether she came to the end of the training
+    trained: bool = False  # whether they came to the end of the training
 
     @property
     def trusted(self) -> bool:
-        """Whether her judgments count."""
+        """Whether their judgments count."""
         return self.record.stage != "blocked"
 
 
-class ArmDesk:
-    """The desk of one arm: the same items as in every other, and gold of its own."""
+class ArmCollection:
+    """The collection of one arm: the same items as in every other, and gold of its own."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ArmDesk:
         self.golds = golds
         self.labels = labels
         self.policy = policy
-        self.seats: dict[str, Seat] = {}
+        self.records: dict[str, JudgeRecord] = {}
         self.trusted = np.zeros(len(items), dtype=np.int64)
         self.leased = np.zeros(len(items), dtype=np.int64)
         self._order = np.array(interleave([item.query for item in items], 1))
@@ -87,7 +87,7 @@ class ArmDesk:
         training = choose_training(
             self._cards, self.policy.training_pairs, self.policy.training_mix, self._rng
         )
-        self.seats[key] = Seat(
+        self.records[key] = JudgeRecord(
             record=Record(stage="training"),
             training=training,
             judged=np.zeros(len(self.items), dtype=np.bool_),
@@ -96,34 +96,34 @@ class ArmDesk:
 
     def sheet(self, key: str) -> Sheet | None:
         """One pair of the training, or a page of work."""
-        seat = self.seats[key]
-        if seat.record.stage not in AT_WORK:
+        judge = self.records[key]
+        if judge.record.stage not in AT_WORK:
             return None
-        if seat.record.stage == "training":
-            gold = seat.training[0]
+        if judge.record.stage == "training":
+            gold = judge.training[0]
             return Sheet("training", (self._text(gold),), self.labels, (gold,))
-        page = tuple(slot.item for group in self._page(seat) for slot in group)
+        page = tuple(slot.item for group in self._page(judge) for slot in group)
         if not page:
             return None
         work = np.array([number for number in page if number >= 0], dtype=np.int64)
         self.leased[work] += 1
-        seat.leased = work
+        judge.leased = work
         return Sheet("work", tuple(self._text(number) for number in page), self.labels, page)
 
-    def _page(self, seat: Seat) -> list[list[Slot[int]]]:
-        """The groups of her next page, from the first open items that she has not judged."""
+    def _page(self, judge: JudgeRecord) -> list[list[Slot[int]]]:
+        """The groups of their next page, from the first open items that they have not judged."""
         needed = self.policy.judgments_per_item
-        open_to_her = (self.trusted + self.leased < needed) & ~seat.judged
+        open_to_them = (self.trusted + self.leased < needed) & ~judge.judged
         ahead = _AHEAD * self.policy.pairs_per_page
-        chosen = self._order[open_to_her[self._order]][:ahead]
+        chosen = self._order[open_to_them[self._order]][:ahead]
         work = [(int(place), self._queries[place]) for place in chosen]
         golds = screening_order(
-            self._cards, seat.gold_shown, self.policy.screening_mix, self._rng,
+            self._cards, judge.gold_shown, self.policy.screening_mix, self._rng,
             runs_out=self.policy.gold_runs_out,
         )  # fmt: skip
         most = _AHEAD * self.policy.screening_golds
         return compose(
-            work, golds[:most], self.policy, self._rng, shown=seat.rows, golds_shown=seat.golds
+            work, golds[:most], self.policy, self._rng, shown=judge.rows, golds_shown=judge.golds
         )
 
     def _text(self, number: int) -> str:
@@ -132,27 +132,27 @@ class ArmDesk:
 
     def submit(self, key: str, sheet: Sheet, labels: Sequence[str]) -> SheetOutcome:
         """Grade golds, store judgments, decide on the judge."""
-        seat = self.seats[key]
+        judge = self.records[key]
         if not isinstance(sheet.page, tuple) or len(labels) != len(sheet.rows):
-            raise BadData("a sheet of another desk, or not a label for each of its rows")
-        told = self._graded(seat, sheet.page, labels, every=sheet.kind == "training")
+            raise BadData("a sheet of another collection, or not a label for each of its rows")
+        told = self._graded(judge, sheet.page, labels, every=sheet.kind == "training")
         right = sum(one.right for one in told)
         if sheet.kind == "training":
-            self._trained(seat, right)
-            return SheetOutcome(_stage(seat), tuple(told))
-        self._worked(seat, sheet.page, labels)
+            self._trained(judge, right)
+            return SheetOutcome(_stage(judge), tuple(told))
+        self._worked(judge, sheet.page, labels)
         record = replace(
-            seat.record, seen=seat.record.seen + len(told), right=seat.record.right + right
+            judge.record, seen=judge.record.seen + len(told), right=judge.record.right + right
         )
-        seat.record = after_page(record, self.policy).record
-        if not seat.trusted:
-            for items in seat.items:
+        judge.record = after_page(record, self.policy).record
+        if not judge.trusted:
+            for items in judge.items:
                 self.trusted[items] -= 1
         missed = tuple(one for one in told if not one.right) if self.policy.feedback else ()
-        return SheetOutcome(_stage(seat), missed)
+        return SheetOutcome(_stage(judge), missed)
 
     def _graded(
-        self, seat: Seat, page: tuple[int, ...], labels: Sequence[str], *, every: bool
+        self, judge: JudgeRecord, page: tuple[int, ...], labels: Sequence[str], *, every: bool
     ) -> list[GoldFeedback]:
         """How each gold of a page was answered."""
         told = []
@@ -161,45 +161,45 @@ class ArmDesk:
                 continue
             truth = self.golds[-1 - number].truth
             told.append(GoldFeedback(row, (truth,), labels[row] == truth))
-            seat.gold_shown[number] = len(seat.gold_shown)
+            judge.gold_shown[number] = len(judge.gold_shown)
         if not every:
-            seat.rows += len(page)
-            seat.golds += len(told)
+            judge.rows += len(page)
+            judge.golds += len(told)
         return told
 
-    def _trained(self, seat: Seat, right: int) -> None:
-        """One more pair of the training done; at its end she passes or fails."""
-        seat.training.pop(0)
+    def _trained(self, judge: JudgeRecord, right: int) -> None:
+        """One more pair of the training done; at its end they pass or fail."""
+        judge.training.pop(0)
         record = replace(
-            seat.record,
-            training_seen=seat.record.training_seen + 1,
-            training_right=seat.record.training_right + right,
+            judge.record,
+            training_seen=judge.record.training_seen + 1,
+            training_right=judge.record.training_right + right,
         )
-        seat.record = after_training(record, self.policy, pairs=self.policy.training_pairs).record
-        seat.trained = not seat.training
+        judge.record = after_training(record, self.policy, pairs=self.policy.training_pairs).record
+        judge.trained = not judge.training
 
-    def _worked(self, seat: Seat, page: tuple[int, ...], labels: Sequence[str]) -> None:
+    def _worked(self, judge: JudgeRecord, page: tuple[int, ...], labels: Sequence[str]) -> None:
         """Store the judgments of a page, and end its lease."""
         given = [label for number, label in zip(page, labels, strict=True) if number >= 0]
         work = np.array([number for number in page if number >= 0], dtype=np.int64)
-        self._return(seat)
+        self._return(judge)
         self.trusted[work] += 1
-        seat.judged[work] = True
-        seat.items.append(work)
-        seat.labels.append(given)
+        judge.judged[work] = True
+        judge.items.append(work)
+        judge.labels.append(given)
 
-    def _return(self, seat: Seat) -> None:
-        """Give the items of her page back to the pool."""
-        if seat.leased is not None:
-            self.leased[seat.leased] -= 1
-            seat.leased = None
+    def _return(self, judge: JudgeRecord) -> None:
+        """Give the items of their page back to the pool."""
+        if judge.leased is not None:
+            self.leased[judge.leased] -= 1
+            judge.leased = None
 
     def leave(self, key: str) -> None:
-        """Her page, if she has one, returns to the pool."""
-        self._return(self.seats[key])
+        """Their page, if they have one, returns to the pool."""
+        self._return(self.records[key])
 
 
-def _stage(seat: Seat) -> Stage:
-    """Her stage, as a visitor knows it: nobody consents here."""
-    stage = seat.record.stage
+def _stage(judge: JudgeRecord) -> Stage:
+    """Their stage, as a visitor knows it: nobody consents here."""
+    stage = judge.record.stage
     return "training" if stage == "consent" else stage

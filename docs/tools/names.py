@@ -1,0 +1,171 @@
+"""The public names under src: how many there are, and which need not be public.
+
+    .venv/bin/python docs/tools/names.py [--unused] [--twice]
+
+A public name is a function, a class or a constant at the top level of a module that does not begin
+with an underscore; what a module only imports is not counted, nor are the migrations, whose names
+Alembic sets. ``--unused`` lists the public names that nothing outside their module uses: no other
+module, test, benchmark, script or page of the docs. ``--twice`` lists the names of classes, private
+ones too, that stand in more than one module.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SRC = ROOT / "src"
+USERS = ("src", "tests", "benchmarks", "scripts", "docs")
+
+# Names that are looked up in a module known only when it runs: a command's, a format's, a paper's,
+# a router's, a background process's, and the app that uvicorn is told to start.
+LOOKED_UP = {
+    *(
+        "NAME",
+        "EXAMPLES",
+        "HELP",
+        "COMMANDS",
+        "LIST_OPTIONS",
+        "run",
+        "FORMATS",
+        "REPLICATION",
+        "router",
+    ),
+    *("ENVIRONMENT", "main", "from_environment"),
+}
+# Classes of the API are named in its schema, so that they are public wherever they are used.
+SCHEMA = "adjudge.collect.web."
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a file."""
+    parts = path.relative_to(SRC).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module under src, parsed."""
+    return {
+        module_of(path): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(SRC.rglob("*.py"))
+        if "migrations" not in path.parts
+    }
+
+
+def defined(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
+    """What is defined at the top level, also under ``if`` and ``try``."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found = (part for target in targets for part in ast.walk(target))
+            yield from ((part.id, node) for part in found if _is_set(part))
+        elif isinstance(node, ast.If | ast.Try):
+            yield from defined(node.body)
+            yield from defined(node.orelse)
+
+
+def _is_set(part: ast.AST) -> bool:
+    return isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+
+
+@cache
+def public() -> dict[tuple[str, str], ast.stmt]:
+    """The public names, by module and name."""
+    return {
+        (module, name): node
+        for module, tree in modules().items()
+        for name, node in defined(tree.body)
+        if not name.startswith("_")
+    }
+
+
+def used(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The names of other modules that a file uses: imported, by attribute, or in a text."""
+    known = modules()
+    short = {}  # what a module is called in this file
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for entry in node.names:
+                if f"{node.module}.{entry.name}" in known:
+                    short[entry.asname or entry.name] = f"{node.module}.{entry.name}"
+                else:
+                    yield node.module, entry.name
+        elif isinstance(node, ast.Import):
+            short |= {entry.asname or entry.name: entry.name for entry in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            base = ast.unparse(node.value)
+            yield short.get(base, base), node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from mentioned(node.value)
+
+
+def mentioned(text: str) -> Iterator[tuple[str, str]]:
+    """The names that a text has: ``from adjudge.x import y``, ``adjudge.x.y``, ``adjudge.x:y``."""
+    for found in re.finditer(r"from (adjudge[\w.]*) import (\([^)]*\)|[^\n]*)", text):
+        yield from ((found[1], name) for name in re.findall(r"\w+", found[2]))
+    yield from re.findall(r"\b(adjudge(?:\.\w+)*)[.:](\w+)", text)
+
+
+def unused() -> list[tuple[str, str]]:
+    """The public names that nothing outside their module uses."""
+    wanted, passed_on = set[tuple[str, str]](), dict[tuple[str, str], tuple[str, str]]()
+    for folder in USERS:
+        for path in (ROOT / folder).rglob("*.py"):
+            own = module_of(path) if path.is_relative_to(SRC) else ""
+            found = {use for use in used(ast.parse(path.read_text("utf-8"))) if use[0] != own}
+            wanted |= found
+            if path.name == "__init__.py":  # a package passes on what it imports
+                passed_on |= {(own, name): (module, name) for module, name in found}
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
+        wanted |= set(mentioned(page.read_text(encoding="utf-8")))
+    wanted |= {passed_on[use] for use in wanted if use in passed_on}
+    return [
+        (module, name)
+        for (module, name), node in public().items()
+        if (module, name) not in wanted
+        and name not in LOOKED_UP
+        and not (module.startswith(SCHEMA) and isinstance(node, ast.ClassDef))
+    ]
+
+
+def twice() -> dict[str, list[str]]:
+    """The classes' names that stand in more than one module."""
+    homes = defaultdict[str, list[str]](list)
+    for module, tree in modules().items():
+        for name, node in defined(tree.body):
+            if isinstance(node, ast.ClassDef):
+                homes[name.lstrip("_")].append(module)
+    return {name: found for name, found in homes.items() if len(found) > 1}
+
+
+def main() -> None:
+    """Print the count by room and kind, or the lists that are asked for."""
+    if "--unused" in sys.argv or "--twice" in sys.argv:
+        rows = [f"{m}.{n}" for m, n in unused()] if "--unused" in sys.argv else []
+        rows += (
+            [f"{n}: {', '.join(m)}" for n, m in twice().items()] if "--twice" in sys.argv else []
+        )
+        print("\n".join(rows))
+        return
+    rooms, kinds = Counter[str](), Counter[str]()
+    for (module, _), node in public().items():
+        rooms[".".join(module.split(".")[: 3 if ".collect." in module else 2])] += 1
+        kinds[type(node).__name__.replace("Async", "").replace("Ann", "")] += 1
+    for room, count in rooms.most_common():
+        print(f"{count:6,}  {room}")
+    words = {"FunctionDef": "functions", "ClassDef": "classes", "Assign": "constants"}
+    print(f"{kinds.total():6,}  in all:", *(f"{kinds[k]:,} {word}" for k, word in words.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""What is public is used from outside its module, and there is not much of it."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tools import load
+
+MOST = 1_900  # there are 1,857; what is new may need a few
+
+
+@pytest.fixture(scope="module")
+def names():
+    return load("names")
+
+
+def test_what_only_its_module_uses_is_private(names) -> None:
+    assert names.unused() == []
+
+
+def test_public_names_stay_few(names) -> None:
+    assert len(names.public()) <= MOST
+
+
+def test_a_module_is_counted_by_what_it_defines(names) -> None:
+    text = "import b\nX, _Y = 1, 2\nif X:\n    def f(): z = 1\nclass C:\n    D: int = 3\nE: int = 4"
+    assert [name for name, _ in names.defined(ast.parse(text).body)] == ["X", "_Y", "f", "C", "E"]
+
+
+def test_uses_are_found_wherever_they_stand(names) -> None:
+    text = (
+        "from adjudge.data.scale import Scale\nfrom adjudge.evaluation import scores\n"
+        "scores.accuracy\n'adjudge.collect.web.app:create_app'\n"
+        "'''from adjudge.models import (vote,\n registry)'''"
+    )
+    assert set(names.used(ast.parse(text))) >= {
+        ("adjudge.data.scale", "Scale"),
+        ("adjudge.evaluation.scores", "accuracy"),
+        ("adjudge.collect.web.app", "create_app"),
+        ("adjudge.models", "vote"),
+        ("adjudge.models", "registry"),
+    }
+
+
+def test_a_class_stands_in_one_module_by_its_name(names) -> None:
+    assert names.twice() == {}
