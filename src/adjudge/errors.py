@@ -7,6 +7,7 @@ AdjudgeError
 ├── BudgetSpent      a model judge that may spend no more; what it answered is kept
 ├── ClusterLost      a cluster that does not answer any more
 ├── EndpointFailed   a language model that gave no usable answer after all tries
+├── MissingExtra     a library that this part needs is not installed; says how to install it
 ├── NotFound         a project, judge, page, token, ... that is not there, or not the caller's
 ├── Refused          what a judge or requester asked for cannot be done now; carries a code
 └── Unavailable      the database is busy, full or gone; carries a code; worth another try later
@@ -88,6 +89,15 @@ class UnknownName(BadSetting):
         super().__init__(kind, name, f"one of {', '.join(self.known)}")
         hint = f"; did you mean {self.nearest[0]!r}?" if self.nearest else "."
         self.args = (f"there is no {kind} {name!r}{hint} Known: {', '.join(self.known)}",)
+
+
+class MissingExtra(AdjudgeError, ImportError):
+    """A library that is not installed, and the extra of adjudge that would bring it."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        self.library = library
+        self.extra = extra
+        super().__init__(f"{library} is not installed: pip install 'adjudge[{extra}]'")
 
 
 class NotFound(AdjudgeError):

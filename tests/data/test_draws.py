@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,3 +68,29 @@ print(sorted({"arviz_stats", "xarray", "arviz"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # ArviZ greets with one, once a day
+def test_arviz_summarises_every_variable() -> None:
+    """Also where not every draw of prevalence and confusion was kept."""
+    import arviz
+
+    crowd = Crowd(items=50, population=Population.parse("two-coin:9")).make()
+    fitted = HierarchicalRelevance(chains=2, warmup=5, draws=40).fit(crowd.judgments).draws
+    assert fitted is not None
+    thinned = replace(
+        fitted,
+        prevalence=fitted.prevalence[:, ::4],
+        confusion=fitted.confusion[:, ::4],
+        stride=4,
+    )
+    for draws in (fitted, thinned):
+        data = draws.to_arviz()
+        table = arviz.summary(data)
+        assert {f"prevalence[all, {truth}]" for truth in draws.scale.truths} <= set(table.index)
+        expected = draws.prevalence[:, :, 0, 1].mean()
+        assert table.loc["prevalence[all, 1]", "mean"] == pytest.approx(expected, abs=0.006)
+        names = [name for name in table.index if name.startswith("confusion")]
+        assert len(names) == draws.confusion[0, 0].size
+    assert thinned.to_arviz()["posterior_hyper"].sizes["draw"] == 40
+    assert thinned.to_arviz()["posterior"].sizes["draw"] == 10

@@ -21,6 +21,7 @@ import typer
 from adjudge.cli.console import remember
 from adjudge.cli.options import option
 from adjudge.errors import AdjudgeError
+from adjudge.lazy import missing_extra
 
 _DONE, _FAILED, _STOPPED, _UNREAD, _ENDED = 0, 2, 130, 141, 143  # how the process ends
 
@@ -189,6 +190,11 @@ def call(arguments: Sequence[str]) -> int:
         return _failed(_usage(error))
     except AdjudgeError as error:
         return _failed(str(error))
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        return _failed(str(missing))
     except BrokenPipeError:
         return _unread()
     except SystemExit as end:  # Typer catches a closed pipe before we can

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,22 @@ class Consensus:
         if self.predictor is None:
             raise BadData(f"{self.model} keeps nothing to predict with", wanted="a fitted model")
         return self.predictor(judgments)
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, with all that ``predict``, and ``start`` of a fit, need."""
+        from adjudge.data.saved import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Consensus:
+        """The consensus that ``save`` wrote."""
+        from adjudge.data.saved import load
+
+        found = load(path)
+        if not isinstance(found, cls):
+            raise BadData("holds no consensus", source=str(path), wanted="a saved consensus")
+        return found
 
 
 def places(score: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[np.int64]:

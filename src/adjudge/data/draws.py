@@ -15,6 +15,7 @@ from scipy.special import ndtri
 
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale
+from adjudge.lazy import load
 
 HIGHEST = 1.01  # R-hat above this is worth a warning
 _TAILS = (0.05, 0.95)  # quantiles behind the tail effective sample size
@@ -100,54 +101,77 @@ class Draws:
         )
 
     def to_dataset(self) -> Any:
-        """The draws as an xarray data set with chain and draw as its first dimensions."""
-        import xarray
+        """The draws as an xarray data set: every variable by chain and draw.
 
-        truths, labels = list(self.scale.truths), list(self.scale.labels)
-        variables: dict[str, Any] = {}
-        for name, values in self.hyper.items():
-            extra = ("truth", "label")[-(values.ndim - 2) :] if values.ndim > 2 else ()
-            if values.ndim == 3 and values.shape[2] == len(truths):
-                extra = ("truth",)
-            variables[name] = (("chain", "draw", *extra), values)
-        variables["prevalence"] = (("chain", "kept", "topic", "truth"), self.prevalence)
-        variables["confusion"] = (("chain", "kept", "judge", "truth", "label"), self.confusion)
-        topics = ["all"] if self.topics is None else self.topics.to_pylist()
-        return xarray.Dataset(
-            variables,
-            coords={
-                "chain": np.arange(self.chains),
-                "draw": np.arange(self.draws),
-                "kept": np.arange(0, self.prevalence.shape[1]) * self.stride,
-                "topic": topics,
-                "truth": truths,
-                "label": labels,
-                "judge": self.judges.to_pylist(),
-            },
-            attrs={"warmup": self.warmup, "thin": self.thin, "stride": self.stride},
-        )
+        Its draws are those of which prevalence and confusion were kept, every ``stride``-th; the
+        hyper-parameters of all draws are in ``hyper``, and beside these in what ``save`` writes.
+        """
+        variables = self._hyper_variables(self.stride)
+        variables["prevalence"] = (("chain", "draw", "topic", "truth"), self.prevalence)
+        variables["confusion"] = (("chain", "draw", "judge", "truth", "label"), self.confusion)
+        return self._dataset(variables, self.stride)
 
     def to_arviz(self) -> Any:
-        """The draws as ArviZ takes them: inference data with the group posterior."""
+        """The draws as ArviZ takes them: inference data with the group posterior.
+
+        Where not all draws of prevalence and confusion were kept, the group ``posterior_hyper`` has
+        the hyper-parameters of all.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import arviz
-        data = self.to_dataset()
+            arviz = load("arviz")
+        groups = self._groups()
         if hasattr(arviz, "InferenceData"):
-            return arviz.InferenceData(posterior=data)
-        import xarray
-
-        return xarray.DataTree.from_dict({"posterior": data})
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a group of our own
+                return arviz.InferenceData(**groups)
+        return load("xarray").DataTree.from_dict(groups)
 
     def save(self, path: str | Path) -> None:
         """The draws as a NetCDF file that ArviZ opens, whole or not at all."""
+        load("h5netcdf")
         place = Path(path)
         part = place.with_name(f".{place.name}.part")
         try:
-            self.to_dataset().to_netcdf(part, group="posterior", engine="h5netcdf")
+            for mode, (group, data) in zip("wa", self._groups().items(), strict=False):
+                data.to_netcdf(part, mode=mode, group=group, engine="h5netcdf")
             part.replace(place)
         finally:
             part.unlink(missing_ok=True)
+
+    def _groups(self) -> dict[str, Any]:
+        """The groups of inference data: the posterior, and where it is thinned all of hyper."""
+        groups = {"posterior": self.to_dataset()}
+        if self.stride > 1 and self.hyper:
+            groups["posterior_hyper"] = self._dataset(self._hyper_variables(1), 1)
+        return groups
+
+    def _hyper_variables(self, stride: int) -> dict[str, Any]:
+        """The hyper-parameters of every so many draws, each with the names of its dimensions."""
+        variables: dict[str, Any] = {}
+        for name, values in self.hyper.items():
+            extra = ("truth", "label")[-(values.ndim - 2) :] if values.ndim > 2 else ()
+            if values.ndim == 3 and values.shape[2] == len(self.scale.truths):
+                extra = ("truth",)
+            variables[name] = (("chain", "draw", *extra), values[:, ::stride])
+        return variables
+
+    def _dataset(self, variables: dict[str, Any], stride: int) -> Any:
+        """Variables with the names of all that their dimensions number."""
+        coords: dict[str, Any] = {
+            "chain": np.arange(self.chains),
+            "draw": np.arange(0, self.draws, stride),
+            "topic": ["all"] if self.topics is None else self.topics.to_pylist(),
+            "truth": list(self.scale.truths),
+            "label": list(self.scale.labels),
+            "judge": self.judges.to_pylist(),
+        }
+        used = {name for dimensions, _ in variables.values() for name in dimensions}
+        return load("xarray").Dataset(
+            variables,
+            coords={name: values for name, values in coords.items() if name in used},
+            attrs={"warmup": self.warmup, "thin": self.thin, "stride": stride},
+        )
 
 
 def _flat(values: NDArray[Any]) -> NDArray[Any]:  # (chain, draw, entry)

@@ -29,6 +29,7 @@ from adjudge.engines.shared import Window
 from adjudge.engines.tables import Frame, Sums, Tables, spelt_out
 from adjudge.engines.threads import usable_cores
 from adjudge.errors import BadSetting, ClusterLost
+from adjudge.lazy import load
 
 
 class DaskEngine:
@@ -60,7 +61,7 @@ class DaskEngine:
 
     def _local(self, processes: int | None) -> Any:
         """A client of a cluster that is started here."""
-        distributed = _distributed()
+        distributed = load("distributed")
         cores = usable_cores()
         count = cores if processes is None else processes
         cluster = distributed.LocalCluster(
@@ -157,17 +158,9 @@ class DaskEngine:
         return Cuts.of(judgments, known, by_topic, processes, local=self.connection.shares)
 
 
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise BadSetting("engine", "dask", "Dask: pip install 'adjudge[dask]'") from None
-    return distributed
-
-
 def _connected(scheduler: str) -> Any:
     """A client of the scheduler at an address."""
-    distributed = _distributed()
+    distributed = load("distributed")
     try:
         return distributed.Client(scheduler, timeout=10)
     except (OSError, ValueError) as fault:

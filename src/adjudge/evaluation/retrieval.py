@@ -20,6 +20,7 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.evaluation.pool import Pool
 from adjudge.kernels import retrieval as kernels
+from adjudge.lazy import load
 
 _BINARY = {
     "AP": kernels.AP,
@@ -157,7 +158,7 @@ def parse_measures(names: Sequence[str], scale: Scale) -> list[RetrievalMeasure]
 
 def _parsed(name: str) -> Any:
     """The measure of ir-measures that a name stands for."""
-    import ir_measures
+    ir_measures = load("ir_measures")
 
     try:
         measure: Any = ir_measures.parse_measure(name)
@@ -219,7 +220,7 @@ def _told(measure: Any, grades: NDArray[np.int64], scale: Scale) -> Any:
 
 def _check_provided(name: str, measure: Any) -> None:
     """Refuse a measure that ir-measures knows but cannot compute with what is installed."""
-    import ir_measures
+    ir_measures = load("ir_measures")
 
     able = any(
         provider.is_available() and provider.supports(measure)
@@ -250,7 +251,7 @@ class SlowMeasures:
         truth: NDArray[np.int16],  # (entry,)
     ) -> NDArray[np.float64]:  # (measure, system, topic)
         """The value of every measure for every system in every topic."""
-        import ir_measures
+        ir_measures = load("ir_measures")
 
         out = np.zeros((len(self.measures), len(self.runs), len(self.begins) - 1))
         which = {measure.of: at for at, measure in enumerate(self.measures)}

@@ -1,0 +1,87 @@
+"""A consensus saved and loaded: the same answers, predictions and later fits."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adjudge
+from adjudge import BadData, Consensus, HierarchicalConfusion
+from adjudge.simulation import demo
+
+MADE = demo()
+
+
+def saved(consensus: Consensus, folder: Path) -> Consensus:
+    consensus.save(folder / "fit.adjudge")
+    return Consensus.load(folder / "fit.adjudge")
+
+
+@pytest.mark.parametrize("name", ["item-types", "dawid-skene", "majority-vote", "pmf"])
+def test_it_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
+    gold = MADE.gold if name == "item-types" else None
+    before = adjudge.fit(MADE.judgments, gold, model=name)
+    after = saved(before, tmp_path)
+    assert after.labels.equals(before.labels)
+    assert after.judges.equals(before.judges)
+    assert after.judgments.to_table().equals(before.judgments.to_table())
+    assert (after.model, after.settings, after.notes) == (
+        before.model,
+        before.settings,
+        before.notes,
+    )
+    assert after.trace == before.trace
+    if before.predictor is not None:
+        more = MADE.judgments.select(items=np.arange(MADE.judgments.item_count) < 50)
+        assert after.predict(more).labels.equals(before.predict(more).labels)
+
+
+def test_draws_come_back(tmp_path: Path) -> None:
+    before = HierarchicalConfusion(chains=2, warmup=4, draws=6).fit(MADE.judgments)
+    after = saved(before, tmp_path)
+    assert before.draws is not None
+    assert after.draws is not None
+    assert after.draws.to_dataset().equals(before.draws.to_dataset())
+
+
+def test_a_fit_goes_on_from_what_was_saved(tmp_path: Path) -> None:
+    first = adjudge.fit(MADE.judgments)
+    again = adjudge.fit(MADE.judgments, start=saved(first, tmp_path))
+    assert again.labels.equals(adjudge.fit(MADE.judgments, start=first).labels)
+    assert len(again.trace) < len(first.trace)
+
+
+@pytest.mark.parametrize("body", [b"", b"item,label\na,1\n"])
+def test_another_file_is_told(body: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(body)
+    with pytest.raises(BadData, match=r"^labels.csv: is no saved consensus, or not a whole one"):
+        Consensus.load(path)
+    with pytest.raises(BadData, match=r"^none.adjudge: there is no such file"):
+        Consensus.load(tmp_path / "none.adjudge")
+
+
+def test_nothing_but_values_of_adjudge_is_made(tmp_path: Path) -> None:
+    """A file from a stranger cannot name what should be called."""
+    path = tmp_path / "bad.adjudge"
+    for name in ("subprocess:Popen", "adjudge.data.saved:save", "adjudge.cli:call"):
+        value = {"object": name, "fields": {"args": "true"}}
+        whole = {"what": "adjudge saved consensus", "version": 1, "value": value}
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("saved.json", json.dumps(whole))
+        with pytest.raises(BadData, match="does not know"):
+            Consensus.load(path)
+
+
+def test_a_newer_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "new.adjudge"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "saved.json", json.dumps({"what": "adjudge saved consensus", "version": 9, "value": 0})
+        )
+    with pytest.raises(BadData, match="newer adjudge"):
+        Consensus.load(path)
