@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.given import GoldLike, JudgmentsLike, gold_given, judgments_given
 from adjudge.engines.engine import Engine
 from adjudge.models import default
 from adjudge.models.calibration import fit_calibrated
@@ -18,8 +16,8 @@ from adjudge.models.registry import model as build_model
 
 
 def fit(
-    judgments: Judgments | str | Path | Any,
-    gold: Gold | str | Path | Any = None,
+    judgments: JudgmentsLike,
+    gold: GoldLike = None,
     *,
     model: str | None = None,
     family: str | None = None,
@@ -37,13 +35,8 @@ def fit(
     Gold calibrates the answer, across folds where the model learns from it too; where a model is
     sampled, which takes long, only with ``calibrate=True``. ``calibrate=False`` leaves it out.
     """
-    if isinstance(judgments, Judgments):
-        table = judgments
-    elif isinstance(judgments, str | Path):
-        table = Judgments.read(judgments)
-    else:
-        table = Judgments.from_table(judgments)
-    known = None if gold is None else _gold(gold)
+    table = judgments_given(judgments)
+    known = None if gold is None else gold_given(gold)
     if family is not None:
         table = table.with_family_rule(family)
     chosen = {**(default.SETTINGS if model is None else {}), **settings}
@@ -58,14 +51,3 @@ def fit(
     more = {} if start is None else {"start": start}
     consensus: Consensus = made.fit(table, known, engine=engine, progress=progress, **more)
     return consensus
-
-
-def _gold(given: Any) -> Gold:
-    """Gold from whatever holds it."""
-    if isinstance(given, Gold):
-        return given
-    if isinstance(given, str | Path):
-        return Gold.read(given)
-    if isinstance(given, dict) and not {"item", "document"} & given.keys():
-        return Gold.of(given)
-    return Gold.from_table(given)

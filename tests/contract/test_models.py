@@ -54,6 +54,19 @@ def labels_for(name: str) -> int | None:
 
 
 @names
+def test_tables_of_any_library_are_taken(name: str) -> None:
+    import pandas as pd
+    import polars as pl
+
+    made = binary_demo(name)
+    table, gold = made.judgments.to_table(), made.truth.to_table().slice(0, 20)
+    wanted = quick(name).fit(Judgments.from_table(table), Gold.from_table(gold))
+    for judged, known in ((table.to_pandas(), gold), (pl.from_arrow(table), gold.to_pandas())):
+        assert isinstance(judged, pd.DataFrame | pl.DataFrame)
+        assert quick(name).fit(judged, gold=known).labels.equals(wanted.labels)
+
+
+@names
 def test_a_model_is_a_frozen_keyword_only_dataclass_with_defaults(name: str) -> None:
     made = model(name)
     assert isinstance(made, Model)

@@ -51,6 +51,15 @@ class Consensus:
     def __repr__(self) -> str:
         return f"Consensus({self.model} of {self.judgments!r})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how many items, shares of truths, the first labels."""
+        from adjudge.data.html import show
+
+        items, sure = len(self.choice), float(self.probability.mean()) if len(self.choice) else 0.0
+        facts = f"{self.model}: {items:,} items, {sure:.0%} sure on average"
+        bars = list(zip(self.scale.truths, self.overall_prevalence.tolist(), strict=True))
+        return show("Consensus", facts, bars, self.labels, items)
+
     @property
     def scale(self) -> Scale:
         """The scale of the labels."""

@@ -44,6 +44,17 @@ class Gold:
     def __len__(self) -> int:
         return len(self.items)
 
+    def __repr__(self) -> str:
+        return f"Gold({len(self):,} items, {', '.join(sorted(self.values))})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: counts, shares of truths, the first rows."""
+        from adjudge.data.html import show
+
+        share = np.bincount(self.value, minlength=len(self.values)) / max(len(self), 1)
+        bars = sorted(zip(self.values, share.tolist(), strict=True))
+        return show("Gold", f"{len(self):,} items", bars, self.to_table(), len(self))
+
     @classmethod
     def of(cls, truths: dict[str, object]) -> Gold:
         """Gold from a plain mapping: ``Gold.of({"q1/d1": 2, "q1/d2": 0})``."""

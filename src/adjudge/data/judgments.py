@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adjudge.data.source import Source
 
 _BLOCK = 1_000_000  # judgments counted at a time
+_SHOWN = 10  # items whose judgments a notebook looks at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,6 +80,27 @@ class Judgments:
             f"Judgments({len(self):,} judgments, {self.item_count:,} items, "
             f"{self.judge_count:,} judges{topics}, scale {self.scale})"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: counts, shares of labels, the first judgments."""
+        from adjudge.data.html import show
+
+        share = np.bincount(self.label, minlength=len(self.scale.labels)) / max(len(self), 1)
+        few = self.select(items=np.arange(self.item_count) < _SHOWN)
+        bars = list(zip(self.scale.labels, share.tolist(), strict=True))
+        facts = repr(self).removeprefix("Judgments(").removesuffix(")")
+        return show("Judgments", facts, bars, few.to_table(), len(self))
+
+    @classmethod
+    def concat(cls, parts: Sequence[Judgments | Any], *, scale: Scale | None = None) -> Judgments:
+        """All judgments of several parts, each Judgments, a table or a file.
+
+        Items and judges of one name are one; a judgment that stands in two parts counts twice.
+        """
+        from adjudge.data.given import judgments_given
+        from adjudge.data.joining import join_judgments
+
+        return join_judgments([judgments_given(part) for part in parts], scale=scale)
 
     @property
     def item_count(self) -> int:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data.given import GoldLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
@@ -121,9 +122,10 @@ class Evaluation:
         return pa.table(columns)
 
 
+@takes_tables
 def evaluate(
     labels: Consensus | Any,
-    gold: Gold,
+    gold: GoldLike,
     scale: Scale | None = None,
     *,
     resamples: int = 0,

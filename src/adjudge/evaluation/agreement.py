@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.evaluation.judge_pairs import LEAST_COMMON, mean_cohen_kappa, without_repeats
@@ -196,8 +197,9 @@ class Agreement:
         return score_table(self.scores.values())
 
 
+@takes_tables
 def measure_agreement(
-    judgments: Judgments,
+    judgments: JudgmentsLike,
     *,
     repeats: _Repeats = "count",
     least_common: int = LEAST_COMMON,

@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine
@@ -123,9 +124,10 @@ def _gone(value: float | None) -> bool:
     return value is None or bool(np.isnan(value))
 
 
+@takes_tables
 def compare_models(
-    judgments: Judgments,
-    gold: Gold | None = None,
+    judgments: JudgmentsLike,
+    gold: GoldLike = None,
     *,
     models: Sequence[Entrant] | None = None,
     folds: int = 5,

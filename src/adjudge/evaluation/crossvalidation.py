@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
@@ -102,10 +103,11 @@ def folds_of(
     return fold
 
 
+@takes_tables
 def cross_validate(
     model: Model,
-    judgments: Judgments,
-    gold: Gold,
+    judgments: JudgmentsLike,
+    gold: GoldLike,
     *,
     folds: int = 5,
     seed: int = 0,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
+from adjudge.data.given import GoldLike, takes_tables
 from adjudge.evaluation.advice import Limits
 from adjudge.evaluation.collusion import pairs_of
 from adjudge.evaluation.confusions import (
@@ -64,10 +64,11 @@ class Diagnosis:
     limits: Limits
 
 
+@takes_tables
 def diagnose(
     consensus: Consensus,
     *,
-    gold: Gold | None = None,
+    gold: GoldLike = None,
     pairs: bool = True,
     limits: Limits | None = None,
     progress: Progress | None = None,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.scores import CLIP
@@ -73,9 +74,10 @@ def judgment_folds(judgments: Judgments, folds: int, seed: int) -> NDArray[np.in
     return fold
 
 
+@takes_tables
 def held_out_score(
     model: Model,
-    judgments: Judgments,
+    judgments: JudgmentsLike,
     *,
     folds: int = 5,
     seed: int = 0,

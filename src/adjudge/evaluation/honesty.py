@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.evaluation import scores
@@ -59,7 +60,8 @@ def smoothed_vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item, 
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-def beside_vote(found: Evaluation, judgments: Judgments) -> BesideVote | None:
+@takes_tables
+def beside_vote(found: Evaluation, judgments: JudgmentsLike) -> BesideVote | None:
     """A model's log loss beside the vote's; None where there is nothing fair to compare.
 
     That is without probabilities, without scored items, or where the model had been told gold.

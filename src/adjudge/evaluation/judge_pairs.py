@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.errors import BadSetting
@@ -37,8 +38,9 @@ def without_repeats(judgments: Judgments) -> Judgments:
     return judgments.select(judgments=kept, keep_empty=True)
 
 
+@takes_tables
 def cohen_kappa(
-    judgments: Judgments,
+    judgments: JudgmentsLike,
     first: str,
     second: str,
     *,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
@@ -44,9 +44,10 @@ class Replay:
         return 1.0 - self.adaptive_judgments / self.fixed_judgments
 
 
+@takes_tables
 def replays(
-    judgments: Judgments,
-    gold: Gold,
+    judgments: JudgmentsLike,
+    gold: GoldLike,
     *,
     model: Model,
     rule: Stopping,

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 
 _Floats = NDArray[np.float64]
@@ -80,7 +81,8 @@ class SoftJudgments:
         return pa.table(columns)
 
 
-def soft_judgments(judgments: Judgments) -> SoftJudgments:
+@takes_tables
+def soft_judgments(judgments: JudgmentsLike) -> SoftJudgments:
     """The samples of each judge on each item, put together."""
     item, judge = judgments.item.astype(np.int64), judgments.judge.astype(np.int64)
     labels = len(judgments.scale.labels)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.models.expectation import check_limits, fit_points
 from adjudge.models.model import Progress, Ties, check_ties
@@ -44,10 +43,11 @@ class DawidSkene:
         check_limits(self.iterations, self.tolerance, self.diagonal)
         check_ties(self.ties)
 
+    @takes_tables
     def fit(
         self,
-        judgments: Judgments,
-        gold: Gold | None = None,
+        judgments: JudgmentsLike,
+        gold: GoldLike = None,
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,

@@ -21,6 +21,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine
@@ -64,10 +65,11 @@ class HierarchicalConfusion:
         if self.iterations < 1:
             raise BadSetting("iterations", self.iterations, "at least 1")
 
+    @takes_tables
     def fit(
         self,
-        judgments: Judgments,
-        gold: Gold | None = None,
+        judgments: JudgmentsLike,
+        gold: GoldLike = None,
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,

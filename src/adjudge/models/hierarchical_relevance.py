@@ -18,8 +18,7 @@ from typing import ClassVar
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadData
 from adjudge.models.hierarchical_confusion import learnt_prior
@@ -50,10 +49,11 @@ class HierarchicalRelevance:
         check_ties(self.ties)
         plan_of(self)
 
+    @takes_tables
     def fit(
         self,
-        judgments: Judgments,
-        gold: Gold | None = None,
+        judgments: JudgmentsLike,
+        gold: GoldLike = None,
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,

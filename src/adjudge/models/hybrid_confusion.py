@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.scale import Scale
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
@@ -98,10 +97,11 @@ class HybridConfusion:
                 gamma[truth] = self.diagonal * self.decay**distance
         return gamma
 
+    @takes_tables
     def fit(
         self,
-        judgments: Judgments,
-        gold: Gold | None = None,
+        judgments: JudgmentsLike,
+        gold: GoldLike = None,
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,

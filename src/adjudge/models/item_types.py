@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
 from adjudge.models.model import Progress, Ties, check_ties, prepare
@@ -74,10 +73,11 @@ class ItemTypes:
         if not self.tolerance >= 0:
             raise BadSetting("tolerance", self.tolerance, "0 or more")
 
+    @takes_tables
     def fit(
         self,
-        judgments: Judgments,
-        gold: Gold | None = None,
+        judgments: JudgmentsLike,
+        gold: GoldLike = None,
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.models.expectation import maximise, prior_counts
 from adjudge.models.model import Progress, Ties, check_ties, conclude, prepare
@@ -34,10 +33,11 @@ class MajorityVote:
     def __post_init__(self) -> None:
         check_ties(self.ties)
 
+    @takes_tables
     def fit(
         self,
-        judgments: Judgments,
-        gold: Gold | None = None,
+        judgments: JudgmentsLike,
+        gold: GoldLike = None,
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,  # noqa: ARG002 - one pass needs none

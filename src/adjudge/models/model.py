@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.families import Families
+from adjudge.data.given import GoldLike, JudgmentsLike
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.mapped import releaser
@@ -48,8 +49,8 @@ class Model(Protocol):
 
     def fit(
         self,
-        judgments: Judgments,
-        gold: Gold | None = None,
+        judgments: JudgmentsLike,
+        gold: GoldLike = None,
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,

@@ -23,7 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.gold import Gold
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.threads import ThreadsEngine
@@ -119,10 +119,11 @@ class Pmf:
             matrix, plan, ranks=ranks, regularisations=ridges, threads=threads, progress=progress
         )[0]
 
+    @takes_tables
     def fit(
         self,
-        judgments: Judgments,
-        gold: Gold | None = None,
+        judgments: JudgmentsLike,
+        gold: GoldLike = None,
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,

@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine, Parameters
@@ -70,10 +71,11 @@ class Vote:
         if isinstance(self.keep, str):
             object.__setattr__(self, "keep", parse_filter(self.keep))
 
+    @takes_tables
     def fit(
         self,
-        judgments: Judgments,
-        gold: Gold | None = None,
+        judgments: JudgmentsLike,
+        gold: GoldLike = None,
         *,
         engine: Engine | None = None,
         progress: Progress | None = None,  # noqa: ARG002 - one pass needs none

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.given import gold_given, judgments_given
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
@@ -123,10 +124,10 @@ def estimate(
     ``population`` (how many items these were drawn from; 0 for endlessly many), ``level``.
     """
     how = Plan(**plan)
-    known = _gold(gold)
+    known = gold_given(gold)
     consensus = judgments if isinstance(judgments, Consensus) else None
     if consensus is None:
-        table = _judgments(judgments)
+        table = judgments_given(judgments)
         if family is not None:
             table = table.with_family_rule(family)
         check_known(known, table, known.align(table), table.counts_per_item > 0)
@@ -137,22 +138,6 @@ def estimate(
         raise BadSetting("judgments", consensus.model, "a consensus that was fitted without gold")
     systems = [run if isinstance(run, Run) else Run.read(run) for run in runs]
     return estimate_from(CrossFit.of(consensus), known, target, systems, how)
-
-
-def _judgments(given: Any) -> Judgments:
-    if isinstance(given, Judgments):
-        return given
-    return Judgments.read(given) if isinstance(given, str | Path) else Judgments.from_table(given)
-
-
-def _gold(given: Any) -> Gold:
-    if isinstance(given, Gold):
-        return given
-    if isinstance(given, str | Path):
-        return Gold.read(given)
-    if isinstance(given, dict) and not {"item", "document"} & given.keys():
-        return Gold.of(given)
-    return Gold.from_table(given)
 
 
 def target_of(name: str, consensus: Consensus, runs: Sequence[Run], plan: Plan) -> Target:

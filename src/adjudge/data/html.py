@@ -1,0 +1,62 @@
+"""Judgments, gold and consensus as a notebook shows them: counts, a small chart, the first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+_ROWS = 5  # of a table
+_BARS = 12  # labels that the chart shows
+_WIDTH, _HEIGHT = 260, 16  # of a bar, in pixels
+
+
+def show(title: str, facts: str, shares: Sequence[tuple[str, float]], table: Any, rows: int) -> str:
+    """A box with a heading, one line of facts, a bar for each share, and the first rows."""
+    return (
+        '<div style="font-family:system-ui,sans-serif;font-size:13px">'
+        f"<p><strong>{escape(title)}</strong> {escape(facts)}</p>"
+        f"{_bars(shares)}{_table(table, rows)}</div>"
+    )
+
+
+def _bars(shares: Sequence[tuple[str, float]]) -> str:
+    """A bar for each label, as long as its share; colours follow the page's, light or dark."""
+    shown = shares[:_BARS]
+    most = max((share for _, share in shown), default=0.0) or 1.0
+    lines = []
+    for place, (label, share) in enumerate(shown):
+        y = place * (_HEIGHT + 4)
+        width = max(1.0, _WIDTH * share / most)
+        text = label if len(label) <= 18 else f"{label[:17]}…"
+        lines.append(
+            f'<text x="112" y="{y + 12}" text-anchor="end">{escape(text)}</text>'
+            f'<rect x="118" y="{y}" width="{width:.1f}" height="{_HEIGHT}" opacity="0.55"/>'
+            f'<text x="{118 + width + 6:.1f}" y="{y + 12}">{share:.1%}</text>'
+        )
+    if not lines:
+        return ""
+    more = f"<p>and {len(shares) - _BARS} more labels</p>" if len(shares) > _BARS else ""
+    height = len(lines) * (_HEIGHT + 4)
+    return (
+        f'<svg width="{_WIDTH + 180}" height="{height}" role="img" aria-label="shares of labels" '
+        f'font-size="12" fill="currentColor">{"".join(lines)}</svg>{more}'
+    )
+
+
+def _table(table: Any, of: int) -> str:
+    """The first rows of an Arrow table, and how many more there are."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.column_names)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(_cell(value))}</td>" for value in row.values()) + "</tr>"
+        for row in table.slice(0, _ROWS).to_pylist()
+    )
+    left = of - _ROWS
+    more = f"<p>and {left:,} more rows</p>" if left > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
