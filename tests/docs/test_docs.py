@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.util
 import re
 import sys
@@ -157,3 +158,13 @@ def test_a_page_that_is_wrong_is_found_and_put_right(tmp_path: Path) -> None:
     found = run_page(page, tmp_path)
     assert len(found.faults) == 2
     assert found.text == page.replace("a,x,0", "a,x,1").replace("\n3\n", "\n2\n")
+
+
+def test_every_public_name_has_its_signature_on_the_reference_page() -> None:
+    listed = re.findall(r"^::: (\S+)$", text_of("reference.md"), re.MULTILINE)
+    assert len(set(listed)) == len(listed)
+    wanted = {*adjudge.__all__, *evaluation.__all__}
+    assert {name.rpartition(".")[2] for name in listed} >= wanted
+    for name in listed:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute), name

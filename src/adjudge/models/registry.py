@@ -1,6 +1,7 @@
 """All models by their published names: read by the command line, the contract tests and the docs.
 
-To add a model: one file, one line here, one card in the docs.
+To add a model: one file, one line here, one card in the docs. Other packages add theirs by the
+entry point ``adjudge.models`` (``adjudge.plugins``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from adjudge.models.model import Model
 from adjudge.models.pmf import Pmf
 from adjudge.models.single_confusion import SingleConfusion
 from adjudge.models.vote import Vote
+from adjudge.plugins import plugins
 
 MODELS: dict[str, type[Any]] = {
     entry.name: entry
@@ -34,6 +36,7 @@ MODELS: dict[str, type[Any]] = {
         Pmf,
     )
 }
+MODELS |= plugins("adjudge.models", taken=MODELS)
 
 
 def model(name: str, **settings: object) -> Model:

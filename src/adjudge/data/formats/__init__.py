@@ -2,7 +2,8 @@
 
 ``read`` detects the format and returns a ``Content``; ``write`` turns a ``Content`` into a file
 that appears whole or not at all. To add a format, write its file and its line in
-``signatures.SIGNATURES``.
+``signatures.SIGNATURES``. Other packages add theirs by the entry point ``adjudge.formats``
+(``adjudge.plugins``), and are asked first.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from adjudge.data.formats.opening import File
 from adjudge.data.formats.signatures import SIGNATURES
 from adjudge.data.source import BadRow
 from adjudge.errors import BadData, UnknownName, shown
+from adjudge.plugins import plugins
 
 __all__ = ["BadRow", "Content", "Format", "Options", "detect", "formats", "named", "read", "write"]
 
@@ -30,10 +32,17 @@ def _held_by(module: str) -> dict[str, Format]:
 
 
 @cache
+def _added() -> dict[str, Format]:
+    """The formats of other packages, by name."""
+    return plugins("adjudge.formats", taken=[signature.name for signature in SIGNATURES])
+
+
+@cache
 def formats() -> dict[str, Format]:
     """All formats by name, in the order in which they are asked."""
     modules = dict.fromkeys(signature.module for signature in SIGNATURES)
-    return {name: entry for module in modules for name, entry in _held_by(module).items()}
+    held = {name: entry for module in modules for name, entry in _held_by(module).items()}
+    return {**_added(), **held}
 
 
 def named(name: str) -> Format:
@@ -53,6 +62,9 @@ def detect(path: str | Path, *, encoding: str = "utf-8") -> Format:
 
 def _detected(file: File) -> str:
     """The name of the first format whose signature fits."""
+    for name, entry in _added().items():
+        if entry.fits is not None and entry.fits(file):
+            return name
     for signature in SIGNATURES:
         if signature.fits(file):
             return signature.name

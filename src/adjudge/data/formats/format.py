@@ -58,7 +58,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One format."""
+    """One format. ``fits`` is how a file of one from another package is known."""
 
     name: str
     title: str
@@ -68,6 +68,7 @@ class Format:
     read: Callable[[File, Options], Content] | None = None
     write: Callable[[Content, IO[bytes]], None] | None = None
     write_folder: Callable[[Content, Path], None] | None = None
+    fits: Callable[[File], bool] | None = None
 
 
 def need(content: Content, kind: Kind, format_name: str) -> Any:
