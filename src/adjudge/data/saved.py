@@ -34,7 +34,7 @@ def save(value: Any, path: str | Path) -> None:
     from adjudge.data.formats.files import written_whole
 
     with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
-        writer = _Writer(archive)
+        writer = _Saver(archive)
         whole = {"what": _MARK, "version": _VERSION, "value": writer.plain(value)}
         archive.writestr(_VALUES, json.dumps(whole), zipfile.ZIP_DEFLATED)
 
@@ -53,7 +53,7 @@ def load(path: str | Path) -> Any:
                     source=name,
                     wanted=f"version {_VERSION}",
                 )
-            return _Reader(archive).value(whole["value"])
+            return _Loader(archive).value(whole["value"])
     except FileNotFoundError:
         raise BadData("there is no such file", source=name, wanted="a saved consensus") from None
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as fault:
@@ -64,7 +64,7 @@ def load(path: str | Path) -> Any:
         ) from None
 
 
-class _Writer:
+class _Saver:
     """Values turned into what JSON holds; arrays and tables go into the archive, each once."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
@@ -112,8 +112,8 @@ class _Writer:
             stream.write_table(table)
 
 
-class _Reader:
-    """What ``_Writer`` wrote, turned back."""
+class _Loader:
+    """What ``_Saver`` wrote, turned back."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.archive = archive
