@@ -55,10 +55,10 @@ class ServerProcess:
         command += ["--secret-file", str(self.folder / "secret")]
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 300
         while True:
             assert self.process.poll() is None, self.log()[-3000:]
-            assert time.monotonic() < limit, "the server did not start in a minute"
+            assert time.monotonic() < limit, "the server did not start in five minutes"
             try:
                 if httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200:
                     break
@@ -105,6 +105,16 @@ class Crowded:
         )
 
 
+def join(first: Crowded, then: Crowded) -> None:
+    """Add a crowd that came later to the first."""
+    first.ended += then.ended
+    first.over += then.over
+    first.looks += then.looks
+    first.record.given += then.record.given
+    first.record.again += then.record.again
+    first.record.refused += then.record.refused
+
+
 def prepare(store: Database, project: Project) -> tuple[str, str]:
     """A project open to judges, and a requester's token: slug and secret."""
     services = RequesterServices(store)
@@ -126,10 +136,12 @@ def crowd_at(
     kills: int = 0,
     every: float = 1.0,
     seed: int = 0,
+    name: str = "judge",
 ) -> Crowded:
     """Send a crowd to the server, looking at the store all the while; kill the server now and then.
 
-    ``every`` is how many seconds the server lives between its start and a kill.
+    ``every`` is how many seconds the server lives between its start and a kill; ``name`` begins the
+    key of every judge.
     """
     spec = CrowdSpec.parse(population)
     client = HttpClient(server.url, slug, token, wait=wait, patience=120.0)
@@ -159,7 +171,7 @@ def crowd_at(
         thread.start()
     begun = time.perf_counter()
     try:
-        ended = send_crowd(client, actors, spec.kinds, at_once=spec.judges)
+        ended = send_crowd(client, actors, spec.kinds, at_once=spec.judges, name=name)
     finally:
         seconds = time.perf_counter() - begun
         done.set()

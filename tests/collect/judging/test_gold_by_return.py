@@ -99,11 +99,16 @@ ATTACKS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("results", [5, 15], ids=["few-results", "many-results"])
-@pytest.mark.parametrize("gold_topics", ["shared", "apart"])
+@pytest.mark.parametrize(
+    ("results", "gold_topics", "closing"),
+    [
+        (5, "shared", "fixed"), (5, "apart", "fixed"), (15, "shared", "fixed"),
+        (15, "apart", "fixed"), (5, "shared", "adaptive"), (5, "apart", "adaptive"),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_what_comes_back_says_nothing_of_gold(
-    sqlite: Database, attack: Attack, gold_topics: str, results: int
+    sqlite: Database, attack: Attack, results: int, gold_topics: str, closing: str
 ) -> None:
     named: set[str] = set()
     seen: set[str] = set()
@@ -111,7 +116,8 @@ def test_what_comes_back_says_nothing_of_gold(
         bench = Bench(
             sqlite,
             replace(made_project(topics=30, results=results, golds=GOLDS, role="screening",
-                                 gold_topics=gold_topics, judgments_per_item=2), seed=number),
+                                 gold_topics=gold_topics, judgments_per_item=2, closing=closing),
+                    seed=number),
         )  # fmt: skip
         for other in range(number):  # a crowd before them, so that the queue is not as it was
             come(bench, f"other {other}", pages=1 + other % 2)

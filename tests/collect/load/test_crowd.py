@@ -17,7 +17,7 @@ from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Project
 from collecting import Bench, check_counters, check_standing, made_project
-from crowds import Crowded, ServerProcess, acknowledged, crowd_at, prepare, stored_judgments
+from crowds import Crowded, ServerProcess, acknowledged, crowd_at, join, prepare, stored_judgments
 
 pytestmark = pytest.mark.slow
 
@@ -26,6 +26,7 @@ FULL = JUDGES >= 200
 KILLS = 10 if FULL else 2
 LEASE = 12.0 if FULL else 6.0  # seconds: those of judges who vanish run out during the run
 TENTH = JUDGES // 10
+RELIEF = 8  # judges who come last: more than an item needs
 _ROLES = ("ethical", "spammer", "random", "dropout")
 POPULATION = (
     f"ethical(0.95):{JUDGES - 3 * TENTH},spammer:{TENTH},random:{TENTH},dropout(30):{TENTH}"
@@ -49,6 +50,46 @@ def server(database: Database, tmp_path: Path) -> Iterator[ServerProcess]:
     running.stop()
 
 
+def block_one(database: Database, slug: str) -> None:
+    """Block a judge who has finished, as a requester may at any time: their items open again."""
+    services = RequesterServices(database)
+    done = [row for row in services.judges.get_all(slug) if row.stage == "finished"]
+    busy = max(done, key=lambda row: row.judged)
+    services.judges.block(slug, busy.judge, "to see their items judged again")
+    progress = services.projects.get_progress(slug)
+    assert progress.closed < progress.items
+
+
+def relieve(
+    database: Database, server: ServerProcess, slug: str, token: str, came: Crowded
+) -> None:
+    """Let a few more judges come where items are open again.
+
+    Who is blocked late, or vanishes late, when the others have finished, leaves items that nobody
+    is there for. Each has lost what it lacks by judgments that are trusted no more, or by pages
+    that were never answered.
+    """
+    items, given, pages, rows = schema.items, schema.judgments, schema.pages, schema.page_rows
+    counted = sa.select(sa.func.count())
+    untrusted = counted.where(given.c.item == items.c.id, given.c.standing == "untrusted")
+    unanswered = counted.select_from(rows.join(pages, pages.c.id == rows.c.page)).where(
+        rows.c.item == items.c.id, pages.c.state != "answered"
+    )
+    lost = untrusted.scalar_subquery() + unanswered.scalar_subquery()
+    wanted = sa.select(items.c.name, items.c.needed - items.c.trusted, lost)
+    with database.read() as on:
+        left = on.execute(wanted.where(items.c.state == "open", ~items.c.gold)).all()
+    print(f"\n{len(left)} items left to the relief")
+    assert [item for item in left if item[1] > item[2]] == [], "open, and nothing was lost"
+    if left:
+        population = f"ethical(0.95):{RELIEF}"
+        last = crowd_at(
+            server, database, slug, token, population, wait=LEASE + 3, seed=1, name="relief"
+        )
+        assert {one.stage for one in last.ended} == {"finished"}
+        join(came, last)
+
+
 def check(database: Database, server: ServerProcess, slug: str, came: Crowded) -> None:
     """Whatever happened: nothing lost, nothing doubled, no item over its number, no fault."""
     server.stop()  # or a lease could run out between two looks at the store
@@ -69,7 +110,7 @@ def check(database: Database, server: ServerProcess, slug: str, came: Crowded) -
 
 
 def check_ends(bench: Bench, came: Crowded) -> None:
-    """Everyone came to an end that fits her, and all items are done."""
+    """Everyone came to an end that fits them, and all items are done."""
     assert set(came.record.refused) <= {"page-expired"}  # of those slower than their lease
     ended = {role: {one.stage for one in came.ended if one.kind == role} for role in _ROLES}
     assert ended["ethical"] == {"finished"}
@@ -94,6 +135,8 @@ def test_crowd(database: Database, server: ServerProcess) -> None:
     server.start()
     came = crowd_at(server, database, slug, token, POPULATION, wait=LEASE + 3)
     print(f"\n{database.url.get_backend_name()}: {came.figures()}")
+    block_one(database, slug)
+    relieve(database, server, slug, token, came)
     check(database, server, slug, came)
     assert came.record.again == {}
 
@@ -103,6 +146,7 @@ def test_crowd_while_the_server_is_killed(database: Database, server: ServerProc
     server.start()
     came = crowd_at(server, database, slug, token, POPULATION, wait=LEASE + 3, kills=KILLS)
     print(f"\n{database.url.get_backend_name()}: {came.figures()}; starts {server.starts}")
+    relieve(database, server, slug, token, came)
     check(database, server, slug, came)
     assert came.kills == KILLS
     assert set(came.record.again) == {"connection-lost"}

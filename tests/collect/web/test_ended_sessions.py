@@ -75,7 +75,7 @@ def test_an_invitation_that_is_void_ends_the_session_that_came_by_it(site: Site)
     grace.post(f"/j/{slug}/pages/{page}", expect=403, **given)
     assert "was taken back" in grace.words
     grace.get(f"/j/{slug}", expect=403)
-    grace.get(f"/j/{slug}")  # a stranger from here on
+    grace.get(f"/j/{slug}", expect=404)  # a stranger from here on
     assert not grace.is_judging
     for path in (link.removeprefix(site.url), resume):
         site.browser().get(path, expect=403)

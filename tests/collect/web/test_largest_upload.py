@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
+import os
+import signal
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
+import sqlalchemy as sa
 
-from sites import PASSWORD, Site, served, small_project
+from adjudge.collect import importing
+from adjudge.collect.importing import Upload
+from adjudge.collect.store import schema
+from adjudge.collect.store.database import Database
+from crowds import ServerProcess, prepare
+from sites import PASSWORD, served, small_project
+from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 LIMIT = 20_000_000  # what Settings allow if nothing else is said
@@ -43,37 +58,228 @@ FILES: dict[str, Callable[[], list[tuple[str, bytes]]]] = {
 }
 
 
+@dataclass
+class Running:
+    """A server in a process of its own: what a client does here takes nothing from it."""
+
+    server: ServerProcess
+    database: Database
+    token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+    @property
+    def where(self) -> str:
+        return f"{self.server.url}/api/v1/projects/lamps/import"
+
+    def upload(self, kind: str, *, check: bool = True) -> httpx.Response:
+        files = [("files", file) for file in FILES[kind]()]
+        with httpx.Client(headers=self.headers, timeout=600) as client:
+            if files:
+                return client.post(self.where, params={"check": check}, files=files)
+            about = {"content-type": "multipart/form-data; boundary=x"}
+            body = filled(b"--x\r\nContent-Disposition: form-data; a=", b"abcdefgh")
+            return client.post(self.where, content=body, headers=about)
+
+    def count(self, what: str) -> float:
+        """A figure of the server."""
+        text = httpx.get(f"{self.server.url}/metrics", timeout=60).text
+        lines = dict(line.rsplit(" ", 1) for line in text.splitlines())
+        return float(lines.get(f'adjudge_events_total{{event="{what}"}}', 0))
+
+    def worked(self) -> float:
+        """Seconds of processor time that the server has had, without the processes that read."""
+        assert self.server.process is not None
+        about = Path(f"/proc/{self.server.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(about[11]) + int(about[12])) / os.sysconf("SC_CLK_TCK")
+
+    def readers(self) -> list[int]:
+        """The processes that the server has read files."""
+        assert self.server.process is not None
+        mine = str(self.server.process.pid)
+        found = []
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                parent = status.read_text().rpartition(")")[2].split()[1]
+                command = status.with_name("cmdline").read_bytes()
+            except OSError:
+                continue  # it has ended meanwhile
+            if parent == mine and b"importing.beside" in command:
+                found.append(int(status.parent.name))
+        return found
+
+    def begin_upload(self) -> socket.socket:
+        """A connection by which a large file was sent, and which waits for the answer."""
+        head = b'--x\r\nContent-Disposition: form-data; name="files"; filename="b.json"\r\n\r\n'
+        body = head + book() + b"\r\n--x--\r\n"
+        given = "POST /api/v1/projects/lamps/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+        given += f"{self.token}\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+        client = socket.create_connection(("127.0.0.1", self.server.port))
+        client.sendall(f"{given}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        return client
+
+
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, str]]:
-    with served(tmp_path_factory.mktemp("large")) as site:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("large")
+    database = Database(f"sqlite:///{folder / 'large.db'}")
+    _, token = prepare(database, small_project())
+    server = ServerProcess(f"sqlite:///{folder / 'large.db'}", folder)
+    server.start()
+    yield Running(server, database, token)
+    server.stop()
+    database.close()
+
+
+IDLE = """
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class Idle(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(204)
+        self.end_headers()
+    def log_message(self, *said):
+        pass
+server = HTTPServer(("127.0.0.1", 0), Idle)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.fixture(scope="module")
+def idle() -> Iterator[str]:
+    """A server that does nothing else: what it takes to answer is the machine's part."""
+    with subprocess.Popen([sys.executable, "-c", IDLE], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+        process.kill()
+
+
+@pytest.fixture
+def check_health(running: Running, idle: str) -> Callable[[Future[httpx.Response]], None]:
+    """Ask for health until an upload is done, and see that nothing keeps it from being told.
+
+    It never waits for a second of work, nor a second longer than a server with nothing to do.
+    """
+
+    def check(sent: Future[httpx.Response]) -> None:
+        waits, work, idling = [0.0], [0.0], [0.0]
+        with httpx.Client(timeout=60) as client:
+            while not sent.done():
+                worked, begun = running.worked(), time.monotonic()
+                assert client.get(f"{running.server.url}/healthz").status_code == 200
+                work.append(running.worked() - worked)
+                crowded = os.getloadavg()[0] / (os.cpu_count() or 1)  # work takes so much longer
+                waits.append(time.monotonic() - begun - max(0.0, crowded - 1) * work[-1])
+                begun = time.monotonic()
+                assert client.get(idle).status_code == 204
+                idling.append(time.monotonic() - begun)
+                time.sleep(0.01)
+        told = f"{max(waits):.2f} s, {max(work):.2f} s of work, idle {max(idling):.2f} s"
+        assert max(work) < 1.0, told
+        assert max(waits) < 1.0 + max(idling), told
+
+    return check
+
+
+Check = Callable[[Future[httpx.Response]], None]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "a book of pairs",
+        "headers of a form",
+        pytest.param("tags never closed", marks=pytest.mark.full),
+        pytest.param("a run", marks=pytest.mark.full),
+    ],
+)
+def test_health_is_told_within_a_second(running: Running, check_health: Check, kind: str) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(running.upload, kind)
+        check_health(sent)
+    assert sent.result().status_code in (200, 400, 413, 422)
+    assert running.readers() == []
+
+
+def test_large_table_is_stored(running: Running, check_health: Check) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(running.upload, "a table", check=False)
+        check_health(sent)
+    assert sent.result().json()["items"] == 190_000
+    with running.database.read() as on:
+        names = set(on.scalars(sa.select(schema.items.c.name)))
+    assert {f"i{n}" for n in range(190_000)} <= names
+
+
+def test_reader_ends_when_its_client_leaves(running: Running) -> None:
+    before = running.count("disconnected")
+    client = running.begin_upload()
+    wait_until(lambda: running.readers() != [], 120, "a process reads")
+    client.close()
+    wait_until(lambda: running.readers() == [], 120, "the process has ended")
+    wait_until(lambda: running.count("disconnected") == before + 1, 120, "the server knows it")
+
+
+def test_reader_that_dies_is_a_fault_of_one_request(running: Running) -> None:
+    with running.begin_upload() as client:
+        wait_until(lambda: running.readers() != [], 120, "a process reads")
+        os.kill(running.readers()[0], signal.SIGKILL)
+        assert client.recv(100).startswith(b"HTTP/1.1 500")
+    assert httpx.get(f"{running.server.url}/healthz", timeout=60).status_code == 200
+
+
+def test_readers_end_with_the_server(running: Running) -> None:
+    with running.begin_upload():
+        wait_until(lambda: running.readers() != [], 120, "a process reads")
+        pid = running.readers()[0]
+        running.server.stop()
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), 30, "the process has ended")
+    running.server.start()
+
+
+def test_errors_are_told_as_those_of_small_files(tmp_path: Path) -> None:
+    """The same files, read here and in a process of its own, with something wrong in them."""
+    lines = [f"i{n},q{n // 10},{'' if n % 997 == 5 else 'x' * 60}" for n in range(20_000)]
+    files = {
+        "items.csv": "\n".join(["item,query,title", *lines]).encode(),
+        "gold.csv": b"item,gold\ni1,Good\ni2,Middling\nnowhere,Bad\n",
+    }
+    packed = gzip.compress(files["items.csv"])
+    assert len(files["items.csv"]) > 1_000_000 > len(packed)
+    with served(tmp_path) as site:
         site.set_up()
         acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
         acting.projects.create(small_project())
-        yield site, acting.accounts.make_token("large", scope="requester")[1]
+        token = acting.accounts.make_token("large", scope="requester")[1]
+        scale, known = acting.projects.get_known("lamps")
+        here = importing.read(
+            [Upload(name=name, body=body) for name, body in files.items()],
+            scale=scale, known=known,
+        )  # fmt: skip
+        assert len(here.errors) == 23
+        for items in (("items.csv", files["items.csv"]), ("items.csv", packed)):
+            answer = httpx.post(
+                f"{site.url}/api/v1/projects/lamps/import",
+                headers={"Authorization": f"Bearer {token}"},
+                files=[("files", items), ("files", ("gold.csv", files["gold.csv"]))],
+                timeout=300,
+            )
+            assert answer.status_code == 422
+            said = answer.json()["error"]
+            assert said["message"] == str(here.errors[0])
+            assert said["faults"] == [
+                {"at": error.place, "problem": error.problem} for error in here.errors
+            ]
 
 
-@pytest.mark.parametrize("kind", FILES)
-def test_health_is_told_within_a_second(running: tuple[Site, str], kind: str) -> None:
-    site, token = running
-    files = [("files", file) for file in FILES[kind]()]
-    headers = {"Authorization": f"Bearer {token}"}
-
-    def upload() -> int:
-        where = f"{site.url}/api/v1/projects/lamps/import?check=true"
-        with httpx.Client(headers=headers, timeout=240) as client:
-            if files:
-                return client.post(where, files=files).status_code
-            kind = {"content-type": "multipart/form-data; boundary=x"}
-            body = filled(b"--x\r\nContent-Disposition: form-data; a=", b"abcdefgh")
-            return client.post(where, content=body, headers=kind).status_code
-
-    waits = []
-    with ThreadPoolExecutor(1) as pool, httpx.Client(base_url=site.url, timeout=60) as client:
-        sent = pool.submit(upload)
-        while not sent.done():
-            begun = time.monotonic()
-            assert client.get("/healthz").status_code == 200
-            waits.append(time.monotonic() - begun)
-            time.sleep(0.01)
-    assert sent.result() in (200, 400, 413, 422)
-    assert max(waits) < 1.0, f"{max(waits):.2f} s, of {len(waits)} tries"
+def test_reading_has_an_end(tmp_path: Path) -> None:
+    with served(tmp_path, upload_seconds=0.001) as site:
+        browser = site.set_up()
+        browser.get("/projects/new")
+        browser.post(
+            "/projects/upload", expect=422, files={"items": ("book.json", book())},
+            name="Slow", labels="Bad < Good", do="check",
+        )  # fmt: skip
+        assert "takes longer than 0.001 seconds to read; wanted less" in browser.words

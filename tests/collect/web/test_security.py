@@ -238,11 +238,34 @@ def test_join_links_are_signed_and_expire(site: Site, monkeypatch: pytest.Monkey
 
 
 def test_a_project_for_invited_judges_takes_nobody_by_the_open_link(site: Site) -> None:
+    """Nor does it show that it is there, by its name or its guidelines."""
     slug = site.open_project(channels=["invite"])
     stranger = site.browser()
-    stranger.get(f"/j/{slug}")
-    stranger.post(f"/j/{slug}/begin", expect=403)
+    stranger.get("/login")
+    seen = []
+    for path in (f"/j/{slug}", f"/j/{slug}/guidelines", f"/j/{slug}?participant=p1"):
+        stranger.get(path, expect=404)
+        seen.append(stranger.words)
+        assert "if you were sent a link, please open that one again" in stranger.words
+        assert "Say Good of a good lamp" not in stranger.words
+    stranger.post(f"/j/{slug}/begin", expect=404)
+    stranger.get("/j/nothing", expect=404)
+    told = {words.replace(slug, "nothing").rpartition(" ")[0] for words in (*seen, stranger.words)}
+    assert len(told) == 1, "nothing tells such a project from none, but the number of the request"
     assert not site.services.judges.get_all(slug)
+
+
+def test_who_came_from_a_panel_comes_back_when_the_panel_is_closed(site: Site) -> None:
+    slug = site.open_project(channels=["panel"])
+    site.browser().get(f"/j/{slug}", expect=404)
+    site.browser().get(f"/j/{slug}?participant=p1")
+    site.services.projects.set_policy(slug, {"channels": ["invite"]})
+    again = site.browser()
+    again.get(f"/j/{slug}?participant=p1")
+    assert "Before you begin" in again.words
+    again.get(f"/j/{slug}/guidelines")
+    assert "Say Good of a good lamp" in again.words
+    site.browser().get(f"/j/{slug}?participant=p2", expect=404)
 
 
 def test_nothing_about_gold_reaches_the_browser_before_it_is_answered(site: Site) -> None:

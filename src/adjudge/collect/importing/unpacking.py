@@ -20,6 +20,7 @@ from adjudge.errors import BadData
 
 _PIECE = 65_536  # bytes that are unpacked at a time
 _SMALL = 1_000_000  # bytes that anything may unpack to, whatever the ratio
+_ZIP, _GZIP, _BZIP2 = b"PK\x03\x04", b"\x1f\x8b", b"BZh"  # how they begin
 _ENTRY = b"PK\x01\x02"  # how each entry of an archive's table of contents begins
 _FAULTS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
 
@@ -53,14 +54,19 @@ def unpack_all(uploads: Iterable[Upload], limits: ImportLimits) -> list[Upload]:
     return found
 
 
+def is_packed(upload: Upload) -> bool:
+    """Whether a file is an archive, or packed, and holds more than its size."""
+    return upload.body.startswith((_ZIP, _GZIP, _BZIP2))
+
+
 def _unpack(upload: Upload, room: int, limits: ImportLimits) -> Iterator[Upload]:
     """The files in a file: of an archive each, of a packed one what is in it, else itself."""
-    if upload.body[:4] == b"PK\x03\x04":
+    if upload.body.startswith(_ZIP):
         yield from _unpack_zip(upload, room, limits)
-    elif upload.body[:2] == b"\x1f\x8b":
+    elif upload.body.startswith(_GZIP):
         body = _unpack_streams(upload, lambda: zlib.decompressobj(wbits=31), room, limits)
         yield Upload(name=upload.name, body=body)
-    elif upload.body[:3] == b"BZh":
+    elif upload.body.startswith(_BZIP2):
         body = _unpack_streams(upload, bz2.BZ2Decompressor, room, limits)
         yield Upload(name=upload.name, body=body)
     else:
@@ -177,7 +183,7 @@ def _find_packed(upload: Upload, entry: zipfile.ZipInfo) -> bytes:
     if entry.flag_bits & 0x1:
         raise BadData("is locked by a password; wanted an open archive", source=upload.name)
     header = upload.body[entry.header_offset : entry.header_offset + 30]
-    if len(header) < 30 or header[:4] != b"PK\x03\x04":
+    if len(header) < 30 or header[:4] != _ZIP:
         raise BadData("is no zip archive that can be read (an entry is not there)",
                       source=upload.name)  # fmt: skip
     name, extra = struct.unpack("<HH", header[26:30])

@@ -20,6 +20,7 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadData, shown
 
 TEXTS = ("topic", "query", "document", "need", "category", "title", "text", "url", "image")
+_PIECE = 2_000  # items that are stored by one statement: others have to wait for the whole of it
 
 
 def _check_items(given: Sequence[Item], entries: Sequence[GoldEntry], scale: Scale) -> None:
@@ -102,19 +103,22 @@ def _insert_items(
     ).scalar_one()
     order = interleave([item.topic for item in fresh], policy.results_per_query)
     needed = policy.judgments_needed(arms_in(on, project))
-    rows = [
-        {
-            "project": project,
-            "name": item.name,
-            **{name: getattr(item, name) for name in TEXTS},
-            "rank": last + place,
-            "gold": item.name in graded,
-            "needed": needed,
-            "state": "open",
-        }
-        for place, item in enumerate((fresh[number] for number in order), 1)
-    ]
-    on.execute(insert(items), rows)
+    for start in range(0, len(order), _PIECE):
+        rows = [
+            {
+                "project": project,
+                "name": item.name,
+                **{name: getattr(item, name) for name in TEXTS},
+                "rank": last + place,
+                "gold": item.name in graded,
+                "needed": needed,
+                "state": "open",
+            }
+            for place, item in enumerate(
+                (fresh[number] for number in order[start : start + _PIECE]), start + 1
+            )
+        ]
+        on.execute(insert(items), rows)
 
 
 def _change_items(

@@ -238,9 +238,7 @@ def _lease(
     scans = _scans(request, window, left)
     lost = given_before(request)
     golds = [] if screening is None else screening.draw(rng)
-    # Where the most uncertain come first, every judge has work of their own, and so gold.
-    own = policy.closing == "adaptive"
-    seed = (request.project.seed, request.judge.id) if own else (request.project.seed,)
+    uncertain_first = policy.closing == "adaptive"
     candidates = CANDIDATES_IN_ARM if policy.judgments_by_arm else CANDIDATES
     theirs = {
         "project": request.judge.project,
@@ -261,11 +259,11 @@ def _lease(
             rng,
             shown=request.judge.shown,
             golds_shown=request.judge.golds_shown,
-            seed=seed,
-            arrange=None if screening is None or own else screening.beside,
+            seed=(request.project.seed,),
+            arrange=None if screening is None else screening.beside,
         )
         # Further down there may be more uncertain ones.
-        full = (1 if own and most <= window else FULL) * policy.pairs_per_page
+        full = (1 if uncertain_first and most <= window else FULL) * policy.pairs_per_page
         if len(scans) > 1 and sum(map(len, plan)) < full:
             del scans[0]
             continue

@@ -28,7 +28,7 @@ from adjudge.collect.managing.projects import (
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import projects
+from adjudge.collect.store.schema import items, projects
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.values.requesting import (
     DisagreementTopic,
@@ -38,6 +38,7 @@ from adjudge.collect.values.requesting import (
     ProjectState,
     ProjectSummary,
 )
+from adjudge.data.scale import Scale
 from adjudge.errors import NotFound
 
 
@@ -81,6 +82,13 @@ class ProjectService:
         """The project as the plain value it was made from, with all later changes."""
         with self.caller.reading(slug) as request:
             return read_project(request.on, request.project.id)
+
+    def get_known(self, slug: str) -> tuple[Scale, frozenset[str]]:
+        """What files are read by that add to a project: its scale, and the names of its items."""
+        wanted = select(items.c.name).where(items.c.state != "withdrawn")
+        with self.caller.reading(slug) as request:
+            names = request.on.scalars(wanted.where(items.c.project == request.project.id))
+            return request.project.scale, frozenset(names)
 
     def set_state(self, slug: str, state: ProjectState) -> ProjectSummary:
         """Open, pause or close a project. Refused: ``no-items`` to open one without items.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import Query, Request, UploadFile
 from pydantic import Field
@@ -57,6 +57,9 @@ from adjudge.collect.web.project_settings import send_export
 from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
+
+if TYPE_CHECKING:
+    from adjudge.collect.importing import Preview
 
 router = api_router("projects")
 _Number = Annotated[int, Field(ge=0, le=2**53)]
@@ -312,19 +315,12 @@ async def _import_files(
         if room < 0:
             raise HTTPException(413, "the files are too large together")
         taken.append((clean(file.filename or "file"), body))
-    return await run_in_threadpool(_import, request, services, project, taken, check)
+    scale, known = await run_in_threadpool(services.projects.get_known, project)
+    preview = await uploading.read(request, taken, scale, known)
+    return await run_in_threadpool(_import, services, project, preview, check)
 
 
-def _import(
-    request: Request,
-    services: RequesterServices,
-    project: str,
-    files: list[tuple[str, bytes]],
-    check: bool,
-) -> Response:
-    stored = services.projects.read(project)
-    known = frozenset(item.name for item in stored.items)
-    preview = uploading.read(state_of(request).settings, files, stored.scale, known)
+def _import(services: RequesterServices, project: str, preview: Preview, check: bool) -> Response:
     if preview.errors:
         faults = [{"at": error.place, "problem": error.problem} for error in preview.errors]
         more = preview.more_errors

@@ -43,6 +43,7 @@ from adjudge.collect.web.security import Attempts, Sessions
 from adjudge.collect.web.settings import Settings
 from adjudge.collect.web.state import State
 from adjudge.collect.web.tokens import Tokens
+from adjudge.collect.web.uploading import Readers
 
 API = "/api/v1"
 
@@ -60,6 +61,7 @@ def create_app(settings: Settings) -> FastAPI:
             yield
         finally:
             background.stop()
+            parts.readers.close()
             parts.checks.close()
             parts.database.close()
             event("stopped")
@@ -120,6 +122,7 @@ def _parts(settings: Settings) -> State:
         services=services,
         tokens=Tokens(services),
         checks=health.Checks(),
+        readers=Readers(settings.upload_seconds),
     )
 
 

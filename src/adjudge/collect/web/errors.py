@@ -126,7 +126,10 @@ async def _on_refused(request: Request, fault: Exception) -> Response:
 
 
 async def _on_not_found(request: Request, fault: Exception) -> Response:
-    return _answer(request, 404, "not-found", str(fault))
+    message = str(fault)
+    if request.scope["path"].removeprefix(root(request)).startswith("/j/"):
+        message += " for this browser; if you were sent a link, please open that one again"
+    return _answer(request, 404, "not-found", message)
 
 
 async def _on_bad_data(request: Request, fault: Exception) -> Response:

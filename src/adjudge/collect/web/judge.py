@@ -43,15 +43,16 @@ def _work(request: Request, project: str) -> Response:
     state = state_of(request)
     arrival = joining.from_panel(request, project)
     if arrival is not None:
+        state.judging.check_way(arrival)
         return _arrived(request, arrival)
     judge = state.pages.session(request).judges.get(project)
     if judge is None:
-        return _welcome(request, state.judging.project(project), None)
+        return _welcome(request, state.judging.welcome(project), None)
     try:
         view = state.judging.state(judge)
     except NotFound:  # the project was deleted, or made again under the same name
         state.pages.session(request).forget_judge(project)
-        return _welcome(request, state.judging.project(project), None)
+        return _welcome(request, state.judging.welcome(project), None)
     except Refused:  # the invitation was taken back, and with it the session
         state.pages.session(request).forget_judge(project)
         raise
@@ -107,6 +108,7 @@ def _begin(request: Request, project: str) -> Response:
     session = state.pages.session(request)
     judge = session.judges.get(project)
     if judge is None:
+        state.judging.welcome(project)
         arrival = Arrival(project=project, channel="open", key=make_id(16))
         admit = newcomer(request, project)
         view = state.judging.arrive(arrival, admit=admit)
@@ -119,10 +121,14 @@ def _begin(request: Request, project: str) -> Response:
 @router.get("/j/{project}/guidelines")
 def _guidelines(request: Request, project: str) -> Response:
     """The guidelines by themselves, to be read beside the work."""
-    judge = state_of(request).pages.session(request).judges.get(project)
-    view = state_of(request).judging.project(project, judge=judge)
-    if judge is None and view.state == "draft":  # its requester's alone
-        raise NotFound("project", project)
+    state = state_of(request)
+    judge = state.pages.session(request).judges.get(project)
+    if judge is not None:
+        view = state.judging.project(project, judge=judge)
+    else:
+        view = state.judging.welcome(project)
+        if view.state == "draft":  # its requester's alone
+            raise NotFound("project", project)
     return _show(request, "judge/guidelines.html", view, None, guidelines=render(view.guidelines))
 
 

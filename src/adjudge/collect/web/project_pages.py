@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
@@ -15,6 +17,9 @@ from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
 from adjudge.errors import NotFound, Refused
+
+if TYPE_CHECKING:
+    from adjudge.collect.importing import Preview
 
 router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
 _LOG_LINES = 100
@@ -83,16 +88,15 @@ async def _take_upload(request: Request, project: str) -> Response:
     who = await run_in_threadpool(require_login, request)  # before the files are read
     await run_in_threadpool(who.services.projects.get, project)
     form = await read_form(request)
-    return await run_in_threadpool(_upload, request, project, form)
-
-
-def _upload(request: Request, project: str, form: Form) -> Response:
-    services = require_login(request).services
     if not form.files:
         raise Refused("bad-form", "there is no file in what was sent")
-    stored = services.projects.read(project)
-    known = frozenset(item.name for item in stored.items)
-    preview = uploading.read(state_of(request).settings, form.files, stored.scale, known)
+    scale, known = await run_in_threadpool(who.services.projects.get_known, project)
+    preview = await uploading.read(request, form.files, scale, known)
+    return await run_in_threadpool(_upload, request, project, form, preview)
+
+
+def _upload(request: Request, project: str, form: Form, preview: Preview) -> Response:
+    services = require_login(request).services
     if preview.errors or form.text("do") == "check":
         return _overview(request, project, preview, 422 if preview.errors else 200)
     services.projects.add_items(project, preview.items, preview.golds)

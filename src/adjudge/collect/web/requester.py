@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
@@ -25,6 +27,9 @@ from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadSetting, Refused, Unavailable
+
+if TYPE_CHECKING:
+    from adjudge.collect.importing import Preview
 
 router = APIRouter(include_in_schema=False)
 _SHORTEST = 10  # characters of a password
@@ -283,21 +288,24 @@ async def _create_project(request: Request) -> Response:
     """Make a project from files, or show what is wrong with them."""
     await run_in_threadpool(require_login, request)  # before the files are read
     form = await read_form(request)
-    return await run_in_threadpool(_create, request, form)
-
-
-def _create(request: Request, form: Form) -> Response:
-    who = require_login(request)
     given = {
         "name": form.text("name", most=200),
         "labels": form.text("labels", most=2_000),
         "guidelines": form.text("guidelines", most=200_000),
     }
     preview = None
+    with contextlib.suppress(AdjudgeError):  # told below
+        if form.files:
+            preview = await uploading.read(request, form.files, Scale.parse(given["labels"]))
+    return await run_in_threadpool(_create, request, form, given, preview)
+
+
+def _create(
+    request: Request, form: Form, given: dict[str, str], preview: Preview | None
+) -> Response:
+    who = require_login(request)
     try:
         scale = Scale.parse(given["labels"])
-        if form.files:
-            preview = uploading.read(state_of(request).settings, form.files, scale)
         if (preview is not None and preview.errors) or form.text("do") == "check":
             status = 422 if preview is not None and preview.errors else 200
             return _new(who, given, preview, "", status)

@@ -25,6 +25,7 @@ class Settings:
     log_format: str = "text"
     upload_bytes: int = 20_000_000  # of one upload, and of what an archive in it unpacks to
     upload_rows: int = 200_000
+    upload_seconds: float = 300.0  # for reading one
     form_bytes: int = 1_000_000  # of any other request
     login_attempts: int = 10  # of one name or one address, in login_minutes
     login_minutes: float = 15.0

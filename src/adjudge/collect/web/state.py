@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from adjudge.collect.web.security import Attempts, Sessions
     from adjudge.collect.web.settings import Settings
     from adjudge.collect.web.tokens import Tokens
+    from adjudge.collect.web.uploading import Readers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class State:
     services: RequesterServices
     tokens: Tokens
     checks: Checks
+    readers: Readers
 
 
 def state_of(request: Request) -> State:

@@ -1,29 +1,171 @@
-"""Files that requesters send: read within the server's limits, errors and all."""
+"""Files that requesters send: read within the server's limits, errors and all.
+
+Python runs one thread at a time, and some steps of a reader are long: what is large is read in a
+process of its own, so that others never wait for it.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import pickle
+import subprocess
+import sys
+import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+
 from adjudge.collect.store.database import BEGAN
+from adjudge.collect.web.logs import event
+from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
+from adjudge.errors import BadData
 
 if TYPE_CHECKING:
-    from adjudge.collect.importing import Preview
-    from adjudge.collect.web.settings import Settings
+    from adjudge.collect.importing import ImportLimits, Preview, Upload
+
+_AT_ONCE = 2  # processes that read; other uploads wait for their turn
 
 
-def read(
-    settings: Settings,
+async def read(
+    request: Request,
     files: Iterable[tuple[str, bytes]],
     scale: Scale,
     known: frozenset[str] = frozenset(),
 ) -> Preview:
     """What the files hold, and everything that is wrong with them."""
-    from adjudge.collect import importing  # late: readers are heavy, and most requests need none
-
-    limits = importing.ImportLimits(bytes=settings.upload_bytes, rows=settings.upload_rows)
-    uploads = [importing.Upload(name=name, body=body) for name, body in files]
-    preview = importing.read(uploads, scale=scale, known=known, limits=limits)
+    reading = await run_in_threadpool(_Reading, request, files, scale, known)
+    if reading.is_large():
+        preview = await state_of(request).readers.read(request, reading)
+    else:
+        preview = await run_in_threadpool(reading.read)
     BEGAN.set(None)  # reading is no waiting: storing may wait as long as any other request
     return preview
+
+
+class _Reading:
+    """What is to be read, and how."""
+
+    def __init__(
+        self,
+        request: Request,
+        files: Iterable[tuple[str, bytes]],
+        scale: Scale,
+        known: frozenset[str],
+    ) -> None:
+        # Late: readers are heavy, and most requests need none.
+        from adjudge.collect.importing import ImportLimits, Upload
+
+        settings = state_of(request).settings
+        self.limits: ImportLimits = ImportLimits(
+            bytes=settings.upload_bytes, rows=settings.upload_rows
+        )
+        self.files: list[Upload] = [Upload(name=name, body=body) for name, body in files]
+        self.scale = scale
+        self.known = known
+
+    def is_large(self) -> bool:
+        from adjudge.collect.importing import beside
+
+        return beside.is_large(self.files, self.limits)
+
+    def read(self) -> Preview:
+        from adjudge.collect import importing
+
+        return importing.read(self.files, scale=self.scale, known=self.known, limits=self.limits)
+
+    def read_beside(self, child: subprocess.Popen[bytes]) -> Preview | None:
+        """What a process finds; None where it ended before its time."""
+        from adjudge.collect.importing import beside
+
+        if child.stdin is None or child.stdout is None:
+            return None
+        try:
+            beside.ask(child.stdin, self.files, self.scale, self.known, self.limits)
+            return beside.hear(child.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return None
+
+
+class Readers:
+    """The processes that read large uploads: each ends with the request that it reads for."""
+
+    def __init__(self, seconds: float) -> None:
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._seconds = seconds
+        self._children: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    async def read(self, request: Request, reading: _Reading) -> Preview:
+        """What the files of a request hold, as a process of its own finds it."""
+        from adjudge.collect.importing import Preview
+
+        async with self._turns:
+            child = await run_in_threadpool(self._start)
+            watching = asyncio.create_task(self._watch(request, child))
+            try:
+                preview = await run_in_threadpool(reading.read_beside, child)
+            finally:
+                watching.cancel()
+                child.kill()
+                await run_in_threadpool(self._forget, child)
+            if preview is not None:
+                return preview
+        if self._closed:
+            raise HTTPException(503, "the server is stopping; nothing was stored")
+        why = watching.result() if watching.done() and not watching.cancelled() else ""
+        if why == "gone":
+            raise ClientDisconnect
+        if why == "late":
+            problem = f"takes longer than {self._seconds:,g} seconds to read; wanted less"
+            return Preview(errors=(BadData(problem, source="what was sent", wanted="less"),))
+        event("reader-ended", code=child.returncode)
+        raise RuntimeError(f"a reader of files ended with code {child.returncode}")
+
+    def close(self) -> None:
+        """End every process, whatever it reads."""
+        with self._lock:
+            self._closed = True
+            for child in self._children:
+                child.kill()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        from adjudge.collect.importing import beside
+
+        child = subprocess.Popen(
+            [sys.executable, "-m", beside.__name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0,  # Ctrl-C is for the server, which ends its readers itself
+        )
+        with self._lock:
+            self._children.add(child)
+            if self._closed:
+                child.kill()
+        return child
+
+    def _forget(self, child: subprocess.Popen[bytes]) -> None:
+        child.wait()
+        for pipe in (child.stdin, child.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        with self._lock:
+            self._children.discard(child)
+
+    async def _watch(self, request: Request, child: subprocess.Popen[bytes]) -> str:
+        """End the process when its client is gone, or has waited long enough."""
+        why = "late"
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds):
+                while (await request.receive())["type"] != "http.disconnect":
+                    pass
+                why = "gone"
+        child.kill()
+        return why
