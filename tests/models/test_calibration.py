@@ -8,7 +8,8 @@ import pytest
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments
 from adjudge.engines.voices import Voices
 from adjudge.evaluation.against_gold import evaluate
-from adjudge.models.calibration import calibrate_by, fit_calibrated
+from adjudge.models.calibrated_fit import fit_calibrated
+from adjudge.models.calibration import calibrate_by
 
 
 def crowd(items: int = 900, seed: int = 0) -> tuple[Judgments, np.ndarray]:

@@ -14,22 +14,15 @@ its own: how much higher its grades are, or for labels without order an intercep
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import Consensus
-from adjudge.data.families import Families
-from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
-from adjudge.engines.engine import Engine
-from adjudge.engines.voices import Voices, voices_of
-from adjudge.kernels.hashing import deal
+from adjudge.engines.voices import Voices
 from adjudge.models.item_groups import group_items
-from adjudge.models.model import Progress, pick
 from adjudge.models.type_rows import exact_sum, normalise
 
 _Floats = NDArray[np.float64]
@@ -426,56 +419,3 @@ def _most_probable(
             break
     evidence = best + 0.5 * float(np.log(precision).sum()) - 0.5 * float(np.linalg.slogdet(bend)[1])
     return b, evidence
-
-
-def fit_calibrated(
-    model: Any,
-    judgments: Judgments,
-    gold: Gold,
-    *,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-    folds: int = 5,
-) -> Consensus:
-    """The consensus of any model, its probabilities calibrated by gold across folds.
-
-    A model that learns from gold is sure of it, so what its probabilities mean is learnt from fits
-    that were not told: each fold's gold items as the fit with the other folds has them.
-    """
-    consensus: Consensus = model.fit(judgments, gold, engine=engine, progress=progress)
-    if getattr(model, "calibrate", False):
-        return consensus  # it calibrates itself
-    table = consensus.judgments
-    fold = np.empty(len(gold.items), dtype=np.int64)
-    _deal(gold.items, folds, fold)
-    posterior = np.array(consensus.posterior)
-    for number in range(folds):
-        if not (fold == number).any() or (fold == number).all():
-            continue
-        told = model.fit(judgments, gold.select(fold != number), engine=engine)
-        hidden = gold.items.filter(pa.array(fold == number))
-        here, there = look_up(hidden, table.items), look_up(hidden, told.judgments.items)
-        posterior[here] = told.posterior[there]
-    families = consensus.families or Families.none(table.judge_count)
-    spoken, voices = voices_of(table, families, repeats=False)
-    confusion = np.broadcast_to(
-        consensus.confusion, (table.judge_count, *consensus.confusion.shape[1:])
-    )
-    known = gold.align(table)
-    calibration = calibrate_by(known, spoken, voices, posterior, confusion)
-    if calibration is None:
-        return consensus
-    final = np.array(consensus.posterior)
-    calibration = calibration.apply(spoken, voices, final)
-    final[known >= 0] = np.eye(final.shape[1])[known[known >= 0]]
-    choice, _ = pick(final, table, ties=model.ties, seed=model.seed)
-    notes = (*consensus.notes, calibration.told)
-    return replace(consensus, posterior=final, choice=choice, notes=notes)
-
-
-def _deal(names: Names, folds: int, out: NDArray[np.int64]) -> None:
-    """Deal items out into folds by their names, whatever their order."""
-    _, starts, letters = names.buffers()
-    ends = np.frombuffer(starts, dtype=np.int64)[names.offset : names.offset + len(names) + 1]
-    data = np.frombuffer(letters, dtype=np.uint8) if letters else np.zeros(1, dtype=np.uint8)
-    deal(ends, data, folds, out)
