@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, gold_given, judgments_given
 from adjudge.engines.engine import Engine
+from adjudge.errors import BadSetting
 from adjudge.models import default
-from adjudge.models.calibration import fit_calibrated
-from adjudge.models.model import Progress, is_sampled
-from adjudge.models.registry import MODELS
+from adjudge.models.calibrated_fit import with_calibration
+from adjudge.models.model import Progress
 from adjudge.models.registry import model as build_model
 
 
@@ -41,13 +40,10 @@ def fit(
         table = table.with_family_rule(family)
     chosen = {**(default.SETTINGS if model is None else {}), **settings}
     name = model or default.DEFAULT
-    own = {entry.name for entry in fields(MODELS[name])} if name in MODELS else {"calibrate"}
-    calibrate = None if "calibrate" in own else chosen.pop("calibrate", None)
-    made: Any = build_model(name, **chosen)
-    if calibrate is None:
-        calibrate = "calibrate" not in own and not is_sampled(made)
-    if known is not None and calibrate:
-        return fit_calibrated(made, table, known, engine=engine, progress=progress)
+    wanted = chosen.pop("calibrate", None)
+    if wanted not in (None, True, False):
+        raise BadSetting("calibrate", wanted, "True or False")
+    made: Any = with_calibration(build_model(name, **chosen), wanted)
     more = {} if start is None else {"start": start}
     consensus: Consensus = made.fit(table, known, engine=engine, progress=progress, **more)
     return consensus

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from adjudge import DawidSkene, Gold, Judgments
+from adjudge.evaluation import cross_validate
+from adjudge.models.calibrated_fit import with_calibration
 from commands import Ended, Run
 
 
@@ -114,6 +117,17 @@ def test_folds(adjudge: Run, demo_folder: Path) -> None:
     row = next(row for row in found["scores"] if row["score"] == "accuracy")
     assert row["value"] == crossed["accuracy"]
     assert row["sd"] > 0
+
+
+def test_folds_score_what_consensus_gives(adjudge: Run, demo_folder: Path) -> None:
+    """Gold calibrates the labels of `consensus`, so each fold is calibrated by the others too."""
+    args = ("evaluate", demo_folder / "judgments.csv", "--gold", demo_folder / "truth.csv")
+    args = (*args, "--model", "dawid-skene", "--folds", "4", "--resamples", "0")
+    calibrated, plain = scores(adjudge(*args)), scores(adjudge(*args, "--no-calibrate"))
+    assert calibrated["log_loss"] < plain["log_loss"] - 0.01
+    table, truth = Judgments.read(args[1]), Gold.read(args[3])
+    direct = cross_validate(with_calibration(DawidSkene()), table, truth, folds=4)
+    assert calibrated["log_loss"] == pytest.approx(float(direct.pooled["log_loss"]))
 
 
 def test_json(adjudge: Run, crowd: Path) -> None:

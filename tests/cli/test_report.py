@@ -19,7 +19,7 @@ def test_a_page_and_the_findings(adjudge: Run, crowd: Path) -> None:
     assert "adjudge report judgments.csv --gold gold.csv -o report.html" in page
     digest = hashlib.sha256((crowd / "judgments.csv").read_bytes()).hexdigest()
     assert digest in page
-    assert "a second fit that was not told it" in page
+    assert "dealt into 3 folds, and each is scored by a fit that was told" in page
 
 
 def test_the_page_is_called_report_if_nobody_names_it(adjudge: Run, crowd: Path) -> None:

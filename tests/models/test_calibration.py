@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments
 from adjudge.engines.voices import Voices
 from adjudge.evaluation.against_gold import evaluate
-from adjudge.models.calibration import calibrate_by, fit_calibrated
+from adjudge.evaluation.crossvalidation import cross_validate
+from adjudge.models.calibrated_fit import fit_calibrated
+from adjudge.models.calibration import calibrate_by
 
 
 def crowd(items: int = 900, seed: int = 0) -> tuple[Judgments, np.ndarray]:
@@ -21,6 +26,19 @@ def crowd(items: int = 900, seed: int = 0) -> tuple[Judgments, np.ndarray]:
         own = np.where(rng.random(items) < 0.15, 1 - seen, seen)
         rows["item"] += [f"i{n:04}" for n in range(items)]
         rows["judge"] += [f"j{judge}"] * items
+        rows["label"] += own.tolist()
+    return Judgments.from_table(rows), truth
+
+
+def independent(items: int = 300, seed: int = 3) -> tuple[Judgments, np.ndarray]:
+    """Judges who err independently, on three labels."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, items)
+    rows: dict[str, list[object]] = {"item": [], "judge": [], "label": []}
+    for judge in range(12):
+        own = np.where(rng.random(items) < 0.5, rng.integers(0, 3, items), truth)
+        rows["item"] += [f"i{n:04}" for n in range(items)]
+        rows["judge"] += [f"j{judge:02}"] * items
         rows["label"] += own.tolist()
     return Judgments.from_table(rows), truth
 
@@ -49,6 +67,54 @@ def test_what_it_was_told_does_not_count_as_being_right() -> None:
     assert consensus.probability[unknown].mean() < 0.85
     assert np.all(consensus.probability[~unknown] == 1)
     assert "300 gold items calibrate the answer" in consensus.notes[-1]
+
+
+def test_the_answer_says_what_gold_is_worth_on_gold_it_did_not_see() -> None:
+    """The figures are those of a cross-validation, but for how items are dealt."""
+    table, truth = crowd()
+    known = gold_of(truth, range(300))
+    note = ItemTypes().fit(table, known).notes[-1]
+    said = re.search(
+        r"across 5 folds of 300 of them log loss ([\d.]+) -> ([\d.]+), "
+        r"accuracy ([\d.]+) -> ([\d.]+)",
+        note,
+    )
+    assert said is not None, note
+    before, after = (
+        evaluate(ItemTypes().fit(table), known),
+        cross_validate(ItemTypes(), table, known).pooled,
+    )
+    assert float(said[1]) == pytest.approx(float(before["log_loss"]), abs=6e-4)
+    assert float(said[2]) == pytest.approx(float(after["log_loss"]), abs=0.02)
+    assert float(said[3]) == pytest.approx(float(before["accuracy"]), abs=6e-4)
+    assert float(said[4]) == pytest.approx(float(after["accuracy"]), abs=0.02)
+    assert "across" not in ItemTypes().fit(table, gold_of(truth, range(9))).notes[-1]
+
+
+def test_threads_of_linear_algebra_change_no_bit() -> None:
+    table, truth = crowd(items=300)
+    known = gold_of(truth, range(100))
+    with threadpool_limits(1, "blas"):
+        one = ItemTypes().fit(table, known)
+    with threadpool_limits(2, "blas"):
+        two = ItemTypes().fit(table, known)
+    np.testing.assert_array_equal(one.posterior, two.posterior)
+
+
+def test_a_few_labels_do_no_harm_on_average() -> None:
+    """Judges whose probabilities are right already: labels by chance must not undo that."""
+    table, truth = independent()
+    plain = ItemTypes().fit(table).posterior
+    order = np.array([int(name[1:]) for name in table.items.to_pylist()])
+    gains = []
+    for draw in range(12):
+        chosen = np.random.default_rng(draw).choice(len(truth), 10, replace=False)
+        known = Gold.of({f"i{n:04}": int(truth[n]) for n in chosen})
+        told = ItemTypes().fit(table, known).posterior
+        rest = ~np.isin(order, chosen)
+        rows, right = np.flatnonzero(rest), truth[order[rest]]
+        gains.append(np.log(told[rows, right]).mean() - np.log(plain[rows, right]).mean())
+    assert np.mean(gains) > -0.005
 
 
 def test_little_gold_changes_little() -> None:
@@ -132,6 +198,7 @@ def test_neither_names_nor_order_of_topics_change_a_bit() -> None:
     place = {name: n for n, name in enumerate(second.judgments.items.to_pylist())}
     matched = [place[renamed(name)] for name in first.judgments.items.to_pylist()]
     np.testing.assert_array_equal(first.posterior, second.posterior[matched])
+    assert first.predictor.calibration.across == second.predictor.calibration.across
 
 
 def test_other_items_of_the_topics_get_their_levels() -> None:

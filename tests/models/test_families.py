@@ -19,6 +19,7 @@ from adjudge import (
 )
 from adjudge.data.families import Families
 from adjudge.engines.threads import ThreadsEngine
+from adjudge.engines.voices import VoiceSweeps, voices_of
 from adjudge.models.families import find_families
 from strategies import shuffled
 
@@ -45,6 +46,21 @@ def panel(
 
 def found_in(table: Judgments) -> Families:
     return find_families(table, ThreadsEngine().load(table))
+
+
+def test_sweeps_over_voices_find_the_same_families() -> None:
+    """Voices are more than judges: tables of judges, read by their codes, end too soon."""
+    table = panel(copies=2)
+    plain = found_in(table)
+    assert plain.any
+    spoken, voices = voices_of(table, plain, repeats=True)
+    assert len(voices.judge_of) > table.judge_count
+    sweeps = VoiceSweeps(ThreadsEngine(), spoken, voices, None, by_topic=False, shared=False)
+    again = find_families(table, sweeps)
+    assert again.merged == plain.merged
+    assert again.suspected == plain.suspected
+    np.testing.assert_array_equal(again.family, plain.family)
+    np.testing.assert_array_equal(again.share, plain.share)
 
 
 def test_strangers_are_no_family() -> None:

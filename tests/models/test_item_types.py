@@ -204,3 +204,18 @@ def test_fit_takes_a_file_a_table_or_judgments(tmp_path) -> None:
     assert "50 gold items calibrate the answer" in across.notes[-1]
     with pytest.raises(adjudge.UnknownName):
         adjudge.fit(table, model="item-type")
+
+
+def test_judges_who_err_independently_are_measured_as_good_as_they_are() -> None:
+    """By the others' judgments alone everybody would seem worse: their own tell of an item too."""
+    made = demo(1)
+    table, truth = made.judgments, made.truth.align(made.judgments)
+    consensus = ItemTypes().fit(table)
+    found = consensus.counts.trace(axis1=1, axis2=2) / consensus.counts.sum(axis=(1, 2))
+    right = table.label == truth[table.item]
+    many = table.counts_per_judge
+    real = np.bincount(table.judge, weights=right) / many
+    assert abs(np.average(found - real, weights=many)) < 0.02
+    assert np.average(np.abs(found - real), weights=many) < 0.04
+    again = consensus.predict(table)
+    np.testing.assert_allclose(again.counts, consensus.counts, atol=0.5)

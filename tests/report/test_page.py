@@ -6,12 +6,15 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from adjudge import DawidSkene, Judgments, model
-from adjudge.evaluation import evaluate
+from adjudge import DawidSkene, Gold, Judgments, model
+from adjudge.evaluation import cross_validate, evaluate
+from adjudge.models.calibrated_fit import with_calibration
 from adjudge.report import Provenance, Results, gather, report_html, write_report
+from adjudge.report.words import certainty
 from adjudge.simulation import demo
 
 
@@ -68,6 +71,40 @@ def test_labels_guided_by_gold_are_scored_by_a_fit_that_was_not_told(tmp_path: P
     assert gather(guided, gold=made.gold).evaluation is None
     write_report(results, tmp_path / "r.html")
     assert (tmp_path / "r.html").read_bytes().startswith(b"<!doctype html>")
+
+
+def test_labels_calibrated_by_gold_are_scored_across_its_folds() -> None:
+    """The probabilities that are scored are of the kind that is shown, not of a fit without."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 400)
+    seen = np.where(rng.random(400) < 0.3, 1 - truth, truth)  # all are misled alike
+    rows = [
+        (f"i{n}", f"j{j}", int(seen[n] if rng.random() < 0.95 else 1 - seen[n]))
+        for n in range(400)
+        for j in range(12)
+    ]
+    table = Judgments.from_table(
+        dict(zip(("item", "judge", "label"), zip(*rows, strict=True), strict=True))
+    )
+    gold = Gold.of({f"i{n}": int(truth[n]) for n in range(200)})
+    model = with_calibration(DawidSkene())
+    told, blind = model.fit(table, gold), DawidSkene().fit(table)
+    results = gather(told, gold=gold, blind=blind, crossed=cross_validate(model, table, gold))
+    found, before = results.evaluation, evaluate(blind, gold)
+    assert found is not None
+    assert not found.told
+    assert float(before["log_loss"]) > 0.9
+    assert float(found["log_loss"]) < 0.7  # H(.3) = .61
+    unknown = told.known < 0
+    assert found.posterior is not None
+    shown, scored = told.probability[unknown].mean(), found.posterior.max(axis=1).mean()
+    assert scored == pytest.approx(shown, abs=0.03)
+    answer = " ".join(certainty(results).answer)
+    assert "each by a fit that was not told it (5 folds of the gold)" in answer
+    assert "too sure" not in answer
+    page = report_html(results)
+    assert "dealt into 5 folds" in page
+    assert "a second fit that was not told it" not in page
 
 
 ODD = {

@@ -54,8 +54,9 @@ def run(
     """Score labels against gold: accuracy, F1, AUC, log loss, calibration and more.
 
     Given a table of labels, scores it. Given judgments, fits the model first: without gold, or
-    cross-validated over it with --folds; and says so where the model's probabilities are worse than
-    the plain vote's. The gold is that of --gold, or else of the file itself.
+    cross-validated over it with --folds, and then calibrated by the gold of the other folds, as
+    the labels of `consensus` are; and says so where the model's probabilities are worse than the
+    plain vote's. The gold is that of --gold, or else of the file itself.
     """
     from adjudge.cli.reading import read_content
     from adjudge.cli.writing import check_places, check_printing
@@ -144,6 +145,7 @@ def _of_judgments(
     from adjudge.cli.reading import with_gold
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.evaluation.crossvalidation import cross_validate
+    from adjudge.models.calibrated_fit import with_calibration
 
     model = built(fitting)
     read = with_gold(content, gold, reading, labelling)
@@ -159,7 +161,7 @@ def _of_judgments(
     tell_if_cold()
     with progress(f"cross-validating {model.name}") as on_step:
         crossed = cross_validate(
-            model,
+            with_calibration(model, fitting.calibrate),
             read.judgments,
             truth,
             folds=folds,

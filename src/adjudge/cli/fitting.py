@@ -106,19 +106,14 @@ def fitted(
     engine: Engine | None = None,
 ) -> Consensus:
     """The consensus, with a bar while it takes long; what was fitted is told in a few lines."""
+    from adjudge.models.calibrated_fit import with_calibration
     from adjudge.models.default import REASON
-    from adjudge.models.model import is_sampled
 
     tell_if_cold()
     place = engine if engine is not None else engine_of(fitting)
     with progress(f"fitting {model.name}") as on_step:
-        wanted = not is_sampled(model) if fitting.calibrate is None else fitting.calibrate
-        if wanted and gold is not None:
-            from adjudge.models.calibration import fit_calibrated
-
-            consensus = fit_calibrated(model, judgments, gold, engine=place, progress=on_step)
-        else:
-            consensus = model.fit(judgments, gold, engine=place, progress=on_step)
+        asked = with_calibration(model, fitting.calibrate)
+        consensus: Consensus = asked.fit(judgments, gold, engine=place, progress=on_step)
     judgments = consensus.judgments
     topics = f", {count(judgments.topic_count, 'topic')}" if judgments.topics is not None else ""
     say(

@@ -12,7 +12,14 @@ from adjudge.errors import BadSetting
 if TYPE_CHECKING:
     from adjudge.cli.reading import Input
     from adjudge.data.consensus import Consensus
+    from adjudge.data.gold import Gold
+    from adjudge.data.judgments import Judgments
+    from adjudge.evaluation.crossvalidation import CrossValidation
+    from adjudge.models.model import Model
     from adjudge.report.results import Results
+
+_FOLDS = 5  # of the gold
+_LEAST_GOLD = 2
 
 NAME = "report"
 EXAMPLES = (
@@ -48,7 +55,8 @@ def run(
 
     The page is one file that needs no network and opens on a phone, in light or dark, or printed.
     It says which labels, how sure, whom to keep, train or drop, and what to collect next. Gold
-    given with --gold guides the labels; they are scored by a second fit that is not told it.
+    given with --gold guides the labels and calibrates their probabilities, so they are scored
+    across its folds: each by a fit that was told the others.
     """
     from adjudge.cli.writing import STDOUT, check_places, check_printing, print_json, tell_written
     from adjudge.report.page import write_report
@@ -103,9 +111,11 @@ def found(
         known = read.beside
     consensus = fitted(model, read.judgments, known, fitting)
     blind: Consensus | None = None
+    crossed: CrossValidation | None = None
     if known is not None:
         with progress(f"fitting {model.name} without gold") as on_step:
             blind = model.fit(read.judgments, None, engine=engine_of(fitting), progress=on_step)
+        crossed = _across_folds(model, read.judgments, known, fitting)
     provenance = Provenance(
         title=title or judgments.name,
         command=command_line(),
@@ -114,7 +124,42 @@ def found(
     )
     every = read.given if read.given is not None else read.beside
     with progress("looking at judges and items") as on_step:
-        return gather(consensus, gold=every, blind=blind, provenance=provenance, progress=on_step)
+        return gather(
+            consensus,
+            gold=every,
+            blind=blind,
+            crossed=crossed,
+            provenance=provenance,
+            progress=on_step,
+        )
+
+
+def _across_folds(
+    model: Model, judgments: Judgments, gold: Gold, fitting: o.Fitting
+) -> CrossValidation | None:
+    """The model as it made the labels, scored across folds of gold; None where it was sampled.
+
+    Then gold calibrates nothing, a fit takes long, and the one without gold has to do.
+    """
+    from adjudge.cli.fitting import engine_of
+    from adjudge.evaluation.crossvalidation import cross_validate
+    from adjudge.models.calibrated_fit import with_calibration
+    from adjudge.models.model import is_sampled
+    from adjudge.report.results import RESAMPLES
+
+    if len(gold) < _LEAST_GOLD or (is_sampled(model) and not fitting.calibrate):
+        return None
+    with progress(f"fitting {model.name} across folds of the gold") as on_step:
+        return cross_validate(
+            with_calibration(model, fitting.calibrate),
+            judgments,
+            gold,
+            folds=min(_FOLDS, len(gold)),
+            seed=fitting.seed,
+            engine=engine_of(fitting),
+            progress=on_step,
+            resamples=RESAMPLES,
+        )
 
 
 def _digests(*paths: Path | None) -> tuple[tuple[str, str], ...]:

@@ -24,6 +24,7 @@ from adjudge.kernels import item_types as kernels
 from adjudge.kernels.fixed import SHARE, WEIGHT
 
 _Whole = NDArray[np.int64]
+_BLOCK = 1_000_000  # judgments looked through at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +84,7 @@ def voices_of(
         alone = np.bincount(families.family, minlength=judges)[families.family] == 1
         share = np.where(alone, 0.0, share)
         repeated[:] = 1
-    rows = np.flatnonzero((company > 1) | (repeated > 1))
+    rows = _shared_rows(company, repeated)
     rows = rows[(share[judgments.judge[rows]] > 0) | (repeated[rows] > 1)]
     if not rows.size:
         return judgments, same
@@ -96,6 +97,18 @@ def voices_of(
     spoken[rows] = (judges + which).astype(np.int32)
     names = judgments.judges.take(pa.array(judge_of))
     return replace(judgments, judge=spoken, judges=names), Voices(judge_of, weight, judges, items)
+
+
+def _shared_rows(company: NDArray[np.uint8], repeated: NDArray[np.uint8]) -> _Whole:
+    """Where a judgment is not alone, looked for in blocks: flags of all would be many."""
+    found = [
+        begin
+        + np.flatnonzero(
+            (company[begin : begin + _BLOCK] > 1) | (repeated[begin : begin + _BLOCK] > 1)
+        )
+        for begin in range(0, len(company), _BLOCK)
+    ]
+    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
 class VoiceSweeps:

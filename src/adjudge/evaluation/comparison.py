@@ -29,6 +29,7 @@ from adjudge.evaluation.heldout import HeldOut, held_out_score, label_shares_sco
 from adjudge.evaluation.honesty import BesideVote, beside_vote
 from adjudge.evaluation.scores import CLIP
 from adjudge.evaluation.significance import correct_by_item, rank_methods
+from adjudge.models.calibrated_fit import with_calibration
 from adjudge.models.model import Model, Progress, Step
 from adjudge.models.registry import MODELS, model
 
@@ -138,6 +139,7 @@ def compare_models(
 ) -> Comparison:
     """Models compared on judgments: cross-validated over gold, or by judgments held out.
 
+    By gold they are compared as labels are made: calibrated by the gold of the other folds.
     ``level`` is that of the paired t-tests behind the ranks: between models, item by item.
     """
     if folds < 2:
@@ -149,7 +151,7 @@ def compare_models(
     first = judgments.select(items=few & (judgments.counts_per_item > 0))
 
     def score(entrant: Entrant, on_step: Progress | None) -> Any:
-        timed: Any = _Timed(entrant.model)
+        timed: Any = _Timed(with_calibration(entrant.model))
         _warm(entrant.model, first, engine)
         shared: dict[str, Any] = {"folds": folds, "seed": seed, "engine": engine}
         if gold is None:

@@ -20,6 +20,7 @@ from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.evaluation.judge_pairs import pairs_of_judgments
 from adjudge.evaluation.people_and_models import kinds_of
 from adjudge.evaluation.replacement import Replacement, may_replace
+from adjudge.models.calibrated_fit import with_calibration
 from adjudge.models.registry import MODELS
 from adjudge.models.registry import model as build_model
 
@@ -76,11 +77,16 @@ class PanelSummary:
 
 
 def summarise_panel(
-    consensus: Consensus, gold: Gold | None, before: Evaluation | None, *, seed: int = 0
+    consensus: Consensus,
+    gold: Gold | None,
+    before: Evaluation | None,
+    *,
+    after: Evaluation | None = None,
+    seed: int = 0,
 ) -> PanelSummary | None:
     """People and models side by side; None where the judgments do not tell them apart.
 
-    ``before`` scores the same fit without gold.
+    ``before`` scores the same fit without gold, ``after`` across folds of it, where that is known.
     """
     judgments = consensus.judgments
     kinds = kinds_of(judgments)
@@ -96,7 +102,7 @@ def summarise_panel(
         models=int((kinds == MODEL).sum()),
         company=_company(judgments, kinds),
         errors=() if gold is None else _errors(judgments, kinds, gold),
-        bought=None if gold is None else _bought(consensus, gold, before, seed),
+        bought=None if gold is None else _bought(consensus, gold, before, after, seed),
         replacement=replacement,
         untested=untested,
     )
@@ -188,17 +194,20 @@ def _errors(judgments: Judgments, kinds: NDArray[np.int8], gold: Gold) -> tuple[
 
 
 def _bought(
-    consensus: Consensus, gold: Gold, before: Evaluation | None, seed: int
+    consensus: Consensus, gold: Gold, before: Evaluation | None, after: Evaluation | None, seed: int
 ) -> _GoldBought | None:
     """What the other folds' gold makes of the consensus on gold that it is not told."""
     many = len(consensus.judgments) > _MANY or consensus.draws is not None
-    if before is None or many or before.scored < _LEAST_GOLD or consensus.model not in MODELS:
+    if before is None or before.scored < _LEAST_GOLD:
         return None
-    try:
-        fitted = build_model(consensus.model, **consensus.settings)
-        after = cross_validate(fitted, consensus.judgments, gold, folds=5, seed=seed).pooled
-    except (AdjudgeError, TypeError):
-        return None
+    if after is None:
+        if many or consensus.model not in MODELS:
+            return None
+        try:
+            fitted = with_calibration(build_model(consensus.model, **consensus.settings))
+            after = cross_validate(fitted, consensus.judgments, gold, folds=5, seed=seed).pooled
+        except (AdjudgeError, TypeError):
+            return None
     scores = ("accuracy", "log_loss", "corrected_calibration_error")
     pairs = [(float(before[name]), float(after[name])) for name in scores]
     return _GoldBought(

@@ -14,22 +14,16 @@ its own: how much higher its grades are, or for labels without order an intercep
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from adjudge.data.consensus import Consensus
-from adjudge.data.families import Families
-from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
-from adjudge.engines.engine import Engine
-from adjudge.engines.voices import Voices, voices_of
-from adjudge.kernels.hashing import deal
-from adjudge.models.item_groups import group_items
-from adjudge.models.model import Progress, pick
+from adjudge.engines.voices import Voices
+from adjudge.models.item_groups import Groups, group_items
 from adjudge.models.type_rows import exact_sum, normalise
 
 _Floats = NDArray[np.float64]
@@ -42,6 +36,10 @@ _SCALES = (
     (30.0, 100.0),
 )  # of the precision of plain features, and of the others
 _LEVELS = (1.0, 4.0)  # precisions of the levels of topics
+_FREE_SCALES = (0.01, 0.1, 0.5, 1.0)  # how far scales are believed where gold is little
+_FREE_LEVELS = (1.0, 0.1, 1.0)  # no levels, and levels of these precisions, likewise
+_NO_CHANGE = 0.1  # to one for all candidates together
+_LITTLE = 25.0  # gold items
 _TOPICS = 200  # that have a level, at most: those with most gold
 _CLOSE = 2e-3  # added to probabilities before logs are taken
 _JUDGES = (2, 100)  # at least and at most, to have features of their own
@@ -51,6 +49,8 @@ _MOST = 10_000  # gold items fitted to
 _FEWEST = 2  # topics with gold, for them to have levels
 _BELIEVED = 0.05  # of all candidates, for levels to be spoken of
 _UNIT = 2.0**32  # of logs that are added up
+_FOLDS = 5  # of the gold, to score by
+_SCORED = (10, 2_000)  # gold items, at least and at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +83,21 @@ class _Scheme:
         return [*groups, *["judge"] * len(self.told)]
 
 
+@dataclass(frozen=True, slots=True)
+class Across:
+    """What gold is worth on folds of it that had no part in the calibration; before, after."""
+
+    gold: int
+    accuracy: tuple[float, float]
+    log_loss: tuple[float, float]
+
+    def __str__(self) -> str:
+        return (
+            f"across {_FOLDS} folds of {self.gold:,} of them log loss {self.log_loss[0]:.3f} -> "
+            f"{self.log_loss[1]:.3f}, accuracy {self.accuracy[0]:.3f} -> {self.accuracy[1]:.3f}"
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
     """Coefficients of every candidate, and how much each is believed."""
@@ -92,6 +107,7 @@ class Calibration:
     levels: tuple[_Floats, ...]  # (topic and then none, truth)
     weights: _Floats  # (no change, a candidate each)
     gold: int
+    across: Across | None = None
     told: str = ""
 
     def for_judges(self, code: NDArray[np.int32]) -> Calibration:  # (judge,)
@@ -112,7 +128,10 @@ class Calibration:
     def apply(self, spoken: Judgments, voices: Voices, posterior: _Floats) -> Calibration:
         """Calibrate probabilities in place; returns itself, with a word on what changed."""
         changed, before, after = 0, 0.0, 0.0
-        topic = topics_of(spoken, self.scheme.topics)
+        named = self.scheme.topics is not None
+        topic = topics_of(
+            group_items(spoken) if named else None, self.scheme.topics, len(posterior)
+        )
         for begin in range(0, len(posterior), _BLOCK):
             items = np.arange(begin, min(begin + _BLOCK, len(posterior)))
             old = np.array(posterior[items])
@@ -128,7 +147,8 @@ class Calibration:
             f"{self.gold:,} gold {verb} the answer: {changed:,} of {len(posterior):,} "
             f"labels change, mean probability {before / items_all:.2f} -> {after / items_all:.2f}"
         )
-        return replace(self, told=told + self._tell_topics())
+        worth = "" if self.across is None else f", {self.across}"
+        return replace(self, told=told + worth + self._tell_topics())
 
     def _tell_topics(self) -> str:
         """A word on the levels of topics, where they are believed."""
@@ -149,8 +169,13 @@ def calibrate_by(
     voices: Voices,
     posterior: _Floats,  # (item, truth), fitted without that gold
     confusion: _Floats,  # (judge, truth, label)
+    *,
+    score: bool = False,
 ) -> Calibration | None:
-    """The calibration that gold asks for; None where there is nothing to learn from."""
+    """The calibration that gold asks for; None where there is nothing to learn from.
+
+    ``score`` it across folds of the gold too, where posterior owes nothing to any of it.
+    """
     items = np.flatnonzero((known >= 0) & (spoken.counts_per_item > 0))
     truths = posterior.shape[1]
     if not items.size or truths < 2:
@@ -160,12 +185,41 @@ def calibrate_by(
         items = items[np.linspace(0, items.size - 1, _MOST).astype(np.int64)]
     own = np.array(posterior[items])
     features = make_features(scheme, spoken, voices, items, own)
-    return learn(scheme, spoken, items, features, known[items].astype(np.int64), own)
+    truth, groups = known[items].astype(np.int64), group_items(spoken)
+    learnt = learn(scheme, groups, items, features, truth, own)
+    if not score or len(items) < _SCORED[0]:
+        return learnt
+    return replace(learnt, across=_score_across(scheme, groups, items, features, truth, own))
+
+
+def _score_across(
+    scheme: _Scheme,
+    groups: Groups,
+    items: NDArray[np.int64],  # (gold,)
+    features: _Floats,  # (gold, truth, feature)
+    truth: NDArray[np.int64],  # (gold,)
+    own: _Floats,  # (gold, truth)
+) -> Across:
+    """What folds of the gold have by the calibration that the others ask for, and without."""
+    _, topic = _with_topics(scheme, groups, items, features, truth)
+    order = np.lexsort((*features.reshape(len(items), -1).T, truth, topic))
+    order = order[np.linspace(0, len(order) - 1, min(len(order), _SCORED[1])).astype(np.int64)]
+    items, features, truth, own = items[order], features[order], truth[order], own[order]
+    fold, found = np.arange(len(order)) % _FOLDS, np.empty_like(own)
+    for number in range(_FOLDS):
+        kept, out = fold != number, fold == number
+        learnt = learn(scheme, groups, items[kept], features[kept], truth[kept], own[kept])
+        topic = topics_of(groups, learnt.scheme.topics, int(items.max()) + 1)[items[out]]
+        found[out] = learnt.blend(features[out], own[out], topic)
+    rows = np.arange(len(truth))
+    right = [float((each.argmax(axis=1) == truth).mean()) for each in (own, found)]
+    loss = [float(-np.log(np.maximum(p[rows, truth], 1e-6)).mean()) for p in (own, found)]
+    return Across(len(truth), (right[0], right[1]), (loss[0], loss[1]))
 
 
 def learn(
     scheme: _Scheme,
-    spoken: Judgments,
+    groups: Groups,
     items: NDArray[np.int64],  # (gold,)
     features: _Floats,  # (gold, truth, feature)
     truth: NDArray[np.int64],  # (gold,)
@@ -174,21 +228,38 @@ def learn(
     few: bool = False,
 ) -> Calibration:
     """The candidates that gold items ask for, or just a ``few`` of them, and what each is worth."""
-    scheme, topic = _with_topics(scheme, spoken, items, features, truth)
+    scheme, topic = _with_topics(scheme, groups, items, features, truth)
     order = np.lexsort((*features.reshape(len(items), -1).T, truth, topic))  # whatever theirs was
     features, truth, own, topic = features[order], truth[order], own[order], topic[order]
     evidence = [float(np.log(np.maximum(own[np.arange(len(truth)), truth], 1e-6)).sum())]
     coefficients, levels = [], []
-    for scales in _SCALES[1::2] if few else _SCALES:
-        tried = _LEVELS[-1:] if few else (None, *_LEVELS)
-        for level in tried if scheme.topics is not None else (None,):
-            b, raised, likely = _candidate(scheme, features, truth, topic, scales, level)
-            coefficients.append(b)
-            levels.append(raised)
-            evidence.append(likely)
-    weights = np.exp(np.array(evidence) - max(evidence))
+    with threadpool_limits(1, "blas"):  # more would only wait for one another, and change bits
+        for scales in _SCALES[1::2] if few else _SCALES:
+            tried = _LEVELS[-1:] if few else (None, *_LEVELS)
+            for level in tried if scheme.topics is not None else (None,):
+                b, raised, likely = _candidate(scheme, features, truth, topic, scales, level)
+                coefficients.append(b)
+                levels.append(raised)
+                evidence.append(likely)
+    believed = np.array(evidence) + _prior(len(truth), few=few, topics=scheme.topics is not None)
+    weights = np.exp(believed - believed.max())
     weights /= weights.sum()
     return Calibration(scheme, tuple(coefficients), tuple(levels), weights, len(items))
+
+
+def _prior(gold: int, *, few: bool, topics: bool) -> _Floats:  # (no change, a candidate each)
+    """Logs of what each candidate is believed before its evidence: the freer, the less.
+
+    Evidence rests on items that are drawn alone, and on a scheme that is only nearly right. With
+    few labels it tells hardly any candidates apart, and the free ones can do harm; with many
+    nothing is held against them.
+    """
+    if few:
+        return np.zeros(1 + len(_SCALES[1::2]))
+    tried = _FREE_LEVELS if topics else (1.0,)
+    free = np.log(np.outer(_FREE_SCALES, tried).reshape(-1)) * min(1.0, (_LITTLE / gold) ** 2)
+    whole = float(np.log(np.exp(free).sum()))
+    return np.concatenate([[whole + np.log(_NO_CHANGE)], free])
 
 
 def _candidate(
@@ -225,7 +296,7 @@ def _candidate(
 
 def _with_topics(
     scheme: _Scheme,
-    spoken: Judgments,
+    groups: Groups,
     items: NDArray[np.int64],
     features: _Floats,
     truth: NDArray[np.int64],
@@ -235,10 +306,9 @@ def _with_topics(
     Topics are numbered by what their gold items are like, so that no name decides.
     """
     none = np.full(len(items), -1, dtype=np.int32)
-    found = group_items(spoken)
-    if found is None:
+    if groups is None:
         return scheme, none
-    number, names, _ = found
+    number, names, _ = groups
     topic = number[items]
     counts = np.bincount(topic, minlength=len(names))
     least = 1
@@ -259,12 +329,11 @@ def _with_topics(
     return replace(scheme, topics=names.take(pa.array(chosen))), place[topic]
 
 
-def topics_of(spoken: Judgments, topics: Names | None) -> NDArray[np.int32]:  # (item,)
+def topics_of(groups: Groups, topics: Names | None, items: int) -> NDArray[np.int32]:  # (item,)
     """The number of each item's topic among those with a level of their own, -1 for none."""
-    found = group_items(spoken) if topics is not None else None
-    if found is None:
-        return np.full(spoken.item_count, -1, dtype=np.int32)
-    number, names, _ = found
+    if topics is None or groups is None:
+        return np.full(items, -1, dtype=np.int32)
+    number, names, _ = groups
     return look_up(names, topics)[number]
 
 
@@ -426,56 +495,3 @@ def _most_probable(
             break
     evidence = best + 0.5 * float(np.log(precision).sum()) - 0.5 * float(np.linalg.slogdet(bend)[1])
     return b, evidence
-
-
-def fit_calibrated(
-    model: Any,
-    judgments: Judgments,
-    gold: Gold,
-    *,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-    folds: int = 5,
-) -> Consensus:
-    """The consensus of any model, its probabilities calibrated by gold across folds.
-
-    A model that learns from gold is sure of it, so what its probabilities mean is learnt from fits
-    that were not told: each fold's gold items as the fit with the other folds has them.
-    """
-    consensus: Consensus = model.fit(judgments, gold, engine=engine, progress=progress)
-    if getattr(model, "calibrate", False):
-        return consensus  # it calibrates itself
-    table = consensus.judgments
-    fold = np.empty(len(gold.items), dtype=np.int64)
-    _deal(gold.items, folds, fold)
-    posterior = np.array(consensus.posterior)
-    for number in range(folds):
-        if not (fold == number).any() or (fold == number).all():
-            continue
-        told = model.fit(judgments, gold.select(fold != number), engine=engine)
-        hidden = gold.items.filter(pa.array(fold == number))
-        here, there = look_up(hidden, table.items), look_up(hidden, told.judgments.items)
-        posterior[here] = told.posterior[there]
-    families = consensus.families or Families.none(table.judge_count)
-    spoken, voices = voices_of(table, families, repeats=False)
-    confusion = np.broadcast_to(
-        consensus.confusion, (table.judge_count, *consensus.confusion.shape[1:])
-    )
-    known = gold.align(table)
-    calibration = calibrate_by(known, spoken, voices, posterior, confusion)
-    if calibration is None:
-        return consensus
-    final = np.array(consensus.posterior)
-    calibration = calibration.apply(spoken, voices, final)
-    final[known >= 0] = np.eye(final.shape[1])[known[known >= 0]]
-    choice, _ = pick(final, table, ties=model.ties, seed=model.seed)
-    notes = (*consensus.notes, calibration.told)
-    return replace(consensus, posterior=final, choice=choice, notes=notes)
-
-
-def _deal(names: Names, folds: int, out: NDArray[np.int64]) -> None:
-    """Deal items out into folds by their names, whatever their order."""
-    _, starts, letters = names.buffers()
-    ends = np.frombuffer(starts, dtype=np.int64)[names.offset : names.offset + len(names) + 1]
-    data = np.frombuffer(letters, dtype=np.uint8) if letters else np.zeros(1, dtype=np.uint8)
-    deal(ends, data, folds, out)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.engines.voices import Voices
 from adjudge.models.calibration import describe, learn, make_features, topics_of
+from adjudge.models.item_groups import group_items
 
 _BLOCK = 100_000  # items calibrated at a time
 _Floats = NDArray[np.float64]
@@ -36,13 +37,13 @@ def calibrate_across(
     own = np.array(posterior[items])
     features = make_features(scheme, spoken, voices, items, own)
     truth, of = known[items].astype(np.int64), fold[items]
-    learnt = []
+    learnt, groups = [], group_items(spoken)
     for number in np.unique(of).tolist():
         kept = of != number
         if kept.any():
             given = (items[kept], features[kept], truth[kept], own[kept])
-            calibration = learn(scheme, spoken, *given, few=True)
-            topic = topics_of(spoken, calibration.scheme.topics)
+            calibration = learn(scheme, groups, *given, few=True)
+            topic = topics_of(groups, calibration.scheme.topics, len(posterior))
             learnt.append((number, calibration, topic))
     out = np.empty_like(posterior)
     where = np.full(len(posterior), -1, dtype=np.int64)

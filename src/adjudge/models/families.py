@@ -24,6 +24,7 @@ from adjudge.data.families import Families, Pair
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Sweeps
 from adjudge.engines.item_types import CountPairs, Prints
+from adjudge.engines.voices import VoiceSweeps
 from adjudge.kernels import item_types as kernels
 
 _Floats = NDArray[np.float64]
@@ -70,7 +71,10 @@ def share_of_items(judgments: Judgments, budget: float, most: float) -> float:
 
 
 def find_families(judgments: Judgments, sweeps: Sweeps, *, search: bool = True) -> Families:
-    """The families of judges: near copies, and what the user declared, which absorbs them."""
+    """The families of judges: near copies, and what the user declared, which absorbs them.
+
+    Judgments are those of judges; sweeps may be over the same by voices.
+    """
     none = Families.none(judgments.judge_count)
     pairs = _count(judgments, sweeps) if search else None
     families, loading = none, np.full(judgments.judge_count, _LOADING)
@@ -132,7 +136,10 @@ def _with_exact_copies(sweeps: Sweeps, families: Families, loading: _Floats) -> 
     able = np.flatnonzero(expected >= _EXPECTED)
     if len(able) < 2:
         return families
-    (prints,) = sweeps.ask(Prints(key_judges(cells)))
+    speaker = _speakers(sweeps, len(cells))
+    (spoken,) = sweeps.ask(Prints(key_judges(cells)[speaker]))
+    prints = np.zeros(len(cells), dtype=np.int64)
+    np.add.at(prints, speaker, spoken)
     able = able[np.lexsort((able, prints[able]))]
     same = prints[able[1:]] == prints[able[:-1]]
     same &= (cells[able[1:]] == cells[able[:-1]]).all(axis=1)
@@ -150,6 +157,13 @@ def _with_exact_copies(sweeps: Sweeps, families: Families, loading: _Floats) -> 
         own = [pair.excess for pair in merged if family[pair.judges[0]] == first]
         share[family == first] = sum(sorted(own)) / len(own)
     return replace(families, family=family, share=share, merged=merged)
+
+
+def _speakers(sweeps: Sweeps, judges: int) -> NDArray[np.int32]:
+    """The judge behind each code that tasks meet: a voice's own, where sweeps are over voices."""
+    if isinstance(sweeps, VoiceSweeps):
+        return sweeps.voices.judge_of
+    return np.arange(judges, dtype=np.int32)
 
 
 def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
@@ -170,7 +184,9 @@ def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     habit /= habit.sum(axis=1, keepdims=True)
     units = np.rint(habit * _UNIT).astype(np.int64)
     share = share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM)
-    common, agreed, crossed = sweeps.ask(CountPairs(key, row, units, share, _PAIRS_OF_ITEM))
+    who = _speakers(sweeps, len(counts))
+    task = CountPairs(key[who], row[who], units, share, _PAIRS_OF_ITEM)
+    common, agreed, crossed = sweeps.ask(task)
     common = common.astype(np.float64)
     chance = habit @ habit.T
     other, own = crossed[..., 0] / _UNIT, crossed[..., 1] / _UNIT

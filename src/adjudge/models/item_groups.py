@@ -18,8 +18,10 @@ from adjudge.data.names import Names, encode
 _PART = r"^(?P<part>[^_/:| ]+)[_/:| ]+[^_/:| ]"
 _EACH = 3  # items to a part, on average, for parts to be topics
 
+Groups = tuple[NDArray[np.int32], Names, bool] | None
 
-def group_items(judgments: Judgments) -> tuple[NDArray[np.int32], Names, bool] | None:
+
+def group_items(judgments: Judgments) -> Groups:
     """The group of each item, the groups' names, and whether they were read from items' names."""
     if judgments.topics is not None and judgments.topic is not None:
         return (judgments.topic, judgments.topics, False) if judgments.topic_count > 1 else None

@@ -27,6 +27,7 @@ _MANY = 20  # labels above which there is one type of each
 _TOPIC = 10.0  # items' worth of all types in the prevalence of a topic
 _EVERY = 0.5  # pseudo-items of each type
 _SAMPLE = 100_000  # judgments that are fitted first, where there are many more
+MANY = 300_000  # judgments above which judges are measured by the first structure alone
 _FEWEST = 10  # sweeps before beliefs are frozen: where a label is rare the first gain little
 
 
@@ -97,10 +98,10 @@ def fit_structures(
         begun = _fit_sample(model, prepared, progress)
     begun |= {name: (given, {}) for name, given in earlier.items()}
     median = -1 if begun else _median_top(prepared)
-    fitted = []
+    fitted: list[FittedTypes] = []
     for name in _names_of(model, prepared):
         rows = _rows(model, prepared, name)
-        given, numbers = begun.get(name, (None, {}))
+        given, numbers = begun.pop(name, (None, {}))
         if given is None or given.confusion.shape[1] != rows.types:
             state = _begin(prepared, rows, median, by_topic=model.by_topic)
             pace = _Pace(_FEWEST, model.frozen, 1)
@@ -110,7 +111,10 @@ def fit_structures(
             state = _FitState(swept.confusion, swept.classes)
             pace = _Pace(1, 2, 10)
         checkpoint = checkpoint_of(prepared, model)
-        fitted.append(_maximise(model, prepared, name, rows, state, progress, pace, checkpoint)[0])
+        one = _maximise(model, prepared, name, rows, state, progress, pace, checkpoint)[0]
+        if len(prepared.judgments) > MANY and any(each.kinds for each in fitted):
+            one = replace(one, counts=np.empty(0))
+        fitted.append(one)
     return fitted
 
 

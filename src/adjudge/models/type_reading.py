@@ -19,7 +19,7 @@ from adjudge.kernels.fixed import LIKELIHOOD, SHARE
 from adjudge.models.families import key_judges, share_of_items
 from adjudge.models.model import Prepared, pick, prepare, settings_of, tell_ties
 from adjudge.models.reference_judge import Judges, Trust, read_truths, refer, sharpen, trust
-from adjudge.models.type_fitting import FittedTypes, weights_of, whole_cells
+from adjudge.models.type_fitting import MANY, FittedTypes, weights_of, whole_cells
 from adjudge.models.type_rows import exact_sum, normalise
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 _Floats = NDArray[np.float64]
 _PAIRS, _PAIRS_OF_ITEM = 3e5, 300.0  # looked at for agreement beyond types
 _DRAWN = 2.0  # pseudo-judgments that draw a row where agreement is measured
-_SAMPLE = 3e5  # judgments that tell what the types of a further structure mean
-_BLOCK = 50_000  # items added up at a time
+_BLOCK = 10_000  # items added up at a time
 _JUDGES = 1_000  # judges looked at together
 _SAY = {"habit": 0.24, "slant": 0.36, "line": 0.4}  # of those that are fitted
 _TOPIC = 10.0  # items' worth of all truths in the prevalence of a topic
@@ -52,11 +51,14 @@ def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedType
         for (counts, _), each in zip(left_out, fitted, strict=True)
     ]
     meanings = _mean(model, prepared, fitted, weighted)
+    alone, counts = _judge_counts(prepared, fitted, left_out, meanings)
+    # Where judges are many these tables are as large as the answer: they go before it comes.
+    del left_out, weighted
+    fitted[:] = [replace(each, counts=np.empty(0)) for each in fitted]
     parameters = [each.parameters for each in fitted]
     posterior = _truths(prepared, parameters, meanings.readings, _say_of(fitted))
     prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
     _fill_empty(prepared.judgments, posterior, prevalence)
-    alone, counts = _judge_counts(prepared, fitted, left_out, meanings)
     return _finish(model, prepared, fitted, meanings, posterior, prevalence, alone, counts)
 
 
@@ -73,7 +75,7 @@ def _left_out(
     key = _keys_of(prepared)[voices.judge_of]
     counts = []
     for number, given in enumerate(parameters):
-        share = 1.0 if number == 0 else min(1.0, _SAMPLE / max(len(prepared.judgments), 1))
+        share = 1.0 if number == 0 else min(1.0, MANY / max(len(prepared.judgments), 1))
         task = CountLeftOut(
             prepared.sweeps.tables(given),
             given.confusion.shape[1],
@@ -140,9 +142,9 @@ def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:
     key = _keys_of(prepared)
     # Rows that are drawn to the typical one explain less agreement than there is, so that judges
     # who err independently would seem not to: here they are drawn as little as may be.
-    rates = normalise(
-        fitted.counts + _DRAWN * weights_of(prepared)[:, None, None] * fitted.believed
-    )
+    rates = _DRAWN * weights_of(prepared)[:, None, None] * fitted.believed
+    rates += fitted.counts
+    rates /= rates.sum(axis=-1, keepdims=True)
     given = replace(fitted.parameters, confusion=rates)
     task = AgreementBeyond(
         prepared.sweeps.tables(given),
@@ -150,7 +152,7 @@ def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:
         key[voices.judge_of],
         voices.judge_of,
         prepared.families.family[voices.judge_of],
-        np.ascontiguousarray(rates),
+        rates,
         share_of_items(judgments, _PAIRS, _PAIRS_OF_ITEM),
         _PAIRS_OF_ITEM,
     )
@@ -212,23 +214,39 @@ def _judge_counts(
 ) -> tuple[_Floats, _Floats]:  # (judge, truth, label)
     """What each judge said of each truth: as the other judges have it; then with gold, if any."""
     alone = elsewhere = np.zeros(())
-    say = _say_of(fitted)
-    if len(prepared.judgments) > _SAMPLE:  # the others are of a sample
+    say, same = _say_of(fitted), meanings.trust.same
+    if len(prepared.judgments) > MANY:  # the others are of a sample
         say = np.eye(len(fitted))[0]
+    whole = prepared.judgments.counts_per_judge.astype(np.float64)
     for each, part, (counts, on_gold), reading in zip(
         fitted, say, left_out, meanings.readings, strict=True
     ):
-        table = _by_judge(prepared, counts, each, weighted=False)
-        alone = alone + part * _said_of_truths(table, reading, meanings.trust.same)
+        if not part:
+            continue
+        table = _own_too(_by_judge(prepared, counts, each, weighted=False), each, same)
+        alone = alone + part * _said_of_truths(table, reading, same)
         if len(on_gold):
             table = _by_judge(prepared, counts - on_gold, each, weighted=False)
-            elsewhere = elsewhere + part * _said_of_truths(table, reading, meanings.trust.same)
-    whole = prepared.judgments.counts_per_judge.astype(np.float64)
+            elsewhere = elsewhere + part * _said_of_truths(
+                _own_too(table, each, same), reading, same
+            )
     alone = _scaled(alone, whole)
     if prepared.known is None:
         return alone, alone
     gold = prepared.sweeps.against(prepared.known, len(prepared.judgments.scale.truths))
     return alone, _scaled(elsewhere, whole - gold.sum(axis=(1, 2))) + gold
+
+
+def _own_too(left_out: _Floats, fitted: FittedTypes, same: float) -> _Floats:
+    """What judges said of types, their own judgments telling the type as far as may be.
+
+    Where judges err independently, a judge's own label tells of an item's type as the others' do:
+    measured by the others' alone, everybody is worse than they are. So as far as types may be
+    trusted, by ``same``, judgments are counted as the fit counts them.
+    """
+    if same <= 0 or not fitted.counts.size:
+        return left_out
+    return (1.0 - same) * left_out + same * _scaled(fitted.counts, left_out.sum(axis=(1, 2)))
 
 
 def _said_of_truths(counts: _Floats, reading: _Floats, same: float) -> _Floats:
@@ -277,7 +295,7 @@ def _finish(
     if prepared.known is not None and model.calibrate:
         plain = normalise(alone + normalise(exact_sum(alone) + 1e-3))
         calibration = calibrate_by(
-            prepared.known, prepared.spoken, prepared.voices, posterior, plain
+            prepared.known, prepared.spoken, prepared.voices, posterior, plain, score=True
         )
     if calibration is not None:
         calibration = calibration.apply(prepared.spoken, prepared.voices, posterior)
@@ -309,8 +327,7 @@ def _finish(
         effective=effective,
         notes=(*prepared.notes, *notes),
     )
-    kept = tuple(replace(each, counts=np.empty(0)) for each in fitted)
-    memory = TypesMemory(model, consensus, prepared.engine, kept, meanings, calibration)
+    memory = TypesMemory(model, consensus, prepared.engine, tuple(fitted), meanings, calibration)
     return replace(consensus, predictor=memory)
 
 
@@ -384,7 +401,12 @@ class TypesMemory:
                 look_up(judgments.judges, self.fitted.judgments.judges)
             ).apply(prepared.spoken, prepared.voices, posterior)
         types = [
-            replace(each, rates=given.confusion, prevalence=given.prevalence)
+            replace(
+                each,
+                rates=given.confusion,
+                prevalence=given.prevalence,
+                counts=prepared.sweeps.expect(given).confusion,
+            )
             for each, given in zip(self.types, parameters, strict=True)
         ]
         left_out = _left_out(prepared, parameters)

@@ -10,6 +10,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.evaluation.against_gold import Evaluation, evaluate
 from adjudge.evaluation.agreement import Agreement, measure_agreement
+from adjudge.evaluation.crossvalidation import CrossValidation
 from adjudge.evaluation.diagnosis import Diagnosis, diagnose
 from adjudge.evaluation.estimation.sentences import tell_estimates
 from adjudge.evaluation.honesty import BesideVote, beside_vote
@@ -21,7 +22,7 @@ from adjudge.models.item_types import ItemTypes
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Model, Progress, Step
 
-_RESAMPLES = 200  # behind the intervals of agreement and scores
+RESAMPLES = 200  # behind the intervals of agreement and scores
 _CURVE = 2_000_000  # judgments up to which the curve is worth its time
 
 
@@ -48,6 +49,7 @@ class Results:
     gold: Gold | None = None
     evaluation: Evaluation | None = None
     beside_vote: BesideVote | None = None  # log loss beside the plain vote's
+    folds: int = 0  # of the gold, if each was scored by fits that were told the others
     blind: bool = False  # scored by a second fit that was not told the gold
     curve: Any | None = None  # table of accuracy by number of judgments
     panel: PanelSummary | None = None  # people and models, where both are told apart
@@ -60,12 +62,15 @@ def gather(
     *,
     gold: Gold | None = None,
     blind: Consensus | None = None,
+    crossed: CrossValidation | None = None,
     provenance: Provenance | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """What evaluation says of a consensus, of its judges, and of how it fares against gold.
 
-    A consensus that was told the gold cannot be scored by it: ``blind`` is the same fit without.
+    A consensus that was told the gold cannot be scored by it. What labels are worth that gold has
+    guided, ``crossed`` says, the same model fitted across folds of the gold; ``blind``, the same
+    fit without gold, says what they were worth before.
     """
     judgments = consensus.judgments
     seed = int(str(consensus.settings.get("seed", 0)))
@@ -73,7 +78,7 @@ def gather(
     tell(0, "judges and items")
     diagnosis = diagnose(consensus, gold=gold)
     tell(1, "agreement")
-    agreement = measure_agreement(judgments, resamples=_RESAMPLES, seed=seed)
+    agreement = measure_agreement(judgments, resamples=RESAMPLES, seed=seed)
     tell(2, "model checks")
     checks: tuple[Check, ...] = ()
     diagnostics: tuple[dict[str, Any], ...] = ()
@@ -83,15 +88,20 @@ def gather(
     tell(3, "gold")
     told = consensus.known is not None
     scored = blind if told else consensus
-    evaluation = None
+    evaluation = before = None
     if gold is not None and scored is not None:
-        evaluation = evaluate(scored, gold, resamples=_RESAMPLES, seed=seed)
+        evaluation = before = evaluate(scored, gold, resamples=RESAMPLES, seed=seed)
+    folds = 0
+    if told and crossed is not None:
+        evaluation, folds = crossed.pooled, len(crossed.folds)
     tell(4, "fewer judgments")
     curve = None
     if gold is not None and 0 < len(judgments) <= _CURVE:
         curve = _curve(consensus, gold, seed)
     tell(5, "people and models")
-    panel = summarise_panel(consensus, gold, evaluation, seed=seed)
+    panel = summarise_panel(
+        consensus, gold, before, after=crossed.pooled if crossed is not None else None, seed=seed
+    )
     estimates: tuple[str, ...] = ()
     if panel is not None and gold is not None and scored is not None:
         estimates = tell_estimates(scored, gold, seed=seed)
@@ -105,7 +115,8 @@ def gather(
         gold=gold,
         evaluation=evaluation if evaluation is None or evaluation.scored else None,
         beside_vote=None if evaluation is None else beside_vote(evaluation, judgments),
-        blind=told,
+        folds=folds,
+        blind=told and not folds,
         curve=curve if curve is not None and len(curve) else None,
         panel=panel,
         estimates=estimates,

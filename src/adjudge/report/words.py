@@ -110,6 +110,8 @@ def certainty(results: Results) -> _Finding:
     if found is not None and found["accuracy"].defined:
         score = found["accuracy"]
         how = ", by a fit that was not told them" if results.blind else ""
+        if results.folds:
+            how = f", each by a fit that was not told it ({results.folds} folds of the gold)"
         between = "" if score.low is None else f" ({score.low:.1%} to {score.high:.1%})"
         answer.append(
             f"Against {count_of(found.scored, 'gold item')}, "
