@@ -31,6 +31,7 @@ from scipy.stats import kendalltau
 import adjudge
 from adjudge import Gold, Judgments, Run
 from adjudge.data.names import look_up
+from adjudge.errors import BadData
 from adjudge.evaluation.estimation.choosing import choose_items
 from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
@@ -41,6 +42,7 @@ DATA = Path(os.environ.get("ADJUDGE_DATA", HERE.parent.parent / "shared" / "data
 PPI = ("ppi-python==0.2.3",)
 SIZES = (100, 200, 400)
 TARGETS = ("mean-grade", "share:2,3", "nDCG@10")
+ALONE = "nDCG@10 of A"  # one run's, which ppi-python is not asked for
 Floats = NDArray[np.float64]
 
 
@@ -89,12 +91,17 @@ class Panel:
             columns["sampling_probability"] = chance
         return Gold.from_table(columns)
 
+    def asked(self, target: str) -> tuple[str, list[Run]]:
+        """The name of a target, and its runs."""
+        if target == ALONE:
+            return target.split(maxsplit=1)[0], self.runs[:1]
+        return target, self.runs if "@" in target else []
+
     def true(self, target: str) -> float:
         """The target by the gold of all items."""
-        runs = self.runs if "@" in target else []
         everything = np.arange(len(self.truth))
         plan = Plan(estimator="classical")
-        return estimate_from(self.fit, self.told(everything), target, runs, plan).estimate
+        return estimate_from(self.fit, self.told(everything), *self.asked(target), plan).estimate
 
 
 def pyarrow_table(path: Path, name: str) -> Any:
@@ -111,6 +118,7 @@ def pyarrow_table(path: Path, name: str) -> Any:
     return table.filter(pa.compute.is_valid(table["gold"]))
 
 
+SHARE = {"llmjudge": "share:2,3", "summeval": "share:1,2"}
 SPLIT = {
     "llmjudge": lambda item: item.split("_")[0],
     "summeval": lambda item: item.split("__")[0],
@@ -132,10 +140,12 @@ def cover(name: str, labels: int, first: int, last: int) -> list[dict[str, Any]]
         gold = held.told(items)
         known = gold.align(held.judgments)
         beliefs = held.fit.beliefs(known, folds=5, seed=0)
-        for target in TARGETS:
-            runs = held.runs if "@" in target else []
+        for target in (*TARGETS, ALONE):
             plan = Plan(sampled="random")  # it is, whatever it looks like
-            one = estimate_from(held.fit, gold, target, runs, plan, beliefs)
+            try:
+                one = estimate_from(held.fit, gold, *held.asked(target), plan, beliefs)
+            except BadData:  # too few documents that count have gold
+                continue
             figures = {key: getattr(one, key) for key in FIGURES}
             found.append({"target": target, "labels": labels, "draw": number, **figures})
     return found
@@ -198,13 +208,16 @@ def coverage(name: str, draws: int, cache: Path, sizes: tuple[int, ...] = SIZES)
             pool.submit(cover, name, labels, first, min(first + 50, draws))
             for labels, first in parts
         ]
-        rows = [row for job in jobs for row in job.result()]
+        rows = []
+        for job in jobs:
+            rows += job.result()
+            print(f"{len(rows):,} intervals", file=sys.stderr, flush=True)
     others = theirs(held, sizes, draws, cache)
     lines = [
         "| target | gold | | holds | mean width | of gold alone | mean error |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for target in TARGETS:
+    for target in (*TARGETS, ALONE):
         true = held.true(target)
         for labels in sizes:
             own = [r for r in rows if r["target"] == target and r["labels"] == labels]
@@ -221,9 +234,18 @@ def coverage(name: str, draws: int, cache: Path, sizes: tuple[int, ...] = SIZES)
                 f"{other['cover']:.3f} | {other['width']:.4f} | "
                 f"{other['width'] / alone:.3f} | {other['error']:+.4f} |"
                 for other in others
-                if (other["target"], other["labels"]) == (TARGETS.index(target), labels)
+                if (other["target"], other["labels"]) == (_number(target), labels)
             ]
+            if len(own) < draws:
+                lines.append(
+                    f"| {target} | {labels} | refused: too few documents that count have gold | "
+                    f"{draws - len(own)} of {draws:,} | | | |"
+                )
     return lines
+
+
+def _number(target: str) -> int:
+    return TARGETS.index(target) if target in TARGETS else -1
 
 
 def _line(
@@ -245,7 +267,10 @@ def choice(name: str, seeds: int) -> list[str]:
         ("nDCG@10", 60, 140),
         (f"P(rel={top})@10", 0, 200),
         (f"share:{top}", 0, 200),
+        (f"share:{top}", 60, 140),
+        (SHARE[name], 60, 140),
         ("mean-grade", 0, 200),
+        ("mean-grade", 60, 140),
     ):
         runs = held.runs if "@" in target else []
         true = held.true(target)

@@ -267,3 +267,15 @@ def test_the_fit_without_gold_is_all_it_needs(panel: tuple[Judgments, Gold, Cros
     assert isinstance(fit.consensus, Consensus)
     assert np.array_equal(before[item], after[item])
     assert not np.allclose(before, after)
+
+
+def test_the_ndcg_of_one_run(panel: tuple[Judgments, Gold, CrossFit]) -> None:
+    """What the best ranking of a topic could have is believed, not seen: intervals hold still."""
+    judgments, gold, fit = panel
+    random = np.random.default_rng(2)
+    weak = [system(judgments, gold.align(judgments), 0.2, random, name="weak")]
+    whole = estimate_from(fit, gold, "nDCG@5", weak, Plan()).estimate
+    found = [
+        estimate_from(fit, drawn(gold, 150, seed), "nDCG@5", weak, Plan()) for seed in range(40)
+    ]
+    assert sum(one.low <= whole <= one.high for one in found) >= 35

@@ -90,3 +90,14 @@ def test_a_chance_that_is_not_known_is_complained_of() -> None:
         "gold.csv, column sampling_probability: 1 of 3 gold items have no sampling probability; "
         "wanted one for each, since an item stands for as many as it was drawn from"
     )
+
+
+def test_a_believed_spread_counts_as_two_items() -> None:
+    """Three items of six, alike: their own spread is none, and what is believed is all there is."""
+    at = np.array([0, 2, 4])
+    sample = sample_of(at, np.zeros(3, dtype=np.int16), 6, None, None, "gold")
+    alike, believed = np.full(3, 0.1), np.array([0.01, 0.02, 0.03])
+    assert sample.variance(alike, np.ones(1))[0] == pytest.approx(0.0)
+    promised = 0.5 / 0.25 * believed.sum()
+    found = sample.variance(alike, np.ones(1), believed)[0]
+    assert found == pytest.approx(2 * promised / (2 + 2))

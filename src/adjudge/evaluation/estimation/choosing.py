@@ -3,9 +3,10 @@
 An item is worth labelling for a target if its truth is in doubt and matters: the spread of what it
 may add, sigma_i = sd of adds[i, truth] under what is believed of it. Drawing items with chances in
 proportion to their spread makes the variance of the estimate least (Neyman 1934; for predictions,
-Zrnic and Candes 2024, arXiv:2403.03208). Beliefs may be wrong, so that two fifths of an item's
-range count beside it: no item that matters goes without a chance, and none gets a weight that its
-range does not bound. Because the chances are known, the estimate stays valid whatever they are.
+Zrnic and Candes 2024, arXiv:2403.03208). Beliefs may be wrong, so that a part of an item's range
+counts beside it: two fifths as long as no gold has calibrated beliefs, an eighth once it has. No
+item that matters goes without a chance, and none gets a weight that its range does not bound.
+Because the chances are known, the estimate stays valid whatever they are.
 
 A batch has a fixed size: items in a random order, taken at even steps along the sum of their
 chances (Madow 1949). A later batch is drawn among the items that have no gold, as a round of its
@@ -27,10 +28,12 @@ from adjudge.data.runs import Run
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Plan, target_of
-from adjudge.evaluation.estimation.expansion import Target
+from adjudge.evaluation.estimation.expansion import RANGE, Target
 
 _Floats = NDArray[np.float64]
 _FEWEST = 2
+_CALIBRATED = 50  # gold items from which beliefs are known to mean what they say
+_SURE = 0.125  # of an item's range that then counts beside its spread
 
 
 def choose_items(
@@ -73,7 +76,8 @@ def _chances(
     belief = np.array(belief[target.item])
     told = belief.copy()
     told[have] = np.eye(belief.shape[1])[known[target.item][have]]
-    size = np.sqrt(target.expand(told, None).doubt(belief))
+    sure = target.is_sum and have.sum() >= _CALIBRATED
+    size = np.sqrt(target.expand(told, None).doubt(belief, _SURE if sure else RANGE))
     size[have] = 0.0
     able = int((size > 0).sum())
     if budget < _FEWEST:

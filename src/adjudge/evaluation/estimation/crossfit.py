@@ -8,6 +8,7 @@ did not see it, every other item the mean of all.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,12 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.families import Families
 from adjudge.data.judgments import Judgments
 from adjudge.engines.voices import Voices, voices_of
-from adjudge.models.cross_calibration import calibrate_across
+from adjudge.models.cross_calibration import Features, calibrate_across
 
 _Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CrossFit:
     """A consensus fitted without gold, ready to be calibrated across folds of gold."""
 
@@ -39,6 +40,11 @@ class CrossFit:
         shape = (table.judge_count, *consensus.confusion.shape[1:])
         return cls(consensus, spoken, voices, np.broadcast_to(consensus.confusion, shape))
 
+    @cached_property
+    def _features(self) -> Features:
+        """What every calibration of this fit shares."""
+        return Features.of(self.spoken, self.voices, self.consensus.posterior, self.confusion)
+
     def beliefs(self, known: NDArray[np.int16], *, folds: int, seed: int) -> _Floats:
         """Probabilities (item, truth) in which no gold item's own gold had a part."""
         gold = np.flatnonzero(known >= 0)
@@ -46,6 +52,4 @@ class CrossFit:
             return np.array(self.consensus.posterior)
         fold = np.zeros(len(known), dtype=np.int64)
         fold[gold] = np.random.default_rng([seed, len(gold)]).permutation(len(gold)) % folds
-        return calibrate_across(
-            known, fold, self.spoken, self.voices, self.consensus.posterior, self.confusion
-        )
+        return calibrate_across(known, fold, self._features)

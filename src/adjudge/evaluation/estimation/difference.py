@@ -57,8 +57,12 @@ def correct(
     plain: _Floats,  # (truth,) what gold alone says of every item
     *,
     tune: bool,
+    few: bool = False,
 ) -> Corrected:
-    """The estimate from beliefs and gold. Without ``tune`` beliefs count in full."""
+    """The estimate from beliefs and gold. Without ``tune`` beliefs count in full.
+
+    ``few``: so few gold items may count that their spread is not seen; believed ones stand in.
+    """
     f = expansion.expected(belief)
     base = expansion.adds @ plain
     x = expansion.known(sample.item, sample.truth)
@@ -67,13 +71,15 @@ def correct(
     power = _best_power(sample, ahead, beyond, shares) if tune else 1.0
     residual = ahead - power * beyond
     weight = sample.weights(shares)
-    variance, freedom = sample.variance(residual, shares)
+    believed = expansion.spread(belief)[sample.item] if few else None
+    variance, freedom = sample.variance(residual, shares, believed)
     if tune:  # one number more was learnt from the same gold
         freedom = max(freedom - 1.0, 1.0)
         variance *= (freedom + 1.0) / freedom
     rest = np.ones(len(f), dtype=np.bool_)
     rest[sample.item] = False
-    moved = np.where(rest, (power - 1.0) * (f - base), 0.0)
+    around = f if expansion.around is None else expansion.expected(expansion.around)
+    moved = np.where(rest, base + power * (f - base) - around, 0.0)
     moved[sample.item] = (weight - 1.0) * residual
     found = Interval(
         value=expansion.value + float(moved.sum()),
@@ -93,7 +99,9 @@ def _best_power(sample: Sample, ahead: _Floats, beyond: _Floats, shares: _Floats
     return float(np.clip((sample.spread(ahead, beyond) * part).sum() / whole, 0.0, 1.0))
 
 
-def classical(expansion: Expansion, sample: Sample, plain: _Floats) -> Corrected:
+def classical(
+    expansion: Expansion, sample: Sample, plain: _Floats, *, few: bool = False
+) -> Corrected:
     """The estimate from gold alone: every item is believed to be what gold is on the whole."""
     belief = np.broadcast_to(plain, expansion.adds.shape)
-    return correct(expansion, sample, belief, plain, tune=False)
+    return correct(expansion, sample, belief, plain, tune=False, few=few)

@@ -26,6 +26,7 @@ from adjudge.evaluation.estimation.clustered import over_topics
 from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.difference import Corrected, Interval, classical, correct
 from adjudge.evaluation.estimation.expansion import Expansion, Target
+from adjudge.evaluation.estimation.levels import levels_of
 from adjudge.evaluation.estimation.rankings import RankingTarget, ranking_target
 from adjudge.evaluation.estimation.rogan_gladen import rogan_gladen
 from adjudge.evaluation.estimation.sampling import Sample, sample_of
@@ -247,12 +248,17 @@ def _solve(
     told = belief.copy()
     told[sample.item] = np.eye(belief.shape[1])[sample.truth]
     at: float | None = None
+    levels = None
+    if target.is_normalised and target.topics is not None:
+        gold = target.topics[sample.item], sample.truth
+        levels = levels_of(belief[sample.item], *gold, int(target.topics.max()) + 1)
+    few = target.strata() is not None
     for _ in range(_STEPS):
-        expansion = target.expand(told, at)
+        expansion = target.expand(told, at, levels)
         if tune:
-            found = correct(expansion, sample, belief, plain, tune=True)
+            found = correct(expansion, sample, belief, plain, tune=True, few=few)
         else:
-            found = classical(expansion, sample, plain)
+            found = classical(expansion, sample, plain, few=few)
         value = found.interval.value
         settled = at is not None and abs(value - at) < 1e-10
         if settled or target.is_sum or isinstance(target, RankingTarget):

@@ -13,8 +13,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.evaluation.estimation.levels import Levels
+
 _Floats = NDArray[np.float64]
-_RANGE = 0.4  # of an item's range that counts beside its spread
+RANGE = 0.4  # of an item's range that counts beside its spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -24,6 +26,7 @@ class Expansion:
     value: float
     adds: _Floats  # (item, truth)
     rest: float = 0.0  # variance
+    around: _Floats | None = None  # (item, truth) where it is not what it was asked for around
     of_topic: _Floats | None = None  # (topic,) the parts of the value
     share: _Floats | None = None  # (topic,) what part of the target each topic is
 
@@ -31,16 +34,19 @@ class Expansion:
         """What each item is believed to add."""
         return np.asarray(np.einsum("ik,ik->i", belief, self.adds))
 
-    def doubt(self, belief: _Floats) -> _Floats:  # (item,)
+    def doubt(self, belief: _Floats, part: float = RANGE) -> _Floats:  # (item,)
         """The variance of what each item adds, as believed; beliefs may be wrong within its range.
 
-        Two fifths of the range count beside what is believed, so that no item is beyond doubt whose
+        A part of the range counts beside what is believed, so that no item is beyond doubt whose
         truth matters.
         """
-        second = np.einsum("ik,ik->i", belief, self.adds**2)
         reach = self.adds.max(axis=1) - self.adds.min(axis=1)
-        spread = np.maximum(second - self.expected(belief) ** 2, 0.0)
-        return np.asarray(spread + (_RANGE * reach) ** 2)
+        return np.asarray(self.spread(belief) + (part * reach) ** 2)
+
+    def spread(self, belief: _Floats) -> _Floats:  # (item,)
+        """The variance of what each item adds, if beliefs are right."""
+        second = np.einsum("ik,ik->i", belief, self.adds**2)
+        return np.asarray(np.maximum(second - self.expected(belief) ** 2, 0.0))
 
     def known(self, item: NDArray[np.int64], truth: NDArray[np.int16]) -> _Floats:  # (gold,)
         """What items of known truth add."""
@@ -85,8 +91,16 @@ class Target(Protocol):
         """Whether it is a value divided by what items add up to, which is believed, not seen."""
         ...
 
-    def expand(self, belief: _Floats, at: float | None) -> Expansion:  # (member, truth)
-        """The expansion around beliefs, and around a value of the target where it asks for one."""
+    def expand(
+        self,
+        belief: _Floats,  # (member, truth)
+        at: float | None,
+        levels: Levels | None = None,
+    ) -> Expansion:
+        """The expansion around beliefs, and around a value of the target where it asks for one.
+
+        ``levels`` are how far whole topics may lie from the beliefs, for targets that mind it.
+        """
         ...
 
     def strata(self) -> NDArray[np.int64] | None:  # (member,)

@@ -3,6 +3,8 @@
 What an item's truth adds is the mean of the measure with that truth, over draws of all other truths
 from what is believed of them: the first part of its Hoeffding expansion. Of P@k it is all there is,
 of nDCG nearly all, of AP most; the rest is measured over the same draws and widens the interval.
+Draws are of whole topics too (``levels``), since the best that a topic could have is not what its
+items have on average.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.runs import Run, distinct_names
 from adjudge.errors import BadSetting
 from adjudge.evaluation.estimation.expansion import Expansion
+from adjudge.evaluation.estimation.levels import Levels
 from adjudge.evaluation.pool import DRAWN, Pool, Unjudged, judged_at, pool_of
 from adjudge.evaluation.retrieval import RetrievalMeasure, parse_measures
 
@@ -61,9 +64,14 @@ class RankingTarget:
         counted[(starts + self.pool.entry)[high]] = 1
         return counted
 
-    def expand(self, belief: _Floats, at: float | None) -> Expansion:  # noqa: ARG002 - as others
+    def expand(
+        self,
+        belief: _Floats,
+        at: float | None,  # noqa: ARG002 - as others
+        levels: Levels | None = None,
+    ) -> Expansion:
         """The measure over draws from the beliefs, and what each truth of a document adds."""
-        truths = _draw(belief, self.draws, self.seed)
+        truths, belief = _draw(belief, self.draws, self.seed, levels, self.topics)
         topics = len(self.pool.topics)
         adds = self.measure.flips(self.pool, truths, self.sign) / topics
         each = np.einsum("dst,s->dt", self.measure.values(self.pool, truths), self.sign) / topics
@@ -77,22 +85,42 @@ class RankingTarget:
             value=float(left.mean()),
             adds=adds,
             rest=rest,
+            around=belief,
             of_topic=of_topic.mean(axis=0),
             share=np.full(topics, 1 / topics),
         )
 
 
-def _draw(belief: _Floats, draws: int, seed: int) -> NDArray[np.int16]:  # (draw, member)
-    """Truths drawn from beliefs, each item's spread evenly over the draws."""
+def _draw(
+    belief: _Floats,  # (member, truth)
+    draws: int,
+    seed: int,
+    levels: Levels | None,
+    topics: NDArray[np.int64],  # (member,)
+) -> tuple[NDArray[np.int16], _Floats]:  # (draw, member), (member, truth)
+    """Truths drawn from beliefs, each item's spread evenly over the draws; and what they believe.
+
+    With levels, every draw first moves the beliefs of whole topics; what is known stays.
+    """
     random = np.random.default_rng([seed, 11])
     steps = (np.arange(draws)[:, None] + random.random((draws, len(belief)))) / draws
     steps = random.permuted(steps, axis=0)
-    edges = np.cumsum(belief, axis=1)
-    edges /= edges[:, -1:]
     found = np.zeros(steps.shape, dtype=np.int16)
-    for k in range(belief.shape[1] - 1):
-        found += steps > edges[:, k]
-    return found
+    if levels is None:
+        edges = np.cumsum(belief, axis=1)
+        edges /= edges[:, -1:]
+        for k in range(belief.shape[1] - 1):
+            found += steps > edges[:, k]
+        return found, belief
+    mean = np.zeros_like(belief)
+    for number, level in enumerate(levels.draw(draws, random)):
+        moved = belief * np.exp(level)[topics]
+        moved /= moved.sum(axis=1, keepdims=True)
+        mean += moved / draws
+        edges = np.cumsum(moved, axis=1)
+        for k in range(belief.shape[1] - 1):
+            found[number] += steps[number] > edges[:, k]
+    return found, mean
 
 
 def ranking_target(

@@ -26,6 +26,7 @@ from adjudge.errors import BadData
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 _FEWEST = 2  # gold items in a stratum from which a spread can be told
+_BELIEVED = 2.0  # gold items that a believed spread counts for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -105,10 +106,25 @@ class Sample:
         of = self.round[self.group]
         return np.asarray(shares[of] / self.chance + np.maximum(later[of], 0.0))
 
-    def variance(self, residual: _Floats, shares: _Floats) -> tuple[float, float]:
-        """The variance of the weighted total of residuals, and its degrees of freedom."""
-        spread = self.spread(residual, residual) * shares[self.round] ** 2
+    def variance(
+        self,
+        residual: _Floats,  # (gold,)
+        shares: _Floats,  # (round,)
+        believed: _Floats | None = None,  # (gold,) variances
+    ) -> tuple[float, float]:
+        """The variance of the weighted total of residuals, and its degrees of freedom.
+
+        Where variances are believed of the items, they count as much as two items of each group:
+        eleven items that are alike do not show that all are.
+        """
+        spread = self.spread(residual, residual)
         count = np.bincount(self.group[self.chance < 1], minlength=len(spread))
+        if believed is not None:
+            each = (1.0 - self.chance) / self.chance**2 * believed
+            promised = np.bincount(self.group, weights=each, minlength=len(spread))
+            seen = np.maximum(count - 1, 0)
+            spread = (seen * spread + _BELIEVED * promised) / (seen + _BELIEVED)
+        spread = spread * shares[self.round] ** 2
         each = spread**2 / np.maximum(count - 1, 1)
         total = float(spread.sum())
         if not each.sum() > 0:

@@ -22,6 +22,7 @@ from adjudge.data.names import look_up
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.evaluation.estimation.expansion import Expansion
+from adjudge.evaluation.estimation.levels import Levels
 
 _Floats = NDArray[np.float64]
 _PLAIN = ("mean-grade", "share", "agreement", "error")
@@ -49,7 +50,12 @@ class Mean:
         """Every item counts alike."""
         return
 
-    def expand(self, belief: _Floats, at: float | None) -> Expansion:
+    def expand(
+        self,
+        belief: _Floats,
+        at: float | None,
+        levels: Levels | None = None,  # noqa: ARG002 - sums do not mind them
+    ) -> Expansion:
         """A mean as it is; a ratio around its value, as Taylor has it."""
         if self.of is None:
             adds = self.worth / max(len(self.item), 1)
