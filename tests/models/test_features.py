@@ -86,6 +86,20 @@ def test_against_the_majority_by_hand(table: Judgments) -> None:
     )
 
 
+def test_the_majority_of_a_honeypot_counts_for_nobody(table: Judgments, gold: Gold) -> None:
+    names = ("graded-accuracy-majority", "binary-accuracy-majority", "graded-distance-majority")
+    found = measure_features(table, gold, names=names)
+    plain = table.select(items=np.array([name != "d5" for name in table.items.to_pylist()]))
+    alone = measure_features(plain, names=names)
+    # d5 is a honeypot: y's label there, the only vote, is not held for its truth.
+    assert found.counts["graded-accuracy-majority"].tolist() == [4, 4]
+    for name in names:
+        assert found[name].tolist() == alone[name].tolist()
+    told = Gold(items=gold.items, value=gold.value, values=gold.values)  # gold, but no honeypot
+    every = measure_features(table, told, names=names)
+    assert every.counts["graded-accuracy-majority"].tolist() == [4, 5]
+
+
 def test_typicality_by_hand() -> None:
     rows = {
         "item": list("abcd") * 2,

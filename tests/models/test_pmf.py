@@ -76,6 +76,43 @@ def test_the_objective_never_rises_and_is_the_formula(
     assert steps[-1] == pytest.approx(objective(matrix, fit, ridge), rel=1e-6, abs=1e-9)
 
 
+def gradient(matrix: Sparse, fit: FittedFactors, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """The gradient by its formula, from dense arrays."""
+    seen, value = np.zeros(matrix.shape), np.zeros(matrix.shape)
+    seen[matrix.row, matrix.by_item.column] = 1.0
+    value[matrix.row, matrix.by_item.column] = matrix.by_item.value
+    left = seen * (fit.own @ fit.held.T - value)
+    return left @ fit.held + ridge * fit.own, left.T @ fit.own + ridge * fit.held
+
+
+@pytest.mark.parametrize("method", ["als", "gradient"])
+@pytest.mark.parametrize("ridge", [0.1, 2.0])
+def test_a_fit_runs_until_the_gradient_is_zero(ridge: float, method: str) -> None:
+    matrix = made_matrix(300, 60, 6, 0.3, 0.5, seed=4)
+    plan = FitPlan(
+        rank=8, regularisation=ridge, method=method, iterations=5000, tolerance=1e-6
+    )
+    fit = factorise(matrix, plan)
+    assert fit.converged
+    slopes = gradient(matrix, fit, ridge)
+    pull = ridge * np.sqrt(np.sum(fit.own**2) + np.sum(fit.held**2))
+    assert np.sqrt(sum(np.sum(slope**2) for slope in slopes)) < 2e-6 * pull
+    # And no solved side could do better: ridge regressions of single rows change nothing.
+    for row in range(0, matrix.shape[0], 50):
+        part = matrix.row == row
+        held = fit.held[matrix.by_item.column[part]]
+        best = np.linalg.solve(
+            held.T @ held + ridge * np.eye(plan.rank), held.T @ matrix.by_item.value[part]
+        )
+        assert fit.own[row] == pytest.approx(best, abs=1e-3)
+
+
+def test_a_fit_that_is_cut_short_says_so() -> None:
+    matrix = made_matrix(300, 60, 6, 0.3, 0.5, seed=4)
+    few = FitPlan(rank=8, regularisation=0.1, iterations=3, tolerance=1e-6)
+    assert not factorise(matrix, few).converged
+
+
 @pytest.mark.parametrize("ridge", [0.1, 1.0])
 def test_gradient_descent_and_alternating_squares_reach_one_objective(ridge: float) -> None:
     matrix = made_matrix(300, 60, 4, 0.3, 0.3, seed=2)

@@ -81,6 +81,29 @@ def test_filters_by_hand(table: Judgments, gold: Gold) -> None:
     assert all(row["kept"] for row in high.judges.to_pylist())
 
 
+def test_a_z_score_of_both_sides_by_hand(table: Judgments, gold: Gold) -> None:
+    # Mean 2/3, sd .3118: poor lies 1.34 below, good (1 - 2/3) / .3118 = 1.07 above, fair .27.
+    def kept(**settings) -> list[bool]:
+        fit = Vote(keep=ZScore(BINARY, **settings)).fit(table, gold)
+        return [row["kept"] for row in fit.judges.to_pylist()]
+
+    assert kept(gamma=1.0) == [True, True, False, True]
+    assert kept(gamma=1.0, sides="both") == [False, True, False, True]
+    assert kept(gamma=1.2, sides="both") == [True, True, False, True]
+    with pytest.raises(BadSetting, match="sides = 'high': wanted low or both"):
+        ZScore(BINARY, gamma=1.0, sides="high")
+
+
+def test_a_feature_of_a_weight_can_be_turned_round(table: Judgments, gold: Gold) -> None:
+    # 1 - accuracy: good 0 (the least weight there is), fair 1/4, poor 3/4, none 1/3 (the mean).
+    turned = Vote(weight=f"1-{BINARY}").choose(table, gold).plain
+    plain = Vote(weight=BINARY).choose(table, gold).plain
+    assert turned.tolist() == pytest.approx((1 - plain).tolist())
+    both = Vote(weight=f"1-{BINARY}*{BINARY}").choose(table, gold).plain
+    assert both.tolist() == pytest.approx((plain * (1 - plain)).tolist())
+    assert parse_weight(str(parse_weight(f"1-{BINARY}^2"))) == Product((f"1-{BINARY}",) * 2)
+
+
 def test_flipping_turns_a_contrary_judge_to_use(table: Judgments, gold: Gold) -> None:
     fit = Vote(weight=Feature(BINARY), flip=True).fit(table, gold)
     rows = {row["judge"]: row for row in fit.judges.to_pylist()}
@@ -149,6 +172,9 @@ def test_text_and_values_are_one() -> None:
     assert both == Both((ZScore(GRADED, BINARY, gamma=1.5), AccuracyFilter(alpha=0.7)))
     assert both == ZScore(GRADED, BINARY, gamma=1.5) & AccuracyFilter(alpha=0.7)
     assert parse_filter(str(both)) == both
+    sides = ZScore(GRADED, gamma=0.6, sides="both")
+    assert parse_filter(f"|zscore|:{GRADED}:0.6") == sides
+    assert parse_filter(str(sides)) == sides
     assert Vote(weight=GRADED).weight == Feature(GRADED)
 
 
@@ -157,9 +183,10 @@ def test_text_and_values_are_one() -> None:
     [
         (
             "zscor:x:1",
-            "filter = 'zscor:x:1': wanted zscore:FEATURE+FEATURE:GAMMA or accuracy:ALPHA",
+            "filter = 'zscor:x:1': wanted zscore:FEATURE+FEATURE:GAMMA, |zscore|:FEATURE:GAMMA or "
+            "accuracy:ALPHA",
         ),
-        ("accuracy:high", "filter = 'accuracy:high': wanted zscore:FEATURE+FEATURE:GAMMA or"),
+        ("accuracy:high", "filter = 'accuracy:high': wanted zscore:FEATURE+FEATURE:GAMMA, "),
         (f"zscore:{GRADED}:-1", "gamma = -1.0: wanted more than 0"),
         ("accuracy:1.5", "alpha = 1.5: wanted a number from 0 to 1"),
     ],

@@ -240,7 +240,7 @@ class Fitting:
         option(
             "--filter",
             metavar="FILTER",
-            help="Of vote: zscore:FEATURE+FEATURE:GAMMA, accuracy:ALPHA.",
+            help="Of vote: [|]zscore[|]:FEATURE+FEATURE:GAMMA, accuracy:ALPHA.",
             panel=_FIT,
         ),
     ] = None

@@ -13,7 +13,7 @@ from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.evaluation.tuning import Tuned
-    from adjudge.models.weighting import Filter
+    from adjudge.models.weighting import Filter, Sides
 
 NAME = "tune"
 EXAMPLES = (
@@ -29,7 +29,7 @@ def run(
     filter: Annotated[
         str,
         o.option(
-            "--filter", metavar="FILTER", help="zscore:FEATURE+FEATURE, or accuracy; see 'judges'."
+            "--filter", metavar="FILTER", help="[|]zscore[|]:FEATURE+FEATURE, or accuracy."
         ),
     ] = "accuracy",
     weight: o.Weight = None,
@@ -113,16 +113,24 @@ class _ThresholdSweep:
 def _sweep(text: str) -> _ThresholdSweep:
     """The sweep that a filter's text asks for; features that do not exist are refused."""
     from adjudge.evaluation.tuning import ALPHAS, GAMMAS
-    from adjudge.models.weighting import AccuracyFilter, ZScore
+    from adjudge.models.weighting import ZSCORES, AccuracyFilter
 
     kind, _, names = text.partition(":")
     if kind == "accuracy":
         return _ThresholdSweep("alpha", lambda alpha: AccuracyFilter(alpha=alpha), ALPHAS, "lower")
-    if kind != "zscore":
-        raise BadSetting("--filter", text, "zscore:FEATURE+FEATURE or accuracy")
+    if kind not in ZSCORES:
+        raise BadSetting("--filter", text, "zscore:FEATURE+FEATURE, |zscore|:FEATURE or accuracy")
     features = tuple(part.strip() for part in names.split("+"))
-    ZScore(*features, gamma=1.0)
-    return _ThresholdSweep("gamma", lambda gamma: ZScore(*features, gamma=gamma), GAMMAS, "higher")
+    make = partial(_zscore, features, ZSCORES[kind])
+    make(1.0)
+    return _ThresholdSweep("gamma", make, GAMMAS, "higher")
+
+
+def _zscore(features: tuple[str, ...], sides: Sides, gamma: float) -> Filter:
+    """The filter with one gamma; imported late, as everything heavy."""
+    from adjudge.models.weighting import ZScore
+
+    return ZScore(*features, gamma=gamma, sides=sides)
 
 
 def _table(tuned: Tuned, name: str) -> Any:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.crossvalidation import folds_of
 from adjudge.models.features import JudgeFeatures, measure_features
 from adjudge.models.model import Progress, Step, pick
-from adjudge.models.vote import choose_judges, weigh_votes
+from adjudge.models.vote import choose_judges
 from adjudge.models.weighting import ACCURACY, Filter, Product
 
 GAMMAS = tuple(round(0.1 * step, 1) for step in range(1, 41))
@@ -95,8 +96,10 @@ class Tuner:
         self.truth = known[self.items]
         self.fold = folds_of(self.part.items, self.truth, folds, seed)  # (gold item,)
         self.folds = folds
+        self._sweeps = ThreadsEngine().load(self.part)
         self._features: dict[bytes, dict[str, JudgeFeatures]] = {}
         self._votes: dict[tuple[object, ...], _Cast] = {}
+        self._weighed: dict[bytes, tuple[NDArray[np.int16], NDArray[np.bool_]]] = {}
 
     def features(self, seen: NDArray[np.bool_], names: tuple[str, ...]) -> JudgeFeatures:
         """The features that the gold items under the mask give, measured once each."""
@@ -256,10 +259,24 @@ class Tuner:
             choice = choose_judges(
                 self.part, features, weight, keep, flip=self.flip, shrink=self.shrink
             )
-            posterior, fell = weigh_votes(self.part, None, choice)
-            label, _ = pick(posterior, self.part, ties="random", seed=self.seed)
+            label, fell = self._weigh(choice.units)
             found = (label, fell, int((choice.weight == 0).sum()) if keep is not None else 0)
             if len(self._votes) >= _LATEST:
                 del self._votes[next(iter(self._votes))]
             self._votes[key] = found
+        return found
+
+    def _weigh(
+        self, units: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]
+    ) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:  # (gold item,), (gold item,)
+        """The labels that weights give, once where thresholds keep the same judges."""
+        key = b"".join(part.tobytes() for part in units)
+        found = self._weighed.get(key)
+        if found is None:
+            posterior, fell, _ = self._sweeps.weigh(*units)
+            label, _ = pick(posterior, self.part, ties="random", seed=self.seed)
+            found = (label, fell)
+            if len(self._weighed) >= _LATEST:
+                del self._weighed[next(iter(self._weighed))]
+            self._weighed[key] = found
         return found

@@ -144,20 +144,6 @@ def solve_rows(offsets, column, value, start, stop, held, ridge, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def squared_error(offsets, column, value, start, stop, own, held):
-    """The sum of squared differences between values and products of factors, and of own factors."""
-    rank = held.shape[1]
-    error, size = 0.0, 0.0
-    for row in range(start, stop):
-        for a in range(rank):
-            size += own[row, a] * own[row, a]
-        for m in range(offsets[row], offsets[row + 1]):
-            left = value[m] - _dot(own[row], held[column[m]], rank)
-            error += left * left
-    return error, size
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def gradient_rows(offsets, column, value, start, stop, own, held, ridge, out):
     """The gradient of the objective in each row's factors."""
     rank = held.shape[1]

@@ -5,10 +5,15 @@
 over U (item, rank) and V (judge, rank), where R are the labels' numbers less their mean. R.
 Salakhutdinov and A. Mnih (2007), "Probabilistic Matrix Factorization", NIPS.
 
-Alternating least squares holds one side and solves the other exactly, row by row, so the objective
-never rises. Gradient descent goes along conjugate directions, each row's gradient divided by how
-steep it is there; along a line the objective is a polynomial of fourth degree, so that each step
-goes exactly to its lowest point, and the objective never rises either.
+Alternating least squares holds one side and solves the other exactly, row by row. On its own it
+creeps: hundreds of sweeps fall by less than a thousandth together, and labels still change. So the
+way that a sweep goes is taken for a direction, conjugate to the one before (H. De Sterck and M.
+Winlaw 2015, doi:10.1002/nla.1963). Gradient descent goes along conjugate directions too, each row's
+gradient divided by how steep it is there. Along a line the objective is a polynomial of fourth
+degree, so that each step goes exactly to its lowest point, and the objective never rises.
+
+A fit has converged where the gradient is nothing beside the pull of the regularisation, with which
+the errors are in balance at a minimum: |gradient| <= tolerance * lambda * |factors|.
 """
 
 from __future__ import annotations
@@ -25,7 +30,8 @@ from adjudge.models.model import Progress, Step
 from adjudge.models.sparse import Crew, Sparse, SparseRows
 
 Method = Literal["als", "gradient"]
-LIMITS = {"als": 20, "gradient": 1000}  # iterations where none are named
+LIMITS = {"als": 500, "gradient": 1000}  # iterations where none are named
+_Pair = tuple[NDArray[np.float64], NDArray[np.float64]]  # of items, of judges
 _ROUNDS = 4  # of orthogonal iteration, where a fit starts
 _LEAST = 1e-3  # of the largest root of a singular value: noise in the start
 
@@ -91,14 +97,13 @@ def factorise(
     _check_rank(plan.rank, matrix.shape)
     with Crew(threads, len(matrix)) as crew:
         problem = _Problem(matrix, plan, crew)
-        advance = problem.alternate if plan.method == "als" else problem.descend
         trace: list[float] = []
         for done in range(1, plan.iterations + 1):
-            trace.append(advance())
+            trace.append(problem.go())
             if progress is not None:
                 note = f"objective {trace[-1]:,.4g}"
                 progress(Step(stage, done, plan.iterations, note))
-            if len(trace) > 1 and trace[-2] - trace[-1] <= plan.tolerance * trace[-1]:
+            if problem.steep <= plan.tolerance or (len(trace) > 1 and trace[-2] <= trace[-1]):
                 return FittedFactors(problem.own, problem.held, tuple(trace), True)
     return FittedFactors(problem.own, problem.held, tuple(trace), False)
 
@@ -108,10 +113,13 @@ class _Problem:
 
     def __init__(self, matrix: Sparse, plan: FitPlan, crew: Crew) -> None:
         self.items, self.judges = matrix.by_item, matrix.by_judge
-        self.ridge, self.crew = plan.regularisation, crew
+        self.ridge, self.crew, self.method = plan.regularisation, crew, plan.method
         self.own, self.held = self._start(matrix.shape, plan)
-        self.before: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
-        self.step: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        if plan.method == "als":  # the sides in balance before the first direction is taken
+            self.own, self.held = self._alternated()
+        self.slopes = self._slopes()
+        self.before: _Pair | None = None
+        self.step: _Pair | None = None
         self.slope = 0.0
 
     def _start(
@@ -138,24 +146,18 @@ class _Problem:
         inverse = np.where(root > 0, 1.0 / np.where(root > 0, root, 1.0), 0.0)
         return own @ turn * inverse, held @ turn * root + noise
 
-    def objective(self) -> float:
-        """What is minimised, at the factors as they are."""
-        given = self.items.arrays
+    @property
+    def steep(self) -> float:
+        """The size of the gradient beside that of the regularisation's pull."""
+        pull = self.ridge * np.sqrt(_dot((self.own, self.held), (self.own, self.held)))
+        return float(np.sqrt(_dot(self.slopes, self.slopes)) / pull) if pull > 0 else 0.0
 
-        def work(start: int, stop: int) -> tuple[float, float]:
-            pair: tuple[float, float] = kernels.squared_error(
-                *given, start, stop, self.own, self.held
-            )
-            return pair
-
-        error, size = self.crew.total(self.items.blocks, work)
-        return float(0.5 * (error + self.ridge * (size + np.sum(self.held**2))))
-
-    def alternate(self) -> float:
-        """Items solved against judges, judges against items."""
-        self._solve(self.items, self.held, self.own)
-        self._solve(self.judges, self.own, self.held)
-        return self.objective()
+    def _alternated(self) -> _Pair:
+        """Items solved against judges, judges against these items."""
+        own, held = np.empty_like(self.own), np.empty_like(self.held)
+        self._solve(self.items, self.held, own)
+        self._solve(self.judges, own, held)
+        return own, held
 
     def _solve(self, rows: SparseRows, held: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         given = rows.arrays
@@ -164,16 +166,17 @@ class _Problem:
             lambda start, stop: kernels.solve_rows(*given, start, stop, held, self.ridge, out),
         )
 
-    def descend(self) -> float:
-        """One step of gradient descent, along conjugate directions, to the lowest point."""
-        slopes = (
-            self._gradient(self.items, self.own, self.held),
-            self._gradient(self.judges, self.held, self.own),
-        )
-        scaled = (
-            slopes[0] / self._steepness(self.items, self.held),
-            slopes[1] / self._steepness(self.judges, self.own),
-        )
+    def go(self) -> float:
+        """One step along a direction conjugate to the last, to the lowest point; its objective."""
+        slopes = self.slopes
+        if self.method == "als":
+            own, held = self._alternated()
+            scaled = (self.own - own, self.held - held)
+        else:
+            scaled = (
+                slopes[0] / self._steepness(self.items, self.held),
+                slopes[1] / self._steepness(self.judges, self.own),
+            )
         slope = _dot(slopes, scaled)
         step = (-scaled[0], -scaled[1])
         if self.before is not None and self.step is not None and self.slope > 0:
@@ -185,7 +188,15 @@ class _Problem:
         self.own = self.own + length * step[0]
         self.held = self.held + length * step[1]
         self.before, self.step, self.slope = slopes, step, slope
+        self.slopes = self._slopes()
         return value
+
+    def _slopes(self) -> _Pair:
+        """The gradient in the factors of items and of judges."""
+        return (
+            self._gradient(self.items, self.own, self.held),
+            self._gradient(self.judges, self.held, self.own),
+        )
 
     def _gradient(
         self, rows: SparseRows, own: NDArray[np.float64], held: NDArray[np.float64]
@@ -205,7 +216,7 @@ class _Problem:
         count = np.diff(rows.offsets)[:, None]
         return np.asarray(self.ridge + count * np.mean(held**2))
 
-    def _lowest(self, step: tuple[NDArray[np.float64], NDArray[np.float64]]) -> tuple[float, float]:
+    def _lowest(self, step: _Pair) -> tuple[float, float]:
         """How far along a step the objective is lowest, and its value there."""
         given = self.items.arrays
 
@@ -227,10 +238,7 @@ class _Problem:
         return float(level[best]), float(values[best])
 
 
-def _dot(
-    one: tuple[NDArray[np.float64], NDArray[np.float64]],
-    other: tuple[NDArray[np.float64], NDArray[np.float64]],
-) -> float:
+def _dot(one: _Pair, other: _Pair) -> float:
     return float(np.sum(one[0] * other[0]) + np.sum(one[1] * other[1]))
 
 

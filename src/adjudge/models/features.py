@@ -88,7 +88,7 @@ def measure_features(
             reference = (
                 _gold(judgments, gold, wanted)
                 if which == "gold"
-                else _majority(judgments, sweeps, seed)
+                else _majority(judgments, sweeps, gold, seed)
             )
             _compare(judgments, sweeps, reference, wanted, values, counts)
     if "honeypot-accuracy" in names:
@@ -130,10 +130,16 @@ def _gold(judgments: Judgments, gold: Gold | None, wanted: list[str]) -> NDArray
     return known
 
 
-def _majority(judgments: Judgments, sweeps: Sweeps, seed: int) -> NDArray[np.int16]:
+def _majority(
+    judgments: Judgments, sweeps: Sweeps, gold: Gold | None, seed: int
+) -> NDArray[np.int16]:
+    """The simple majority of each item, but of no honeypot: the paper has one feature on those."""
     votes, _ = sweeps.posterior(None, own=True)
     choice, _ = pick(votes, judgments, ties="random", seed=seed)
-    return np.where(judgments.counts_per_item > 0, choice, -1).astype(np.int16)
+    counted = judgments.counts_per_item > 0
+    if gold is not None:
+        counted &= ~gold.honeypots(judgments)
+    return np.where(counted, choice, -1).astype(np.int16)
 
 
 def _compare(

@@ -58,7 +58,7 @@ class Pmf:
     regularisation: float | _Auto = 2.0
     method: Method = "als"
     iterations: int | None = None
-    tolerance: float = 1e-5
+    tolerance: float = 1e-3
     cut: Cut = "spread"
     weights: bool = False
     alpha: float | None = None

@@ -3,14 +3,18 @@
     Feature("graded-accuracy-gold") * Feature("honeypot-accuracy")         a weight
     ZScore("graded-accuracy-gold", "honeypot-accuracy", gamma=1.5)         a filter
     ZScore("honeypot-accuracy", gamma=1.0) & AccuracyFilter(alpha=0.67)    both filters
+    ZScore("honeypot-accuracy", gamma=1.0, sides="both")                   outliers on either side
 
 Each can be written as text too, for the command line: ``graded-accuracy-gold^2*honeypot-accuracy``,
-``zscore:graded-accuracy-gold+honeypot-accuracy:1.5``, ``accuracy:0.67``.
+``zscore:graded-accuracy-gold+honeypot-accuracy:1.5``, ``|zscore|:honeypot-accuracy:1``,
+``accuracy:0.67``. In a weight ``1-graded-distance-gold`` is a feature turned round: the distance
+itself, where the feature is one minus it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,30 +23,40 @@ from adjudge.errors import BadSetting, UnknownName
 from adjudge.models.features import FEATURES, JudgeFeatures
 
 ACCURACY = "binary-accuracy-gold"
+Sides = Literal["low", "both"]
+ZSCORES: dict[str, Sides] = {"zscore": "low", "|zscore|": "both"}  # as text: which sides are dropped
+_TURNED = "1-"  # before a feature of a weight: one minus it
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A weight: the product of features."""
+    """A weight: the product of features, each as it is or (with ``1-`` before it) one minus it."""
 
-    features: tuple[str, ...]
+    factors: tuple[str, ...]
 
     def __post_init__(self) -> None:
         _check(self.features)
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that the weight needs."""
+        return tuple(name.removeprefix(_TURNED) for name in self.factors)
+
     def __mul__(self, other: Product) -> Product:
-        return Product((*self.features, *other.features))
+        return Product((*self.factors, *other.factors))
 
     def __str__(self) -> str:
-        return "*".join(self.features)
+        return "*".join(self.factors)
 
     def weights(
         self, features: JudgeFeatures, shrink: float = 0.0
     ) -> NDArray[np.float64]:  # (judge,)
         """The weight of each judge; a judge without a feature has its mean."""
-        return np.asarray(
-            np.prod([features.filled(name, shrink) for name in self.features], axis=0)
-        )
+        found = []
+        for factor, name in zip(self.factors, self.features, strict=True):
+            value = features.filled(name, shrink)
+            found.append(1.0 - value if factor.startswith(_TURNED) else value)
+        return np.asarray(np.prod(found, axis=0))
 
 
 def Feature(name: str) -> Product:  # noqa: N802 - reads as the value that it makes
@@ -60,26 +74,36 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True, init=False)
 class ZScore:
-    """Drop a judge if (mean - f) / sd > gamma for any of the features."""
+    """Drop a judge if (mean - f) / sd > gamma for any of the features; |mean - f| for both sides.
+
+    The paper writes (f - mean) / sd > gamma for features of which most are better when larger, and
+    does not say how it turned the rest. ``sides="low"`` drops those who lie too low, ``"both"``
+    outliers on either side: which way a feature points then makes no difference.
+    """
 
     features: tuple[str, ...]
     gamma: float
+    sides: Sides
 
-    def __init__(self, *features: str, gamma: float) -> None:
+    def __init__(self, *features: str, gamma: float, sides: Sides = "low") -> None:
         _check(features)
         if not gamma > 0:
             raise BadSetting("gamma", gamma, "more than 0")
+        if sides not in ZSCORES.values():
+            raise BadSetting("sides", sides, "low or both")
         object.__setattr__(self, "features", tuple(features))
         object.__setattr__(self, "gamma", gamma)
+        object.__setattr__(self, "sides", sides)
 
     def __and__(self, other: Filter) -> Both:
         return Both((self, other))
 
     def __str__(self) -> str:
-        return f"zscore:{'+'.join(self.features)}:{self.gamma:g}"
+        kind = next(name for name, sides in ZSCORES.items() if sides == self.sides)
+        return f"{kind}:{'+'.join(self.features)}:{self.gamma:g}"
 
     def drop(self, features: JudgeFeatures) -> Dropped:
-        """The judges that lie too low; one without a feature passes, and so do all if sd = 0."""
+        """The judges too far off; one without a feature passes, and so do all if sd = 0."""
         found: dict[str, NDArray[np.bool_]] = {}
         notes = []
         for name in self.features:
@@ -91,6 +115,8 @@ class ZScore:
                 found[name] = np.zeros(len(values), dtype=np.bool_)
                 continue
             score = (values[known].mean() - values) / spread
+            if self.sides == "both":
+                score = np.abs(score)
             found[name] = known & (np.where(known, score, 0.0) > self.gamma)
         return Dropped(found, tuple(notes))
 
@@ -168,7 +194,7 @@ def parse_weight(text: str) -> Product:
 
 
 def parse_filter(text: str) -> Filter:
-    """A filter as people write it: ``zscore:f+g:1.5``, ``accuracy:0.67``, joined by ``&``."""
+    """A filter as people write it: ``zscore:f+g:1.5``, ``|zscore|:f:1``, ``accuracy:0.67``, ``&``."""
     parts = [_parse_one(part.strip()) for part in text.split("&")]
     return parts[0] if len(parts) == 1 else Both(tuple(parts))
 
@@ -176,14 +202,17 @@ def parse_filter(text: str) -> Filter:
 def _parse_one(text: str) -> Filter:
     kind, _, rest = text.partition(":")
     try:
-        if kind == "zscore":
+        if kind in ZSCORES:
             names, _, gamma = rest.rpartition(":")
-            return ZScore(*(name.strip() for name in names.split("+")), gamma=float(gamma))
+            features = (name.strip() for name in names.split("+"))
+            return ZScore(*features, gamma=float(gamma), sides=ZSCORES[kind])
         if kind == "accuracy":
             return AccuracyFilter(alpha=float(rest))
     except ValueError:
         pass
-    raise BadSetting("filter", text, "zscore:FEATURE+FEATURE:GAMMA or accuracy:ALPHA")
+    raise BadSetting(
+        "filter", text, "zscore:FEATURE+FEATURE:GAMMA, |zscore|:FEATURE:GAMMA or accuracy:ALPHA"
+    )
 
 
 def _check(features: tuple[str, ...]) -> None:
