@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import export
 
 if TYPE_CHECKING:
+    from adjudge.data.comparisons import Comparisons as Comparisons
     from adjudge.data.consensus import Consensus as Consensus
     from adjudge.data.draws import Draws as Draws
     from adjudge.data.gold import Gold as Gold

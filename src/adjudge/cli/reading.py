@@ -147,6 +147,6 @@ def with_gold(content: Content, gold: Path | None, reading: Reading, labelling: 
 
 def holds(content: Content) -> str:
     """What a file holds, in words."""
-    kinds = ("judgments", "gold", "labels", "run")
+    kinds = ("judgments", "comparisons", "gold", "labels", "run")
     held = [kind for kind in kinds if getattr(content, kind) is not None]
     return f"it holds {' and '.join(held) or 'nothing'} (read as {content.format})"

@@ -86,6 +86,7 @@ def test_every_signature_leads_to_its_format_and_every_format_has_one() -> None:
         assert signature.name in {entry.name for entry in module.FORMATS}
     # The others are named, never found: kinds of file of a format that is.
     kinds = {"tsv", "jsonl", "parquet", "consensus-jsonl", "consensus-parquet"}
+    kinds |= {"evalica", "crowd-kit-pairs", "arena"}
     assert {name for name, entry in formats().items() if entry.read} - known == kinds
 
 

@@ -2,7 +2,8 @@
 
 So the authors of the alternative annotator test publish people and models (Calderon, Reichart and
 Dror 2025): ``{"ann": {"item 1": 3, "item 2": 1}, "bob": {...}}``. An item whose label is null or
-empty was not judged.
+empty was not judged. Where items are pairs, ``question__left__right__turn``, and labels say which
+is better, the file holds comparisons too, for whoever wants those.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from __future__ import annotations
 import json
 from typing import IO, Any
 
+import pyarrow as pa
+
 from adjudge.data.build import load_table
+from adjudge.data.comparison_table import load_comparisons
 from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.records import RecordRows, read_json, single
@@ -38,9 +42,31 @@ def _read(file: File, options: Options) -> Content:
                 )
     if not len(rows):
         raise rows.source.error(None, "there is no judgment in this file")
+    if options.wanted == "comparisons":
+        return _comparisons(rows)
     table = rows.table("item", "judge", "label")
     judgments, _ = load_table(table, scale=options.scale, source=rows.source)
     return Content(judgments=judgments, bad=rows.source.skipped)
+
+
+def _comparisons(rows: RecordRows) -> Content:
+    """The rows as comparisons; an item that is no pair is a fault, not skipped."""
+    table = rows.table("item", "judge", "label")
+    parts = [str(item).split("__") for item in table["item"].to_pylist()]
+    for row, found in enumerate(parts):
+        if len(found) not in (3, 4):
+            item = table["item"][row].as_py()
+            problem = f"item {shown(item)} is no pair; wanted question__left__right__turn"
+            raise rows.source.error(row, problem, value=item, wanted="a pair")
+    columns = {
+        "left": [found[1] for found in parts],
+        "right": [found[2] for found in parts],
+        "label": table["label"],
+        "judge": table["judge"],
+        "topic": ["/".join([found[0], *found[3:]]) for found in parts],
+    }
+    pairs = load_comparisons(pa.table(columns), source=rows.source)
+    return Content(comparisons=pairs, bad=rows.source.skipped)
 
 
 def _write(content: Content, file: IO[bytes]) -> None:
@@ -78,7 +104,7 @@ FORMATS = (
     Format(
         name="alt-test",
         title="JSON by judge: judge, item, label, as the alternative annotator test has it",
-        reads=("judgments",),
+        reads=("judgments", "comparisons"),
         writes=("judgments",),
         extension=".json",
         read=_read,

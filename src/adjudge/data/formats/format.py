@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from adjudge.data.comparisons import Comparisons
 from adjudge.data.formats.opening import File
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
@@ -14,12 +15,12 @@ from adjudge.data.scale import Scale
 from adjudge.data.source import BadRow
 from adjudge.errors import BadData
 
-Kind = Literal["judgments", "gold", "labels", "run"]
+Kind = Literal["judgments", "comparisons", "gold", "labels", "run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What a file holds, or what is to be written: any of judgments, gold, labels, a run.
+    """What a file holds, or is to hold: any of judgments, comparisons, gold, labels, a run.
 
     ``labels`` is a consensus table (the columns of ``Consensus.labels``); ``run`` is a ranking
     (topic, document, rank, score, tag, line); ``texts`` are the words of topics and documents
@@ -29,6 +30,7 @@ class Content:
     """
 
     judgments: Judgments | None = None
+    comparisons: Comparisons | None = None
     gold: Gold | None = None
     labels: Any = None  # Arrow table
     run: Any = None  # Arrow table
@@ -77,7 +79,7 @@ def need(content: Content, kind: Kind, format_name: str) -> Any:
     if part is None:
         held = [
             name
-            for name in ("judgments", "gold", "labels", "run")
+            for name in ("judgments", "comparisons", "gold", "labels", "run")
             if getattr(content, name) is not None
         ]
         raise BadData(

@@ -90,7 +90,9 @@ def _read_parquet(
 
 
 def table_of(content: Content) -> Any:
-    """The plain table of what there is: judgments with their gold, or gold alone."""
+    """The plain table of what there is: judgments with their gold, comparisons, or gold alone."""
+    if content.judgments is None and content.comparisons is not None:
+        return content.comparisons.to_table()
     if content.judgments is None:
         if content.gold is None:
             raise BadData("plain holds judgments or gold, and there are none to write")
@@ -125,7 +127,7 @@ FORMATS = tuple(
         name=name,
         title=f"plain judgments, {text}: item (or topic, document), judge, label, gold, time",
         reads=("judgments", "gold"),
-        writes=("judgments", "gold"),
+        writes=("judgments", "comparisons", "gold"),
         extension=extension,
         read=_read,
         write=_write(name),

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adjudge.data.columns import letters_of, roles_of
+from adjudge.data.comparison_table import comparison_roles
 from adjudge.data.formats.opening import File
 from adjudge.data.scale import as_number
 
@@ -184,6 +185,18 @@ def _plain(file: File) -> bool:
     return sum(parts) >= 2 or (parts[0] and "gold" in roles)  # with one missing, say which
 
 
+def _mt_bench(file: File) -> bool:
+    """JSON whose records have two models and the winner of a game."""
+    return _is_json(file) and '"model_1"' in file.text and '"g1_winner"' in file.text
+
+
+def _pairs(file: File) -> bool:
+    """A header, or a first JSON record, of comparisons: left, right, label; or winner and loser."""
+    text = file.text.lstrip()
+    columns = _json_keys(text[1:]) if text.startswith("[") else _columns(file)
+    return bool(comparison_roles(columns))
+
+
 def _alt_test(file: File) -> bool:
     """An object of objects, the first of which begins with an item and its label."""
     return _BY_JUDGE.match(file.text.lstrip()) is not None and not _plain(file)
@@ -229,6 +242,8 @@ SIGNATURES = (
     _Signature("trec-2011", "trec_2011", _is(*TREC_2011)),
     _Signature("trec-2011-submission", "trec_2011", _rows(_submission)),
     _Signature("beir", "beir", _beir),
+    _Signature("mt-bench", "pairs", _mt_bench),
+    _Signature("pairs", "pairs", _pairs),
     _Signature("crowd-kit", "crowdkit", lambda file: set(file.columns) in _CROWDKIT),
     _Signature("consensus", "consensus_table", _consensus),
     _Signature("alt-test", "alt_test", _alt_test),
