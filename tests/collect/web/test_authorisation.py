@@ -144,6 +144,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 # -- requests, from the schema
 
 FIELDS = {"item": "g0", "label": LABELS[0], "accepted": [LABELS[0]], "labels": "Good,Bad"}
+FIELDS |= {"judges": ["nobody"]}
 FIELDS |= {"test": {"q0/d0": "Good"}, "model": "majority-vote"}
 
 

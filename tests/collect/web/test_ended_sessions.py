@@ -56,9 +56,9 @@ def test_an_invitation_that_is_void_ends_the_session_that_came_by_it(site: Site)
     ada = site.set_up()
     slug = site.open_project(channels=["invite"])
     ada.get(f"/projects/{slug}/settings")
-    ada.post(f"/projects/{slug}/settings/invites", notes="Grace", days="3")
-    ada.get(f"/projects/{slug}/settings")
-    (link,) = re.findall(r"<code>(http[^<]+/join/[^<]+)</code>", ada.text)
+    ada.post(f"/projects/{slug}/judges/invites", notes="Grace", days="3")
+    ada.get(f"/projects/{slug}/judges")
+    (link,) = re.findall(r">(http[^<]+/i/[^<]+)</code>", ada.text)
     grace = site.browser()
     grace.get(link.removeprefix(site.url))
     grace.post(f"/j/{slug}/begin")
@@ -68,7 +68,7 @@ def test_an_invitation_that_is_void_ends_the_session_that_came_by_it(site: Site)
     assert grace.is_judging
     page, given = grace.page, grace.answers()
     key = site.services.judges.get_invites(slug)[0].invite
-    ada.post(f"/projects/{slug}/settings/invites/{key}/revoke")
+    ada.post(f"/projects/{slug}/judges/invites/{key}/revoke")
     with site.parts.database.read() as on:
         leased = on.execute(sa.select(sa.func.sum(items.c.leased))).scalar()
     assert leased == 0, "the open page goes back"

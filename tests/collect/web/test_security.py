@@ -213,20 +213,23 @@ def test_a_requester_sees_nothing_of_anothers(site: Site) -> None:
     assert judge.get(f"/j/{slug}").status_code == 200
 
 
-def test_join_links_are_signed_and_expire(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_of_invitations_cannot_be_guessed_and_expire(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ada = site.set_up()
     slug = site.open_project(channels=["invite"])
     ada.get(f"/projects/{slug}/settings")
-    ada.post(f"/projects/{slug}/settings/invites", notes="Grace\nAlan", days="3")
-    ada.get(f"/projects/{slug}/settings")
-    links = re.findall(r"<code>(http[^<]+/join/[^<]+)</code>", ada.text)
+    ada.post(f"/projects/{slug}/judges/invites", notes="Grace\nAlan", days="3")
+    ada.get(f"/projects/{slug}/judges")
+    links = re.findall(r">(http[^<]+/i/[^<]+)</code>", ada.text)
     assert len(links) == 2
     path = links[0].removeprefix(site.url)
     site.browser().get(path)
     assert [row.channel for row in site.services.judges.get_all(slug)] == ["invite"]
     forged = site.browser()
     forged.get(path[:-3] + "abc", expect=403)
-    assert "not one of ours" in forged.words
+    assert "this invitation is not known" in forged.words
+    assert len(path.rpartition("/")[2]) == 16, "96 random bits"
     later = 4 * 86_400
     import adjudge.collect.web.joining as joining
 

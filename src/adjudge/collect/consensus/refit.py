@@ -40,6 +40,10 @@ _PAGE = 200  # items that are kept, and shown, together
 ENVIRONMENT = "ADJUDGE_REFIT"
 _LEAST = 25  # new judgments before a model is fitted again
 _SHARE = 0.1  # and of those it was fitted to
+_ABOUT = (  # what is kept of each judge
+    *("judge", "judgments", "accuracy", "accuracy_low", "accuracy_high", "bits"),
+    *("advice", "why"),
+)
 _SURE = 100  # items of each label that are kept as possible gold
 
 
@@ -177,6 +181,7 @@ def _fitted(services: RequesterServices, project: ProjectSummary, model: str) ->
     """Fit, and keep labels by pages, judges and possible gold; how many items were labelled."""
     from adjudge.collect.consensus.learning import learn
     from adjudge.collect.gold.design import sure_items
+    from adjudge.evaluation.diagnosis import diagnose
     from adjudge.models import default, registry
 
     judgments = services.exports.get_judgments(project.slug, golds=True)
@@ -191,7 +196,7 @@ def _fitted(services: RequesterServices, project: ProjectSummary, model: str) ->
     for page in range(0, max(len(rows), 1), _PAGE):
         name = _rows(project, model, page // _PAGE)
         services.settings.keep(name, rows[page : page + _PAGE])
-    about = consensus.judges.select(["judge", "judgments", "accuracy", "bits"]).to_pylist()
+    about = diagnose(consensus, gold=gold, pairs=False).judges.select(list(_ABOUT)).to_pylist()
     about.sort(key=lambda row: -(row["bits"] or 0.0))
     services.settings.keep(_judges(project, model), about)
     found = sure_items(consensus, known=sorted(golden), each=_SURE)

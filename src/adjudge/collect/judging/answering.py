@@ -89,10 +89,15 @@ def check_page_answers(
     return check_answers(answers, rows, request.project)
 
 
-def repeat_outcome(request: JudgeRequest, page: StoredRow) -> Outcome:
-    """The outcome of a page that is answered already."""
+def repeat_outcome(
+    request: JudgeRequest, page: StoredRow, answers: Sequence[Answer] = ()
+) -> Outcome:
+    """The outcome of a page that is answered already, and how far ``answers`` differ from it."""
     given = list(request.on.execute(GIVEN, {"page": page.id}))
-    return conclude(request, page, _stored_feedback(request, page, given), len(given), again=True)
+    stored = {row.row: row.label for row in given}
+    differing = sum(stored.get(answer.row) != answer.label for answer in answers)
+    told = _stored_feedback(request, page, given)
+    return replace(conclude(request, page, told, len(given), again=True), differing=differing)
 
 
 def _stored_feedback(

@@ -22,7 +22,13 @@ from adjudge.collect.judging.refreshers import due_for, is_refresher
 from adjudge.collect.judging.returning import bring_back, given_before
 from adjudge.collect.judging.screening import Screening, golds_met
 from adjudge.collect.judging.views import any_left, any_open, ended_untrained, in_arm
-from adjudge.collect.rules.endings import BUDGET_SPENT, MAX_PAGES, NO_GOLD_LEFT, NOTHING_LEFT
+from adjudge.collect.rules.endings import (
+    BUDGET_SPENT,
+    CAME_LATE,
+    MAX_PAGES,
+    NO_GOLD_LEFT,
+    NOTHING_LEFT,
+)
 from adjudge.collect.rules.golds import choose_training
 from adjudge.collect.rules.policy import Policy, resumed
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
@@ -33,7 +39,7 @@ from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.ids import make_id
-from adjudge.collect.values.judging import OTHERS, Answer, Feedback, Group, Page
+from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Group, Page
 from adjudge.collect.values.judging import Row as PageRow
 from adjudge.errors import Refused
 
@@ -127,6 +133,10 @@ def next_page(request: JudgeRequest) -> Page | None:
             return show_page(request, page)
     check_open(request.judge, request.project, "this project is not open at the moment")
     rng = np.random.default_rng([request.project.seed, request.judge.id, request.judge.made])
+    if request.judge.reason == CAME_LATE and request.judge.stage == "finished":
+        if not any_open(request.on, request.judge, request.policy):
+            return None
+        request = _resume_training(request)
     if request.judge.stage == "training":
         return _training_page(request, rng)
     refresher = _refresher_page(request, rng)
@@ -178,10 +188,33 @@ def _training_page(request: JudgeRequest, rng: np.random.Generator) -> Page | No
     if not may_begin(request):
         _finish(request, BUDGET_SPENT)
         return None
+    if request.judge.kind != DRY_RUN and not _is_worth_training(request):
+        return None
     shown = golds_met(request)
     count = min(left, policy.pairs_per_page)
     chosen = choose_training(request.project.training, count, policy.training_mix, rng, seen=shown)
     return _store(request, "training", _by_topic(request.project, chosen))
+
+
+def _is_worth_training(request: JudgeRequest) -> bool:
+    """Whether work could follow the training of a judge, who is finished where none is left.
+
+    Nobody begins it while the rest is in others' hands; who has begun goes on as long as it may
+    come back.
+    """
+    if any_open(request.on, request.judge, request.policy):
+        return True
+    if not any_left(request.on, request.judge, request.policy):
+        _finish(request, CAME_LATE)
+        return False
+    return bool(request.judge.training_seen or request.judge.attempt > 1)
+
+
+def _resume_training(request: JudgeRequest) -> JudgeRequest:
+    """The request of a judge who came too late and comes again now that there is work."""
+    request.set_judge(stage="training", reason="")
+    request.log("training-resumed", judge=request.judge.id, stage="training")
+    return replace(request, judge=judge_by_id(request.on, request.judge.id))
 
 
 def _waive(request: JudgeRequest) -> None:

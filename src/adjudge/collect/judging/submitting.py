@@ -39,7 +39,7 @@ from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.pages import make_feedback
 from adjudge.collect.judging.training import submit_training
 from adjudge.collect.judging.views import view_judge
-from adjudge.collect.rules.endings import NOTHING_LEFT, OWN_WISH, to_micros
+from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH, to_micros
 from adjudge.collect.rules.policy import Decision, Policy, after_page, ended_blocked
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import columns_of, record_of, write_log
@@ -61,7 +61,7 @@ def submit(
     if key != page.key:
         raise Refused("bad-form", "the form does not belong to this page: please reload it")
     if page.state == "answered":
-        return repeat_outcome(request, page)
+        return repeat_outcome(request, page, answers)
     check_may_answer(request, page)
     rows = list(request.on.execute(ROWS, {"page": page.id}))
     given = check_answers(answers, rows, request.project)
@@ -121,13 +121,15 @@ def finish(request: JudgeRequest) -> None:
     if request.judge.stage == "finished" or ended_blocked(record_of(request.judge)):
         return
     reason = OWN_WISH
-    if request.judge.stage not in ("working", "warned"):
-        raise Refused("nothing-done", "there is nothing to finish yet: please judge a page first")
-    if request.judge.pages == 0:
+    message = "there is nothing to finish yet: please judge a page first"
+    training = request.judge.stage == "training"
+    if not training and request.judge.stage not in ("working", "warned"):
+        raise Refused("nothing-done", message)
+    if training or request.judge.pages == 0:
         if view_judge(request).open_items:
-            message = "there is nothing to finish yet: please judge a page first"
             raise Refused("nothing-done", message)
-        reason = NOTHING_LEFT  # a panel's participant needs a code, also where they came too late
+        # A panel's participant needs a code, also where they came too late.
+        reason = CAME_LATE if training else NOTHING_LEFT
     if request.judge.page is not None:
         state = request.on.execute(_STATE, {"page": request.judge.page}).scalar()
         if state == "open":

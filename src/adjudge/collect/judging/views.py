@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
-from sqlalchemy import bindparam, exists, select, text
+from sqlalchemy import bindparam, exists, func, select, text
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.quotas import arm_lacks, arm_room
@@ -23,9 +24,17 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import record_of
 from adjudge.collect.store.request import JudgeRequest
-from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, pages
+from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
-from adjudge.collect.values.judging import OTHERS, JudgeView, Kind, ProjectView, Stage
+from adjudge.collect.values.judging import (
+    DRY_RUN,
+    MOST_PAGES_LEFT,
+    OTHERS,
+    JudgeView,
+    Kind,
+    ProjectView,
+    Stage,
+)
 
 _JUDGED = exists().where(
     judgments.c.judge == bindparam("judge"),
@@ -48,6 +57,28 @@ _ANY_OPEN = select(exists().where(*_OPEN).label("any"))
 _ANY_OPEN_IN_ARM = select(exists().where(*_OPEN, arm_room).label("any"))
 _ANY_LEFT = select(exists().where(*_LEFT).label("any"))
 _ANY_LEFT_IN_ARM = select(exists().where(*_LEFT, arm_lacks).label("any"))
+_ON_THEIR_PAGE = exists().where(
+    page_rows.c.page == bindparam("page"), page_rows.c.item == items.c.id
+)
+
+
+def _most_open(*conditions: Any) -> Any:
+    """The statement that counts items open to a judge, up to ``most``."""
+    some = select(items.c.id).where(*_OPEN, ~_ON_THEIR_PAGE, *conditions)
+    return select(func.count()).select_from(some.limit(bindparam("most")).subquery())
+
+
+_COUNT_OPEN = _most_open()
+_COUNT_OPEN_IN_ARM = _most_open(arm_room)
+_WORK_LEFT = select(
+    exists()
+    .where(
+        items.c.project == bindparam("project"),
+        items.c.state == "open",
+        items.c.gold.is_(False),
+    )
+    .label("any")
+)
 _OPEN_PAGE = select(pages.c.public).where(
     pages.c.id == bindparam("page"), text("pages.state = 'open'")
 )
@@ -71,6 +102,39 @@ def any_left(on: Connection, judge: StoredRow, policy: Policy) -> bool:
     wanted = {"judge": judge.id, "project": judge.project, **in_arm(judge, policy)}
     statement = _ANY_LEFT_IN_ARM if policy.judgments_by_arm else _ANY_LEFT
     return bool(on.execute(statement, wanted).scalar())
+
+
+def any_work_left(on: Connection, project: int) -> bool:
+    """Whether any item of a project lacks a judgment, whoever could give it."""
+    return bool(on.execute(_WORK_LEFT, {"project": project}).scalar())
+
+
+def count_pages_left(request: JudgeRequest) -> int:
+    """About how many pages a judge could do now beside the one they have, at most ten.
+
+    By the results open to them, the pages that one judge may do, and the budget. In pages, since
+    a number of results would tell how much of a page was gold.
+    """
+    policy, judge = request.policy, request.judge
+    share = policy.screening_share if request.project.screening else 0.0
+    a_page = max(1.0, policy.pairs_per_page * (1 - share))
+    most = math.ceil(MOST_PAGES_LEFT * a_page)
+    given = {"judge": judge.id, "project": judge.project, "most": most, "page": judge.page or 0}
+    statement = _COUNT_OPEN_IN_ARM if policy.judgments_by_arm else _COUNT_OPEN
+    left = 0
+    for reached in sorted({judge.reached, 0}, reverse=True):
+        wanted = {**given, **in_arm(judge, policy), "reached": reached}
+        left = max(left, int(request.on.execute(statement, wanted).scalar() or 0))
+        if left == most:  # the whole queue need not be looked through
+            break
+    rows = rows_left(request, turn=False)
+    if rows is not None:
+        left = min(left, rows)
+    number = math.ceil(left / a_page - 1e-9)
+    if policy.max_pages is not None and judge.kind != DRY_RUN:
+        in_hand = 0 if judge.page is None or judge.stage == "training" else 1
+        number = min(number, max(0, policy.max_pages - judge.pages - in_hand))
+    return number
 
 
 def in_arm(judge: StoredRow, policy: Policy) -> dict[str, Any]:
@@ -115,6 +179,7 @@ def view_judge(request: JudgeRequest, *, open_items: bool | None = None) -> Judg
         completion_code=code_of(request.judge, policy),
         return_link=way_back(request.judge, policy),
         notice=tuple(request.judge.notice),
+        message=request.judge.message,
     )
 
 
@@ -150,4 +215,7 @@ def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
         pay_failed=policy.pay_failed,
         currency=policy.currency,
         feedback=policy.feedback,
+        page_minutes=policy.lease_minutes,
+        images=policy.images,
+        previews=policy.previews,
     )

@@ -264,7 +264,7 @@ def make_invites(request: Request, notes: Sequence[str], expires: datetime | Non
     """One invitation a note."""
     rows = [
         {
-            "key": make_id(16),
+            "key": make_id(),
             "project": request.project.id,
             "note": note.strip()[:500].replace("\0", ""),
             "made": request.now,
@@ -283,6 +283,12 @@ def list_invites(request: Request) -> list[Invite]:
     """Every invitation of a project, newest first."""
     wanted = _INVITES.where(invites.c.project == request.project.id)
     return [_invite_of(row) for row in request.on.execute(wanted)]
+
+
+def find_invite(on: Connection, key: str) -> Invite | None:
+    """An invitation by its key."""
+    row = on.execute(_INVITES.where(invites.c.key == key)).one_or_none()
+    return None if row is None else _invite_of(row)
 
 
 def revoke_invite(request: Request, key: str) -> None:

@@ -14,8 +14,9 @@ from adjudge.collect.items.standing import restore_trust, untrust
 from adjudge.collect.judging.leases import take_back_page
 from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.judging.refreshers import refreshers_of
+from adjudge.collect.managing.contact import invited_names, name_of_judge
 from adjudge.collect.managing.flags import find_flags
-from adjudge.collect.rules.endings import pay_of, reason_of, to_money
+from adjudge.collect.rules.endings import pay_of, standing_of, to_money
 from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
 from adjudge.collect.rules.replay import LogReplay
 from adjudge.collect.store.conditions import is_real
@@ -38,9 +39,16 @@ def list_judges(request: Request) -> list[JudgeRow]:
         .where(judges.c.project == request.project.id)
         .order_by(judges.c.last.desc(), judges.c.id.desc())
     )
-    flags = find_flags(request)
+    flags, invited = find_flags(request), invited_names(request)
     return [
-        _judge_row(row, request.project, seconds.get(row.id), flags.get(row.id, ())) for row in rows
+        _judge_row(
+            row,
+            request.project,
+            seconds.get(row.id),
+            flags.get(row.id, ()),
+            invited.get(row.id, ""),
+        )
+        for row in rows
     ]
 
 
@@ -69,6 +77,7 @@ def _judge_row(
     snapshot: ProjectSnapshot,
     seconds: float | None,
     flags: tuple[Flag, ...] = (),
+    invited: str = "",
 ) -> JudgeRow:
     """One judge's line."""
     return JudgeRow(
@@ -77,7 +86,7 @@ def _judge_row(
         kind=row.kind,
         arm=row.arm,
         stage=row.stage,
-        reason=reason_of(row, snapshot.policy_of(row.arm), open_items=True),
+        reason=standing_of(row, snapshot.policy_of(row.arm)),
         by_hand=row.by_hand,
         came=to_time(row.came),
         last=None if row.last is None else to_time(row.last),
@@ -92,7 +101,15 @@ def _judge_row(
         seconds=seconds,
         pay=to_money(pay_of(row, snapshot.policy_of(row.arm))),
         flags=flags,
+        name=name_of_judge(row, invited),
+        message=row.message,
     )
+
+
+def _line_of(request: Request, judge: StoredRow) -> JudgeRow:
+    """A judge's line after a change, without what has to be counted."""
+    name = invited_names(request).get(judge.id, "")
+    return _judge_row(judge, request.project, None, invited=name)
 
 
 def _find_judge(request: Request, public: str) -> StoredRow:
@@ -128,7 +145,13 @@ def describe_judge(request: Request, public: str) -> JudgeDetail:
     truths = tuple(label for label in labels if any(key[0] == label for key in counts))
     median = _median_seconds(request.on, request.project.id, judge.id).get(judge.id)
     return JudgeDetail(
-        row=_judge_row(judge, request.project, median, find_flags(request).get(judge.id, ())),
+        row=_judge_row(
+            judge,
+            request.project,
+            median,
+            find_flags(request).get(judge.id, ()),
+            invited_names(request).get(judge.id, ""),
+        ),
         labels=labels,
         truths=truths,
         confusion=tuple(tuple(counts[truth, label] for label in labels) for truth in truths),
@@ -155,7 +178,7 @@ def block(request: Request, public: str, reason: str) -> JudgeRow:
     _find_judge(request, public)
     judge = lock_judge(request.on, public)
     if judge.stage == "blocked" and judge.by_hand:
-        return _judge_row(judge, request.project, None)
+        return _line_of(request, judge)
     was_blocked = judge.stage == "blocked"
     record = blocked_by_hand(record_of(judge))
     take_back_page(request.on, judge)
@@ -167,7 +190,7 @@ def block(request: Request, public: str, reason: str) -> JudgeRow:
     count = 0 if was_blocked else untrust(request.on, judge.id, request.project)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
     request.log("blocked-by-hand", judge=judge.id, actor=request.actor, **figures)
-    return _judge_row(_find_judge(request, public), request.project, None)
+    return _line_of(request, _find_judge(request, public))
 
 
 def block_flagged(request: Request) -> list[str]:
@@ -197,7 +220,7 @@ def unblock(request: Request, public: str, reason: str) -> JudgeRow:
     _find_judge(request, public)
     judge = lock_judge(request.on, public)
     if judge.stage != "blocked":
-        return _judge_row(judge, request.project, None)
+        return _line_of(request, judge)
     record = unblocked_by_hand(record_of(judge))
     newest = request.on.execute(
         select(judgments.c.id)
@@ -213,7 +236,7 @@ def unblock(request: Request, public: str, reason: str) -> JudgeRow:
     count = 0 if judge.kind == DRY_RUN else restore_trust(request.on, [judge.id], request.project)
     figures: dict[str, Any] = {**figures_of(record), "judgments": count, "reason": reason[:500]}
     request.log("unblocked-by-hand", judge=judge.id, actor=request.actor, **figures)
-    return _judge_row(_find_judge(request, public), request.project, None)
+    return _line_of(request, _find_judge(request, public))
 
 
 _LOG = select(log, judges.c.public).outerjoin(judges, judges.c.id == log.c.judge)

@@ -17,6 +17,7 @@ OWN_WISH = "own-wish"
 MAX_PAGES = "max-pages"
 NO_GOLD_LEFT = "no-gold-left"
 BUDGET_SPENT = "budget-spent"
+CAME_LATE = "came-late"  # nothing was left before the end of the training; taken up again too
 
 
 def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
@@ -26,12 +27,12 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
         return "Please read what you are asked to do, and agree before you start."
     if stage == "training":
         again = " This is another try." if judge.attempt > 1 else ""
-        paid = "it is not paid."
+        paid = "; it is not paid" if policy.pay_per_page else ""
         if policy.pay_failed:
-            paid = f"whoever does not pass is paid {policy.pay_failed:.2f} {policy.currency}."
+            paid = f"; whoever does not pass is paid {policy.pay_failed:.2f} {policy.currency}"
         return (
-            f"The training comes first: {policy.training_pass:.0%} right are wanted to go on; "
-            f"{paid}{again}"
+            f"The training comes first: {policy.training_pass:.0%} right are wanted to go on"
+            f"{paid}.{again}"
         )
     if stage == "failed":
         return (
@@ -41,6 +42,8 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
     if stage == "blocked":
         return _blocked(judge, policy)
     if stage == "finished":
+        if judge.reason == CAME_LATE and judge.training_seen:
+            return _LATE_IN_TRAINING
         return _FINISHED.get(judge.reason, _FINISHED[OWN_WISH])
     if stage == "warned":
         return f"{_checked(judge, policy, policy.warn_below)}: please read the guidelines again."
@@ -52,6 +55,38 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
     return "There are results for you to judge."
 
 
+def standing_of(judge: Any, policy: Policy) -> str:
+    """Why a judge is at their stage, in one sentence for the requester."""
+    tried = f", try {judge.attempt}" if judge.attempt > 1 else ""
+    trained = f"{judge.training_right} of {judge.training_seen} right in the training{tried}"
+    checked = f"{judge.right} of {judge.seen} hidden golds right"
+    match judge.stage:
+        case "consent":
+            return "Has come, and not yet agreed to take part."
+        case "training":
+            return f"In the training: {judge.training_seen} answered, {trained}."
+        case "failed":
+            return f"Did not pass: {trained}; {policy.training_pass:.0%} are wanted."
+        case "warned":
+            return f"Warned: {checked}, below {policy.warn_below:.0%}."
+        case "blocked" if judge.by_hand:
+            return f"Blocked by hand: {judge.reason}" if judge.reason else "Blocked by hand."
+        case "blocked":
+            when = "when they finished" if judge.before == "finished" else "after a warning"
+            return f"Blocked {when}: {checked}, below {policy.block_below:.0%}."
+        case "finished":
+            return _ENDED.get(judge.reason, _ENDED[OWN_WISH])
+    return "At work." if judge.pages else "Came to the work, and has not sent a page yet."
+
+
+_ENDED = {
+    NOTHING_LEFT: "Finished: nothing was left for them.",
+    OWN_WISH: "Finished by their own wish.",
+    MAX_PAGES: "Finished: did as many pages as one judge may.",
+    NO_GOLD_LEFT: "Finished: had met all the gold there is.",
+    BUDGET_SPENT: "Finished: the budget was spent.",
+    CAME_LATE: "Finished before the end of the training: nothing was left to judge.",
+}
 _FINISHED = {
     NOTHING_LEFT: "You have judged everything that was open for you. Thank you.",
     OWN_WISH: "You have finished. Thank you.",
@@ -59,7 +94,13 @@ _FINISHED = {
     NO_GOLD_LEFT: "You have judged as much as one judge may. Thank you.",
     BUDGET_SPENT: "The budget of this project was spent, so that there was no further page. "
     "What you have done counts. Thank you.",
+    CAME_LATE: "Everything was judged already when you came, so that no training is asked of you. "
+    "Thank you.",
 }
+_LATE_IN_TRAINING = (
+    "While you were in the training, others judged all that was left, so that it ends here. "
+    "Thank you."
+)
 
 
 def _blocked(judge: Any, policy: Policy) -> str:

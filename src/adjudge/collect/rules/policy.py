@@ -57,6 +57,8 @@ class Policy:
     screening_mix: Mix = "any"
     gold_runs_out: _RunsOut = "repeat"
     feedback: bool = True
+    images: bool = True
+    previews: bool = False
     trust: Trust = "share"
     warn_below: float = 0.7
     block_below: float = 0.6
@@ -218,7 +220,7 @@ _SHARES = (
     *("flag_same_label", "flag_work_share"),
 )
 _FLAGS = (
-    *("judgments_by_arm", "training", "screening", "feedback"),
+    *("judgments_by_arm", "training", "screening", "feedback", "images", "previews"),
     *("flags_block", "pay_blocked", "require_consent"),
 )
 _TEXTS = {  # the most characters of each

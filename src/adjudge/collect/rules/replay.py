@@ -121,6 +121,8 @@ class LogReplay:
                 if decision.stage != "blocked":
                     self.faults.append(f"judge {entry.judge}: blocked at the finish, wrongly")
                 return decision.record
+            case "training-resumed":
+                return replace(record, stage="training")
             case "resumed":
                 return resumed(record, policy)
             case "blocked-by-hand":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from adjudge.collect.managing.accounts import list_invites, make_invites, revoke_invite
+from adjudge.collect.managing.contact import rename_judge, send_message
 from adjudge.collect.managing.oversight import (
     block,
     block_flagged,
@@ -15,6 +16,7 @@ from adjudge.collect.managing.oversight import (
     unblock,
 )
 from adjudge.collect.services.caller import Caller
+from adjudge.collect.store.request import Request
 from adjudge.collect.values.requesting import Invite, JudgeDetail, JudgeRow
 
 
@@ -45,6 +47,19 @@ class JudgeService:
     def unblock(self, slug: str, judge: str, reason: str = "") -> JudgeRow:
         """Unblock a judge: their judgments count again, their trust starts again."""
         return self.caller.write(slug, lambda request: unblock(request, judge, reason))
+
+    def rename(self, slug: str, judge: str, name: str) -> JudgeDetail:
+        """Call a judge by another name; empty for what they are called by themselves."""
+
+        def work(request: Request) -> JudgeDetail:
+            rename_judge(request, judge, name)
+            return describe_judge(request, judge)
+
+        return self.caller.write(slug, work)
+
+    def send_message(self, slug: str, judges: Sequence[str], text: str) -> int:
+        """Write to judges, who see it on their next page; how many there are."""
+        return self.caller.write(slug, lambda request: send_message(request, judges, text))
 
     def invite(
         self, slug: str, notes: Sequence[str], *, expires: datetime | None = None

@@ -20,13 +20,20 @@ from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.pages import next_page, show_page
 from adjudge.collect.judging.submitting import contest, finish, submit
 from adjudge.collect.judging.training import answer_row
-from adjudge.collect.judging.views import view_judge, view_project
+from adjudge.collect.judging.views import (
+    any_work_left,
+    count_pages_left,
+    view_judge,
+    view_project,
+)
+from adjudge.collect.managing.accounts import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.records import judge_by_id, lock_judge, read_judge
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import invites, projects
 from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
+from adjudge.collect.values.requesting import Invite
 from adjudge.errors import NotFound, Refused
 
 _PROJECT = select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
@@ -97,6 +104,33 @@ class JudgingService:
         """Where a judge stands now."""
         with self._database.read() as on:
             return view_judge(self._open(on, judge, lock=False))
+
+    def read_message(self, judge: str) -> JudgeView:
+        """Note that a judge has read what the requester wrote; nothing where there is nothing."""
+
+        def work(on: Connection) -> JudgeView:
+            request = self._open(on, judge)
+            if request.judge.message:
+                request.set_judge(message="")
+                request.log("message-read", judge=request.judge.id, actor="judge")
+            return _view_after(request)
+
+        return self._database.write(work)
+
+    def find_invite(self, key: str) -> Invite | None:
+        """An invitation by its key; None where there is none."""
+        with self._database.read() as on:
+            return find_invite(on, key)
+
+    def has_work(self, slug: str) -> bool:
+        """Whether any result of a project lacks a judgment."""
+        with self._database.read() as on:
+            return any_work_left(on, self._find_project(on, slug).id)
+
+    def count_pages_left(self, judge: str) -> int:
+        """About how many pages a judge could do beside the one they have, at most ten."""
+        with self._database.read() as on:
+            return count_pages_left(self._open(on, judge, lock=False))
 
     def consent(self, judge: str) -> JudgeView:
         """Note that a judge agreed to take part; asked again it changes nothing."""

@@ -26,7 +26,7 @@ from sqlalchemy import (
     true,
 )
 
-VERSIONS = ("0001", "0002", "0004")  # migrations, the oldest first
+VERSIONS = ("0001", "0002", "0004", "0011")  # migrations, the oldest first
 HEAD = VERSIONS[-1]  # the store is migrated to it on start
 
 metadata = MetaData(
@@ -190,6 +190,8 @@ judges = Table(
     Column("page", _Big),  # the page they have open
     Column("reached", _Big, nullable=False, server_default="0"),  # items.rank: see pages._lease
     Column("notice", JSON, nullable=False),
+    _text("name"),  # the requester's word for them
+    _text("message"),  # from the requester, until they have read it
     UniqueConstraint("project", "channel", "key"),
 )
 

@@ -56,6 +56,17 @@ class ProjectView:
     pay_failed: Decimal  # what a judge who failed the training is paid
     currency: str
     feedback: bool
+    page_minutes: float  # that a page is kept for its judge
+    images: bool  # whether pictures of results are loaded from where they are
+    previews: bool  # whether results can be opened in a frame beside the work
+
+    @property
+    def pays(self) -> bool:
+        """Whether judges are paid anything."""
+        return self.pay_per_page > 0 or self.pay_failed > 0
+
+
+MOST_PAGES_LEFT = 10  # that are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +96,7 @@ class JudgeView:
     completion_code: str | None
     return_link: str | None = None  # back to the panel they came from, with the code in it
     notice: tuple[str, ...] = ()  # sentences to show once beside the next page
+    message: str = ""  # from the requester, until they say that they have read it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,3 +172,4 @@ class Outcome:
     judge: JudgeView
     stored: int  # answers of this page that are stored
     again: bool = False  # True if the answers were stored before: the same as the first time
+    differing: int = 0  # of answers that came again: how many are others than those stored

@@ -188,6 +188,8 @@ class JudgeRow:
     seconds: float | None  # median a pair
     pay: Decimal
     flags: tuple[Flag, ...] = ()  # reasons to look at them
+    name: str = ""  # what the requester calls them; the public id where nothing else is known
+    message: str = ""  # written to them, and not yet read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.web import (
     api_arms,
+    api_judges,
     api_judging,
     api_planning,
     api_projects,
@@ -26,6 +27,7 @@ from adjudge.collect.web import (
     gold_pages,
     health,
     judge,
+    judges_pages,
     plan_pages,
     project_pages,
     project_settings,
@@ -91,10 +93,19 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(api_judging.router, prefix=API)
     app.include_router(judge.router)
     app.include_router(api_projects.router, prefix=API)
+    app.include_router(api_judges.router, prefix=API)
     app.include_router(api_arms.router, prefix=API)
     app.include_router(api_planning.router, prefix=API)
     for module in (
-        *(health, requester, project_pages, project_settings, consensus_pages, arm_pages),
+        *(
+            health,
+            requester,
+            judges_pages,
+            project_pages,
+            project_settings,
+            consensus_pages,
+            arm_pages,
+        ),
         *(gold_pages, plan_pages),
     ):
         app.include_router(module.router)

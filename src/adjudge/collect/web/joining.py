@@ -40,10 +40,18 @@ def from_panel(request: Request, project: str) -> Arrival | None:
 
 
 def invite_link(request: Request, invite: Invite) -> str:
-    """The link of an invitation: nobody else can make one, and it ends when the invitation does."""
-    state = state_of(request)
-    ends = _ends(invite.expires, invite.made, state.settings.join_days)
-    return _link(request, {"p": invite.project, "i": invite.invite, "e": ends})
+    """The link of an invitation: short, since its key alone is more than anybody could guess."""
+    return f"{origin(request)}{root(request)}/i/{invite.invite}"
+
+
+def from_invite(state: State, key: str) -> Arrival:
+    """Who comes by the link of an invitation, which ends when the invitation does."""
+    invite = state.judging.find_invite(key) if len(key) <= _LONGEST else None
+    if invite is None or invite.revoked:
+        raise Refused("invite-unknown", "this invitation is not known, or was taken back")
+    if _ends(invite.expires, invite.made, state.settings.join_days) < time.time():
+        raise Refused("link-expired", "this link has expired; ask for a new one")
+    return Arrival(project=invite.project, channel="invite", key=invite.invite)
 
 
 def resume_link(request: Request, view: JudgeView) -> str:

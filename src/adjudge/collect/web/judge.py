@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import (
     DRY_RUN,
+    MOST_PAGES_LEFT,
     Answer,
     Arrival,
     Feedback,
@@ -23,7 +24,8 @@ from adjudge.collect.web import joining
 from adjudge.collect.web.forms import PROVEN, SentForm
 from adjudge.collect.web.limiting import newcomer
 from adjudge.collect.web.markdown import render
-from adjudge.collect.web.pages import go, is_htmx, money, root
+from adjudge.collect.web.middleware import POLICY
+from adjudge.collect.web.pages import go, is_htmx, money, root, spell_minutes
 from adjudge.collect.web.state import state_of
 from adjudge.errors import NotFound, Refused
 
@@ -31,7 +33,7 @@ router = APIRouter(include_in_schema=False)
 _OVER = ("finished", "failed", "blocked")
 _ENDS = {
     "finished": ("Thank you: you are done", "good", "Your work here is finished."),
-    "failed": ("The training was not passed", "warn", "You cannot go on to the paid work."),
+    "failed": ("The training was not passed", "warn", "You cannot go on to the work itself."),
     "blocked": ("Your work here has ended", "bad", "You cannot judge any more in this project."),
 }
 _COMMENT = 2_000  # characters
@@ -57,6 +59,12 @@ def _work(request: Request, project: str) -> Response:
         state.pages.session(request).forget_judge(project)
         raise
     return _next(request, view)
+
+
+@router.get("/i/{key}")
+def _come_by_invitation(request: Request, key: str) -> Response:
+    """Come by the short link of an invitation."""
+    return _arrived(request, joining.from_invite(state_of(request), key))
 
 
 @router.get("/join/{token}")
@@ -140,6 +148,14 @@ def _read_again(request: Request, project: str) -> Response:
     return go(request, f"/j/{quote(project)}")
 
 
+@router.post("/j/{project}/read", dependencies=[PROVEN])
+def _read_message(request: Request, project: str) -> Response:
+    """Note that a judge has read what the requester wrote to them."""
+    _, judge = _session(request, project)
+    state_of(request).judging.read_message(judge)
+    return go(request, f"/j/{quote(project)}")
+
+
 @router.post("/j/{project}/finish", dependencies=[PROVEN])
 def _finish(request: Request, project: str) -> Response:
     """Stop at the judge's own wish."""
@@ -171,6 +187,8 @@ def _submit(request: Request, project: str, page: str, form: SentForm) -> Respon
         return _incomplete(request, judge, rows if isinstance(rows, list | tuple) else ())
     state_of(request).metrics.count("judgments", 0 if outcome.again else outcome.stored)
     here = f"/j/{quote(project)}"
+    if outcome.again and outcome.differing:  # not a double click: another tab was first
+        return go(request, f"{here}/pages/{page}?again={outcome.differing}")
     missed = any(not entry.right for entry in outcome.feedback)
     ended = outcome.judge.stage != "training" and outcome.judge.judged == 0
     return go(request, f"{here}/pages/{page}" if missed or ended else here)
@@ -192,7 +210,12 @@ def _draft(request: Request, project: str, page: str, form: SentForm) -> Respons
     """Keep answers that are not yet sent."""
     _, judge = _session(request, project)
     answers = _answers_of(form.fields)
-    state_of(request).judging.save(judge, page, answers)
+    try:
+        state_of(request).judging.save(judge, page, answers)
+    except Refused as refusal:
+        if refusal.code != "page-answered":
+            raise
+        return Response(status_code=409, headers={"X-Page": "answered"})  # by another tab
     return Response(status_code=204)
 
 
@@ -240,8 +263,26 @@ def _show_outcome(request: Request, project: str, page: str) -> Response:
         total=len(rows),
         right=len(rows) - len(misses) if training else 0,
         stored=outcome.stored,
+        again=_again(request),
+        left=_left(request, view),
         on="Go on" if view.stage not in _OVER else "See how it ended",
     )
+
+
+def _again(request: Request) -> int:
+    """How many answers were not stored, since the page had been sent before from elsewhere."""
+    given = request.query_params.get("again", "")
+    return int(given) if given.isdecimal() and len(given) < 6 else 0
+
+
+def _left(request: Request, view: JudgeView) -> str:
+    """About how much is left for a judge, in words; empty where their way is over."""
+    if view.stage in _OVER:
+        return ""
+    left = state_of(request).judging.count_pages_left(view.judge)
+    if left >= MOST_PAGES_LEFT:
+        return f"{left} and more pages"
+    return f"about {left} page{'' if left == 1 else 's'}" if left else "nothing"
 
 
 def _miss(entry: Feedback, group: Any, row: Any) -> dict[str, Any]:
@@ -336,9 +377,12 @@ def _welcome(request: Request, project: ProjectView, view: JudgeView | None) -> 
         None,
         identified=view is not None,
         dry=view is not None and view.kind == DRY_RUN,
+        nothing_left=project.state == "open"
+        and not state_of(request).judging.has_work(project.slug),
         guidelines=render(project.guidelines),
         consent=render(project.consent),
         needed=needed,
+        minutes=spell_minutes(project.page_minutes),
         pay=money(project.pay_per_page, project.currency) if project.pay_per_page else "",
         pay_failed=money(project.pay_failed, project.currency) if project.pay_failed else "",
     )
@@ -374,7 +418,7 @@ def _page(
     known = {entry.row: entry for entry in page.feedback}
     if is_htmx(request):  # only where a form was sent with something missing
         return go(request, f"/j/{quote(view.project)}")
-    return _show(
+    shown = _show(
         request,
         "judge/page.html",
         project,
@@ -384,9 +428,13 @@ def _page(
         given=given,
         known=known,
         problem=problem,
+        left=_left(request, view),
         resume=joining.resume_link(request, view),
         status=status,
     )
+    if project.previews:  # here alone, and only where the project wants it
+        shown.headers["Content-Security-Policy"] = f"{POLICY}; frame-src http: https:"
+    return shown
 
 
 def _show(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from adjudge.collect.web.highlighting import beginning, highlighted, unmarked
 from adjudge.collect.web.security import Session, Sessions
 
 _HERE = Path(__file__).resolve().parent
@@ -27,6 +28,21 @@ def money(amount: Decimal, currency: str) -> str:
 def _percent(share: float | None) -> str:
     """A share as a whole percentage, or a dash."""
     return "–" if share is None else f"{100 * share:.0f}%"
+
+
+def spell_minutes(minutes: float) -> str:
+    """A time as people say it: ``45 minutes``, ``3 hours``, ``2 days``."""
+    for size, name in ((1_440, "day"), (60, "hour")):
+        if minutes >= 2 * size:
+            return f"{minutes / size:.0f} {name}s"
+    whole = max(1, round(minutes))
+    return f"{whole} minute{'' if whole == 1 else 's'}"
+
+
+def _remaining(until: datetime) -> str:
+    """How long it is until a moment, in words."""
+    left = (until - datetime.now(UTC)).total_seconds()
+    return "over" if left <= 0 else spell_minutes(left / 60)
 
 
 def _moment(time: datetime | None) -> str:
@@ -63,7 +79,11 @@ class Pages:
         self._environment.filters |= {
             "percent": _percent,
             "moment": _moment,
+            "remaining": _remaining,
             "figure": _figure,
+            "highlighted": highlighted,
+            "unmarked": unmarked,
+            "beginning": beginning,
             "thousands": lambda number: f"{number:,}",
         }
         self._environment.globals |= {"money": money, "stamp": _stamp()}

@@ -36,6 +36,11 @@ _WORDS: dict[str, tuple[str, str]] = {
     "screening_mix": ("Labels of hidden gold", "any, uniform, or shares"),
     "gold_runs_out": ("When a judge has seen all gold", ""),
     "feedback": ("Tell a judge what they missed", ""),
+    "images": ("Show pictures of results", "Loaded by the judge's browser from where they are."),
+    "previews": (
+        "Open results in a frame beside the work",
+        "Locked in: it can run its own scripts, and reach nothing of this page.",
+    ),
     "trust": ("How trust is measured", "share: right among seen; beta: posterior."),
     "warn_below": ("Warn below", "Accuracy on gold, from 0 to 1."),
     "block_below": ("Block below", "After a warning."),

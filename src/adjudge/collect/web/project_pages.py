@@ -1,4 +1,4 @@
-"""The requester's pages of one project: progress, judges, disagreements, gold, log."""
+"""The requester's pages of one project: progress, disagreements, gold, log."""
 
 from __future__ import annotations
 
@@ -101,41 +101,6 @@ def _upload(request: Request, project: str, form: Form, preview: Preview) -> Res
         return _overview(request, project, preview, 422 if preview.errors else 200)
     services.projects.add_items(project, preview.items, preview.golds)
     return go(request, f"/projects/{project}?done=imported")
-
-
-@router.get("/judges")
-def _judges(request: Request, project: str) -> Response:
-    """Every judge."""
-    who = require_login(request)
-    listed = who.services.judges.get_all(project)
-    policy = who.services.projects.get_policy(project)[0]
-    return who.show_project(
-        "Judges", "requester/judges.html", project, judges=listed, policy=policy
-    )
-
-
-@router.get("/judges/{judge}")
-def _judge(request: Request, project: str, judge: str) -> Response:
-    """One judge: confusion, answers to gold, history."""
-    who = require_login(request)
-    detail = who.services.judges.get(project, judge)
-    return who.show_project("Judges", "requester/judge.html", project, judge=detail)
-
-
-@router.post("/judges/{judge}/block")
-def _block(request: Request, project: str, judge: str, form: SentForm) -> Response:
-    """Block a judge by hand."""
-    who = require_login(request)
-    who.services.judges.block(project, judge, form.text("reason", most=1_000))
-    return go(request, f"/projects/{project}/judges/{judge}?done=blocked")
-
-
-@router.post("/judges/{judge}/unblock")
-def _unblock(request: Request, project: str, judge: str, form: SentForm) -> Response:
-    """Unblock a judge."""
-    who = require_login(request)
-    who.services.judges.unblock(project, judge, form.text("reason", most=1_000))
-    return go(request, f"/projects/{project}/judges/{judge}?done=unblocked")
 
 
 @router.get("/disagreements")

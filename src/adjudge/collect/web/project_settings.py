@@ -1,10 +1,9 @@
-"""The requester's pages that change a project: policy, guidelines, invitations; and exports."""
+"""The requester's pages that change a project: policy, guidelines; and exports."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from typing import IO
 
 from fastapi import APIRouter, Request
@@ -12,30 +11,23 @@ from starlette.responses import Response, StreamingResponse
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.web import policy_form
-from adjudge.collect.web.forms import PROVEN, SentForm
-from adjudge.collect.web.joining import invite_link
+from adjudge.collect.web.forms import SentForm
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
-from adjudge.collect.web.state import state_of
 from adjudge.errors import BadSetting, NotFound, Refused
 
 router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
-_MOST_INVITES = 1_000
 _CHUNK = 65_536
 
 
 @router.get("/settings")
 def _show_settings(request: Request, project: str) -> Response:
-    """Policy, guidelines, invitations."""
+    """Policy and guidelines."""
     return _settings(require_login(request), project)
 
 
 def _settings(who: LoggedIn, project: str, problem: str = "", status: int = 200) -> Response:
     policy, version = who.services.projects.get_policy(project)
-    invites = [
-        (invite, invite_link(who.request, invite))
-        for invite in who.services.judges.get_invites(project)
-    ]
     return who.show_project(
         "Settings",
         "requester/settings.html",
@@ -44,7 +36,6 @@ def _settings(who: LoggedIn, project: str, problem: str = "", status: int = 200)
         parts=policy_form.parts(policy),
         version=version,
         guidelines=who.services.projects.read(project).guidelines,
-        invites=invites,
         problem=problem,
     )
 
@@ -78,27 +69,6 @@ def _set_guidelines(request: Request, project: str, form: SentForm) -> Response:
     text = form.text("guidelines", most=200_000)
     who.services.projects.set_guidelines(project, text)
     return go(request, f"/projects/{project}/settings?done=guidelines")
-
-
-@router.post("/settings/invites")
-def _invite(request: Request, project: str, form: SentForm) -> Response:
-    """Make an invitation for each line."""
-    services = require_login(request).services
-    notes = [line.strip()[:200] for line in form.need("notes").splitlines() if line.strip()]
-    if len(notes) > _MOST_INVITES:
-        raise Refused("bad-form", f"{len(notes):,} invitations; wanted at most {_MOST_INVITES:,}")
-    days = form.text("days", most=5)
-    lasting = int(days) if days.isdecimal() else state_of(request).settings.join_days
-    services.judges.invite(project, notes, expires=datetime.now(UTC) + timedelta(days=lasting))
-    return go(request, f"/projects/{project}/settings?done=invited#invites")
-
-
-@router.post("/settings/invites/{invite}/revoke", dependencies=[PROVEN])
-def _revoke_invite(request: Request, project: str, invite: str) -> Response:
-    """Revoke an invitation."""
-    who = require_login(request)
-    who.services.judges.revoke_invite(project, invite)
-    return go(request, f"/projects/{project}/settings?done=invite-revoked#invites")
 
 
 @router.post("/delete")

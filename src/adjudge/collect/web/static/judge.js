@@ -48,7 +48,9 @@
     clearTimeout(saving);
     saving = 0;
     const body = new URLSearchParams(new FormData(form));
-    fetch(`${form.getAttribute("action")}/draft`, { method: "POST", body, keepalive: true }).catch(() => {});
+    fetch(`${form.getAttribute("action")}/draft`, { method: "POST", body, keepalive: true })
+      .then((answer) => { if (answer.headers.get("X-Page") === "answered") document.getElementById("sent").hidden = false; })
+      .catch(() => {});
   };
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden" && saving) save();
@@ -248,6 +250,12 @@
         link.click();
         break;
       }
+      case "p": {
+        const beside = row.querySelector("a.beside");
+        if (!beside) return;
+        beside.click();
+        break;
+      }
       case "Enter":
         if (event.target.matches("a, button, summary")) return;
         if (refresh() === rows.length) form.requestSubmit();
@@ -258,6 +266,24 @@
     }
     event.preventDefault();
   });
+
+  // --- The time that is left for the page ---
+  const time = document.getElementById("time");
+  const tick = () => {
+    const minutes = (new Date(time.dataset.until) - Date.now()) / 60000;
+    const spelt = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
+    if (minutes <= 0) {
+      time.textContent = "over";
+      say("The time for this page is over: it may be given to others.");
+      return;
+    }
+    if (minutes >= 2880) time.textContent = spelt(Math.round(minutes / 1440), "day");
+    else if (minutes >= 120) time.textContent = spelt(Math.round(minutes / 60), "hour");
+    else time.textContent = spelt(Math.max(1, Math.round(minutes)), "minute");
+    if (minutes <= 5) time.classList.add("soon");
+    setTimeout(tick, 15000);
+  };
+  if (time) tick();
 
   forgetOthers();
   restore();

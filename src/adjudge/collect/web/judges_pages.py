@@ -1,0 +1,265 @@
+"""The requester's pages of judges: who they are, how good, what to do, whom to invite."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, Response
+
+from adjudge.collect.consensus import refit
+from adjudge.collect.rules.two_accuracies import Gap, explain_gap
+from adjudge.collect.values.requesting import JudgeRow
+from adjudge.collect.web.forms import PROVEN, SentForm
+from adjudge.collect.web.joining import invite_link
+from adjudge.collect.web.login import LoggedIn, require_login
+from adjudge.collect.web.pages import go, root
+from adjudge.collect.web.state import state_of
+from adjudge.errors import NotFound, Refused
+
+router = APIRouter(prefix="/projects/{project}/judges", include_in_schema=False)
+_MOST_INVITES = 1_000
+_MOST_AT_ONCE = 1_000
+_STAGES = ("consent", "training", "working", "warned", "finished", "failed", "blocked")
+_SHOWN = 200  # judges on a page
+
+
+@dataclass(frozen=True, slots=True)
+class SeenJudge:
+    """A judge as the list shows them: their row, and what the consensus says of them."""
+
+    row: JudgeRow
+    fitted: dict[str, Any]  # accuracy, accuracy_low, accuracy_high, advice, why; empty before a fit
+    gap: Gap
+
+    @property
+    def advice(self) -> str:
+        """Keep, train, drop or watch; empty before the first fit."""
+        return str(self.fitted.get("advice") or "")
+
+
+_NONE = -1.0  # below every figure: who has none comes last
+_ORDERS: dict[str, tuple[str, Callable[[SeenJudge], Any], bool]] = {
+    "last": ("Last seen", lambda one: one.row.last or one.row.came, True),
+    "name": ("Judge", lambda one: one.row.name.casefold(), False),
+    "judged": ("Judged", lambda one: one.row.judged, True),
+    "gold": ("On gold", lambda one: _or(one.row.accuracy), True),
+    "consensus": ("In the consensus", lambda one: _or(one.fitted.get("accuracy")), True),
+    "seconds": ("Seconds a pair", lambda one: _or(one.row.seconds), True),
+    "pay": ("Pay", lambda one: one.row.pay, True),
+}
+
+
+def _or(figure: float | None) -> float:
+    return _NONE if figure is None else figure
+
+
+@router.get("")
+def _judges(request: Request, project: str) -> Response:
+    """Every judge, to be sorted, filtered and acted on; and invitations."""
+    who = require_login(request)
+    invites = [
+        (invite, invite_link(request, invite))
+        for invite in who.services.judges.get_invites(project)
+    ]
+    return who.show_project(
+        "Judges",
+        "requester/judges.html",
+        project,
+        policy=who.services.projects.get_policy(project)[0],
+        invites=invites,
+        stages=_STAGES,
+        orders={name: order[0] for name, order in _ORDERS.items()},
+        **_listed(who, project),
+    )
+
+
+@router.get("/table")
+def _table(request: Request, project: str) -> Response:
+    """The part of the page that is asked for again and again."""
+    who = require_login(request)
+    listed = _listed(who, project)
+    here = f"{root(request)}/projects/{project}"
+    page = state_of(request).pages.render(
+        request, "requester/judges_table.html", here=here, **listed
+    )
+    return HTMLResponse(page)
+
+
+def _listed(who: LoggedIn, project: str) -> dict[str, Any]:
+    """The judges that the address asks for, in its order, and what it asked for."""
+    given = who.request.query_params
+    asked = {
+        "search": given.get("search", "")[:200].replace("\0", ""),
+        "stage": given.get("stage", "") if given.get("stage", "") in (*_STAGES, "flagged") else "",
+        "advice": given.get("advice", "")[:20],
+        "sort": given.get("sort", "") if given.get("sort", "") in _ORDERS else "last",
+        "turned": "1" if given.get("turned") == "1" else "",
+    }
+    everyone = _seen(who, project)
+    chosen = [one for one in everyone if _matches(one, asked)]
+    _, key, falling = _ORDERS[asked["sort"]]
+    chosen.sort(key=key, reverse=falling != bool(asked["turned"]))
+    return {
+        "judges": chosen[:_SHOWN],
+        "found": len(chosen),
+        "total": len(everyone),
+        "flagged": [one for one in everyone if one.row.flags],
+        "asked": asked,
+        "address": _address,
+    }
+
+
+def _address(asked: dict[str, str], **changed: str) -> str:
+    """What the address asks for, with something changed."""
+    wanted = {name: value for name, value in {**asked, **changed}.items() if value}
+    return urlencode(wanted)
+
+
+def _seen(who: LoggedIn, project: str) -> list[SeenJudge]:
+    fitted = {row["judge"]: row for row in _fit_of(who, project)}
+    return [
+        _with_consensus(row, fitted.get(row.judge, {}))
+        for row in who.services.judges.get_all(project)
+    ]
+
+
+def _fit_of(who: LoggedIn, project: str) -> list[dict[str, Any]]:
+    """The judges by the default model, or by any that is fitted."""
+    rows = refit.judges(who.services, project, refit.DEFAULT)
+    if rows:
+        return rows
+    ready = (fit.model for fit in refit.fits(who.services, project) if fit.made)
+    return next((refit.judges(who.services, project, model) for model in ready), [])
+
+
+def _with_consensus(row: JudgeRow, fitted: dict[str, Any]) -> SeenJudge:
+    figures = (fitted.get(name) for name in ("accuracy", "accuracy_low", "accuracy_high"))
+    return SeenJudge(row, fitted, explain_gap(row.gold_right, row.gold_seen, *figures))
+
+
+def _matches(one: SeenJudge, asked: dict[str, str]) -> bool:
+    row = one.row
+    if asked["stage"] == "flagged" and not row.flags:
+        return False
+    if asked["stage"] not in ("", "flagged", row.stage):
+        return False
+    if asked["advice"] and one.advice != asked["advice"]:
+        return False
+    words = f"{row.name} {row.judge} {row.channel} {row.arm}".casefold()
+    return asked["search"].casefold() in words
+
+
+@router.post("/bulk")
+def _act(request: Request, project: str, form: SentForm) -> Response:
+    """Block, unblock or write to several judges at once."""
+    services = require_login(request).services.judges
+    chosen = list(dict.fromkeys(form.lists.get("judge", [])))
+    act, text = form.need("do", most=20), form.text("text", most=2_000)
+    if not chosen or len(chosen) > _MOST_AT_ONCE:
+        raise Refused("bad-form", f"{len(chosen):,} judges chosen; wanted 1 to {_MOST_AT_ONCE:,}")
+    if act == "message":
+        services.send_message(project, chosen, text)
+        return go(request, f"/projects/{project}/judges?done=messaged")
+    if act not in ("block", "unblock"):
+        raise Refused("bad-form", f"do = {act!r}: wanted block, unblock or message")
+    known = {row.judge for row in services.get_all(project)}
+    for judge in chosen:  # all of them are there before the first is touched
+        if judge not in known:
+            raise NotFound("judge", judge)
+    for judge in chosen:
+        (services.block if act == "block" else services.unblock)(project, judge, text[:500])
+    return go(request, f"/projects/{project}/judges?done=bulk-{act}")
+
+
+@router.post("/invites")
+def _invite(request: Request, project: str, form: SentForm) -> Response:
+    """Make an invitation for each line."""
+    services = require_login(request).services
+    notes = [line.strip()[:200] for line in form.need("notes").splitlines() if line.strip()]
+    if len(notes) > _MOST_INVITES:
+        raise Refused("bad-form", f"{len(notes):,} invitations; wanted at most {_MOST_INVITES:,}")
+    days = form.text("days", most=5)
+    lasting = int(days) if days.isdecimal() else state_of(request).settings.join_days
+    services.judges.invite(project, notes, expires=datetime.now(UTC) + timedelta(days=lasting))
+    return go(request, f"/projects/{project}/judges?done=invited#invites")
+
+
+@router.post("/invites/{invite}/revoke", dependencies=[PROVEN])
+def _revoke_invite(request: Request, project: str, invite: str) -> Response:
+    """Revoke an invitation."""
+    who = require_login(request)
+    who.services.judges.revoke_invite(project, invite)
+    return go(request, f"/projects/{project}/judges?done=invite-revoked#invites")
+
+
+@router.get("/links.csv")
+def _links(request: Request, project: str) -> Response:
+    """The links of all invitations that are still good, to send them by mail."""
+    who = require_login(request)
+    file = io.StringIO()
+    lines = csv.writer(file)
+    lines.writerow(["for", "link", "until", "came"])
+    for invite in reversed(who.services.judges.get_invites(project)):
+        if not invite.revoked:
+            until = "" if invite.expires is None else f"{invite.expires:%Y-%m-%d %H:%M}"
+            came = "yes" if invite.judge else "no"
+            lines.writerow([_disarmed(invite.note), invite_link(request, invite), until, came])
+    return Response(
+        file.getvalue().encode("utf-8-sig"),
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{project}-links.csv"'},
+    )
+
+
+def _disarmed(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+@router.get("/{judge}")
+def _judge(request: Request, project: str, judge: str) -> Response:
+    """One judge: both accuracies, confusion, answers to gold, history."""
+    who = require_login(request)
+    detail = who.services.judges.get(project, judge)
+    fitted = {row["judge"]: row for row in _fit_of(who, project)}
+    seen = _with_consensus(detail.row, fitted.get(judge, {}))
+    return who.show_project("Judges", "requester/judge.html", project, judge=detail, seen=seen)
+
+
+@router.post("/{judge}/name")
+def _rename(request: Request, project: str, judge: str, form: SentForm) -> Response:
+    """Call a judge by another name."""
+    who = require_login(request)
+    who.services.judges.rename(project, judge, form.text("name", most=200))
+    return go(request, f"/projects/{project}/judges/{judge}?done=renamed")
+
+
+@router.post("/{judge}/message")
+def _message(request: Request, project: str, judge: str, form: SentForm) -> Response:
+    """Write to a judge."""
+    who = require_login(request)
+    who.services.judges.send_message(project, [judge], form.need("text", most=2_000))
+    return go(request, f"/projects/{project}/judges/{judge}?done=messaged")
+
+
+@router.post("/{judge}/block")
+def _block(request: Request, project: str, judge: str, form: SentForm) -> Response:
+    """Block a judge by hand."""
+    who = require_login(request)
+    who.services.judges.block(project, judge, form.text("reason", most=1_000))
+    return go(request, f"/projects/{project}/judges/{judge}?done=blocked")
+
+
+@router.post("/{judge}/unblock")
+def _unblock(request: Request, project: str, judge: str, form: SentForm) -> Response:
+    """Unblock a judge."""
+    who = require_login(request)
+    who.services.judges.unblock(project, judge, form.text("reason", most=1_000))
+    return go(request, f"/projects/{project}/judges/{judge}?done=unblocked")

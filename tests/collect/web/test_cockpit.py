@@ -1,0 +1,135 @@
+"""The requester's list of judges: names, both accuracies, advice, messages, bulk, invitations."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+
+from adjudge.collect.consensus import refit
+from sites import Browser, Site, small_project
+
+
+@pytest.fixture
+def crowd(site: Site) -> tuple[Site, str, Browser, dict[str, Browser]]:
+    """Three judges: one by an invitation, one of a panel, one by the open link who errs."""
+    ada = site.set_up()
+    slug = site.open_project(
+        small_project(queries=8, judgments_per_item=3, training=False, least_golds=50)
+    )
+    ada.get(f"/projects/{slug}/judges")
+    ada.post(f"/projects/{slug}/judges/invites", notes="Grace Hopper\n=cmd|x", days="3")
+    ada.get(f"/projects/{slug}/judges")
+    links = re.findall(r'data-copy="(http[^"]+)"', ada.text)
+    people = {name: site.browser() for name in ("grace", "panel", "eve")}
+    # The newest invitation stands first.
+    people["grace"].get(links[1].removeprefix(site.url))
+    people["panel"].get(f"/j/{slug}?participant=P-77")
+    people["eve"].get(f"/j/{slug}")
+    for name, one in people.items():
+        one.post(f"/j/{slug}/begin")
+        one.get(f"/j/{slug}")
+        for _ in range(3):
+            one.answer(slug, wrong=name == "eve").go_on(slug)
+    return site, slug, ada, people
+
+
+def test_names_come_from_invitations_and_panels_and_can_be_changed(
+    crowd: tuple[Site, str, Browser, dict[str, Browser]],
+) -> None:
+    site, slug, ada, _ = crowd
+    rows = {row.name: row for row in site.services.judges.get_all(slug)}
+    (eve,) = set(rows) - {"Grace Hopper", "P-77"}
+    assert eve == rows[eve].judge, "nothing is known of who came by the open link"
+    ada.post(f"/projects/{slug}/judges/{eve}/name", name="  The   careless one ")
+    ada.get(f"/projects/{slug}/judges?search=careless")
+    assert "The careless one" in ada.words
+    assert "1 of 3 judges" in ada.words
+    ada.get(f"/projects/{slug}/judges/table?sort=name")
+    order = [ada.words.index(name) for name in ("Grace Hopper", "P-77", "The careless one")]
+    assert order == sorted(order)
+    ada.get(f"/projects/{slug}/judges/table?sort=name&turned=1")
+    assert ada.words.index("The careless one") < ada.words.index("P-77")
+    ada.get(f"/projects/{slug}/judges?stage=blocked")
+    assert "0 of 3 judges" in ada.words
+    ada.get(f"/projects/{slug}/judges/table?search=P-77")
+    assert "P-77" in ada.words
+    assert "Grace" not in ada.words
+    ada.post(f"/projects/{slug}/judges/{eve}/name", name="")
+    assert site.services.judges.get(slug, eve).row.name == eve
+
+
+def test_both_accuracies_and_the_advice_stand_in_the_list(
+    crowd: tuple[Site, str, Browser, dict[str, Browser]],
+) -> None:
+    site, slug, ada, _ = crowd
+    ada.get(f"/projects/{slug}/judges")
+    assert "In the consensus" in ada.words
+    refit.fit_one(site.services, slug, "dawid-skene")
+    ada.get(f"/projects/{slug}/judges?sort=consensus")
+    rows = refit.judges(site.services, slug, "dawid-skene")
+    assert {row["advice"] for row in rows} <= {"keep", "train", "drop", "watch"}
+    best = max(rows, key=lambda row: row["accuracy"])
+    assert f"{best['accuracy']:.0%}" in ada.words
+    assert best["why"] in ada.words
+    ada.get(f"/projects/{slug}/judges/{best['judge']}")
+    assert "The two agree, as far as" in ada.words
+    assert f"Advice {best['advice']}" in ada.words
+
+
+def test_a_message_is_shown_until_it_is_read(
+    crowd: tuple[Site, str, Browser, dict[str, Browser]],
+) -> None:
+    site, slug, ada, people = crowd
+    ids = {row.name: row.judge for row in site.services.judges.get_all(slug)}
+    chosen = [ids["Grace Hopper"], ids["P-77"]]
+    ada.post(f"/projects/{slug}/judges/bulk", judge=chosen, do="message", text="Mind the <shade>.")
+    grace = people["grace"]
+    grace.get(f"/j/{slug}")
+    assert "Mind the <shade>." in grace.words
+    grace.answer(slug).go_on(slug)
+    assert "Mind the <shade>." in grace.words, "a page that is sent does not take it away"
+    ada.get(f"/projects/{slug}/judges")
+    assert ada.words.count("message not read") == 2
+    grace.post(f"/j/{slug}/read")
+    grace.get(f"/j/{slug}")
+    assert "Mind the" not in grace.words
+    people["eve"].get(f"/j/{slug}")
+    assert "Mind the" not in people["eve"].words
+    events = [entry.event for entry in site.services.projects.get_log(slug, judge=chosen[0])]
+    assert events.count("messaged") == events.count("message-read") == 1
+    assert site.services.projects.audit(slug) == []
+
+
+def test_several_are_blocked_and_unblocked_at_once(
+    crowd: tuple[Site, str, Browser, dict[str, Browser]],
+) -> None:
+    site, slug, ada, people = crowd
+    ids = [row.judge for row in site.services.judges.get_all(slug)]
+    ada.post(f"/projects/{slug}/judges/bulk", judge=[ids[0], "nobody"], do="block", expect=404)
+    assert all(row.stage != "blocked" for row in site.services.judges.get_all(slug))
+    ada.post(f"/projects/{slug}/judges/bulk", judge=ids, do="block", text="A pause.")
+    rows = site.services.judges.get_all(slug)
+    assert {row.stage for row in rows} == {"blocked"}
+    assert {row.reason for row in rows} == {"Blocked by hand: A pause."}, "the requester's words"
+    people["eve"].get(f"/j/{slug}")
+    assert "The requester has stopped your work on this project: A pause." in people["eve"].words
+    ada.post(f"/projects/{slug}/judges/bulk", judge=ids, do="unblock")
+    assert {row.stage for row in site.services.judges.get_all(slug)} == {"working"}
+    ada.post(f"/projects/{slug}/judges/bulk", do="block", expect=422)
+    ada.post(f"/projects/{slug}/judges/bulk", judge=ids, do="promote", expect=422)
+
+
+def test_links_are_short_and_come_as_csv(
+    crowd: tuple[Site, str, Browser, dict[str, Browser]],
+) -> None:
+    site, slug, ada, _ = crowd
+    sent = ada.client.get(f"/projects/{slug}/judges/links.csv")
+    rows = list(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
+    assert [row["for"] for row in rows] == ["Grace Hopper", "'=cmd|x"], "no formula"
+    assert [row["came"] for row in rows] == ["yes", "no"]
+    assert all(len(row["link"]) <= len(site.url) + 19 for row in rows)
+    ada.get(f"/projects/{slug}/settings")
+    assert "Invitations" not in ada.words, "they are with the judges"
