@@ -1,4 +1,4 @@
-"""The notebooks of the docs run from their first cell to their last, and are kept without outputs."""
+"""The notebooks of the docs run from first cell to last, and are kept without outputs."""
 
 from __future__ import annotations
 

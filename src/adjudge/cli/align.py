@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, progress, say
+from adjudge.cli.console import be_quiet, count, grid, name, progress, say
 
 if TYPE_CHECKING:
     from adjudge.data.model_answers import ModelAnswers
@@ -63,14 +63,7 @@ def run(
     used. With gold each version has its accuracy, kappa and calibration, before and after gold.
     Warned of are gold that is stale, texts that speak to the judge, and leanings.
     """
-    from adjudge.cli.writing import (
-        STDOUT,
-        check_places,
-        check_printing,
-        print_json,
-        tell_written,
-        write_tables,
-    )
+    from adjudge.cli.writing import check_places, check_printing, deliver_all
     from adjudge.evaluation.alignment import align
 
     be_quiet(printing.quiet or printing.json)
@@ -80,23 +73,20 @@ def run(
     answers = _read(judgments, gold, item_file, reading, labels)
     with progress("looking model judges over"):
         found = align(answers, resamples=resamples, seed=seed)
-    tables = (found.to_table(), found.remarks_table(), found.pairs_table(), found.soft.to_table())
-    write_tables(*zip(tables, places.values(), strict=True))
-    for what, path in zip(
-        ("judges", "remarks", "versions", "shares"), places.values(), strict=True
-    ):
-        if path is not None:
-            tell_written(what, path)
     _say(found, answers)
-    if printing.json:
-        about = {"gold": found.gold, "remarks": found.remarks_table().to_pylist(),
-                 "versions": found.pairs_table().to_pylist()}  # fmt: skip
-        print_json(about if output is not None else {**about, "judges": tables[0].to_pylist()})
-    elif output is None and is_piped():
-        write_tables((tables[0], STDOUT))
-    elif output is None:
-        for part in _shown(found):
-            page().print(part)
+    judges, amiss, pairs = found.to_table(), found.remarks_table(), found.pairs_table()
+    about = {"gold": found.gold, "remarks": amiss.to_pylist(), "versions": pairs.to_pylist()}
+    deliver_all(
+        {
+            "judges": (judges, output),
+            "remarks": (amiss, remarks),
+            "versions": (pairs, versions),
+            "shares": (found.soft.to_table(), soft),
+        },
+        printing,
+        about=lambda whole: about | ({"judges": judges.to_pylist()} if whole else {}),
+        show=lambda: _shown(found),
+    )
 
 
 def _read(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, progress, say
+from adjudge.cli.console import be_quiet, count, grid, name, progress, say
 
 if TYPE_CHECKING:
     from adjudge.data.judgments import Judgments
@@ -24,6 +25,49 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Testing:
+    """How a person wants models held against people."""
+
+    score: Annotated[
+        str,
+        o.option("--score", metavar="NAME", help="accuracy, or neg-rmse for labels in grades."),
+    ] = "accuracy"
+    epsilon: Annotated[
+        float,
+        o.option(
+            "--epsilon",
+            metavar="E",
+            help="What a model is allowed for being cheaper: 0.2 beside experts, 0.15 beside "
+            "trained people, 0.1 beside a crowd.",
+        ),
+    ] = 0.2
+    q: Annotated[float, o.option("--q", metavar="Q", help="False discovery rate over people.")] = (
+        0.05
+    )
+    least_items: Annotated[
+        int,
+        o.option("--least-items", metavar="N", help="Items that a person needs to be compared."),
+    ] = 30
+    by: Annotated[
+        str | None,
+        o.option(
+            "--by",
+            metavar="GROUP",
+            help="A verdict by topic, or by what a regular expression finds in the items' names.",
+        ),
+    ] = None
+    margin: Annotated[
+        float | None,
+        o.option(
+            "--margin",
+            metavar="X",
+            help="How much worse a model's score may be and still be called no worse than a "
+            "person's; 0.05, or a twentieth of the range of grades.",
+        ),
+    ] = None
+
+
 def run(
     people: Annotated[
         Path, typer.Argument(metavar="PEOPLE", help="Judgments of people, in any known format.")
@@ -36,43 +80,7 @@ def run(
         ),
     ] = None,
     *,
-    score: Annotated[
-        str,
-        o.option("--score", metavar="NAME", help="accuracy, or neg-rmse for labels in grades."),
-    ] = "accuracy",
-    epsilon: Annotated[
-        float,
-        o.option(
-            "--epsilon",
-            metavar="E",
-            help="What a model is allowed for being cheaper: 0.2 beside experts, 0.15 beside "
-            "trained people, 0.1 beside a crowd.",
-        ),
-    ] = 0.2,
-    q: Annotated[
-        float, o.option("--q", metavar="Q", help="False discovery rate over people.")
-    ] = 0.05,
-    least_items: Annotated[
-        int,
-        o.option("--least-items", metavar="N", help="Items that a person needs to be compared."),
-    ] = 30,
-    by: Annotated[
-        str | None,
-        o.option(
-            "--by",
-            metavar="GROUP",
-            help="A verdict by topic, or by what a regular expression finds in the items' names.",
-        ),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        o.option(
-            "--margin",
-            metavar="X",
-            help="How much worse a model's score may be and still be called no worse than a "
-            "person's; 0.05, or a twentieth of the range of grades.",
-        ),
-    ] = None,
+    testing: _Testing,
     run_files: Annotated[
         list[Path] | None,
         o.option("--runs", metavar="FILE...", help="TREC runs: would models rank them alike?"),
@@ -107,14 +115,7 @@ def run(
     ranks systems no worse than a person does.
     """
     from adjudge.cli.rank import read_run
-    from adjudge.cli.writing import (
-        STDOUT,
-        check_places,
-        check_printing,
-        print_json,
-        tell_written,
-        write_tables,
-    )
+    from adjudge.cli.writing import check_places, check_printing, deliver_all
     from adjudge.evaluation.replacement import may_replace
 
     be_quiet(printing.quiet or printing.json)
@@ -122,30 +123,24 @@ def run(
     check_places(places, inputs=(people, models, *(run_files or ())))
     check_printing(printing, output)
     known, asked, omissions = _read(people, models, reading, labelling)
-    kind: Any = score
+    ways: Any = {name: getattr(testing, name) for name in _Testing.__dataclass_fields__}
     systems = [read_run(path, reading) for path in run_files or ()]
     with progress("comparing models with people"):
         found = may_replace(
-            known, asked, score=kind, epsilon=epsilon, q=q, least_items=least_items, by=by,
-            margin=margin, runs=systems, measure=measure, resamples=resamples, seed=seed,
-        )  # fmt: skip
+            known, asked, runs=systems, measure=measure, resamples=resamples, seed=seed, **ways
+        )
     simulated = _simulated(found, seed) if power is not None else None
     _say(found, simulated)
-    tables = (
-        found.to_table(),
-        found.people_table(),
-        None if simulated is None else simulated.to_table(),
+    deliver_all(
+        {
+            "verdicts": (found.to_table(), output),
+            "people": (found.people_table(), per_person),
+            "power": (None if simulated is None else simulated.to_table(), power),
+        },
+        printing,
+        about=lambda whole: _as_data(found, simulated, whole) | omissions,
+        show=lambda: [_shown(found)],
     )
-    write_tables(*zip(tables, places.values(), strict=True))
-    for what, path in zip(("verdicts", "people", "power"), places.values(), strict=True):
-        if path is not None:
-            tell_written(what, path)
-    if printing.json:
-        print_json(_as_data(found, simulated, output) | omissions)
-    elif output is None and is_piped():
-        write_tables((tables[0], STDOUT))
-    elif output is None:
-        page().print(_shown(found))
 
 
 def _read(
@@ -202,9 +197,7 @@ def _say(found: Replacement, simulated: PowerTable | None) -> None:
             say(f"  {one.model} would pass 4 times of 5 in no study that was simulated")
 
 
-def _as_data(
-    found: Replacement, simulated: PowerTable | None, output: Path | None
-) -> dict[str, Any]:
+def _as_data(found: Replacement, simulated: PowerTable | None, whole: bool) -> dict[str, Any]:
     """The result for programs."""
     about: dict[str, Any] = {
         "score": found.score,
@@ -216,7 +209,7 @@ def _as_data(
     }
     if simulated is not None:
         about["power"] = simulated.to_table().to_pylist()
-    if output is None:
+    if whole:
         about["verdicts"] = found.to_table().to_pylist()
     return about
 

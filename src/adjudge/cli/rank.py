@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, progress, say
+from adjudge.cli.console import be_quiet, count, grid, name, progress, say
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def run(
     one, as everywhere: where judges err together its chances hold better than a sampled model's.
     """
     from adjudge.cli.reading import read_judgments
-    from adjudge.cli.writing import check_places, check_printing, tell_written, write_tables
+    from adjudge.cli.writing import check_places, check_printing, deliver_all
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--pairs": pairs, "--next": next_items}
@@ -114,11 +114,12 @@ def run(
     known = read.given if read.given is not None or not use_gold else read.beside
     ranking, said = _ranked(read, known, systems, ranks, fitting)
     tables = {"systems": ranking.systems, "pairs": ranking.pairs, "next": ranking.next_items}
-    write_tables(*zip(tables.values(), places.values(), strict=True))
-    for text, path in zip(tables, places.values(), strict=True):
-        if path is not None:
-            tell_written(text, path)
-    _deliver(ranking, tables, said, output, printing)
+    deliver_all(
+        {text: (tables[text], path) for text, path in zip(tables, places.values(), strict=True)},
+        printing,
+        about=lambda _: said | {text: _rows(table) for text, table in tables.items()},
+        show=lambda: _shown(ranking, tables),
+    )
 
 
 def _check(ranks: _Ranks) -> None:
@@ -191,25 +192,6 @@ def _about(ranking: Ranking) -> dict[str, Any]:
         "over": ranking.over,
         "notes": ranking.notes,
     }
-
-
-def _deliver(
-    ranking: Ranking,
-    tables: dict[str, Any],
-    said: dict[str, Any],
-    output: Path | None,
-    printing: o.Printing,
-) -> None:
-    """The tables as JSON, the systems to a pipe, or all for a person."""
-    from adjudge.cli.writing import STDOUT, print_json, write_tables
-
-    if printing.json:
-        print_json(said | {text: _rows(table) for text, table in tables.items()})
-    elif output is None and is_piped():
-        write_tables((tables["systems"], STDOUT))
-    elif output is None:
-        for part in _shown(ranking, tables):
-            page().print(part)
 
 
 def _rows(table: Any) -> list[Any]:
