@@ -309,6 +309,37 @@ def _chosen(held: Panel, target: str, pilot: int, budget: int, seed: int) -> Any
     return estimate_from(held.fit, told, target, runs, Plan())
 
 
+def bound(name: str, draws: int = 4, labels: int = 200) -> list[str]:
+    """The table: what the best chances could save, by the doubt that gold tells of each item."""
+    held = panel(name)
+    items, truths = len(held.truth), np.arange(len(held.judgments.scale.truths))
+    every = held.fit.beliefs(held.truth.astype(np.int16), folds=5, seed=0)
+    targets = {"mean-grade": truths * 1.0}
+    for least in truths[1:]:
+        label = ",".join(held.judgments.scale.truths[least:])
+        targets[f"share:{label}"] = (truths >= least) * 1.0
+    lines = []
+    for target, worth in targets.items():
+        saved = []
+        for number in range(draws):
+            told = drawn(items, labels, number)
+            known = np.full(items, -1, dtype=np.int16)
+            known[told] = held.truth[told]
+            belief = held.fit.beliefs(known, folds=5, seed=0)
+            x, f = worth[held.truth], belief @ worth
+            residual = x - np.cov(x, f)[0, 1] / f.var(ddof=1) * f
+            residual -= residual.mean()
+            row = []
+            for by in (belief, every):
+                size = np.sqrt(np.maximum(by @ worth**2 - (by @ worth) ** 2, 1e-12))
+                best = (residual**2 / size).sum() * size.sum() / items**2
+                row.append(1 - best / residual.var())
+            saved.append(row)
+        by_some, by_all = np.mean(saved, axis=0)
+        lines.append(f"| {name} | {target} | {by_some:.0%} | {by_all:.0%} |")
+    return lines
+
+
 def holes(name: str, seeds: int) -> list[str]:
     """The table: the rank correlation of systems with full gold, by what is done about holes."""
     held = panel(name)
@@ -374,6 +405,10 @@ HEADS = {
             "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
         ),
     ),
+    "bound": (
+        "What the best chances could save, by the doubt that 200 labels or all gold tell (4 draws)",
+        ("| set | target | by 200 labels | by all gold |", "| --- | --- | --- | --- |"),
+    ),
     "holes": (
         "Holes: 15 made systems, ranked in spite of them (llmjudge, 10 seeds, Kendall's tau)",
         (
@@ -396,6 +431,7 @@ def main() -> None:
     made = {
         "coverage": lambda: coverage("llmjudge", options.draws, options.cache),
         "choice": lambda: choice("llmjudge", options.seeds) + choice("summeval", options.seeds),
+        "bound": lambda: bound("llmjudge") + bound("summeval"),
         "holes": lambda: holes("llmjudge", min(options.seeds, 10)),
     }
     for part in options.only or HEADS:

@@ -227,7 +227,7 @@ def test_samples_that_a_column_numbers_are_one_judge() -> None:
     assert [one.judge for one in apart.versions] == ["m-run1", "m-run2"]
 
 
-def test_a_judge_who_hardly_repeats_herself() -> None:
+def test_a_judge_who_hardly_repeats_themselves() -> None:
     rng = np.random.default_rng(4)
     table = pa.table(
         {
