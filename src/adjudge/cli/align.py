@@ -63,7 +63,8 @@ def run(
     used. With gold each version has its accuracy, kappa and calibration, before and after gold.
     Warned of are gold that is stale, texts that speak to the judge, and leanings.
     """
-    from adjudge.cli.writing import check_places, check_printing, deliver_all
+    from adjudge.cli.delivering import deliver_all
+    from adjudge.cli.writing import check_places, check_printing
     from adjudge.evaluation.alignment import align
 
     be_quiet(printing.quiet or printing.json)

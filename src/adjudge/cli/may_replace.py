@@ -114,8 +114,9 @@ def run(
     stands whether its labels are no worse than a person's on average, and with --runs whether it
     ranks systems no worse than a person does.
     """
+    from adjudge.cli.delivering import deliver_all
     from adjudge.cli.rank import read_run
-    from adjudge.cli.writing import check_places, check_printing, deliver_all
+    from adjudge.cli.writing import check_places, check_printing
     from adjudge.evaluation.replacement import may_replace
 
     be_quiet(printing.quiet or printing.json)

@@ -101,8 +101,9 @@ def run(
     its value. So the intervals are about the judges' noise. If no model is named it is the default
     one, as everywhere: where judges err together its chances hold better than a sampled model's.
     """
+    from adjudge.cli.delivering import deliver_all
     from adjudge.cli.reading import read_judgments
-    from adjudge.cli.writing import check_places, check_printing, deliver_all
+    from adjudge.cli.writing import check_places, check_printing
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--pairs": pairs, "--next": next_items}

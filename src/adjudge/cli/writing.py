@@ -165,31 +165,6 @@ def deliver(
         page().print(show())
 
 
-def deliver_all(
-    tables: Mapping[str, tuple[Any, Path | None]],
-    printing: Printing,
-    *,
-    about: Callable[[bool], Mapping[str, Any]],
-    show: Callable[[], Iterable[Any]],
-) -> None:
-    """Tables to their files, the first of them as JSON, to a pipe or shown where it has none.
-
-    ``about`` is the JSON, told whether the first table has to stand in it.
-    """
-    write_tables(*tables.values())
-    for name, (_, path) in tables.items():
-        if path is not None:
-            tell_written(name, path)
-    table, output = next(iter(tables.values()))
-    if printing.json:
-        print_json(about(output is None))
-    elif output is None and is_piped():
-        write_tables((table, STDOUT))
-    elif output is None:
-        for part in show():
-            page().print(part)
-
-
 def tell_written(name: str, output: Path) -> None:
     """Say where a result went."""
     if output != STDOUT:
