@@ -75,7 +75,7 @@ def test_the_answer_says_what_gold_is_worth_on_gold_it_did_not_see() -> None:
     known = gold_of(truth, range(300))
     note = ItemTypes().fit(table, known).notes[-1]
     said = re.search(
-        r"across 5 folds of 300 of them log loss ([\d.]+) -> ([\d.]+), "
+        r"across 5 folds of 300 gold items log loss ([\d.]+) -> ([\d.]+), "
         r"accuracy ([\d.]+) -> ([\d.]+)",
         note,
     )

@@ -93,7 +93,7 @@ class Across:
 
     def __str__(self) -> str:
         return (
-            f"across {_FOLDS} folds of {self.gold:,} of them log loss {self.log_loss[0]:.3f} -> "
+            f"across {_FOLDS} folds of {self.gold:,} gold items log loss {self.log_loss[0]:.3f} -> "
             f"{self.log_loss[1]:.3f}, accuracy {self.accuracy[0]:.3f} -> {self.accuracy[1]:.3f}"
         )
 
@@ -274,9 +274,9 @@ def _candidate(
     groups = scheme.groups
     mean = np.array([1.0 if group == "slope" else 0.0 for group in groups])
     plain, other = scales
-    precision = np.array(
-        [_PRECISION[group] * (plain if group in _PLAIN else other) for group in groups]
-    )
+    scale = {group: plain if group in _PLAIN else other for group in _PRECISION}
+    scale["slope"] = np.sqrt(plain)  # how sure to be is what few labels tell best
+    precision = np.array([_PRECISION[group] * scale[group] for group in groups])
     topics = 0 if scheme.topics is None else len(scheme.topics)
     raised = np.zeros((topics + 1, features.shape[1]))
     if level is None:
