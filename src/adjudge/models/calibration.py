@@ -39,7 +39,7 @@ _LEVELS = (1.0, 4.0)  # precisions of the levels of topics
 _FREE_SCALES = (0.01, 0.1, 0.5, 1.0)  # how far scales are believed where gold is little
 _FREE_LEVELS = (1.0, 0.1, 1.0)  # no levels, and levels of these precisions, likewise
 _NO_CHANGE = 0.1  # to one for all candidates together
-_LITTLE = 25.0  # gold items
+_LITTLE = 15.0  # gold items
 _TOPICS = 200  # that have a level, at most: those with most gold
 _CLOSE = 2e-3  # added to probabilities before logs are taken
 _JUDGES = (2, 100)  # at least and at most, to have features of their own
@@ -247,17 +247,20 @@ def learn(
     return Calibration(scheme, tuple(coefficients), tuple(levels), weights, len(items))
 
 
+def _littleness(gold: float) -> float:
+    """1 for so few gold items that they hardly tell candidates apart, near 0 for many."""
+    return min(1.0, (_LITTLE / gold) ** 2)
+
+
 def _prior(gold: int, *, few: bool, topics: bool) -> _Floats:  # (no change, a candidate each)
     """Logs of what each candidate is believed before its evidence: the freer, the less.
 
-    Evidence rests on items that are drawn alone, and on a scheme that is only nearly right. With
-    few labels it tells hardly any candidates apart, and the free ones can do harm; with many
-    nothing is held against them.
+    With few labels evidence hardly tells candidates apart, and the free ones can do harm.
     """
     if few:
         return np.zeros(1 + len(_SCALES[1::2]))
     tried = _FREE_LEVELS if topics else (1.0,)
-    free = np.log(np.outer(_FREE_SCALES, tried).reshape(-1)) * min(1.0, (_LITTLE / gold) ** 2)
+    free = np.log(np.outer(_FREE_SCALES, tried).reshape(-1)) * _littleness(gold)
     whole = float(np.log(np.exp(free).sum()))
     return np.concatenate([[whole + np.log(_NO_CHANGE)], free])
 
@@ -275,7 +278,7 @@ def _candidate(
     mean = np.array([1.0 if group == "slope" else 0.0 for group in groups])
     plain, other = scales
     scale = {group: plain if group in _PLAIN else other for group in _PRECISION}
-    scale["slope"] = np.sqrt(plain)  # how sure to be is what few labels tell best
+    scale["slope"] = plain ** (1.0 - 0.5 * _littleness(len(truth) / 2))
     precision = np.array([_PRECISION[group] * scale[group] for group in groups])
     topics = 0 if scheme.topics is None else len(scheme.topics)
     raised = np.zeros((topics + 1, features.shape[1]))

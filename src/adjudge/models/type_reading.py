@@ -51,7 +51,7 @@ def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedType
         for (counts, _), each in zip(left_out, fitted, strict=True)
     ]
     meanings = _mean(model, prepared, fitted, weighted)
-    alone, counts = _judge_counts(prepared, fitted, left_out, meanings)
+    said = _judge_counts(prepared, fitted, left_out, meanings)
     # Where judges are many these tables are as large as the answer: they go before it comes.
     del left_out, weighted
     fitted[:] = [replace(each, counts=np.empty(0)) for each in fitted]
@@ -59,7 +59,7 @@ def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedType
     posterior = _truths(prepared, parameters, meanings.readings, _say_of(fitted))
     prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
     _fill_empty(prepared.judgments, posterior, prevalence)
-    return _finish(model, prepared, fitted, meanings, posterior, prevalence, alone, counts)
+    return _finish(model, prepared, fitted, meanings, posterior, prevalence, said)
 
 
 def _left_out(
@@ -206,35 +206,44 @@ def _fill_empty(judgments: Judgments, posterior: _Floats, prevalence: _Floats) -
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _JudgeCounts:
+    """What each judge said of each truth, (judge, truth, label), by three measures."""
+
+    alone: _Floats  # as the other judges have it
+    told: _Floats  # the same, with gold where it is known: what may be multiplied with others'
+    measured: _Floats  # with gold, and own judgments as far as they may tell: how good they are
+
+
 def _judge_counts(
     prepared: Prepared,
     fitted: list[FittedTypes],
     left_out: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
     meanings: _Meanings,
-) -> tuple[_Floats, _Floats]:  # (judge, truth, label)
-    """What each judge said of each truth: as the other judges have it; then with gold, if any."""
-    alone = elsewhere = np.zeros(())
+) -> _JudgeCounts:
+    """Judgments of every judge, counted by the truth of their items."""
+    alone = elsewhere = measured = np.zeros(())
     say, same = _say_of(fitted), meanings.trust.same
     if len(prepared.judgments) > MANY:  # the others are of a sample
         say = np.eye(len(fitted))[0]
-    whole = prepared.judgments.counts_per_judge.astype(np.float64)
     for each, part, (counts, on_gold), reading in zip(
         fitted, say, left_out, meanings.readings, strict=True
     ):
         if not part:
             continue
-        table = _own_too(_by_judge(prepared, counts, each, weighted=False), each, same)
+        table = _by_judge(prepared, counts, each, weighted=False)
         alone = alone + part * _said_of_truths(table, reading, same)
         if len(on_gold):
             table = _by_judge(prepared, counts - on_gold, each, weighted=False)
-            elsewhere = elsewhere + part * _said_of_truths(
-                _own_too(table, each, same), reading, same
-            )
+            elsewhere = elsewhere + part * _said_of_truths(table, reading, same)
+        measured = measured + part * _said_of_truths(_own_too(table, each, same), reading, same)
+    whole = prepared.judgments.counts_per_judge.astype(np.float64)
     alone = _scaled(alone, whole)
     if prepared.known is None:
-        return alone, alone
+        return _JudgeCounts(alone, alone, _scaled(measured, whole))
     gold = prepared.sweeps.against(prepared.known, len(prepared.judgments.scale.truths))
-    return alone, _scaled(elsewhere, whole - gold.sum(axis=(1, 2))) + gold
+    rest = whole - gold.sum(axis=(1, 2))
+    return _JudgeCounts(alone, _scaled(elsewhere, rest) + gold, _scaled(measured, rest) + gold)
 
 
 def _own_too(left_out: _Floats, fitted: FittedTypes, same: float) -> _Floats:
@@ -282,18 +291,17 @@ def _finish(
     meanings: _Meanings,
     posterior: _Floats,
     prevalence: _Floats,
-    alone: _Floats,
-    counts: _Floats,
+    said: _JudgeCounts,
 ) -> Consensus:
     """The consensus, calibrated by gold where there is some, with its memory."""
     from adjudge.models.calibration import calibrate_by
 
-    population = normalise(exact_sum(counts) + 1e-3)
-    confusion = normalise(counts + population)
+    population = normalise(exact_sum(said.told) + 1e-3)
+    confusion = normalise(said.told + population)
     calibration: Calibration | None = None
     notes = [_outcome(model, fitted)]
     if prepared.known is not None and model.calibrate:
-        plain = normalise(alone + normalise(exact_sum(alone) + 1e-3))
+        plain = normalise(said.alone + normalise(exact_sum(said.alone) + 1e-3))
         calibration = calibrate_by(
             prepared.known, prepared.spoken, prepared.voices, posterior, plain, score=True
         )
@@ -318,7 +326,7 @@ def _finish(
         choice=choice,
         prevalence=prevalence,
         confusion=confusion,
-        counts=counts,
+        counts=said.measured,
         known=prepared.known,
         trace=last.trace,
         converged=all(each.converged for each in fitted),
@@ -410,7 +418,7 @@ class TypesMemory:
             for each, given in zip(self.types, parameters, strict=True)
         ]
         left_out = _left_out(prepared, parameters)
-        _, counts = _judge_counts(prepared, types, left_out, self.meanings)
+        said = _judge_counts(prepared, types, left_out, self.meanings)
         choice, tied = pick(posterior, judgments, ties=model.ties, seed=model.seed)
         notes = tell_ties(model, tied, len(choice))
         if new:
@@ -428,8 +436,8 @@ class TypesMemory:
             posterior=posterior,
             choice=choice,
             prevalence=prevalence,
-            confusion=normalise(counts + normalise(exact_sum(self.fitted.counts) + 1e-3)),
-            counts=counts,
+            confusion=normalise(said.told + normalise(exact_sum(self.fitted.counts) + 1e-3)),
+            counts=said.measured,
             families=prepared.families,
             correlation=self.meanings.trust.correlation,
             effective=voices / (1.0 + np.maximum(voices - 1.0, 0.0) * rho),
