@@ -235,7 +235,7 @@ def test_readers_end_with_the_server(running: Running) -> None:
         wait_until(lambda: running.readers() != [], 120, "a process reads")
         pid = running.readers()[0]
         running.server.stop()
-        wait_until(lambda: not Path(f"/proc/{pid}").exists(), 30, "the process has ended")
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), 120, "the process has ended")
     running.server.start()
 
 
