@@ -175,7 +175,7 @@ def check_health(running: Running, idle: str) -> Callable[[Future[httpx.Response
                 begun = time.monotonic()
                 assert client.get(idle).status_code == 204
                 idling.append(time.monotonic() - begun)
-                time.sleep(0.01)
+                time.sleep(0.05)
         told = f"{max(waits):.2f} s, {max(work):.2f} s of work, idle {max(idling):.2f} s"
         assert max(work) < 1.0, told
         assert max(waits) < 1.0 + max(idling), told
