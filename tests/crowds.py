@@ -75,7 +75,7 @@ class ServerProcess:
     def stop(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(timeout=40)
+            self.process.wait(timeout=120)
 
     def log(self) -> str:
         return (self.folder / "server.log").read_text("utf-8", "replace")
@@ -144,7 +144,7 @@ def crowd_at(
     key of every judge.
     """
     spec = CrowdSpec.parse(population)
-    client = HttpClient(server.url, slug, token, wait=wait, patience=120.0)
+    client = HttpClient(server.url, slug, token, wait=wait, patience=900.0)
     labels = client.labels()
     truths = make_truths(labels, client.golds(), seed)
     actors = spec.make_judges(truths, len(labels), np.random.default_rng(seed))
@@ -176,7 +176,7 @@ def crowd_at(
         seconds = time.perf_counter() - begun
         done.set()
         for thread in aside:
-            thread.join(timeout=90)
+            thread.join(timeout=400)
         client.close()
     return Crowded(ended, client.record, seconds, len(looks), over, len(killed))
 

@@ -97,7 +97,7 @@ class Site:
         return self.parts.services
 
     def browser(self, **headers: str) -> Browser:
-        client = httpx.Client(base_url=self.url, headers=headers, timeout=30.0)
+        client = httpx.Client(base_url=self.url, headers=headers, timeout=120.0)
         self.clients.append(client)
         return Browser(client)
 

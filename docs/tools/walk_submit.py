@@ -33,6 +33,8 @@ def follow(folder: Path) -> Walk:
     on = threading.Event()
 
     def note(frame: FrameType, event: str, _: object) -> None:
+        if threading.current_thread().name == "background":  # which does its own work meanwhile
+            return
         code = frame.f_code
         if on.is_set() and event == "call" and code.co_filename.startswith(f"{SRC}{os.sep}"):
             found.setdefault(code.co_filename, set()).add(_named(code.co_qualname))

@@ -146,7 +146,7 @@ def test_a_reload_a_crash_and_a_lost_connection_lose_nothing(
     check(page, "offline")
     assert site.services.projects.get_progress(slug).trusted == 0
     page.context.set_offline(False)
-    page.wait_for_function("() => document.body.innerText.includes('6 judged')", timeout=30_000)
+    page.wait_for_function("() => document.body.innerText.includes('6 judged')", timeout=120_000)
     assert site.services.projects.get_progress(slug).trusted > 0
 
 

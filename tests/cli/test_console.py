@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-import time
 from dataclasses import dataclass
 
 import pytest
@@ -13,6 +12,7 @@ from rich.console import Console
 from adjudge.cli import console
 from adjudge.data.scale import Scale
 from adjudge.models.model import Step
+from waiting import wait_until
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,16 @@ class Errors:
 
     def read(self) -> str:
         return self.capsys.readouterr().err
+
+    def wait_for(self, text: str) -> None:
+        """Read until a text has come."""
+        parts: list[str] = []
+
+        def has_come() -> bool:
+            parts.append(self.read())
+            return text in "".join(parts)
+
+        wait_until(has_come, 60, f"{text!r} is told")
 
 
 @pytest.fixture
@@ -96,8 +106,7 @@ def test_no_progress_before_patience_is_out(errors: Errors) -> None:
 def test_progress_appears_without_a_step_and_goes_away(errors: Errors) -> None:
     errors.open()
     with console.progress("reading big.csv", patience=0.01):
-        time.sleep(0.3)
-        assert "reading big.csv" in errors.read()
+        errors.wait_for("reading big.csv")
     assert errors.read().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # cursor shown, line cleared
 
 
@@ -106,8 +115,7 @@ def test_progress_tells_of_steps(errors: Errors) -> None:
     with console.progress("fitting", patience=0.01) as on_step:
         assert on_step is not None
         on_step(Step("fitting", 12, 1000, "log-likelihood -5.0"))
-        time.sleep(0.3)
-    assert "12/1,000 log-likelihood -5.0" in errors.read()
+        errors.wait_for("12/1,000 log-likelihood -5.0")
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -57,7 +57,7 @@ def written(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
         [*line, "--data", str(shared_data)], stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
     parts = out / ".parts" / "hierarchical"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not list(parts.glob("unsupervised-*.json")) and time.monotonic() < deadline:
         assert process.poll() is None
         time.sleep(0.02)

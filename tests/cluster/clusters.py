@@ -62,13 +62,13 @@ class RealCluster:
         for process in (*self.workers, self.scheduler):
             if process.poll() is None:
                 process.kill()
-            process.wait(30)
+            process.wait(120)
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a process as a machine that loses power does: without a word."""
     process.send_signal(signal.SIGKILL)
-    process.wait(30)
+    process.wait(120)
 
 
 def free_port() -> int:

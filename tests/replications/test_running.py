@@ -135,7 +135,7 @@ def test_a_run_that_was_killed_goes_on(toy, tmp_path: Path) -> None:
     )
     process = subprocess.Popen([sys.executable, "-c", code])
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not hung.exists() and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.05)
         assert hung.exists()

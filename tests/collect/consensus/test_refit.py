@@ -84,7 +84,7 @@ def test_the_server_fits_by_itself_in_a_process_of_its_own(tmp_path: Path) -> No
         judge = site.browser().join(slug).train(slug)
         judge.answer(slug)
         refit.ask(site.services, slug, "majority-vote")
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 300
         while not any(fit.state == "ready" for fit in refit.fits(site.services, slug)):
             assert time.monotonic() < limit, refit.fits(site.services, slug)
             time.sleep(0.1)

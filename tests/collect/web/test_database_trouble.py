@@ -145,7 +145,7 @@ def test_a_lock_in_postgresql_is_waited_for_once(postgres: str) -> None:
         begun = time.monotonic()
         with pytest.raises(Unavailable, match="locked by another"):
             RequesterServices(store).projects.set_guidelines(slug, "Read.")
-        assert time.monotonic() - begun < 3.0
+        assert time.monotonic() - begun < 10.0  # not one wait for each of several tries
     RequesterServices(store).projects.set_guidelines(slug, "Read.")
     store.close()
     holder.close()

@@ -61,21 +61,6 @@ class JudgingService:
             arm = MAIN_ARM if judge is None else read_judge(on, judge).arm
             return view_project(snapshot, arm)
 
-    def welcome(self, slug: str) -> ProjectView:
-        """What a stranger may know of a project: ``NotFound`` where only those with a link come."""
-        with self._database.read() as on:
-            snapshot = self._find_project(on, slug)
-            if "open" not in snapshot.policy.channels:
-                raise NotFound("project", slug)
-            return view_project(snapshot, MAIN_ARM)
-
-    def check_way(self, arrival: Arrival) -> None:
-        """Raise ``NotFound`` for somebody new who comes in a way that the project does not have."""
-        with self._database.read() as on:
-            ways = self._find_project(on, arrival.project).policy.channels
-            if arrival.channel not in ways and find_known(on, arrival) is None:
-                raise NotFound("project", arrival.project)
-
     def participant_parameter(self, slug: str) -> str:
         """The name under which a panel's link has the participant's id; empty for the usual."""
         with self._database.read() as on:

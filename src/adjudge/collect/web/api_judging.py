@@ -53,12 +53,9 @@ def _arrive(request: Request, project: Slug, body: ArrivalIn) -> Response:
     """Come to a project, for the first time or again; the ticket is good for all that follows."""
     state = state_of(request)
     holder = state.tokens.holder_in(request, project)
+    key = f"{holder.token.token}:{body.key}"
     arrival = Arrival(
-        project=project,
-        channel="api",
-        key=f"{holder.token.token}:{body.key}",
-        parameters=body.parameters,
-        kind=body.kind,
+        project=project, channel="api", key=key, parameters=body.parameters, kind=body.kind
     )
     view = state.judging.arrive(arrival)
     if body.consent:

@@ -45,7 +45,7 @@ from adjudge.collect.web.security import Attempts, Sessions
 from adjudge.collect.web.settings import Settings
 from adjudge.collect.web.state import State
 from adjudge.collect.web.tokens import Tokens
-from adjudge.collect.web.uploading import Readers
+from adjudge.collect.web.uploading import UploadReaders
 
 API = "/api/v1"
 
@@ -133,7 +133,7 @@ def _parts(settings: Settings) -> State:
         services=services,
         tokens=Tokens(services),
         checks=health.Checks(),
-        readers=Readers(settings.upload_seconds),
+        readers=UploadReaders(settings.upload_seconds),
     )
 
 

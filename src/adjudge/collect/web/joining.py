@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from adjudge.collect.judging.dry_runs import PARAMETER as DRY_RUNS
 from adjudge.collect.values.ids import make_id
-from adjudge.collect.values.judging import DRY_RUN, Arrival, JudgeView
+from adjudge.collect.values.judging import DRY_RUN, Arrival, JudgeView, ProjectView
 from adjudge.collect.values.requesting import Invite
 from adjudge.collect.web.keys import Forged
 from adjudge.collect.web.pages import root
@@ -20,6 +20,20 @@ _DAY = 86_400.0
 _HOUR = 3_600.0
 _PARTICIPANT = ("PROLIFIC_PID", "participant")  # names of the id, where the policy has none
 _LONGEST = 200  # characters of one parameter
+
+
+def welcome(state: State, project: str) -> ProjectView:
+    """What a stranger may know of a project: ``NotFound`` where only those with a link come."""
+    if "open" not in state.services.projects.get_policy(project)[0].channels:
+        raise NotFound("project", project)
+    return state.judging.project(project)
+
+
+def check_way(state: State, arrival: Arrival) -> None:
+    """Raise ``NotFound`` for somebody new who comes in a way that the project does not have."""
+    ways = state.services.projects.get_policy(arrival.project)[0].channels
+    if arrival.channel not in ways and state.judging.find(arrival) is None:
+        raise NotFound("project", arrival.project)
 
 
 def from_panel(request: Request, project: str) -> Arrival | None:

@@ -45,16 +45,16 @@ def _work(request: Request, project: str) -> Response:
     state = state_of(request)
     arrival = joining.from_panel(request, project)
     if arrival is not None:
-        state.judging.check_way(arrival)
+        joining.check_way(state, arrival)
         return _arrived(request, arrival)
     judge = state.pages.session(request).judges.get(project)
     if judge is None:
-        return _welcome(request, state.judging.welcome(project), None)
+        return _welcome(request, joining.welcome(state, project), None)
     try:
         view = state.judging.state(judge)
     except NotFound:  # the project was deleted, or made again under the same name
         state.pages.session(request).forget_judge(project)
-        return _welcome(request, state.judging.welcome(project), None)
+        return _welcome(request, joining.welcome(state, project), None)
     except Refused:  # the invitation was taken back, and with it the session
         state.pages.session(request).forget_judge(project)
         raise
@@ -116,7 +116,7 @@ def _begin(request: Request, project: str) -> Response:
     session = state.pages.session(request)
     judge = session.judges.get(project)
     if judge is None:
-        state.judging.welcome(project)
+        joining.welcome(state, project)
         arrival = Arrival(project=project, channel="open", key=make_id(16))
         admit = newcomer(request, project)
         view = state.judging.arrive(arrival, admit=admit)
@@ -134,7 +134,7 @@ def _guidelines(request: Request, project: str) -> Response:
     if judge is not None:
         view = state.judging.project(project, judge=judge)
     else:
-        view = state.judging.welcome(project)
+        view = joining.welcome(state, project)
         if view.state == "draft":  # its requester's alone
             raise NotFound("project", project)
     return _show(request, "judge/guidelines.html", view, None, guidelines=render(view.guidelines))

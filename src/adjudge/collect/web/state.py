@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adjudge.collect.web.security import Attempts, Sessions
     from adjudge.collect.web.settings import Settings
     from adjudge.collect.web.tokens import Tokens
-    from adjudge.collect.web.uploading import Readers
+    from adjudge.collect.web.uploading import UploadReaders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class State:
     services: RequesterServices
     tokens: Tokens
     checks: Checks
-    readers: Readers
+    readers: UploadReaders
 
 
 def state_of(request: Request) -> State:

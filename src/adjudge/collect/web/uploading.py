@@ -38,7 +38,7 @@ async def read(
     known: frozenset[str] = frozenset(),
 ) -> Preview:
     """What the files hold, and everything that is wrong with them."""
-    reading = await run_in_threadpool(_Reading, request, files, scale, known)
+    reading = await run_in_threadpool(_UploadReading, request, files, scale, known)
     if reading.is_large():
         preview = await state_of(request).readers.read(request, reading)
     else:
@@ -47,7 +47,7 @@ async def read(
     return preview
 
 
-class _Reading:
+class _UploadReading:
     """What is to be read, and how."""
 
     def __init__(
@@ -91,7 +91,7 @@ class _Reading:
             return None
 
 
-class Readers:
+class UploadReaders:
     """The processes that read large uploads: each ends with the request that it reads for."""
 
     def __init__(self, seconds: float) -> None:
@@ -101,7 +101,7 @@ class Readers:
         self._lock = threading.Lock()
         self._closed = False
 
-    async def read(self, request: Request, reading: _Reading) -> Preview:
+    async def read(self, request: Request, reading: _UploadReading) -> Preview:
         """What the files of a request hold, as a process of its own finds it."""
         from adjudge.collect.importing import Preview
 
