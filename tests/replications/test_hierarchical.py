@@ -23,7 +23,7 @@ def test_the_statistic_of_1992() -> None:
     assert hierarchical.gelman_rubin(values) == pytest.approx(np.sqrt(0.75))
     same = np.random.default_rng(1).normal(size=(3, 4000))
     assert hierarchical.gelman_rubin(same) == pytest.approx(1.0, abs=0.002)
-    assert hierarchical.gelman_rubin(same + [[0.0], [1.0], [2.0]]) > 1.3
+    assert hierarchical.gelman_rubin(same + np.array([[0.0], [1.0], [2.0]])) > 1.3
 
 
 def test_topics_are_ranked_by_hand() -> None:

@@ -25,6 +25,8 @@ Made for a test.
 
 ## What the paper says, and whether it holds here
 
+1 of 2 (1 cannot be told) hold.
+
 - **Holds**: It rises. (page 4) 0.5 to 0.6.
 - **Does not hold**: It falls. No.
 - **Cannot be told**: It will. Who knows.

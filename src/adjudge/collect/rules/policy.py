@@ -397,9 +397,9 @@ def training_left(record: Any, policy: Policy, *, pairs: int) -> int:
     successfully"), and ends unpassed when ``training_tries`` times as many were shown.
     """
     if policy.training_rule == "share":
-        return max(0, pairs - record.training_seen)
+        return max(0, pairs - int(record.training_seen))
     most = policy.training_tries * pairs
-    return max(0, min(pairs - record.training_right, most - record.training_seen))
+    return max(0, min(pairs - int(record.training_right), most - int(record.training_seen)))
 
 
 def passes(right: int, seen: int, policy: Policy) -> bool:

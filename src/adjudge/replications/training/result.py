@@ -97,9 +97,9 @@ def _assumed(crowd: Assumptions) -> str:
         f"{CROWDS[LEARNING].errors:g} times as large, and taking k for l becomes rarer by 1 + "
         f"{CROWDS[LEARNING].learning:g} n_k n_l / (n_k + n_l), n being the examples told of each. "
         "Where each value comes from is said at `adjudge.replications.training.crowd.Assumptions`: "
-        "levels are those of totals and of the middle arm, and no value was chosen arm by arm. Other "
-        "shares that were tried (.75, .15, .10 and .85, .10, .05), and the server's own lines (.7, .7, "
-        ".6), gave the same order, arms 3 and 4 within .01 of each other either way."
+        "levels are those of totals and of the middle arm, and no value was chosen arm by arm. "
+        "Other shares that were tried (.75, .15, .10 and .85, .10, .05), and the server's lines "
+        "(.7, .7, .6), gave the same order, arms 3 and 4 within .01 of each other either way."
     )
 
 
