@@ -248,8 +248,7 @@ class _Fit:
             right = self.says if truth else 1.0 - self.says
             mass = weight[self.item]
             hits = np.bincount(self.judge, mass * right, minlength=size).astype(np.float64)
-            misses = np.bincount(self.judge, mass * (1.0 - right), minlength=size)
-            misses = np.asarray(misses, dtype=np.float64)
+            misses = np.bincount(self.judge, mass, minlength=size).astype(np.float64) - hits
             if learn:
                 self.priors[truth] = _learn(self.priors[truth], self.judges.values, hits, misses)
             mean, kappa = _mean(self.priors[truth], self.judges.values)
