@@ -37,7 +37,8 @@ def test_weights_are_taken(adjudge: Run, demo_folder: Path) -> None:
     [
         (
             ("--filter", "votes"),
-            "error: --filter = 'votes': wanted zscore:FEATURE+FEATURE, |zscore|:FEATURE or accuracy\n",
+            "error: --filter = 'votes': wanted zscore:FEATURE+FEATURE, |zscore|:FEATURE or "
+            "accuracy\n",
         ),
         (("--measure", "ranked"), "error: --measure = 'ranked': wanted graded or binary\n"),
         ((), "error: no --gold: wanted a file of gold to tune by\n"),

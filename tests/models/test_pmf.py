@@ -89,9 +89,7 @@ def gradient(matrix: Sparse, fit: FittedFactors, ridge: float) -> tuple[np.ndarr
 @pytest.mark.parametrize("ridge", [0.1, 2.0])
 def test_a_fit_runs_until_the_gradient_is_zero(ridge: float, method: str) -> None:
     matrix = made_matrix(300, 60, 6, 0.3, 0.5, seed=4)
-    plan = FitPlan(
-        rank=8, regularisation=ridge, method=method, iterations=5000, tolerance=1e-6
-    )
+    plan = FitPlan(rank=8, regularisation=ridge, method=method, iterations=5000, tolerance=1e-6)
     fit = factorise(matrix, plan)
     assert fit.converged
     slopes = gradient(matrix, fit, ridge)

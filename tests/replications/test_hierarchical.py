@@ -17,6 +17,15 @@ def test_section_9_3_is_what_arithmetic_says() -> None:
     assert np.mean(found["fractional"], axis=0) == pytest.approx([2 / 3, 2 / 3], abs=0.003)
 
 
+def test_the_statistic_of_1992() -> None:
+    # Chains 0 2 and 1 3: variances 2 and 2, means 1 and 2: sqrt((1/2 * 2 + 1/2) / 2).
+    values = np.array([[0.0, 2.0], [1.0, 3.0]])
+    assert hierarchical.gelman_rubin(values) == pytest.approx(np.sqrt(0.75))
+    same = np.random.default_rng(1).normal(size=(3, 4000))
+    assert hierarchical.gelman_rubin(same) == pytest.approx(1.0, abs=0.002)
+    assert hierarchical.gelman_rubin(same + np.array([[0.0], [1.0], [2.0]])) > 1.3
+
+
 def test_topics_are_ranked_by_hand() -> None:
     truth = np.array([1, 0, 1, 0, 1, 1], dtype=np.int16)
     split = pmf.Split(None, np.arange(6), truth)

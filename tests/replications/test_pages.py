@@ -25,6 +25,8 @@ Made for a test.
 
 ## What the paper says, and whether it holds here
 
+1 of 2 (1 cannot be told) hold.
+
 - **Holds**: It rises. (page 4) 0.5 to 0.6.
 - **Does not hold**: It falls. No.
 - **Cannot be told**: It will. Who knows.
@@ -75,7 +77,9 @@ def test_the_index_leads_to_the_pages(toy, tmp_path: Path) -> None:
     pages.write_index([result], setup, tmp_path)
     text = (tmp_path / "index.md").read_text()
     assert "This is the quick run, 3 seeds." in text
-    assert text.splitlines()[-1] == "| [A toy paper](toy.md) | 2 | 1 | 1 of 2 | 12 | 20 | 34 MB |"
+    assert text.splitlines()[-1] == (
+        "| [A toy paper](toy.md) | 2 | 1 | 1 of 2 (1 cannot be told) | 0 of 0 | 12 | 20 | 34 MB |"
+    )
 
 
 def test_tables_without_differences_say_so(toy) -> None:

@@ -123,3 +123,19 @@ def test_patience_is_by_stage() -> None:
     assert [actor.stays("working", done) for done in range(2)] == [True, False]
     assert [actor.stays("warned", done) for done in range(2)] == [True, False]
     assert MadeJudge(Clicker(rng())).stays("working", 10**9)
+
+
+def test_errors_shrink_with_examples_of_both_labels() -> None:
+    judge = Ethical(THETA, SIGHT, rng(), learning=0.5)
+    assert np.array_equal(judge.skill, THETA)
+    told_that(judge, "a", 4)  # many of one label show nothing of what tells it from another
+    assert np.allclose(judge.skill, THETA)
+    told_that(judge, "b", 4)  # 4 * 4 / 8 = 2: errors between a and b are halved
+    assert np.allclose(judge.skill, [[0.85, 0.05, 0.1], [0.1, 0.8, 0.1], [0.1, 0.3, 0.6]])
+    skewed = Ethical(THETA, SIGHT, rng(), learning=0.5)
+    told_that(skewed, "a", 7)
+    told_that(skewed, "b", 1)  # as many examples, but 7 * 1 / 8 of both
+    assert skewed.skill[0, 1] == pytest.approx(0.1 / (1 + 0.5 * 7 / 8))
+    assert np.allclose(skewed.skill.sum(axis=1), 1)
+    with pytest.raises(BadSetting, match="learning = -1: wanted 0 or more"):
+        Ethical(THETA, SIGHT, rng(), learning=-1)

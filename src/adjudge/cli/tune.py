@@ -28,9 +28,7 @@ def run(
     gold: o.GoldFile = None,
     filter: Annotated[
         str,
-        o.option(
-            "--filter", metavar="FILTER", help="[|]zscore[|]:FEATURE+FEATURE, or accuracy."
-        ),
+        o.option("--filter", metavar="FILTER", help="[|]zscore[|]:FEATURE+FEATURE, or accuracy."),
     ] = "accuracy",
     weight: o.Weight = None,
     measure: Annotated[

@@ -24,6 +24,7 @@ from adjudge.engines.engine import Counts, Engine, Parameters, Sweeps
 from adjudge.errors import BadSetting
 from adjudge.kernels.fixed import SMALLEST
 from adjudge.models.model import Progress, Step, checkpoint_of, conclude, prepare
+from adjudge.models.relabelling import order_of, separate, told
 
 
 class _Free(Protocol):
@@ -204,15 +205,29 @@ def fit_points(
         checkpoint=checkpoint_of(prepared, model),
     )
     posterior, last = prepared.sweeps.posterior(fitted.parameters, own=True)
+    parameters, counts, order = fitted.parameters, last.confusion, None
+    if prepared.known is None:
+        parts = separate(
+            prepared.judgments,
+            by_topic=model.by_topic and not model.shared,
+            topics=len(parameters.prevalence),
+        )
+        order = order_of(counts, judgments.scale, parts)
+    if order is not None:
+        parameters = Parameters(
+            prevalence=order.topics(parameters.prevalence),
+            confusion=order.judges(parameters.confusion),
+        )
+        posterior, counts = order.items(posterior), order.judges(counts)
     return conclude(
         model,
         prepared,
-        fitted.parameters,
+        parameters,
         posterior=posterior,
-        counts=last.confusion,
+        counts=counts,
         trace=fitted.trace,
         converged=fitted.converged,
-        population=shares(last.confusion.sum(axis=0) + gamma, gamma),
+        population=shares(counts.sum(axis=0) + gamma, gamma),
         notes=(
             _outcome(
                 fitted,
@@ -220,5 +235,6 @@ def fit_points(
                 model.tolerance,
                 "log-likelihood" if smoothing is None else "log-posterior",
             ),
+            *told(order, judgments.scale),
         ),
     )

@@ -14,13 +14,14 @@ with the rates integrated out, and an item's relevance averages its posteriors, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadData
+from adjudge.models.covariates import fit_with_columns
 from adjudge.models.hierarchical_confusion import learnt_prior
 from adjudge.models.model import Progress, Ties, check_ties
 from adjudge.models.posterior import plan_of, sample_model
@@ -31,6 +32,11 @@ class HierarchicalRelevance:
     """Sensitivity and specificity for each judge under learnt priors, by Gibbs sampling.
 
     The labels must be two; truth is the second. Topics have a prevalence each where they are known.
+
+    ``item_columns`` and ``judge_columns`` name what is known of items and judges beside: a logistic
+    prior on an item's relevance and on a judge's rates (``adjudge.models.covariates``), fitted by
+    variational EM and not sampled. They are columns of ``item_table`` and ``judge_table``, tables
+    or files with a column item or judge; without ``item_table``, of what was read with the items.
     """
 
     name: ClassVar[str] = "hierarchical-relevance"
@@ -41,6 +47,10 @@ class HierarchicalRelevance:
     draws: int = 1000
     thin: int = 1
     by_topic: bool = True
+    item_columns: tuple[str, ...] | str = ()
+    judge_columns: tuple[str, ...] | str = ()
+    item_table: Any = None
+    judge_table: Any = None
     weigh_copies: bool = True
     ties: Ties = "random"
     seed: int = 0
@@ -48,6 +58,11 @@ class HierarchicalRelevance:
     def __post_init__(self) -> None:
         check_ties(self.ties)
         plan_of(self)
+        for name in ("item_columns", "judge_columns"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                names = tuple(part.strip() for part in value.split("+") if part.strip())
+                object.__setattr__(self, name, names)
 
     @takes_tables
     def fit(
@@ -67,6 +82,8 @@ class HierarchicalRelevance:
                 value=scale.labels,
                 wanted="two labels",
             )
+        if self.item_columns or self.judge_columns:
+            return fit_with_columns(self, judgments, gold, engine, progress)
         consensus = sample_model(
             self, judgments, gold, learnt_prior(judgments, gold), engine, progress
         )

@@ -26,6 +26,7 @@ from adjudge.models.gibbs import (
     stride_of,
 )
 from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
+from adjudge.models.relabelling import Order, Separate, order_of, separate, told
 
 
 class _Sampled(Protocol):
@@ -126,9 +127,18 @@ def sample_model(
         progress=progress,
         checkpoint=checkpoint_of(prepared, model),
     )
+    orders: list[Order | None] = [None] * plan.chains
+    if not prior.learnt and prepared.known is None:  # learnt priors put each sweep in order
+        parts = separate(table, by_topic=by_topic, topics=topics)
+        orders = [_ordered(chain, kept, n, parts, table) for n, chain in enumerate(chains)]
+    switched = told(next((order for order in orders if order is not None), None), scale)
     draws = _together(chains, kept, plan, stride, prior, table, by_topic)
     swept = sum(chain.swept for chain in chains)
-    posterior = np.asarray(sum(sampler.mean(number) for number in range(plan.chains)) / swept)
+    means = (
+        sampler.mean(n) if order is None else order.items(sampler.mean(n))
+        for n, order in enumerate(orders)
+    )
+    posterior = np.asarray(sum(means) / swept)
     posterior /= posterior.sum(axis=1, keepdims=True)
     parameters = Parameters(
         prevalence=sum(chain.prevalence_sum for chain in chains) / swept,
@@ -138,7 +148,8 @@ def sample_model(
     if prepared.weighted:  # judges are measured by all of their judgments alike
         sums = counts.sum(axis=(1, 2), keepdims=True)
         counts = counts * table.counts_per_judge[:, None, None] / np.maximum(sums, 1e-12)
-    notes = (_story(plan, draws, cut), *draws.warnings())
+    warned = draws.warnings()
+    notes = (_story(plan, draws, cut), *switched, *warned)
     consensus = conclude(
         model,
         prepared,
@@ -148,7 +159,22 @@ def sample_model(
         population=_population(prior, draws, counts),
         notes=notes,
     )
-    return replace(consensus, draws=draws, converged=not cut and len(notes) == 1)
+    return replace(consensus, draws=draws, converged=not cut and not warned)
+
+
+def _ordered(
+    chain: Chain, kept: dict[str, NDArray[Any]], number: int, parts: Separate, table: Judgments
+) -> Order | None:
+    """Put the truths of a chain that ended with others in their places back; its order."""
+    order = order_of(chain.counts_sum.transpose(0, 2, 1), table.scale, parts)
+    if order is not None:
+        chain.confusion_sum = order.judges(chain.confusion_sum)
+        chain.prevalence_sum = order.topics(chain.prevalence_sum)
+        chain.counts_sum = order.judges(chain.counts_sum.transpose(0, 2, 1)).transpose(0, 2, 1)
+        kept["confusion"][number] = order.judges(kept["confusion"][number])
+        kept["prevalence"][number] = order.topics(kept["prevalence"][number])
+        chain.relabelled += chain.done
+    return order
 
 
 def _population(

@@ -39,8 +39,9 @@ def choose_rank(
 ) -> tuple[FitPlan, tuple[_Tried, ...]]:
     """The plan with the rank and regularisation of least held-out error, and all that were tried.
 
-    Folds are drawn under the plan's seed. Fits by ALS are not followed to the end. Ranks above the smaller side of the matrix become that
-    side; of equals, the smaller rank and the stronger regularisation win.
+    Folds are drawn under the plan's seed. Fits by ALS are not followed to the end. Ranks above the
+    smaller side of the matrix become that side; of equals, the smaller rank and the stronger
+    regularisation win.
     """
     if folds < 2:
         raise BadSetting("folds", folds, "at least 2")

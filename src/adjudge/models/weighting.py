@@ -24,7 +24,10 @@ from adjudge.models.features import FEATURES, JudgeFeatures
 
 ACCURACY = "binary-accuracy-gold"
 Sides = Literal["low", "both"]
-ZSCORES: dict[str, Sides] = {"zscore": "low", "|zscore|": "both"}  # as text: which sides are dropped
+ZSCORES: dict[str, Sides] = {
+    "zscore": "low",
+    "|zscore|": "both",
+}  # as text: which sides are dropped
 _TURNED = "1-"  # before a feature of a weight: one minus it
 
 
@@ -194,7 +197,7 @@ def parse_weight(text: str) -> Product:
 
 
 def parse_filter(text: str) -> Filter:
-    """A filter as people write it: ``zscore:f+g:1.5``, ``|zscore|:f:1``, ``accuracy:0.67``, ``&``."""
+    """A filter as people write it: ``zscore:f+g:1.5``, ``|zscore|:f:1``, ``accuracy:0.67``."""
     parts = [_parse_one(part.strip()) for part in text.split("&")]
     return parts[0] if len(parts) == 1 else Both(tuple(parts))
 

@@ -45,19 +45,22 @@ def write_index(results: Sequence[ReplicationResult], setup: Setup, folder: Path
         f"Nothing is tuned to agree. {_manner(setup)}",
         "",
         "A cell is within two sd if published and obtained lie no further apart, the sd being that "
-        "over seeds. Work is seconds of all cores together. The pages are written by "
-        "`adjudge replicate`.",
+        "over seeds. A claim holds by a criterion that the paper's own figures pass, where it has "
+        "figures; what a paper does not say is counted apart. Work is seconds of all cores "
+        "together. The pages are written by `adjudge replicate`.",
         "",
-        "| paper | cells | within two sd | claims that hold | seconds | of work | memory |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| paper | cells | within two sd | claims that hold | beyond the paper | seconds | of work "
+        "| memory |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for result in results:
         cells = [cell for table in result.tables for cell in table.cells if _published(cell)]
         near = sum(not cell.differs for cell in cells)
-        told = [claim for claim in result.claims if claim.holds is not None]
+        said = [claim for claim in result.claims if not claim.beyond]
+        more = [claim for claim in result.claims if claim.beyond]
         lines.append(
             f"| [{result.title}]({result.paper}.md) | {len(cells)} | {near} "
-            f"| {sum(bool(claim.holds) for claim in told)} of {len(told)} "
+            f"| {_counted(said)} | {_counted(more)} "
             f"| {result.seconds:.0f} | {result.busy:.0f} | {result.memory / MEGABYTE:.0f} MB |"
         )
     _write_text("\n".join([*lines, ""]), folder / "index.md")
@@ -78,10 +81,16 @@ def page(result: ReplicationResult, setup: Setup) -> Iterator[str]:
     )
     for note in result.notes:
         yield f"{note}\n"
-    if result.claims:
-        yield "## What the paper says, and whether it holds here\n"
-        yield from map(_claim, result.claims)
-        yield ""
+    for title, beyond in (
+        ("What the paper says, and whether it holds here", False),
+        ("Beyond the paper", True),
+    ):
+        claims = [claim for claim in result.claims if claim.beyond == beyond]
+        if claims:
+            yield f"## {title}\n"
+            yield f"{_counted(claims)} hold.\n"
+            yield from map(_claim, claims)
+            yield ""
     for table in result.tables:
         yield from _table(table, result.paper)
     for figure in result.figures:
@@ -120,8 +129,26 @@ def _table(table: Table, paper: str) -> Iterator[str]:
 
 
 def _claim(claim: Claim) -> str:
-    source = f" ({claim.source})" if claim.source else ""
-    return f"- **{VERDICTS[claim.holds].capitalize()}**: {claim.text}{source} {claim.evidence}"
+    parts = [f"- **{VERDICTS[claim.holds].capitalize()}**: {claim.text}"]
+    if claim.source and not claim.beyond:
+        parts.append(f"({claim.source})")
+    if claim.published:
+        parts.append(f"*Published:* {claim.published}")
+        parts.append("*Obtained:*")
+    parts.append(claim.evidence)
+    if claim.reading:
+        parts.append(f"*Reading:* {claim.reading}")
+    if claim.passes is False:
+        parts.append("**The paper's own figures fail this criterion.**")
+    return " ".join(parts)
+
+
+def _counted(claims: Sequence[Claim]) -> str:
+    """How many hold of those that can be told, and how many cannot."""
+    told = [claim for claim in claims if claim.holds is not None]
+    open_ = len(claims) - len(told)
+    more = f" ({open_} cannot be told)" if open_ else ""
+    return f"{sum(bool(claim.holds) for claim in told)} of {len(told)}{more}"
 
 
 def _published(cell: Cell) -> bool:

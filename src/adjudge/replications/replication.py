@@ -192,12 +192,24 @@ class PaperFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Something that the paper says, whether it holds here (None: cannot be told), and why."""
+    """Something that the paper says, whether it holds here (None: cannot be told), and why.
+
+    A criterion that the paper's own figures fail would say nothing of ours: ``passes`` is what it
+    says of them, None where the paper gives no figures to hold it against.
+    """
 
     text: str
     holds: bool | None
-    evidence: str  # the figures, in words
+    evidence: str  # the figures obtained, in words, and by what criterion they are judged
     source: str = ""
+    published: str = ""  # the paper's own figures or words
+    reading: str = ""  # how the paper is read, where it can be read in more ways than one
+    passes: bool | None = None
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the paper does not say it: what is asked of its data besides."""
+        return "beyond the paper" in self.source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

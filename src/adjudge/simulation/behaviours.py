@@ -85,6 +85,14 @@ class Ethical:
     in screening, after one of each label taken for granted. With anchoring 0 the judge is the
     confusion matrix and nothing else; with 1 they take the mix for the prior, as Bayes would.
     Without ``learns_at_work`` the mix is that of the training alone, whatever they are told later.
+
+    With ``learning`` they become more skilled: taking truth k for label l becomes rarer with the
+    examples they were told of both, n_k and n_l, since one alone does not show what tells them
+    apart,
+
+        theta[k, l]  /=  1 + learning * n_k n_l / (n_k + n_l)
+
+    and what errors lose, the right label gains.
     """
 
     def __init__(
@@ -94,11 +102,14 @@ class Ethical:
         rng: np.random.Generator,
         *,
         anchoring: float = 0.0,
+        learning: float = 0.0,
         learns_at_work: bool = True,
     ) -> None:
-        if not 0 <= anchoring < math.inf:
-            raise BadSetting("anchoring", anchoring, "0 or more")
+        for name, value in (("anchoring", anchoring), ("learning", learning)):
+            if not 0 <= value < math.inf:
+                raise BadSetting(name, value, "0 or more")
         self.confusion = confusion
+        self.learning = learning
         self.anchoring = anchoring
         self.learns_at_work = learns_at_work
         self.label_counts = np.ones(confusion.shape[1])  # (label,)
@@ -111,9 +122,21 @@ class Ethical:
         return np.asarray(self.label_counts / self.label_counts.sum())
 
     @property
+    def skill(self) -> NDArray[np.float64]:  # (truth, label)
+        """Their confusion matrix before any mix leans on it, as far as they have learnt."""
+        if not self.learning:
+            return self.confusion
+        told = self.label_counts - 1.0  # one of each was taken for granted
+        both = told[:, None] + told
+        shared = np.divide(told[:, None] * told, both, out=np.zeros_like(both), where=both > 0)
+        errors = self.confusion / (1.0 + self.learning * shared)
+        np.fill_diagonal(errors, 0.0)
+        return np.asarray(errors + np.diag(1.0 - errors.sum(axis=1)))
+
+    @property
     def leaning(self) -> NDArray[np.float64]:  # (truth, label)
         """Their confusion matrix as it is by now."""
-        tilted = self.confusion * self.mix**self.anchoring
+        tilted = self.skill * self.mix**self.anchoring
         return np.asarray(tilted / tilted.sum(axis=1, keepdims=True))
 
     def answer(self, sheet: Sheet) -> list[str]:

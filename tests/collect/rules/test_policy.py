@@ -21,7 +21,9 @@ from adjudge.collect.rules.policy import (
     after_training,
     blocked_by_hand,
     first_stage,
+    passes,
     resumed,
+    training_left,
     training_length,
     unblocked_by_hand,
 )
@@ -137,6 +139,35 @@ def test_the_first_stage_depends_on_consent_training_and_gold() -> None:
 
 def training(right: int, seen: int, attempt: int = 1) -> Record:
     return Record(stage="training", training_seen=seen, training_right=right, attempt=attempt)
+
+
+def test_training_may_ask_for_so_many_right_answers() -> None:
+    policy = Policy(training_rule="correct", training_pairs=20, training_tries=2)
+
+    def after(seen: int, right: int) -> tuple[str, int]:
+        record = Record(stage="training", training_seen=seen, training_right=right)
+        return after_training(record, policy, pairs=20).stage, training_left(
+            record, policy, pairs=20
+        )
+
+    assert after(20, 20) == ("working", 0)
+    assert after(20, 15) == ("training", 5)  # a share would have passed or failed by now
+    assert after(28, 20) == ("working", 0)
+    assert after(38, 17) == ("training", 2)  # two results are left of forty
+    assert after(40, 19) == ("failed", 0)
+    assert passes(20, 40, policy)
+    assert not passes(19, 20, policy)
+    with pytest.raises(BadSetting, match="training_rule = 'all': wanted share or correct"):
+        Policy(training_rule="all")
+
+
+def test_trust_may_count_the_training_too() -> None:
+    record = Record(stage="working", training_seen=20, training_right=18, seen=5, right=2)
+    assert after_page(record, Policy()).stage == "warned"  # 2 of 5
+    assert after_page(record, Policy(trust_training=True)).stage == "working"  # 20 of 25
+    poor = Record(stage="working", training_seen=20, training_right=12, seen=5, right=4)
+    assert after_page(poor, Policy()).stage == "working"  # 4 of 5
+    assert after_page(poor, Policy(trust_training=True)).stage == "warned"  # 16 of 25
 
 
 def test_training_is_passed_failed_or_tried_again() -> None:

@@ -30,7 +30,7 @@ from adjudge.collect.rules.endings import (
     NOTHING_LEFT,
 )
 from adjudge.collect.rules.golds import choose_training
-from adjudge.collect.rules.policy import Policy, resumed
+from adjudge.collect.rules.policy import Policy, resumed, training_left
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
 from adjudge.collect.store.database import BulkInsert, PreparedSelect
@@ -180,7 +180,8 @@ def _by_topic(snapshot: ProjectSnapshot, chosen: Sequence[int]) -> Plan[int]:
 def _training_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:
     """A page of training golds, those of a query together."""
     policy = request.policy
-    left = request.project.training_pairs(request.judge.arm) - request.judge.training_seen
+    pairs = request.project.training_pairs(request.judge.arm)
+    left = training_left(request.judge, policy, pairs=pairs)
     if left <= 0:  # the training was switched off, or its gold withdrawn, meanwhile
         _waive(request)
         fresh = judge_by_id(request.on, request.judge.id)

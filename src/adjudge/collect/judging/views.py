@@ -208,6 +208,7 @@ def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
         others=OTHERS,
         consent=policy.consent if policy.require_consent else "",
         training_pairs=snapshot.training_pairs(arm),
+        training_rule=policy.training_rule,
         training_pass=policy.training_pass,
         training_tries=policy.training_tries,
         pairs_per_page=policy.pairs_per_page,

@@ -20,6 +20,13 @@ BUDGET_SPENT = "budget-spent"
 CAME_LATE = "came-late"  # nothing was left before the end of the training; taken up again too
 
 
+def _wanted(policy: Policy, *, failed: bool = False) -> str:
+    """What passes the training, with its verb."""
+    if policy.training_rule == "correct":
+        return f"{policy.training_pairs} right answers are"
+    return f"{policy.training_pass:.0%} {'are' if failed else 'right are'}"
+
+
 def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
     """Why a judge is at their stage, in one sentence for themselves."""
     stage = judge.stage
@@ -30,14 +37,11 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
         paid = "; it is not paid" if policy.pay_per_page else ""
         if policy.pay_failed:
             paid = f"; whoever does not pass is paid {policy.pay_failed:.2f} {policy.currency}"
-        return (
-            f"The training comes first: {policy.training_pass:.0%} right are wanted to go on"
-            f"{paid}.{again}"
-        )
+        return f"The training comes first: {_wanted(policy)} wanted to go on{paid}.{again}"
     if stage == "failed":
         return (
             f"{judge.training_right} of {judge.training_seen} answers in the training were right; "
-            f"{policy.training_pass:.0%} are wanted."
+            f"{_wanted(policy, failed=True)} wanted."
         )
     if stage == "blocked":
         return _blocked(judge, policy)

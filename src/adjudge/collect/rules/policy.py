@@ -23,6 +23,7 @@ from adjudge.errors import BadSetting, UnknownName
 _RunsOut = Literal["repeat", "none", "finish"]
 _Panel = Literal["none", "prolific"]
 _Closing = Literal["fixed", "adaptive"]
+_TrainingRule = Literal["share", "correct"]
 
 _MONEY = ("pay_per_page", "pay_failed")
 
@@ -48,6 +49,7 @@ class Policy:
     set_aside_after: int = 3
     training: bool = True
     training_pairs: int = 20
+    training_rule: _TrainingRule = "share"
     training_pass: float = 0.7
     training_tries: int = 1
     training_mix: Mix = "any"
@@ -60,6 +62,7 @@ class Policy:
     images: bool = True
     previews: bool = False
     trust: Trust = "share"
+    trust_training: bool = False  # answers in the training count as golds too
     warn_below: float = 0.7
     block_below: float = 0.6
     confidence: float = 0.9
@@ -111,6 +114,8 @@ class Policy:
         _number("flag_seconds", self.flag_seconds, 0, 3600)
         if self.trust not in ("share", "beta"):
             raise BadSetting("trust", self.trust, "share or beta")
+        if self.training_rule not in ("share", "correct"):
+            raise BadSetting("training_rule", self.training_rule, "share or correct")
         if self.gold_runs_out not in ("repeat", "none", "finish"):
             raise BadSetting("gold_runs_out", self.gold_runs_out, "repeat, none or finish")
         if self.panel not in ("none", "prolific"):
@@ -221,7 +226,7 @@ _SHARES = (
 )
 _FLAGS = (
     *("judgments_by_arm", "training", "screening", "feedback", "images", "previews"),
-    *("flags_block", "pay_blocked", "require_consent"),
+    *("flags_block", "pay_blocked", "require_consent", "trust_training"),
 )
 _TEXTS = {  # the most characters of each
     "currency": 20,
@@ -372,8 +377,12 @@ def training_length(policy: Policy, training_golds: int) -> int:
 
 def after_training(record: Record, policy: Policy, *, pairs: int) -> Decision:
     """The decision after answers in training: still at it, passed, failed, or another try."""
-    if record.stage != "training" or record.training_seen < pairs:
+    if record.stage != "training" or training_left(record, policy, pairs=pairs):
         return Decision(record=record)
+    if policy.training_rule == "correct":
+        if record.training_right >= pairs:
+            return Decision(record=replace(record, stage="working"), events=("training-passed",))
+        return Decision(record=replace(record, stage="failed"), events=("training-failed",))
     if passes(record.training_right, record.training_seen, policy):
         return Decision(record=replace(record, stage="working"), events=("training-passed",))
     if record.attempt < policy.training_tries:
@@ -382,8 +391,23 @@ def after_training(record: Record, policy: Policy, *, pairs: int) -> Decision:
     return Decision(record=replace(record, stage="failed"), events=("training-failed",))
 
 
+def training_left(record: Any, policy: Policy, *, pairs: int) -> int:
+    """How many pairs of the training are still to be shown, at the least; 0 ends a try.
+
+    By the rule ``share`` a try has so many pairs. By ``correct`` it goes on until so many were
+    answered rightly, as in the paper ("each worker has to complete 20 query-result pairs
+    successfully"), and ends unpassed when ``training_tries`` times as many were shown.
+    """
+    if policy.training_rule == "share":
+        return max(0, pairs - int(record.training_seen))
+    most = policy.training_tries * pairs
+    return max(0, min(pairs - int(record.training_right), most - int(record.training_seen)))
+
+
 def passes(right: int, seen: int, policy: Policy) -> bool:
-    """Whether a try at the training reaches the policy's accuracy."""
+    """Whether a try at the training reaches what the policy wants."""
+    if policy.training_rule == "correct":
+        return right >= policy.training_pairs
     return right >= policy.training_pass * seen - 1e-9
 
 
@@ -480,9 +504,10 @@ def resumed(record: Record, policy: Policy) -> Record:
 
 
 def _below(record: Record, policy: Policy, line: float, least: int | None = None) -> bool:
+    trained = policy.trust_training
     return is_below(
-        record.right,
-        record.seen,
+        record.right + (record.training_right if trained else 0),
+        record.seen + (record.training_seen if trained else 0),
         line,
         trust=policy.trust,
         confidence=policy.confidence,

@@ -49,6 +49,7 @@ class ProjectView:
     others: tuple[str, ...]
     consent: str  # Markdown, "" where the policy asks for none
     training_pairs: int  # 0: no training
+    training_rule: str  # "share" right passes, or so many "correct"
     training_pass: float
     training_tries: int
     pairs_per_page: int

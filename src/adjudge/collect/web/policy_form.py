@@ -27,8 +27,9 @@ _WORDS: dict[str, tuple[str, str]] = {
     "set_aside_after": ("Set an item aside after", "so many answers that it cannot be judged."),
     "training": ("Training before the work", ""),
     "training_pairs": ("Results in the training", ""),
+    "training_rule": ("What passes the training", "share: of its results; correct: so many right."),
     "training_pass": ("Share right to pass", "From 0 to 1."),
-    "training_tries": ("Tries", ""),
+    "training_tries": ("Tries", "With correct: times as many results at most."),
     "training_mix": ("Labels in the training", "any, uniform, or shares such as: Spam: 0.2, ..."),
     "screening": ("Hidden gold in the work", ""),
     "screening_golds": ("Golds", "in every so many other results:"),
@@ -42,6 +43,7 @@ _WORDS: dict[str, tuple[str, str]] = {
         "Locked in: it can run its own scripts, and reach nothing of this page.",
     ),
     "trust": ("How trust is measured", "share: right among seen; beta: posterior."),
+    "trust_training": ("Trust counts the training too", "Else hidden gold alone."),
     "warn_below": ("Warn below", "Accuracy on gold, from 0 to 1."),
     "block_below": ("Block below", "After a warning."),
     "confidence": ("How sure to be, with beta", "From 0 to 1."),
@@ -93,6 +95,7 @@ _PARTS = {  # by the first setting of each; what has no part of its own joins th
 }
 _CHOICES = {
     "closing": ("fixed", "adaptive"),
+    "training_rule": ("share", "correct"),
     "gold_runs_out": ("repeat", "none", "finish"),
     "trust": ("share", "beta"),
     "panel": ("none", "prolific"),

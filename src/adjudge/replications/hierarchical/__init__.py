@@ -10,7 +10,7 @@ test items of each topic by the posterior mean, as all submitted runs did.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,12 @@ def _timed(
     consensus = _model(0, quick).fit(judgments, gold, progress=progress)
     took = {"seconds": time.perf_counter() - start, "memory": peak_memory()}
     draws = _draws(consensus)
-    return consensus, {**took, "r_hat": _r_hats(draws), "relabelled": draws.relabelled}
+    return consensus, {
+        **took,
+        "r_hat": _r_hats(draws, rank_r_hat),
+        "gelman_rubin": _r_hats(draws, gelman_rubin),
+        "relabelled": draws.relabelled,
+    }
 
 
 def _draws(consensus: Consensus) -> Draws:
@@ -125,17 +130,28 @@ def _draws(consensus: Consensus) -> Draws:
     return consensus.draws
 
 
-def _r_hats(draws: Draws) -> dict[str, float]:
+def gelman_rubin(values: NDArray[np.float64]) -> float:  # (chain, draw)
+    """The potential scale reduction of A. Gelman and D. B. Rubin (1992), as it was when they wrote.
+
+    Whole chains, no ranks: sqrt(((n - 1) / n W + B / n) / W). doi:10.1214/ss/1177011136
+    """
+    count = values.shape[1]
+    within = float(values.var(axis=1, ddof=1).mean())
+    between = float(values.mean(axis=1).var(ddof=1))  # B / n
+    return float(np.sqrt((count - 1) / count + between / within)) if within > 0 else float("nan")
+
+
+def _r_hats(draws: Draws, statistic: Callable[[NDArray[np.float64]], float]) -> dict[str, float]:
     """R-hat of every hyper-parameter, and the worst of all topics' and all judges' rates."""
     rates = {
         "prevalence": draws.prevalence[..., 1],
         "specificity": draws.confusion[..., 0, 0],
         "sensitivity": draws.confusion[..., 1, 1],
     }
-    found = {name: rank_r_hat(values) for name, values in draws.hyper.items()}
+    found = {name: statistic(values) for name, values in draws.hyper.items()}
     for name, values in rates.items():  # (chain, draw, topic or judge)
         each = values.astype(np.float64)
-        found[name] = max(rank_r_hat(each[:, :, at]) for at in range(each.shape[2]))
+        found[name] = max(statistic(each[:, :, at]) for at in range(each.shape[2]))
     return found
 
 
@@ -284,11 +300,16 @@ class _HierarchicalPaper:
                 settings={"seeds": seeds, "size": size},
                 work=lambda _: simulate(seeds, size),
             ),
-            ReplicationPart(
-                name="unsupervised", settings=data, work=partial(_unsupervised, path, quick)
-            ),
-            ReplicationPart(
-                name="semi-supervised", settings=data, work=partial(_semi_supervised, path, quick)
+            *(
+                ReplicationPart(
+                    name=name,
+                    settings={**data, "r_hat": ["ranks", "1992"]},
+                    work=partial(work, path, quick),
+                )
+                for name, work in (
+                    ("unsupervised", _unsupervised),
+                    ("semi-supervised", _semi_supervised),
+                )
             ),
             *(
                 ReplicationPart(

@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
-from adjudge.collect.rules.policy import Policy, Record, after_page, after_training
+from adjudge.collect.rules.policy import (
+    Policy,
+    Record,
+    after_page,
+    after_training,
+    training_left,
+)
 from adjudge.collect.rules.routing import Slot, compose, interleave
 from adjudge.errors import BadData
 from adjudge.simulation.visits import AT_WORK, GoldFeedback, Sheet, SheetOutcome, Stage
@@ -175,8 +181,14 @@ class ArmCollection:
             training_seen=judge.record.training_seen + 1,
             training_right=judge.record.training_right + right,
         )
-        judge.record = after_training(record, self.policy, pairs=self.policy.training_pairs).record
-        judge.trained = not judge.training
+        pairs = self.policy.training_pairs
+        judge.record = after_training(record, self.policy, pairs=pairs).record
+        judge.trained = judge.record.stage != "training"
+        if not judge.training and not judge.trained:  # until so many were right
+            judge.training = choose_training(
+                self._cards, training_left(record, self.policy, pairs=pairs),
+                self.policy.training_mix, self._rng, seen=judge.gold_shown,
+            )  # fmt: skip
 
     def _worked(self, judge: JudgeRecord, page: tuple[int, ...], labels: Sequence[str]) -> None:
         """Store the judgments of a page, and end its lease."""

@@ -44,13 +44,18 @@ class Assumptions:
     - ``kappa``: rows of a judge's own matrix are Dirichlet(kappa * confusion). Ours.
     - ``anchoring``: each ethical judge's is uniform between these: 0 ignores the label mix that
       was seen, 1 takes it for the prior as Bayes' rule would. Ours: the whole range.
+    - ``learning``: how far errors shrink with examples of both labels (``Ethical``); 0 is not at
+      all. Ours: the paper says that training makes workers more skilled, and gives no measure.
+    - ``errors``: what the errors of ``confusion`` are multiplied with before anything is learnt, so
+      that judges who learn come to its level and do not begin there.
     - ``leaving``: the share who come and go without the training: 106 of 255 in table 2.
     - ``pages``: pages of work a judge would do, geometric with this mean. From table 2 and the
       five judgments an item: 6,400 judgments an arm by about 20 who passed, 20 a page.
     - ``at_once``: judges at work at a time. Ours.
 
-    Judges err independently of each other given the truth, learn the label mix from training and
-    from the golds they are told they missed, and do not become more skilled.
+    Judges err independently of each other given the truth, and learn the label mix from training
+    and from the golds they are told they missed; whether they become more skilled by it is
+    ``learning``.
     """
 
     ethical: float = 0.8
@@ -64,6 +69,8 @@ class Assumptions:
     )
     kappa: float = 20.0
     anchoring: tuple[float, float] = (0.0, 1.0)
+    learning: float = 0.0
+    errors: float = 1.0
     leaving: float = 0.4
     pages: float = 15.0
     at_once: int = 8
@@ -72,6 +79,13 @@ class Assumptions:
         shares = self.ethical + self.spammers + self.clickers
         if abs(shares - 1) > 1e-9:
             raise BadSetting("ethical, spammers, clickers", shares, "shares that sum to 1")
+
+    @property
+    def beginners(self) -> NDArray[np.float64]:  # (truth, label)
+        """How an ethical judge errs on average before they learn anything."""
+        errors = self.errors * np.array(self.confusion)
+        np.fill_diagonal(errors, 0.0)
+        return np.asarray(errors + np.diag(1.0 - errors.sum(axis=1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +143,7 @@ def arrivals(
 
     ``learns_at_work``: whether golds that a judge missed in work shift the mix that they expect.
     """
-    mean = np.array(crowd.confusion)
+    mean = crowd.beginners
     kinds = np.cumsum([crowd.ethical, crowd.spammers])
     while True:
         own = np.random.default_rng(rng.integers(2**63))
@@ -139,7 +153,12 @@ def arrivals(
             rows = np.stack([own.dirichlet(crowd.kappa * row) for row in mean])
             anchoring = float(own.uniform(*crowd.anchoring))
             behaviour = Ethical(
-                rows, sight, own, anchoring=anchoring, learns_at_work=learns_at_work
+                rows,
+                sight,
+                own,
+                anchoring=anchoring,
+                learning=crowd.learning,
+                learns_at_work=learns_at_work,
             )
         elif kind < kinds[1]:
             behaviour = LabelSpammer(own)

@@ -18,18 +18,20 @@ from adjudge.replications.training import (
     UNIFORM,
     VOTE,
 )
-from adjudge.replications.training.result import (
+from adjudge.replications.training.claims import (
     Runs,
-    aggregate_figure,
     by_arm,
-    gap_chart,
     gap_of,
     gaps_said,
     interval_of,
+    values,
+)
+from adjudge.replications.training.result import (
+    aggregate_figure,
+    gap_chart,
     paper_tables,
     strength_chart,
     strength_data,
-    values,
 )
 from adjudge.replications.training.through import MAIN, NONE, STRENGTHS, THROUGH, TOLD
 

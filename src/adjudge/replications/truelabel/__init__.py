@@ -8,6 +8,7 @@ made panel of the same shape, and the same curves are drawn on the real ``web-re
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -40,20 +41,28 @@ _TRAIN = 2 / 3  # the share of items that memory is learnt from
 def _synthetic(
     items: int, diagonal: float, runs: int, spectrum: Spectrum, progress: Progress | None
 ) -> dict[str, dict[str, Any]]:
-    """Section 3: three judges on so many items; accuracy, prevalence, error of each matrix."""
+    """Section 3: three judges on so many items; accuracy, prevalence, error of each matrix.
+
+    And seconds of work that the fits of all runs took, and how many runs had truths that traded
+    places and were put back.
+    """
     made = [three_judges(items, seed) for seed in range(1, runs + 1)]
     stack = stack_runs([run.judgments for run in made])
     truth = np.stack([run.truth.value for run in made])  # (run, item)
     rates = made[0].confusion  # (judge, truth, label), the same in every run
     found: dict[str, dict[str, Any]] = {}
     for model in MODELS:
+        start = time.process_time()
         fit = spectrum.fit(model, stack, diagonal=diagonal, progress=progress)
+        seconds = time.process_time() - start
         right = fit.choice.reshape(truth.shape) == truth
         error = np.abs(fit.confusion(len(rates)) - rates).mean(axis=(2, 3))  # (run, judge)
         found[model] = {
             "accuracy": right.mean(axis=1).tolist(),
             "prevalence": fit.prevalence.tolist(),
             "error": error.tolist(),
+            "seconds": seconds,
+            "switched": fit.switched,
         }
     return found
 

@@ -8,6 +8,7 @@ its model would find.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -142,6 +143,12 @@ class _Fit:
     def prevalence(self) -> NDArray[np.float64]:  # (run, truth)
         """The prevalence found in each run."""
         return self.consensus.prevalence
+
+    @property
+    def switched(self) -> int:
+        """How many runs had truths that traded places and were put back, as the fit says."""
+        said = re.search(r"traded places in ([\d,]+) of", " ".join(self.consensus.notes))
+        return int(said.group(1).replace(",", "")) if said else 0
 
     def confusion(self, judges: int) -> NDArray[np.float64]:  # (run, judge, truth, label)
         """The confusion found of each judge of each run, where every run has so many judges."""
