@@ -127,10 +127,10 @@ def test_many_labels_do_not_widen_the_page(at_terminal: Run, folder: Path) -> No
     ended = at_terminal("consensus", "many.csv", "--model", "majority-vote")
     assert max(len(line) for line in ended.out.splitlines()) <= 80
     assert "probability" in ended.out
-    assert ended.err.startswith(
+    assert (
         "majority-vote on 30 judgments of 30 items by 1 judge; labels "
         "0 < 1 < 2 < 3 < 4 < 5 < 6 < 7 < 8 < 9 < 10 < 11 and 18 more\n"
-    )
+    ) in ended.err
 
 
 def test_gold_fixes_truth_and_gold_without_judgments_is_kept_and_told(

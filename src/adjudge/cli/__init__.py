@@ -28,6 +28,7 @@ _DONE, _FAILED, _STOPPED, _UNREAD, _ENDED = 0, 2, 130, 141, 143  # how the proce
 # Files of commands, in the order of the help; a package is a group of commands.
 MODULES = (
     "demo",
+    "look",
     "consensus",
     "judges",
     "next",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +11,10 @@ from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, say
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
+    from adjudge.cli.reading import Input
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
+    from adjudge.data.judgments import Judgments
     from adjudge.engines.engine import Engine
 
 NAME = "consensus"
@@ -46,10 +49,14 @@ def run(
         Path | None,
         o.option("--save-draws", metavar="FILE", help="Write the draws of a sampled model (.nc)."),
     ] = None,
+    with_unjudged: Annotated[
+        bool,
+        o.option("--with-unjudged", help="Keep items that nobody judged, labelled by the rest."),
+    ] = False,
     fitting: o.Fitting,
     place: o.EngineOptions,
     keeping: o.Keeping,
-    labelling: o.TruthLabelling,
+    labelling: o.NumberLabelling,
     reading: o.Reading,
     printing: o.Printing,
 ) -> None:
@@ -59,12 +66,13 @@ def run(
     least certain items. Gold given with --gold fixes the truth of its items; gold in the
     judgments file only measures accuracy, unless --use-gold.
 
-    Several plain files are taken as one, and encoded first. An output without an extension is a
-    folder, which gets Parquet files.
+    Labels that are many different numbers are read as such: each judge has a bias and a noise.
+    Several files of a kind are taken as one. An output without an extension is a folder, which gets
+    Parquet files.
     """
-    from adjudge.cli.engines import check_engine, local_paths, one_file, open_engine
+    from adjudge.cli.engines import check_engine, one_file, open_engine
     from adjudge.cli.fitting import built, check_sampled, fitted, summary
-    from adjudge.cli.reading import read_judgments
+    from adjudge.cli.reading import local_paths, read_judgments
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--judges": judges, "--topics": topics}
@@ -78,9 +86,15 @@ def run(
         one_file(judgments, engine, place, labelling, reading) as file,
     ):
         read = read_judgments(file, gold, reading, labelling)
+        read = _judged_only(read, with_unjudged)
         known = read.given
         if known is None and use_gold:
             known = read.beside
+        if _is_continuous(read.judgments, labelling, fitting):
+            from adjudge.cli.continuous import run_continuous
+
+            run_continuous(read, known, fitting, places, to, printing)
+            return
         consensus = fitted(model, read.judgments, known, fitting, engine)
         about = summary(consensus, read) if printing.json else {}
         if known is None and read.beside is not None:
@@ -90,6 +104,28 @@ def run(
             consensus.draws.save(save_draws)
             say(f"draws written to {save_draws}")
         _deliver(consensus, every, about, places, to, printing, engine)
+
+
+def _judged_only(read: Input, with_unjudged: bool) -> Input:
+    """What was read without the items that nobody judged, which is told; unless they are wanted."""
+    idle = read.judgments.counts_per_item == 0
+    lone = int(idle.sum())
+    if not lone:
+        return read
+    if with_unjudged:
+        say(f"{count(lone, 'item')} that nobody judged kept: their labels are guesses")
+        return read
+    say(f"{count(lone, 'item')} that nobody judged left out (--with-unjudged keeps them)")
+    return replace(read, judgments=read.judgments.select(items=~idle, keep_empty=True))
+
+
+def _is_continuous(judgments: Judgments, labelling: o.NumberLabelling, fitting: o.Fitting) -> bool:
+    """Whether labels are numbers rather than classes: as told, or by how many there are."""
+    from adjudge.data.labels import is_many
+
+    if labelling.continuous is None:
+        return is_many(judgments.scale) and fitting.model is None and labelling.labels is None
+    return labelling.continuous
 
 
 def _check(

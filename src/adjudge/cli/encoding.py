@@ -31,6 +31,11 @@ def is_plain(place: str, reading: Reading) -> bool:
     return name in _PLAIN
 
 
+def is_told(reading: Reading) -> bool:
+    """Whether a person says how to read rows, which is not for files that are encoded."""
+    return bool(reading.columns) or reading.no_header or reading.skip_bad_rows
+
+
 def encode_into(
     folder: Path,
     paths: list[str],

@@ -73,15 +73,10 @@ def each_of(engine: Any) -> Each:
     return each
 
 
-def local_paths(places: list[str]) -> list[Path]:
-    """The places that are paths of this machine, not URIs."""
-    return [Path(place) for place in places if not is_uri(place)]
-
-
 @contextmanager
 def one_file(
     places: list[str], engine: Engine, place: EngineOptions, labelling: Labelling, reading: Reading
-) -> Iterator[Path]:
+) -> Iterator[Path | list[str]]:
     """The one file named; or, where there are several, a folder that they are encoded into.
 
     On a cluster even one Parquet or delimited file is encoded, so that its processes can read it.
@@ -90,12 +85,18 @@ def one_file(
     if not far and len(places) == 1 and not is_uri(places[0]) and not has_magic(places[0]):
         yield Path(places[0])
         return
-    from adjudge.cli.encoding import encode_into, is_plain
+    from adjudge.cli.encoding import encode_into, is_plain, is_told
+    from adjudge.cli.reading import fetching
     from adjudge.data.formats.uris import expand_patterns, fetch_file
 
     paths = expand_patterns(places)
+    if not far and len(paths) > 1 and (is_told(reading) or not is_plain(paths[0], reading)):
+        yield paths  # read one by one and joined in memory
+        return
     if len(paths) == 1 and (not far or not is_plain(paths[0], reading)):
-        with fetch_file(paths[0], place.scratch) as file:
+        with ExitStack() as stack:
+            with fetching(paths[0]) as on_part:
+                file = stack.enter_context(fetch_file(paths[0], place.scratch, on_part))
             yield file
         return
     with ExitStack() as stack:

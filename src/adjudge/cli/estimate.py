@@ -87,7 +87,7 @@ class _Planning:
 
 
 def run(
-    judgments: o.JudgmentsFile,
+    judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     use_gold: Annotated[
@@ -121,13 +121,13 @@ def run(
     'adjudge next --for' writes it, is weighed by it.
     """
     from adjudge.cli.rank import read_run
-    from adjudge.cli.reading import read_judgments
+    from adjudge.cli.reading import local_paths, place_of, read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.evaluation.estimation.estimate import Plan
 
     be_quiet(printing.quiet or printing.json)
     runs = system or []
-    check_places({"--output": output}, inputs=(judgments, gold, *runs))
+    check_places({"--output": output}, inputs=(*local_paths(judgments), gold, *runs))
     check_printing(printing, output)
     ways: Any = {name: getattr(planning, name) for name in _Planning.__dataclass_fields__}
     plan = Plan(**ways, seed=fitting.seed)
@@ -136,7 +136,7 @@ def run(
     known = read.given if read.given is not None or not use_gold else read.beside
     if known is None:
         beside = " (--use-gold takes that of the file itself)" if read.beside is not None else ""
-        raise BadData(f"there is no gold; wanted --gold FILE{beside}", source=judgments.name)
+        raise BadData(f"there is no gold; wanted --gold FILE{beside}", source=place_of(judgments))
     found = _estimated(read, known, target, systems, plan, fitting)
     if printing.json and output is None:
         _print_json(found, read)

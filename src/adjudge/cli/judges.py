@@ -25,7 +25,7 @@ EXAMPLES = (
 
 
 def run(
-    judgments: o.JudgmentsFile,
+    judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     use_gold: o.UseGold = False,
@@ -62,13 +62,13 @@ def run(
     The fit is the one that 'adjudge consensus' makes with the same options.
     """
     from adjudge.cli.fitting import built, fitted, summary
-    from adjudge.cli.reading import read_judgments
+    from adjudge.cli.reading import local_paths, place_of, read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
 
     if show not in _VIEWS:
         raise UnknownName("view", show, _VIEWS)
     be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(judgments, gold))
+    check_places({"--output": output}, inputs=(*local_paths(judgments), gold))
     check_printing(printing, output)
     model = built(fitting)
     read = read_judgments(judgments, gold, reading, labelling)
@@ -89,7 +89,7 @@ def run(
         return
     consensus = fitted(model, read.judgments, known, fitting)
     found = diagnose_fit(consensus, every, pairs=show == "pairs")
-    table = _view(found, show, judgments.name, consensus)
+    table = _view(found, show, place_of(judgments), consensus)
     deliver(
         table,
         show,

@@ -62,7 +62,7 @@ class _Purpose:
 
 
 def run(
-    judgments: o.JudgmentsFile,
+    judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     use_gold: o.UseGold = False,
@@ -92,11 +92,13 @@ def run(
     """
     from adjudge.cli.fitting import built, fitted, summary
     from adjudge.cli.judges import diagnose_fit
-    from adjudge.cli.reading import read_judgments
+    from adjudge.cli.reading import local_paths, read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
 
     be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(judgments, gold, *(purpose.system or ())))
+    check_places(
+        {"--output": output}, inputs=(*local_paths(judgments), gold, *(purpose.system or ()))
+    )
     check_printing(printing, output)
     _check_purpose(purpose)
     model = built(fitting)

@@ -32,13 +32,18 @@ JudgmentsFiles = Annotated[
     list[str],  # a path would lose a slash of s3://
     typer.Argument(
         metavar="JUDGMENTS...",
-        help="File of judgments in any known format, or several plain ones, such as "
-        "'s3://bucket/*.parquet'; - is standard input.",
+        help="Files of judgments in any known format, a folder, a pattern, or an address such as "
+        "https://... or 's3://bucket/*.parquet'; - is standard input.",
     ),
 ]
 GoldFile = Annotated[
     Path | None,
-    option("--gold", metavar="FILE", help="Known truth: item (or topic, document) and gold."),
+    option(
+        "--gold",
+        metavar="FILE",
+        help="Known truth: a file of item (or topic, document) and gold, or a column beside "
+        "the judgments.",
+    ),
 ]
 UseGold = Annotated[
     bool,
@@ -85,14 +90,47 @@ class Reading:
     ] = None
     encoding: Annotated[
         str,
-        option("--encoding", metavar="NAME", help="Its encoding, such as latin-1.", panel=_READ),
-    ] = "utf-8"
+        option(
+            "--encoding",
+            metavar="NAME",
+            help="Its encoding, such as latin-1; found out if not given.",
+            panel=_READ,
+        ),
+    ] = "auto"
     question: Annotated[
         str | None,
         option(
             "--question", metavar="NAME", help="The answer to take, if it has several.", panel=_READ
         ),
     ] = None
+    item: Annotated[
+        str | None,
+        option("--item", metavar="COLUMN", help="The column of items.", panel=_READ),
+    ] = None
+    judge: Annotated[
+        str | None,
+        option("--judge", metavar="COLUMN", help="The column of judges.", panel=_READ),
+    ] = None
+    label: Annotated[
+        str | None,
+        option("--label", metavar="COLUMN", help="The column of labels.", panel=_READ),
+    ] = None
+    topic: Annotated[
+        str | None,
+        option("--topic", metavar="COLUMN", help="The column of topics.", panel=_READ),
+    ] = None
+    document: Annotated[
+        str | None,
+        option("--document", metavar="COLUMN", help="The column of documents.", panel=_READ),
+    ] = None
+    time: Annotated[
+        str | None,
+        option("--time", metavar="COLUMN", help="The column of times.", panel=_READ),
+    ] = None
+    no_header: Annotated[
+        bool,
+        option("--no-header", help="Its first line is a row; columns are 1, 2, ...", panel=_READ),
+    ] = False
     skip_bad_rows: Annotated[
         bool,
         option("--skip-bad-rows", help="Leave bad rows out, and list them, not stop.", panel=_READ),
@@ -106,6 +144,12 @@ class Reading:
             panel=_READ,
         ),
     ] = None
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that are named, by role."""
+        roles = ("item", "judge", "label", "topic", "document", "time")
+        return {role: name for role in roles if (name := getattr(self, role)) is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +188,17 @@ class Labelling:
         option("--binary", help="Collapse labels to relevant (1) or not (0) first.", panel=_LABELS),
     ] = False
 
+    bin: Annotated[
+        int | None,
+        option(
+            "--bin",
+            metavar="N",
+            min=2,
+            help="Put numeric labels into N grades of equal width first.",
+            panel=_LABELS,
+        ),
+    ] = None
+
     @property
     def named_relevant(self) -> tuple[str, ...]:
         """The labels named as relevant."""
@@ -162,6 +217,20 @@ class TruthLabelling(Labelling):
             panel=_LABELS,
         ),
     ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberLabelling(TruthLabelling):
+    """The same where labels may be numbers."""
+
+    continuous: Annotated[
+        bool | None,
+        option(
+            "--continuous/--classes",
+            help="Labels are numbers, not classes (by default if more than 20 are).",
+            panel=_LABELS,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, count, grid, name, progress, say
-from adjudge.errors import BadData
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.cli.reading import Input
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 NAME = "rank"
 LIST_OPTIONS = ("--runs", "--measures")
 EXAMPLES = (
-    "adjudge rank --judgments j.csv --runs a.run b.run --measures nDCG@10 AP",
+    "adjudge rank j.csv --runs a.run b.run --measures nDCG@10 AP",
     "adjudge rank --judgments j.csv --runs *.run --unjudged condensed -o s.csv",
     "adjudge rank --judgments j.csv --runs *.run --over topics --pairs p.csv",
 )
@@ -68,14 +70,17 @@ class _Ranks:
 
 def run(
     *,
-    judgments: Annotated[
-        Path,
-        o.option(
-            "--judgments",
-            metavar="FILE",
-            help="Judgments in any known format, with topics; - is standard input.",
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[JUDGMENTS]...",
+            help="Files of judgments in any known format, with topics; - is standard input.",
         ),
-    ],
+    ] = None,
+    judgments: Annotated[
+        list[str] | None,
+        o.option("--judgments", metavar="FILE", help="The same, as an option (again for more)."),
+    ] = None,
     run_files: Annotated[
         list[Path], o.option("--runs", metavar="FILE...", help="TREC runs, one a system.")
     ],
@@ -102,16 +107,19 @@ def run(
     one, as everywhere: where judges err together its chances hold better than a sampled model's.
     """
     from adjudge.cli.delivering import deliver_all
-    from adjudge.cli.reading import read_judgments
+    from adjudge.cli.reading import local_paths, read_judgments
     from adjudge.cli.writing import check_places, check_printing
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--pairs": pairs, "--next": next_items}
-    check_places(places, inputs=(judgments, gold, *run_files))
+    given = [*(files or ()), *(judgments or ())]
+    if not given:
+        raise BadSetting("JUDGMENTS", None, "a file of judgments")
+    check_places(places, inputs=(*local_paths(given), gold, *run_files))
     check_printing(printing, output)
     _check(ranks)
     systems = [read_run(path, reading) for path in run_files]
-    read = read_judgments(judgments, gold, reading, labelling)
+    read = read_judgments(given, gold, reading, labelling)
     known = read.given if read.given is not None or not use_gold else read.beside
     ranking, said = _ranked(read, known, systems, ranks, fitting)
     tables = {"systems": ranking.systems, "pairs": ranking.pairs, "next": ranking.next_items}

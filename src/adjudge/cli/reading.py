@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.console import count, progress, say
 from adjudge.cli.options import Labelling, Reading
+from adjudge.data.formats.opening import is_uri
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -50,23 +51,28 @@ def omissions_of(*contents: Content) -> dict[str, list[Any]]:
 
 
 def read_content(
-    path: Path,
+    path: Path | list[str],
     reading: Reading,
     *,
     labels: Labelling | None = None,
     wanted: Kind | None = None,
     truths: Scale | None = None,
+    gold: str | None = None,
 ) -> Content:
-    """What a file holds; what was left out of it is told. Gold has to be on ``truths``."""
+    """What a file holds; what was left out of it is told. Gold has to be on ``truths``.
+
+    Several files are taken together. ``gold`` is the column that holds it, if it is named.
+    """
     from adjudge.data.formats import read
     from adjudge.data.scale import Scale
 
     scale = None
     if labels is not None and labels.labels is not None:
         scale = Scale.parse(labels.labels, relevant=labels.named_relevant)
-    with _kept(path) as file, progress(f"reading {file.name}"):
+    columns = reading.columns if wanted != "gold" else {}
+    with _kept(path) as files, progress(f"reading {_called(files)}"):
         content = read(
-            file,
+            files[0] if len(files) == 1 else files,
             format=reading.format,
             wanted=wanted,
             scale=scale,
@@ -74,13 +80,74 @@ def read_content(
             skip_bad=reading.skip_bad_rows,
             question=reading.question,
             truths=truths,
+            columns=columns | ({} if gold is None else {"gold": gold}),
+            header=False if reading.no_header else None,
         )
-    _tell_omissions(content, file.name)
+        if len(files) == 1:
+            check_grades(content, labels, files[0].name)
+    if labels is not None and labels.drop_label:  # what is dropped needs no word
+        kept = tuple(note for note in content.notes if "--drop-label" not in note)
+        content = replace(content, notes=kept)
+    _tell_omissions(content, _called(files))
     return content
 
 
+def _called(files: list[Path]) -> str:
+    return files[0].name if len(files) == 1 else f"{len(files):,} files"
+
+
+_MOST = 200  # grades that can be classes, if need be
+
+
+def check_grades(content: Content, labels: Labelling | None, name: str) -> None:
+    """Refuse so many grades that no model of classes could be fitted."""
+    judgments = content.judgments
+    if judgments is None or labels is None or labels.bin is not None:
+        return
+    if not hasattr(labels, "continuous") and len(judgments.scale.labels) > _MOST:
+        raise BadData(
+            f"there are {len(judgments.scale.labels):,} different labels; "
+            "--bin 5 makes five grades of numbers ('adjudge consensus' reads them as numbers)",
+            source=name,
+        )
+
+
 @contextmanager
-def _kept(path: Path) -> Iterator[Path]:
+def _kept(path: Path | list[str]) -> Iterator[list[Path]]:
+    """Files that can be read twice: those named, or copies of what comes from elsewhere."""
+    from adjudge.data.formats.uris import expand_patterns, fetch_file
+
+    with ExitStack() as stack:
+        if isinstance(path, Path):
+            yield [stack.enter_context(_one_kept(path))]
+            return
+        found = []
+        for place in expand_patterns(path):
+            if is_uri(place):
+                with fetching(place) as on_part:
+                    found.append(stack.enter_context(fetch_file(place, progress=on_part)))
+            else:
+                found.append(stack.enter_context(_one_kept(Path(place))))
+        yield found
+
+
+@contextmanager
+def fetching(place: str) -> Iterator[Any]:
+    """A bar while a file comes from elsewhere: what to call with bytes that came, and all."""
+    from adjudge.data.formats.uris import name_of
+    from adjudge.models.model import Step
+
+    with progress(f"fetching {name_of(place)}") as on_step:
+
+        def tell(done: int, total: int) -> None:
+            if on_step is not None:
+                on_step(Step("fetching", done, max(total, done), f"{done / 1e6:,.1f} MB"))
+
+        yield tell
+
+
+@contextmanager
+def _one_kept(path: Path) -> Iterator[Path]:
     """A file that can be read twice: the one named, or a copy of what comes through a pipe."""
     is_input = str(path) == "-"
     if not is_input and (not path.exists() or path.is_file() or path.is_dir()):
@@ -95,6 +162,18 @@ def _kept(path: Path) -> Iterator[Path]:
                 with path.open("rb") as pipe:
                     shutil.copyfileobj(pipe, file)
         yield copy
+
+
+def local_paths(places: list[str]) -> list[Path]:
+    """The places that are paths of this machine, not URIs."""
+    return [Path(place) for place in places if not is_uri(place)]
+
+
+def place_of(judgments: list[str]) -> str:
+    """What the files that were named are called in a message."""
+    from adjudge.data.formats.uris import name_of
+
+    return name_of(judgments[0]) if len(judgments) == 1 else f"{len(judgments):,} files"
 
 
 def _tell_omissions(content: Content, name: str) -> None:
@@ -117,12 +196,29 @@ def read_gold(path: Path, reading: Reading, scale: Scale | None) -> Content:
     return content
 
 
-def read_judgments(path: Path, gold: Path | None, reading: Reading, labelling: Labelling) -> Input:
-    """The judgments of a file, with gold if a file of it is given, labels as the person wants."""
-    content = read_content(path, reading, labels=labelling, wanted="judgments")
+def read_judgments(
+    path: Path | list[str], gold: Path | None, reading: Reading, labelling: Labelling
+) -> Input:
+    """The judgments of files, with gold if a file of it is given, labels as the person wants.
+
+    Gold that is no file is the column of the judgments that is called so.
+    """
+    column = _gold_column(gold)
+    content = read_content(path, reading, labels=labelling, wanted="judgments", gold=column)
     if content.judgments is None:
-        raise BadData(f"there are no judgments in this file: {holds(content)}", source=path.name)
-    return with_gold(content, gold, reading, labelling)
+        name = path.name if isinstance(path, Path) else place_of(path)
+        raise BadData(f"there are no judgments in this file: {holds(content)}", source=name)
+    if column is None:
+        return with_gold(content, gold, reading, labelling)
+    read = with_gold(content, None, reading, labelling)
+    return replace(read, given=read.beside, beside=None)
+
+
+def _gold_column(gold: Path | None) -> str | None:
+    """The name of a column, where gold is none of a file."""
+    if gold is None or gold.exists() or gold.suffix or len(gold.parts) > 1 or str(gold) == "-":
+        return None
+    return str(gold)
 
 
 def with_gold(content: Content, gold: Path | None, reading: Reading, labelling: Labelling) -> Input:
@@ -134,8 +230,11 @@ def with_gold(content: Content, gold: Path | None, reading: Reading, labelling: 
         judgments = judgments.with_family_rule(reading.family)
     if gold is not None:
         from adjudge.cli.shaping import allow_labels
+        from adjudge.data.labels import is_many
 
-        given = read_gold(gold, reading, allow_labels(judgments.scale, labelling))
+        loose = labelling.bin is not None or is_many(judgments.scale)
+        scale = None if loose else allow_labels(judgments.scale, labelling)
+        given = read_gold(gold, reading, scale)
         known = given.gold
     if labelling != type(labelling)():
         from adjudge.cli.shaping import shape_labels

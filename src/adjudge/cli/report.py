@@ -29,7 +29,7 @@ EXAMPLES = (
 
 
 def run(
-    judgments: o.JudgmentsFile,
+    judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     use_gold: o.UseGold = False,
@@ -58,12 +58,13 @@ def run(
     given with --gold guides the labels and calibrates their probabilities, so they are scored
     across its folds: each by a fit that was told the others.
     """
+    from adjudge.cli.reading import local_paths
     from adjudge.cli.writing import STDOUT, check_places, check_printing, print_json, tell_written
     from adjudge.report.page import write_report
 
     be_quiet(printing.quiet or printing.json)
     _check_name(output)
-    check_places({"--output": output}, inputs=(judgments, gold), free=("--output",))
+    check_places({"--output": output}, inputs=(*local_paths(judgments), gold), free=("--output",))
     check_printing(printing, output)
     results = found(judgments, gold, use_gold, fitting, labelling, reading, title=title)
     with progress("making the page") as on_step:
@@ -89,7 +90,7 @@ def _check_name(output: Path) -> None:
 
 
 def found(
-    judgments: Path,
+    judgments: Path | list[str],
     gold: Path | None,
     use_gold: bool,
     fitting: o.Fitting,
@@ -100,11 +101,12 @@ def found(
 ) -> Results:
     """What there is to show: read, fitted (twice where gold guides the fit), looked through."""
     from adjudge.cli.fitting import built, engine_of, fitted
-    from adjudge.cli.reading import read_judgments
+    from adjudge.cli.reading import local_paths, place_of, read_judgments
     from adjudge.report.results import Provenance, gather
 
     model = built(fitting)
-    digests = _digests(judgments, gold)
+    places = [str(judgments)] if isinstance(judgments, Path) else judgments
+    digests = _digests(*local_paths(places), gold)
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given
     if known is None and use_gold:
@@ -117,7 +119,7 @@ def found(
             blind = model.fit(read.judgments, None, engine=engine_of(fitting), progress=on_step)
         crossed = _across_folds(model, read.judgments, known, fitting)
     provenance = Provenance(
-        title=title or judgments.name,
+        title=title or place_of(places),
         command=command_line(),
         files=digests,
         left_out=_left_out(read),

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from adjudge.data.checks import bad_rows, need_columns, scale_of
+from adjudge.data.checks import bad_rows, need_columns, one_gold_each, scale_of
 from adjudge.data.columns import (
     canonical_codes,
     numbers,
@@ -34,8 +34,9 @@ from adjudge.data.judge_columns import (
     without_strangers,
 )
 from adjudge.data.judgments import Judgments
+from adjudge.data.labels import remark_repeats, remark_scale, settle_labels
 from adjudge.data.names import Codes, Names, encode, pair_names
-from adjudge.data.scale import Scale
+from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import Source
 from adjudge.data.times import times
 
@@ -68,11 +69,13 @@ def load_table(
     source: str | Source = "table",
     roles: dict[str, str] | None = None,
     fields: tuple[str, ...] = (),
+    asked: bool = False,
 ) -> tuple[Judgments, Gold | None]:
     """Judgments, and gold if a column holds it, from any table that Arrow can take in.
 
     ``roles`` names the column of each role where the header does not speak for itself; ``fields``
-    are columns that describe the item and are carried along.
+    are columns that describe the item and are carried along. ``asked``: a person named the column
+    of the label, so that it is one however many there are.
     """
     place = source if isinstance(source, Source) else Source(source)
     rows = taken_in(table, place)
@@ -81,7 +84,11 @@ def load_table(
     if len(rows) == 0:
         raise place.error(None, "there are no judgments: the table has a header and no rows")
     coded = encode_columns(rows, where, place)
-    scale = scale if scale is not None else scale_of(coded, where, place)
+    coded = settle_labels(coded, where, place, scale=scale, asked=asked)
+    coded = one_gold_each(coded, where, place)
+    if scale is None:
+        scale = scale_of(coded, where, place)
+        remark_scale(scale, where["label"], place)
     bad = bad_rows(coded, where, scale, place)
     if bad is not None:
         good = np.flatnonzero(~bad)
@@ -166,8 +173,10 @@ def _group(
     judge, judges = coded["judge"]
     families, family = family_column(coded, where, place)
     codes, names = coded["label"]
-    table = np.array([scale.label_code(name) for name in names.to_pylist()])
+    known = {name: code for code, name in enumerate(scale.labels)}
+    table = np.array([known[canonical(name)] for name in names.to_pylist()])
     label = table.astype(scale.label_dtype)[codes]
+    remark_repeats(items.by_row, judge, label, len(judges), place)
     time = times(rows[where["time"]], place, where["time"]) if "time" in where else None
     seconds = None
     if "seconds" in where:

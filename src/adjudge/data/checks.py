@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.faults import Coded, mixed, row_error
-from adjudge.data.names import Names
-from adjudge.data.scale import Scale
+from adjudge.data.names import Codes, Names
+from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import Source
 from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import BadData
@@ -32,7 +32,7 @@ def need_columns(where: dict[str, str], columns: list[str], place: Source) -> No
         raise place.error(
             None,
             f"no column {role!r}{also}; the columns are {', '.join(columns)}; "
-            f"also accepted: {', '.join(SYNONYMS[role][1:])}",
+            f"also accepted: {', '.join(SYNONYMS[role][1:])}; or name it with --{role} COLUMN",
             column=role,
             wanted=role,
         )
@@ -50,6 +50,46 @@ def scale_of(coded: Coded, where: dict[str, str], place: Source) -> Scale:
         return Scale.infer(texts)
     except BadData:
         mixed(coded, where, place)
+
+
+def one_gold_each(coded: Coded, where: dict[str, str], place: Source) -> Coded:
+    """The columns without the gold of items that have two: it is optional, and told."""
+    if "gold" not in coded:
+        return coded
+    codes, names = coded["gold"]
+    values = {"": -1}
+    table = [values.setdefault(canonical(name), len(values)) for name in names.to_pylist()]
+    value = np.array([*table, -1], dtype=np.int64)[codes]
+    key = _item_keys(coded)
+    known = np.flatnonzero((value >= 0) & (key >= 0))
+    if not known.size:
+        return coded
+    low = np.full(int(key.max()) + 1, np.iinfo(np.int64).max)
+    high = np.full(int(key.max()) + 1, -1)
+    np.minimum.at(low, key[known], value[known])
+    np.maximum.at(high, key[known], value[known])
+    torn = low < high
+    if not torn.any():
+        return coded
+    rows = known[torn[key[known]]]
+    first = place.error(int(rows[0]), "").place.removeprefix(f"{place.name}, ")
+    place.remark(
+        f"column {where['gold']}: {int(torn.sum()):,} item{'' if torn.sum() == 1 else 's'} with "
+        f"contradicting gold ({first}); their gold is left out"
+    )
+    codes = codes.copy()
+    codes[(key >= 0) & torn[np.maximum(key, 0)]] = -1
+    return {**coded, "gold": (codes, names)}
+
+
+def _item_keys(coded: Coded) -> NDArray[np.int64]:  # (row,) -1 where it is not known
+    """A number for the item of each row, close to how many items there are."""
+    if "item" in coded:
+        return coded["item"][0].astype(np.int64)
+    topic, document = coded["topic"][0].astype(np.int64), coded["document"][0].astype(np.int64)
+    pair = topic * max(len(coded["document"][1]), 1) + document
+    keys = np.unique(pair, return_inverse=True)[1].astype(np.int64)
+    return np.where((topic < 0) | (document < 0), -1, keys)
 
 
 def bad_rows(
@@ -80,9 +120,18 @@ def bad_rows(
     for role in ("label", "gold"):
         if scale is not None and role in coded:
             texts = coded[role][1].to_pylist()
-            code = scale.label_code if role == "label" else scale.truth_code
-            off = [code(text) < 0 and (role == "label" or text.strip() != "") for text in texts]
+            known = set(scale.labels)
+            if role == "gold":
+                pairs = zip(scale.labels, scale.truth_of, strict=True)
+                known = {*scale.truths, *(label for label, truth in pairs if truth >= 0), ""}
+            off = [canonical(text) not in known for text in texts]
             look(role, np.array(off, dtype=np.bool_), role == "label", role)
+    if place.skip_bad and "item" in coded:
+        for role in ("topic", "document"):
+            if role in coded and where[role] != where["item"]:
+                torn = _strays(coded["item"][0], coded[role][0], len(coded["item"][1]))
+                if torn.any():
+                    problems.append((torn, where[role], f"another {role} than the item had before"))
     if not problems:
         return None
     bad = np.logical_or.reduce([marked for marked, _, _ in problems])
@@ -92,6 +141,16 @@ def bad_rows(
             raise error
         place.note(int(row), error)
     return np.asarray(bad, dtype=np.bool_)
+
+
+def _strays(item: Codes, value: Codes, items: int) -> NDArray[np.bool_]:  # (row,)
+    """The rows whose value is not the one that their item had first."""
+    first = np.full(items + 1, -1, dtype=np.int64)
+    known = np.flatnonzero((value >= 0) & (item >= 0))
+    first[item[known[::-1]]] = value[known[::-1]]
+    stray = np.zeros(len(item), dtype=np.bool_)
+    stray[known] = first[item[known]] != value[known]
+    return stray
 
 
 def _flags(marks: Any) -> NDArray[np.bool_]:

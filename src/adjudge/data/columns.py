@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from adjudge.data.names import Codes, Names
 from adjudge.data.scale import as_number, canonical
 from adjudge.data.source import Source
-from adjudge.data.synonyms import SYNONYMS
-from adjudge.errors import shown
+from adjudge.data.synonyms import AFTER_A_PERSON, NAMED, NEVER_IDS, NOT_A_LABEL, SYNONYMS
+from adjudge.errors import BadData, shown
 
 Columns = Callable[[list[str]], list[str]]  # which of the columns that are there to read
 
@@ -25,28 +25,110 @@ def letters_of(name: str) -> str:
     return re.sub(r"[^a-z]", "", name.casefold())
 
 
-def roles_of(columns: list[str], synonyms: dict[str, tuple[str, ...]] = SYNONYMS) -> dict[str, str]:
-    """Which column plays which role, by name or synonym; the first fitting name wins.
+def roles_of(
+    columns: list[str],
+    synonyms: dict[str, tuple[str, ...]] = SYNONYMS,
+    named: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Which column plays which role: as ``named``, else by name or synonym, the first that fits.
 
-    A column plays one role: where ``query_id`` is the topic already, the query is ``query``.
+    A column plays one role: where ``query_id`` is the topic already, the query is ``query``. Where
+    nothing else is the item, an ``id`` beside a judge and a label is.
     """
+    found: dict[str, str] = dict(named or {})
+    whole: dict[str, list[str]] = {}
     plain: dict[str, list[str]] = {}
     for column in columns:
         letters = letters_of(column)
+        whole.setdefault(letters, []).append(column)
         for name in {letters, letters.removesuffix("id")}:
             plain.setdefault(name, []).append(column)
-    found: dict[str, str] = {}
     for role, names in synonyms.items():
-        fitting = next((plain[name] for name in names if name in plain), [])
-        column_name = next((name for name in fitting if name not in found.values()), None)
+        if role in found:
+            continue
+        known = whole if role in NEVER_IDS else plain
+        column_name = next(
+            (
+                column
+                for name in names
+                for column in known.get(name, ())
+                if column not in found.values()
+            ),
+            None,
+        )
         if column_name is not None:
             found[role] = column_name
+    if synonyms is SYNONYMS:
+        _fill_in(found, columns, whole)
     return found
 
 
-def worth_reading(columns: list[str]) -> list[str]:
+def _fill_in(found: dict[str, str], columns: list[str], whole: dict[str, list[str]]) -> None:
+    """Fill the roles that a table must have and nothing else plays from less plain names.
+
+    ``selected_answer`` ends in a word for the label, ``worker name`` is a judge by their name; but
+    only where one column alone could be meant.
+    """
+    for role, fits in (("judge", _is_person), ("label", _is_answer)):
+        if role not in found:
+            likely = [c for c in columns if c not in found.values() and fits(_words(c))]
+            if len(likely) == 1:
+                found[role] = likely[0]
+    placed = "item" in found or "document" in found
+    if not placed and {"judge", "label"} <= found.keys() and whole.get("id"):
+        found["item"] = whole["id"][0]
+
+
+def _words(name: str) -> list[str]:
+    """The words of a column's name: ``selectedAnswer`` and ``selected_answer`` have two."""
+    return [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+
+
+def _is_person(words: list[str]) -> bool:
+    people = SYNONYMS["judge"]
+    short = [word for word in words if word != "id"]
+    if len(words) < 2 or not short:
+        return False
+    return short[-1] in people or (
+        len(short) == 2 and short[0] in people and short[1] in AFTER_A_PERSON
+    )
+
+
+def _is_answer(words: list[str]) -> bool:
+    wanted = len(words) > 1 and words[-1] in SYNONYMS["label"]
+    return wanted and not set(words) & set(NOT_A_LABEL)
+
+
+def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> dict[str, str]:
+    """The columns that a person named by role, as the table spells them; or an error.
+
+    A column without a name goes by its number, counted from 1.
+    """
+    found: dict[str, str] = {}
+    for role, name in given.items():
+        if role not in NAMED:
+            raise BadData(
+                f"there is no role {shown(role)}; wanted one of {', '.join(NAMED)}", source=source
+            )
+        exact = [column for column in columns if column == name]
+        loose = [column for column in columns if letters_of(column) == letters_of(name) != ""]
+        place = f"column {name}"
+        chosen = exact or ([place] if place in columns else []) or (loose[:1] if loose else [])
+        if not chosen:
+            raise BadData(
+                f"there is no column {shown(name)} to be the {role}; "
+                f"the columns are {', '.join(columns)}",
+                source=source,
+                column=name,
+                wanted=role,
+            )
+        found[role] = chosen[0]
+    return found
+
+
+def worth_reading(columns: list[str], named: Mapping[str, str] | None = None) -> list[str]:
     """The columns that play a role; all if a role is vacant, so that an error can name them."""
-    roles = roles_of(columns)
+    roles = roles_of(columns, named=named)
     placed = "item" in roles or "document" in roles
     whole = placed and ("gold" in roles or {"judge", "label"} <= roles.keys())
     return list(dict.fromkeys(roles.values())) if whole else columns
@@ -162,19 +244,24 @@ def one_each(
 
 
 def numbers(column: Any, place: Source, name: str) -> NDArray[np.float64]:
-    """A column of numbers, NaN where there is none; text that is no number is an error."""
+    """A column of numbers, NaN where there is none; what is no number is left out with a word."""
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        text = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+        text = pc.utf8_trim_whitespace(column)
+        text = pc.if_else(pc.equal(text, ""), pa.scalar(None, column.type), text)
         try:
             column = text.cast(pa.float64())
         except pa.ArrowInvalid:
             values = text.to_pylist()
-            row = next(r for r, v in enumerate(values) if v is not None and as_number(v) is None)
-            raise place.error(
-                row,
-                f"{shown(values[row])} is no number",
-                column=name,
-                value=values[row],
-                wanted="a number",
-            ) from None
-    return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
+            found = [None if v is None else as_number(v) for v in values]
+            wrong = [r for r, v in enumerate(values) if v is not None and found[r] is None]
+            place.remark(
+                f"column {name}: {len(wrong):,} of its values "
+                f"{'is' if len(wrong) == 1 else 'are'} no number, such as "
+                f"{shown(values[wrong[0]])}, and left out"
+            )
+            return np.array([np.nan if v is None else v for v in found], dtype=np.float64)
+    try:
+        return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        place.remark(f"column {name} holds {column.type}, no numbers, and is left out")
+        return np.full(len(column), np.nan)

@@ -59,7 +59,10 @@ class Judgments:
 
     @classmethod
     def read(cls, path: str | Path, **options: Any) -> Judgments:
-        """Judgments from a file of any known format; see ``adjudge.data.formats``."""
+        """Judgments from a file of any known format; see ``adjudge.data.formats``.
+
+        ``columns`` names the column of a role where its header does not: ``{"label": "stars"}``.
+        """
         from adjudge.data.formats import read
 
         loaded = read(path, wanted="judgments", **options)

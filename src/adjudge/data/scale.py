@@ -82,7 +82,8 @@ class Scale:
             raise BadSetting("truth_of", self.truth_of, f"one truth for each of {self.labels}")
         if not all(-1 <= truth < len(self.truths) for truth in self.truth_of):
             raise BadSetting("truth_of", self.truth_of, "positions in truths, or -1 for none")
-        strange = [label for label in self.relevant if label not in self.labels]
+        known = set(self.labels)
+        strange = [label for label in self.relevant if label not in known]
         if strange:
             raise BadSetting("relevant", strange[0], f"labels of the scale {self}")
 

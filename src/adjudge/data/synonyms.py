@@ -4,9 +4,30 @@ from __future__ import annotations
 
 # The columns a table may have, each with the names it goes by: letters only, "id" cut off.
 SYNONYMS: dict[str, tuple[str, ...]] = {
-    "item": ("item", "task", "question", "unit", "example", "pair"),
+    "item": (
+        "item",
+        "task",
+        "question",
+        "unit",
+        "example",
+        "pair",
+        "instance",
+        "sample",
+        "object",
+        "record",
+        "hit",
+        "tweetid",
+        "sentenceid",
+        "textid",
+        "imageid",
+        "commentid",
+        "postid",
+        "reviewid",
+        "messageid",
+        "rowid",
+    ),
     "topic": ("topic", "query", "q"),
-    "document": ("document", "doc", "docno", "corpus"),
+    "document": ("document", "doc", "docno", "corpus", "passage", "p", "productid"),
     "judge": (
         "judge",
         "worker",
@@ -18,6 +39,12 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "rater",
         "labeler",
         "labeller",
+        "evaluator",
+        "grader",
+        "reviewer",
+        "turker",
+        "participant",
+        "llm",
         "model",
     ),
     # One source of several judges: a model that was asked several times, by several prompts.
@@ -26,16 +53,61 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "prompt": ("prompt", "promptname", "prompttemplate", "template"),
     "version": ("version", "modelversion", "snapshot"),
     "kind": ("kind", "judgekind", "judgetype", "annotatortype", "workertype"),
-    "label": ("label", "answer", "rating", "response", "judgment", "judgement", "grade"),
-    "gold": ("gold", "truth", "truelabel", "goldlabel", "expert"),
+    "label": (
+        "label",
+        "answer",
+        "rating",
+        "response",
+        "judgment",
+        "judgement",
+        "grade",
+        "relevance",
+        "relevancy",
+        "score",
+        "value",
+        "vote",
+        "choice",
+        "verdict",
+        "decision",
+        "annotation",
+        "category",
+        "class",
+    ),
+    "gold": (
+        "gold",
+        "truth",
+        "truelabel",
+        "goldlabel",
+        "expert",
+        "groundtruth",
+        "gt",
+        "goldstandard",
+        "correctlabel",
+        "correctanswer",
+        "trueclass",
+        "truevalue",
+    ),
     "reason": ("reason", "why"),
     "honeypot": ("honeypot", "trap"),
     # How gold was chosen: the chance an item had to be drawn, and in which round that was.
     "sampling": ("samplingprobability", "inclusionprobability"),
     "round": ("samplinground",),
-    "time": ("time", "timestamp", "createdat", "submittedat"),
+    "time": ("time", "timestamp", "createdat", "submittedat", "datetime", "submittime", "date"),
     "seconds": ("seconds", "duration", "leadtime", "worktimeinseconds"),
 }
+
+# Roles that a person may name a column for, beside those that every table has.
+NAMED = ("item", "topic", "document", "judge", "label", "gold", "time", "seconds")
+
+# An id is never a label: of these roles a name counts only as a whole.
+NEVER_IDS = ("label", "gold")
+
+# What may stand before or after a word in the name of a column that nothing else speaks for.
+AFTER_A_PERSON = ("name", "email", "code", "number", "no", "hash", "uuid", "login", "key")
+NOT_A_LABEL = (
+    *("gold", "golden", "true", "truth", "correct", "expert", "confidence", "trust", "agreement"),
+    *("time", "count", "number", "mean", "average", "avg", "median", "variance", "std", "id"),
+)
 
 
 # The columns of a table of items to be judged, with what a judge is shown. The words of a query

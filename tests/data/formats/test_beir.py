@@ -137,7 +137,7 @@ def test_a_bad_line_of_a_corpus(folder: Path, line: str, shown: str) -> None:
 def test_latin_1_in_a_corpus(folder: Path) -> None:
     text = '{"_id": "d1", "text": "café"}\n'.encode("latin-1")
     (folder / "corpus.jsonl").write_bytes(text)
-    assert _complaint(folder) == (
+    assert _complaint(folder, encoding="utf-8") == (
         "corpus.jsonl, line 1: byte 0xe9 is not UTF-8; "
         "wanted UTF-8, or the encoding named, such as --encoding latin-1"
     )

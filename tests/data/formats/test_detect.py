@@ -70,7 +70,7 @@ def test_a_folder_of_beir(tmp_path: Path) -> None:
 
 
 def test_names_are_unique_and_plain_comes_last() -> None:
-    assert list(formats())[-4:] == ["csv", "tsv", "jsonl", "parquet"]
+    assert list(formats())[-5:] == ["csv", "tsv", "jsonl", "parquet", "headerless"]
     for entry in formats().values():
         assert named(entry.name) is entry
         assert entry.read is not None or entry.write is not None
@@ -111,13 +111,14 @@ def test_a_plain_file_loads_no_other_format(tmp_path: Path) -> None:
         (
             "a,b\n1,2\n",
             "data, line 1: no known format fits a file that begins 'a,b'; wanted a header such as "
-            "'item,judge,label' (or topic and document), or the format named with --format",
+            "'item,judge,label' (or topic and document); its columns are a, b; name the columns, "
+            "such as --item A --judge B --label C, or the format with --format",
         ),
         ("\n \n", "data: there is nothing in the file"),
         ("", "data: the file is empty (0 bytes)"),
         (
             "PK\x03\x04\x00\x00",
-            "data: is a spreadsheet or a zip archive; wanted text (save as CSV)",
+            "data: is a zip archive that is cut short",
         ),
         (
             "\x01\x00\x02",

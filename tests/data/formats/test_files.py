@@ -83,7 +83,7 @@ def test_an_encoding_nobody_knows() -> None:
 def test_bytes_in_another_encoding_are_named_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes("one\ntwo\ncafé\n".encode("latin-1"))
-    error = not_text(File.at(path))
+    error = not_text(File.at(path, "utf-8"))
     assert (error.line, error.value) == (3, 0xE9)
     assert str(error) == (
         "a.csv, line 3: byte 0xe9 is not UTF-8; "

@@ -110,7 +110,8 @@ def test_a_key_that_is_missing_from_every_line(tmp_path: Path) -> None:
     assert _complaint(path) == (
         "judgments.jsonl, column judge: no column 'judge'; the columns are item, label, note; "
         "also accepted: worker, annotator, coder, user, performer, assessor, rater, labeler, "
-        "labeller, model"
+        "labeller, evaluator, grader, reviewer, turker, participant, llm, model; or name it with "
+        "--judge COLUMN"
     )
 
 
@@ -140,7 +141,7 @@ def test_latin_1(tmp_path: Path) -> None:
     text = '\n{"item": "café", "judge": "w", "label": 1}\n'.encode("latin-1")
     path = _file(tmp_path, text)
     assert _items(path, encoding="latin-1") == ["café"]
-    assert _complaint(path) == (
+    assert _complaint(path, encoding="utf-8") == (
         "judgments.jsonl, line 2: byte 0xe9 is not UTF-8; "
         "wanted UTF-8, or the encoding named, such as --encoding latin-1"
     )

@@ -262,12 +262,12 @@ def test_lines_stay_right_after_rows_were_left_out(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         read(path)
     assert str(caught.value).startswith(
-        "Batch_1_batch_results.csv, line 4, column SubmitTime: 'noon' is no time"
+        "Batch_1_batch_results.csv, line 5, column HITId: the item id is empty"
     )
     content = read(path, skip_bad=True)
-    assert judged(content) == {("H1", "W2", "1")}
-    assert [bad.place for bad in content.bad] == [
-        "Batch_1_batch_results.csv, line 4, column SubmitTime",
-        "Batch_1_batch_results.csv, line 5, column HITId",
-    ]
-    assert content.notes == ("1 row left out: rejected by the requester",)
+    assert judged(content) == {("H1", "W2", "1"), ("H1", "W3", "0")}
+    assert [bad.place for bad in content.bad] == ["Batch_1_batch_results.csv, line 5, column HITId"]
+    assert content.notes == (
+        "1 row left out: rejected by the requester",
+        "column SubmitTime: 1 of its values is no time, such as 'noon', and left out",
+    )

@@ -79,9 +79,9 @@ def test_items_without_document_are_refused(tmp_path: Path) -> None:
     )
 
 
-def test_it_is_not_read(tmp_path: Path) -> None:
+def test_a_file_without_ratings(tmp_path: Path) -> None:
     path = tmp_path / "j.json"
     path.write_text("{}")
     with pytest.raises(BadData) as caught:
         read(path, format="opensearch")
-    assert str(caught.value) == "j.json: opensearch is written, not read"
+    assert str(caught.value) == "j.json: there is no rating in this file"

@@ -66,7 +66,7 @@ def test_files_that_are_no_json(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_bytes(b'{"a":\n"\xff"}')
     with pytest.raises(BadData) as caught:
-        read_json(File.at(path))
+        read_json(File.at(path, "utf-8"))
     assert str(caught.value) == (
         "r.json, line 2: byte 0xff is not UTF-8; wanted UTF-8, or the encoding named, "
         "such as --encoding latin-1"

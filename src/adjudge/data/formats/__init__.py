@@ -8,6 +8,7 @@ that appears whole or not at all. To add a format, write its file and its line i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -16,13 +17,25 @@ from typing import Any
 
 from adjudge.data.formats.files import written_whole
 from adjudge.data.formats.format import Content, Format, Kind, Options
-from adjudge.data.formats.opening import File
+from adjudge.data.formats.opening import AUTO, File
 from adjudge.data.formats.signatures import SIGNATURES
 from adjudge.data.source import BadRow
-from adjudge.errors import BadData, UnknownName, shown
+from adjudge.errors import BadData, UnknownName
 from adjudge.plugins import plugins
 
-__all__ = ["BadRow", "Content", "Format", "Options", "detect", "formats", "named", "read", "write"]
+__all__ = [
+    "BadRow",
+    "Content",
+    "Format",
+    "Options",
+    "detect",
+    "detected",
+    "formats",
+    "named",
+    "read",
+    "read_file",
+    "write",
+]
 
 
 @cache
@@ -55,12 +68,12 @@ def named(name: str) -> Format:
     return formats()[name]
 
 
-def detect(path: str | Path, *, encoding: str = "utf-8") -> Format:
+def detect(path: str | Path, *, encoding: str = AUTO) -> Format:
     """The format of a file, by its header; an error shows the header that no format fits."""
-    return named(_detected(File.at(Path(path), encoding)))
+    return named(detected(File.at(Path(path), encoding)))
 
 
-def _detected(file: File) -> str:
+def detected(file: File) -> str:
     """The name of the first format whose signature fits."""
     for name, entry in _added().items():
         if entry.fits is not None and entry.fits(file):
@@ -68,48 +81,63 @@ def _detected(file: File) -> str:
     for signature in SIGNATURES:
         if signature.fits(file):
             return signature.name
-    raise _unknown(file)
+    from adjudge.data.formats.unknown import unknown
 
-
-def _unknown(file: File) -> BadData:
-    """The error for a file or folder that no format fits."""
-    name = file.name or str(file.path)
-    if file.path.is_dir():
-        known = (
-            "a file, a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl), or encoded judgments"
-        )
-        return BadData(f"is a folder that no known format fits; wanted {known}", source=name)
-    if not file.text.strip():
-        return BadData("there is nothing in the file", source=name)
-    if file.text.startswith("PK\x03\x04"):
-        return BadData("is a spreadsheet or a zip archive; wanted text (save as CSV)", source=name)
-    if "\0" in file.text:
-        hint = "wanted text, perhaps in another --encoding (utf-16?)"
-        return BadData(f"there are NUL bytes in the file; {hint}", source=name)
-    return BadData(
-        f"no known format fits a file that begins {shown(file.first.strip())}; wanted a header "
-        "such as 'item,judge,label' (or topic and document), or the format named with --format",
-        source=name,
-        line=1,
-        wanted="a known format",
-    )
+    raise unknown(file)
 
 
 def read(
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     *,
     format: str | None = None,
     wanted: Kind | None = None,
     **options: Any,
 ) -> Content:
-    """What a file or folder holds. ``options`` are the fields of ``Options``."""
+    """What a file, a folder or several files hold. ``options`` are the fields of ``Options``.
+
+    Several files, and the files of a folder that is no format itself, have to be of one kind and
+    are taken together; each file of relevance grades (qrels) is then a judge.
+    """
     chosen = Options(wanted=wanted, **options)
     if format is not None and named(format).read is None:
-        raise BadData(f"{format} is written, not read", source=Path(path).name)
-    file = File.at(Path(path), chosen.encoding)
-    entry = named(format or _detected(file))
+        raise BadData(f"{format} is written, not read", source=str(path))
+    if not isinstance(path, str | Path):
+        from adjudge.data.formats.several import read_several
+
+        files = [File.at(Path(one), chosen.encoding) for one in path]
+        if len(files) > 1:
+            return read_several(files, format, chosen)
+        path = Path(path[0])
+    return _read(File.at(Path(path), chosen.encoding), format, chosen)
+
+
+def _read(file: File, format: str | None, options: Options) -> Content:
+    """What one file or folder holds."""
+    if format is None and file.is_folder and not any(s.fits(file) for s in SIGNATURES):
+        from adjudge.data.formats.several import read_folder
+
+        return read_folder(file, options)
+    return read_file(file, format, options)
+
+
+def read_file(file: File, format: str | None, options: Options) -> Content:
+    """What one file holds, in the format named or the one that fits it."""
+    options = replace(options, notes=[])
     try:
-        content = entry.read(file, chosen) if entry.read is not None else Content()
+        return _content(file, format, options)
+    except BadData as fault:
+        # A file may begin as UTF-8 and show only later that it is none.
+        if options.encoding != AUTO or file.found or fault.wanted != "UTF-8":
+            raise
+    return _content(file.as_windows(), format, replace(options, notes=[]))
+
+
+def _content(file: File, format: str | None, options: Options) -> Content:
+    entry = named(format or detected(file))
+    if options.columns and format is None and not file.is_folder:
+        entry, options = _as_told(entry, options)
+    try:
+        content = entry.read(file, options) if entry.read is not None else Content()
     except UnicodeDecodeError:
         from adjudge.data.formats.faults import not_text
 
@@ -117,10 +145,29 @@ def read(
     except KeyError as fault:  # of Arrow too: a column or a key that the format must have
         raise BadData(
             f"is no {entry.name} file, or not a whole one: {fault.args[0]} is not there",
-            source=Path(path).name,
+            source=file.name,
             wanted=f"a file of format {entry.name}",
         ) from None
-    return replace(content, format=entry.name)
+    notes = [*content.notes, *options.notes]
+    if file.found and file.codec != "utf-8":
+        notes.append(f"is not UTF-8; read as {file.encoding} (--encoding names another)")
+    return replace(content, format=entry.name, notes=tuple(dict.fromkeys(notes)))
+
+
+_PLAIN = ("csv", "tsv", "jsonl", "parquet", "json", "headerless")
+
+
+def _as_told(entry: Format, options: Options) -> tuple[Format, Options]:
+    """The format to read a file by whose columns are named, and the options with them.
+
+    Where a format holds several questions, a named label is the question; any other name makes the
+    file a plain table.
+    """
+    if entry.name in _PLAIN:
+        return entry, options
+    if entry.asks and set(options.columns) == {"label"}:
+        return entry, replace(options, question=options.columns["label"], columns={})
+    return named("csv"), options
 
 
 def write(content: Content, path: str | Path, *, format: str) -> None:

@@ -1,11 +1,13 @@
 """Appen, once CrowdFlower and Figure Eight: the full report, and the aggregated report.
 
 The full report has a row a judgment, and is read and written. The question is the column ``q`` that
-has a column ``q_gold`` beside it, or the one named; the unit is the item. A tainted judgment, of a
-judge whom the platform stopped trusting, is no judgment, nor is a row without an answer: both are
-left out and counted in the notes. A test question that accepts several answers has no one truth, so
-it gives no gold, which is also noted; ``q_gold_reason`` says why the gold is what it is, and
-``_golden`` marks honeypots. Dates are month first, in UTC.
+has a column ``q_gold`` beside it, or the one named, or where no gold is there the one column that
+differs within a unit; the unit is the item. Where several options could be chosen, each is a
+question of its own. A tainted judgment, of a judge whom the platform stopped trusting, is no
+judgment, nor is a row without an answer: both are left out and counted in the notes. A test
+question that accepts several answers has no one truth, so it gives no gold, which is also noted;
+``q_gold_reason`` says why the gold is what it is, and ``_golden`` marks honeypots. Dates are month
+first, in UTC.
 
 The aggregated report has a row an item, and is only written: from labels.
 """
@@ -22,13 +24,14 @@ import pyarrow.compute as pc
 from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options, need
-from adjudge.data.formats.instants import KIND, american, instants, seconds_between
-from adjudge.data.formats.omissions import is_blank, is_word, keep_rows, leave_out
+from adjudge.data.formats.multi_select import one_question_an_option
+from adjudge.data.formats.omissions import is_blank, is_word, leave_out
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.questions import chosen_question, pair_columns
+from adjudge.data.formats.questions import asked_questions, chosen_question, pair_columns
 from adjudge.data.formats.reasons import first_rows, with_reasons
 from adjudge.data.formats.tables import unguarded, write_csv
 from adjudge.data.gold import Gold
+from adjudge.data.instants import KIND, american, instants, seconds_between
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import Source
@@ -42,7 +45,10 @@ def _read(file: File, options: Options) -> Content:
     """The judgments of a full report, with the gold of its test questions."""
     table, source = read_delimited(file, options, columns=_columns)
     table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
-    questions = _questions(table.column_names)
+    questions = _asked(table.column_names)
+    if not questions:
+        inputs = [name for name in table.column_names if not name.startswith("_")]
+        questions = asked_questions(table, _ITEM, inputs) or inputs
     if options.question is not None and options.question in table.column_names:
         questions.append(options.question)
     question = chosen_question(questions, options, source.name, "question", "a column for it")
@@ -56,12 +62,19 @@ def _read(file: File, options: Options) -> Content:
         for name in table.column_names
         if not name.startswith("_") and not _is_about(name, {*asked, question})
     ]
+    table, roles, choices = one_question_an_option(table, source, roles, options, lines=True)
     judgments, gold = load_table(
-        table, scale=options.scale, source=source, roles=roles, fields=tuple(fields)
+        table,
+        scale=options.scale,
+        source=source,
+        roles=roles,
+        fields=() if choices else tuple(fields),
     )
     if gold is not None:
         gold = _described(gold, table, roles, question)
-    return Content(judgments=judgments, gold=gold, bad=source.skipped, notes=notes + several)
+    return Content(
+        judgments=judgments, gold=gold, bad=source.skipped, notes=notes + several, options=choices
+    )
 
 
 def _columns(header: list[str]) -> list[str]:
@@ -71,11 +84,6 @@ def _columns(header: list[str]) -> list[str]:
 def _asked(columns: list[str]) -> list[str]:
     """The columns that have their gold beside them, and so are questions."""
     return [name for name in columns if f"{name}_gold" in columns]
-
-
-def _questions(columns: list[str]) -> list[str]:
-    """The columns that may be the question: any that is not the platform's, if none has gold."""
-    return _asked(columns) or [name for name in columns if not name.startswith("_")]
 
 
 def _is_about(name: str, questions: set[str]) -> bool:
@@ -96,9 +104,8 @@ def _timed(table: Any, source: Source) -> Any:
     """The table with its times read, and the seconds between start and end."""
     for name in ("_started_at", "_created_at"):
         if name in table.column_names:
-            times, good = instants(table[name], source, name)
             place = table.column_names.index(name)
-            table = keep_rows(table.set_column(place, name, times), source, good)
+            table = table.set_column(place, name, instants(table[name], source, name))
     if {"_started_at", "_created_at"} <= set(table.column_names):
         seconds = seconds_between(table["_started_at"], table["_created_at"])
         table = table.append_column("_seconds", seconds)
@@ -245,6 +252,7 @@ FORMATS = (
     Format(
         name="appen",
         title="Appen (CrowdFlower) full report: _unit_id, _worker_id, <question>, <question>_gold",
+        asks=True,
         reads=("judgments", "gold"),
         writes=("judgments",),
         read=_read,

@@ -119,9 +119,11 @@ class Delimited:
 
 
 def delimiter_of(file: File) -> str:
-    """A tab if the header has one and not more commas, else a comma."""
-    widths = {mark: len(Delimited(file, mark).header) for mark in "\t,"}
-    return "\t" if widths["\t"] > 1 and widths["\t"] >= widths[","] else ","
+    """A tab if the header has one and not more commas, else what makes most columns of it."""
+    widths = {mark: len(Delimited(file, mark).header) for mark in "\t,;|"}
+    if widths["\t"] > 1 and widths["\t"] >= widths[","]:
+        return "\t"
+    return max(",;|", key=lambda mark: widths[mark])
 
 
 def read_delimited(
@@ -141,7 +143,9 @@ def read_delimited(
     """
     shape = Delimited(file, delimiter, quoted, names)
     check_header(shape)
-    source = Source(file.name, line_of=shape.line_of, skip_bad=options.skip_bad)
+    source = Source(
+        file.name, line_of=shape.line_of, skip_bad=options.skip_bad, notes=options.notes
+    )
     chosen = shape.header if columns is None else columns(shape.header)
     if shape.is_empty:
         return pa.table({name: pa.array([], pa.string()) for name in chosen}), source

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from adjudge.data.comparisons import Comparisons
-from adjudge.data.formats.opening import File
+from adjudge.data.formats.opening import AUTO, File
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
@@ -39,6 +39,8 @@ class Content:
     format: str = ""
     bad: tuple[BadRow, ...] = ()
     notes: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)  # role: the column taken for it
+    options: tuple[str, ...] = ()  # of a question where several may be chosen: each is an item
 
     @property
     def known_scale(self) -> Scale | None:
@@ -51,11 +53,14 @@ class Options:
     """What a person may say about how to read a file."""
 
     scale: Scale | None = None
-    encoding: str = "utf-8"
+    encoding: str = AUTO
     skip_bad: bool = False
     question: str | None = None  # which answer, in formats that may hold several
     wanted: Kind | None = None  # what the caller is after, where a file could be either
     truths: Scale | None = None  # the scale that gold in a file of its own has to be on
+    columns: Mapping[str, str] = field(default_factory=dict)  # role: the column that plays it
+    header: bool | None = None  # whether the first line names the columns; None to find out
+    notes: list[str] = field(default_factory=list)  # what readers remark on the way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +69,7 @@ class Format:
 
     name: str
     title: str
+    asks: bool = False  # whether it may hold several questions, of which one is the label
     reads: tuple[Kind, ...] = ()
     writes: tuple[Kind, ...] = ()
     extension: str = ".csv"

@@ -28,7 +28,9 @@ def read_jsonl(
     file: File, options: Options, columns: Columns = worth_reading
 ) -> tuple[Any, Source]:
     """The chosen columns of a JSONL file, and the source that can name its lines."""
-    source = Source(file.name, line_of=_Lines(file).line_of, skip_bad=options.skip_bad)
+    source = Source(
+        file.name, line_of=_Lines(file).line_of, skip_bad=options.skip_bad, notes=options.notes
+    )
     with reading(file.path):
         table = _read_fast(file, columns) if file.codec == "utf-8" else None
         if table is None:

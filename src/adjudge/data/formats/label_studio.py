@@ -24,18 +24,22 @@ import numpy as np
 
 from adjudge.data.build import load_table
 from adjudge.data.formats.format import Content, Format, Options, need
-from adjudge.data.formats.instants import instants
-from adjudge.data.formats.omissions import keep_rows, left_out
+from adjudge.data.formats.omissions import left_out
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
 from adjudge.data.formats.records import RecordRows, as_text, read_records, scalars, single
 from adjudge.data.gold import Gold
 from adjudge.data.gold_table import gold_from_table
+from adjudge.data.instants import instants
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, shown
 
 _KINDS = ("choices", "rating", "number")
+_REGIONS = (
+    *("rectanglelabels", "labels", "polygonlabels", "ellipselabels", "keypointlabels"),
+    *("brushlabels", "hypertextlabels", "timeserieslabels", "paragraphlabels"),
+)
 _ITEM, _JUDGE = "task.id", "completed_by"
 _TIME, _SECONDS = "created_at", "lead_time"
 _DATA = "data."
@@ -87,7 +91,7 @@ def _results(entry: object) -> Iterator[tuple[str, Any]]:
     for result in results if isinstance(results, list) else []:
         value = result.get("value") if isinstance(result, dict) else None
         if isinstance(value, dict):
-            kind = next((kind for kind in _KINDS if kind in value), None)
+            kind = next((kind for kind in (*_KINDS, *_REGIONS) if kind in value), None)
             if kind is not None:
                 yield str(result.get("from_name")), value[kind]
 
@@ -154,6 +158,8 @@ def _prediction(gathered: _Gathered, place: str, entry: Any, shared: dict[str, A
 def _label(gathered: _Gathered, rows: RecordRows, place: str, entry: Any, what: str) -> str | None:
     """The one answer to the question; more than one is a fault, none is left out."""
     values = [value for question, value in _results(entry) if question == gathered.question]
+    if len(values) > 1 and all(value == values[0] for value in values):
+        values = values[:1]  # several regions of one label
     if len(values) > 1:
         problem = f"{len(values)} answers to {gathered.question!r} where one is wanted"
         rows.fault(place, problem, value=values, wanted="one answer")
@@ -182,9 +188,8 @@ def _roles(columns: list[str], question: str) -> dict[str, str]:
 def _judgments(gathered: _Gathered) -> Judgments:
     rows, question = gathered.judgments, gathered.question
     table, source = rows.table(_ITEM, _JUDGE, question, _TIME, _SECONDS), rows.source
-    times, good = instants(table[_TIME], source, _TIME)
     place = table.column_names.index(_TIME)
-    table = keep_rows(table.set_column(place, _TIME, times), source, good)
+    table = table.set_column(place, _TIME, instants(table[_TIME], source, _TIME))
     fields = tuple(name for name in table.column_names if name.startswith(_DATA))
     roles = _roles(table.column_names, question) | {"time": _TIME, "seconds": _SECONDS}
     scale = gathered.scale or _scale(rows.values(question) + gathered.gold.values(question))
@@ -283,6 +288,7 @@ FORMATS = (
     Format(
         name="label-studio",
         title="Label Studio JSON: tasks with annotations (and predictions) of choices or ratings",
+        asks=True,
         reads=("judgments", "gold"),
         writes=("judgments", "gold"),
         extension=".json",

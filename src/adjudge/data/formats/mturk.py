@@ -21,11 +21,11 @@ import pyarrow.compute as pc
 from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.instants import instants
 from adjudge.data.formats.omissions import is_blank, is_word, keep_rows, leave_out
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.questions import chosen_question, pair_columns
+from adjudge.data.formats.questions import asked_questions, chosen_question, pair_columns
 from adjudge.data.formats.records import single
+from adjudge.data.instants import instants
 from adjudge.data.names import encode
 from adjudge.data.source import Source
 
@@ -48,9 +48,9 @@ def _read(file: File, options: Options) -> Content:
     label = f"Answer.{question}"
     table, notes = leave_out(table, source, _reasons(table, label))
     if "SubmitTime" in table.column_names:
-        times, good = instants(table["SubmitTime"], source, "SubmitTime")
         place = table.column_names.index("SubmitTime")
-        table = keep_rows(table.set_column(place, "SubmitTime", times), source, good)
+        times = instants(table["SubmitTime"], source, "SubmitTime")
+        table = table.set_column(place, "SubmitTime", times)
     inputs = [name for name in table.column_names if name.startswith("Input.")]
     judgments, gold = load_table(
         table,
@@ -113,6 +113,13 @@ def _with_label(table: Any, source: Source, options: Options) -> tuple[Any, str]
     grouped = {f"{question}.{choice}" for question, names in groups.items() for choice in names}
     packed = _unpacked(table, source)
     found = [name for name in plain if name not in grouped] + list(groups) + sorted(packed)
+    if len(found) > 1 and options.question is None and not groups and not packed:
+        likely = asked_questions(table, "HITId", [f"Answer.{name}" for name in found])
+        answers = [name.removeprefix("Answer.") for name in likely]
+        if len(answers) == 1:
+            others = ", ".join(name for name in found if name not in answers)
+            source.remark(f"the label is {answers[0]}; other answers: {others} (--question NAME)")
+            found = answers
     question = chosen_question(found, options, source.name, "answer", "a column Answer.<question>")
     if question in packed:
         return _appended(table, question, packed[question]), question
@@ -225,6 +232,7 @@ FORMATS = (
     Format(
         name="mturk",
         title="Mechanical Turk batch results: HITId, WorkerId, Input.<x>, Answer.<question>",
+        asks=True,
         reads=("judgments", "gold"),
         read=_read,
     ),

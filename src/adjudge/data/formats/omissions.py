@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data.names import encode
 from adjudge.data.source import Source
 
 
@@ -39,6 +40,18 @@ def leave_out(
     if len(table) and not kept.any():
         raise source.error(None, f"there is no judgment left: {'; '.join(notes)}")
     return keep_rows(table, source, kept), tuple(notes)
+
+
+def without_repeats(table: Any, source: Source) -> tuple[Any, int]:
+    """The table without rows that repeat an earlier one in every cell, and how many they were."""
+    key = np.zeros(len(table), dtype=np.int64)
+    for column in table.columns:
+        codes, names = encode(column)
+        key = np.unique(key * (len(names) + 1) + codes + 1, return_inverse=True)[1].astype(np.int64)
+    first = np.unique(key, return_index=True)[1]
+    kept = np.zeros(len(table), dtype=np.bool_)
+    kept[first] = True
+    return keep_rows(table, source, kept), int(len(table) - kept.sum())
 
 
 def left_out(count: int, what: str, reason: str) -> str:

@@ -7,10 +7,11 @@ import codecs
 import gzip
 import io
 import re
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -19,7 +20,9 @@ from typing import IO, Any, Literal, cast
 from adjudge.data.formats.faults import not_text
 from adjudge.errors import BadData, UnknownName
 
+AUTO = "auto"  # the encoding is found out
 _START = 65_536  # bytes
+_UNPACKED = 4 << 30  # bytes that an archive may hold
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -36,29 +39,84 @@ class File:
     encoding: str = "utf-8"
     start: bytes = b""  # the first 64 KiB, unpacked
     whole: bool = False  # whether that is all of it
-    names: frozenset[str] = frozenset()  # of the files in a folder
+    names: frozenset[str] = frozenset()  # of the files in a folder or an archive
+    found: bool = False  # whether the encoding was found out, and is none that all expect
+    members: Mapping[str, bytes] | None = None  # of an archive of several files
 
     @classmethod
-    def at(cls, path: Path, encoding: str = "utf-8") -> File:
-        """The file or folder at a path; one that is not there or empty is an error."""
+    def at(cls, path: Path, encoding: str = AUTO) -> File:
+        """The file or folder at a path; one that is not there or empty is an error.
+
+        An archive of one file is that file, one of several is as a folder of them.
+        """
         if path.is_dir():
-            files = chain(path.glob("*"), path.glob("*/*"))
+            files = chain(path.glob("*"), path.glob("*/*"), path.glob("*/*/*"))
             names = frozenset(file.relative_to(path).as_posix() for file in files)
-            return cls(path, path.name, encoding, names=names)
+            return cls(path, path.resolve().name, encoding, names=names)
         check_readable(path)
         with reading(path), opened(path) as file:
             start = file.read(_START)
-        return cls(path, path.name, encoding, start, whole=len(start) < _START)
+        if start.startswith(b"PK\x03\x04"):
+            return cls._archive(path, encoding)
+        return cls._known(path, path.name, encoding, start, whole=len(start) < _START)
 
     @classmethod
-    def of(cls, name: str, body: bytes, encoding: str = "utf-8") -> File:
+    def of(cls, name: str, body: bytes, encoding: str = AUTO) -> File:
         """A file that is in memory already."""
-        return cls(Path(name), name, encoding, body, whole=True)
+        return cls._known(Path(name), name, encoding, body, whole=True)
+
+    @classmethod
+    def _known(cls, path: Path, name: str, encoding: str, start: bytes, *, whole: bool) -> File:
+        """A file whose encoding is the one named, or the one that its beginning shows."""
+        if encoding != AUTO:
+            return cls(path, name, encoding, start, whole)
+        codec = found_encoding(start, whole=whole)
+        return cls(path, name, codec, start, whole, found=codec != "utf-8")
+
+    @classmethod
+    def _archive(cls, path: Path, encoding: str) -> File:
+        """What is in a zip archive; what a system puts beside it does not count."""
+        if not zipfile.is_zipfile(path):
+            raise BadData("is a zip archive that is cut short", source=path.name)
+        with reading(path), zipfile.ZipFile(path) as archive:
+            listed = [
+                entry
+                for entry in archive.infolist()
+                if not entry.is_dir() and not _is_hidden(entry.filename)
+            ]
+            if "[Content_Types].xml" in archive.namelist():
+                raise BadData("is a spreadsheet; wanted text (save as CSV)", source=path.name)
+            if sum(entry.file_size for entry in listed) > _UNPACKED:
+                raise BadData("holds more than 4 GB; unpack it first", source=path.name)
+            held = {entry.filename: archive.read(entry) for entry in listed}
+        if len(held) == 1:
+            return cls._known(path, path.name, encoding, *held.values(), whole=True)
+        return cls(path, path.name, encoding, names=frozenset(held), members=held)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it holds files rather than text."""
+        return self.members is not None or self.path.is_dir()
+
+    def files(self, *names: str) -> list[File]:
+        """The files in a folder or an archive: those named, or all in the order of their names.
+
+        Hidden ones, and those that no one would call data, are left out.
+        """
+        chosen = names or tuple(sorted(name for name in self.names if not _is_hidden(name)))
+        if self.members is not None:
+            return [File.of(name, self.members[name], self.encoding) for name in chosen]
+        paths = [self.path / name for name in chosen]
+        return [File.at(path, self.encoding) for path in paths if path.is_file()]
+
+    def as_windows(self) -> File:
+        """The same file, its text taken to be that of Windows."""
+        return replace(self, encoding=_WINDOWS, found=True)
 
     @property
     def codec(self) -> str:
         """The name by which Python knows the encoding."""
-        return encoding_name(self.encoding)
+        return "utf-8" if self.encoding == AUTO else encoding_name(self.encoding)
 
     @cached_property
     def text(self) -> str:
@@ -78,8 +136,18 @@ class File:
     @cached_property
     def columns(self) -> list[str]:
         """The cells of the first line under the delimiter that it suggests."""
-        tabs = self.first.count("\t")
-        return self.cells("\t" if tabs and tabs >= self.first.count(",") else ",")
+        return self.cells(self.delimiter)
+
+    @cached_property
+    def delimiter(self) -> str:
+        """What sets the cells of the first line apart: a tab, a semicolon, or a comma."""
+        first = re.sub(r'"[^"]*"', "", self.first)  # marks within quotes set nothing apart
+        tabs, semicolons, commas = (first.count(mark) for mark in "\t;,")
+        if tabs and tabs >= commas:
+            return "\t"
+        if semicolons > commas:
+            return ";"
+        return "," if commas or "|" not in first else "|"
 
     @property
     def kind(self) -> Literal["parquet", "jsonl", "delimited"]:
@@ -112,14 +180,49 @@ class File:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Every line that is not blank, with its number; bytes that are no text are an error."""
+        if self.codec.startswith(("utf-16", "utf-32")):  # its lines cannot be told by bytes
+            every = enumerate(self.read_text().split("\n"), start=1)
+            yield from ((number, line) for number, line in every if line.strip())
+            return
         with reading(self.path), self.open() as file:
             try:
                 for number, line in enumerate(file, start=1):
-                    text = line.decode(self.encoding).removeprefix("\ufeff")
+                    text = line.decode(self.codec).removeprefix("\ufeff")
                     if text.strip():
                         yield number, text
             except UnicodeDecodeError:
                 raise not_text(self) from None
+
+
+_WINDOWS = "cp1252"
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def found_encoding(start: bytes, *, whole: bool) -> str:
+    """The encoding that the beginning of a file shows: UTF-8, UTF-16 by its mark, or Windows'.
+
+    What is not UTF-8 is most often text of Windows, of which Latin-1 is a part.
+    """
+    for mark, codec in _MARKS:
+        if start.startswith(mark):
+            return codec
+    if start.startswith(b"PAR1"):
+        return "utf-8"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start, final=whole)
+    except UnicodeDecodeError:
+        return "utf-8" if b"\0" in start else _WINDOWS
+    return "utf-8"
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a file is one that systems put beside others, or that is about them."""
+    parts = name.split("/")
+    return parts[0] == "__MACOSX" or any(part.startswith((".", "~")) for part in parts)
 
 
 def is_uri(place: str) -> bool:
@@ -151,7 +254,7 @@ def reading(path: Path) -> Iterator[None]:
     """What the system or a decompressor says against a file, said as an error of ours."""
     try:
         yield
-    except (OSError, EOFError, zlib.error) as fault:
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as fault:
         reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
         if path.suffix in {".gz", ".bz2"}:
             reason = f"is cut short, or no {path.suffix[1:]} file ({reason})"

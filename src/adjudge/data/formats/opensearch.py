@@ -1,12 +1,24 @@
-"""OpenSearch search relevance workbench: a judgment list to import, written from labels."""
+"""OpenSearch search relevance workbench: judgment lists, and the ``_rank_eval`` of both engines.
+
+A judgment list has a rating for each query and document. Read, it is gold, or where judgments are
+wanted those of one judge, the list; a rating that is repeated counts once. Written are a list to
+import, and the requests of a ranking evaluation (``_rank_eval``) of Elasticsearch or OpenSearch.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import IO, Any
 
-from adjudge.data.formats.format import Content, Format, need
+from adjudge.data.build import load_table
+from adjudge.data.formats.format import Content, Format, Options, need
+from adjudge.data.formats.omissions import left_out, without_repeats
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.qrels import judge_name
 from adjudge.data.formats.ratings import need_pairs, queries, ratings
+from adjudge.data.formats.records import RecordRows, read_json
+from adjudge.data.gold_table import gold_from_table
+from adjudge.errors import BadData
 
 
 def _write(content: Content, file: IO[bytes]) -> None:
@@ -29,10 +41,99 @@ def _write(content: Content, file: IO[bytes]) -> None:
     file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
 
 
+def _read(file: File, options: Options) -> Content:
+    """The ratings of every list in the file."""
+    found = read_json(file)
+    rows = RecordRows(file, options)
+    for name, ratings_of in _lists(found, judge_name(file.name)):
+        for number, entry in enumerate(ratings_of, start=1):
+            query = entry.get("query") if isinstance(entry, dict) else None
+            rated = entry.get("ratings") if isinstance(entry, dict) else None
+            for place, rating in enumerate(rated if isinstance(rated, list) else [], start=1):
+                if isinstance(rating, dict):
+                    told = {"query": query, "docId": rating.get("docId"), "judge": name}
+                    label = rating.get("rating")
+                    rows.add(f"query {number}, rating {place}", told | {"rating": label})
+    if not len(rows):
+        raise BadData("there is no rating in this file", source=file.name)
+    return rated_content(rows, options, ("query", "docId", "judge", "rating"))
+
+
+def rated_content(rows: RecordRows, options: Options, names: tuple[str, str, str, str]) -> Content:
+    """Ratings by topic, document, judge and label: judgments, or gold where there is one judge."""
+    table = rows.table(*names)
+    topic, document, judge, label = names
+    table, again = without_repeats(table, rows.source)
+    notes = (left_out(again, "rating", "repeated word for word"),) if again else ()
+    roles = {"topic": topic, "document": document}
+    several = len(set(rows.values(judge))) > 1
+    if several or options.wanted == "judgments":
+        judgments, _ = load_table(
+            table,
+            scale=options.scale,
+            source=rows.source,
+            roles={**roles, "judge": judge, "label": label},
+        )
+        return Content(judgments=judgments, bad=rows.source.skipped, notes=notes)
+    gold = gold_from_table(
+        table, source=rows.source, roles={**roles, "gold": label}, scale=options.truths
+    )
+    return Content(gold=gold, bad=rows.source.skipped, notes=notes)
+
+
+def _lists(found: Any, name: str) -> list[tuple[str, list[Any]]]:
+    """The judgment lists of a file: one to import, or the hits of a search for them."""
+    if isinstance(found, dict) and isinstance(found.get("hits"), dict):
+        hits = found["hits"].get("hits")
+        sources = [hit.get("_source") for hit in hits or [] if isinstance(hit, dict)]
+        return [entry for source in sources for entry in _lists(source, name)]
+    if isinstance(found, list):
+        return [entry for part in found for entry in _lists(part, name)]
+    given = found.get("judgmentRatings") if isinstance(found, dict) else None
+    if not isinstance(given, list):
+        return []
+    return [(str(found.get("name") or name), given)]
+
+
+def _write_rank_eval(content: Content, file: IO[bytes]) -> None:
+    """A request for each query, with the ratings of its documents; the index is for the reader."""
+    labels = need(content, "labels", "rank-eval")
+    need_pairs(labels.column_names, "rank-eval")
+    rated = ratings(labels["label"], content.known_scale, "rank-eval").to_pylist()
+    topics = labels["topic"].to_pylist()
+    texts = queries(labels["topic"], content.texts).to_pylist()
+    found: dict[str, dict[str, Any]] = {}
+    for topic, text, document, rating in zip(
+        topics, texts, labels["document"].to_pylist(), rated, strict=True
+    ):
+        if rating != int(rating):
+            raise BadData(f"rank-eval rates with whole numbers, and {rating} is none")
+        one = found.setdefault(
+            topic,
+            {
+                "id": topic,
+                "request": {"query": {"simple_query_string": {"query": text}}},
+                "ratings": [],
+            },
+        )
+        one["ratings"].append({"_index": "INDEX", "_id": document, "rating": int(rating)})
+    whole = {"requests": list(found.values()), "metric": {"dcg": {"k": 10, "normalize": True}}}
+    file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
+
+
 FORMATS = (
+    Format(
+        name="rank-eval",
+        title="Elasticsearch and OpenSearch _rank_eval: a request a query, with its ratings",
+        writes=("labels",),
+        extension=".json",
+        write=_write_rank_eval,
+    ),
     Format(
         name="opensearch",
         title="OpenSearch search relevance workbench: judgments to import, in JSON",
+        reads=("gold", "judgments"),
+        read=_read,
         writes=("labels",),
         extension=".json",
         write=_write,

@@ -6,6 +6,7 @@ Optional columns are gold, time and seconds; common synonyms of every name are a
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import IO, Any
 
 import pyarrow as pa
@@ -13,21 +14,36 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from adjudge.data.build import load_table
-from adjudge.data.columns import Columns, roles_of, worth_reading
-from adjudge.data.formats.delimited import delimiter_of, read_delimited
+from adjudge.data.columns import Columns, letters_of, named_columns, roles_of, worth_reading
+from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.multi_select import one_question_an_option
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.tables import write_csv, write_jsonl, write_parquet
 from adjudge.data.gold_table import gold_from_table
 from adjudge.data.names import pair_names
 from adjudge.data.source import Source
+from adjudge.data.synonyms import NAMED, SYNONYMS
 from adjudge.errors import BadData
 
 
 def _read(file: File, options: Options) -> Content:
     """Judgments with gold if a column holds it; gold or labels alone where there is no judge."""
-    table, source = read_rows(file, options)
-    roles = roles_of(table.column_names)
+    table, source = read_rows(file, options, partial(worth_reading_as_told, options, file.name))
+    return content_of(table, source, options)
+
+
+def worth_reading_as_told(options: Options, source: str, columns: list[str]) -> list[str]:
+    """The columns that play a role, those that a person named among them."""
+    return worth_reading(columns, named_columns(options.columns, columns, source))
+
+
+def content_of(table: Any, source: Source, options: Options) -> Content:
+    """What a table of plain rows holds, its roles by name unless a person says otherwise."""
+    told = named_columns(options.columns, table.column_names, source.name)
+    roles = roles_of(table.column_names, named=told)
+    if "label" in roles and len(table):
+        _tell_label(roles["label"], source)
     alone = "judge" not in roles and ("item" in roles or "document" in roles)
     labels = None
     if alone and options.wanted == "labels" and "label" in roles and len(table):
@@ -35,13 +51,29 @@ def _read(file: File, options: Options) -> Content:
             labels = _labels_of(table, source, roles)
             return Content(labels=labels, scale=options.scale, bad=source.skipped)
         labels = _labels_of(table, replace(source, bad=[]), roles)  # else a row is listed twice
-    if alone and ("gold" in roles or options.wanted == "gold"):
+    bare = set(table.column_names) <= set(roles.values())
+    single = alone and bare and "label" in roles and options.wanted is None
+    if alone and ("gold" in roles or options.wanted == "gold" or single):
         if not len(table):
             raise source.error(None, "there is no gold: the table has a header and no rows")
-        truth = gold_from_table(table, source=source, scale=options.truths)
+        if single and "gold" not in roles:
+            source.remark("there is no judge, so its labels are read as gold")
+        truth = gold_from_table(table, source=source, scale=options.truths, roles=roles)
         return Content(labels=labels, gold=truth, scale=options.scale, bad=source.skipped)
-    judgments, gold = load_table(table, scale=options.scale, source=source)
-    return Content(judgments=judgments, gold=gold, bad=source.skipped)
+    table, roles, choices = one_question_an_option(table, source, roles, options)
+    judgments, gold = load_table(
+        table, scale=options.scale, source=source, roles=roles, asked="label" in told
+    )
+    found = {role: name for role, name in roles.items() if role in NAMED}
+    return Content(
+        judgments=judgments, gold=gold, bad=source.skipped, options=choices, columns=found
+    )
+
+
+def _tell_label(column: str, source: Source) -> None:
+    """Tell which column is the label where its name alone does not say so."""
+    if letters_of(column) not in SYNONYMS["label"]:
+        source.remark(f"column {column} is taken for the label (--label names another)")
 
 
 def _labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:
@@ -70,7 +102,17 @@ def read_rows(file: File, options: Options, columns: Columns = worth_reading) ->
             wanted="a whole Parquet file",
         )
     delimiter = delimiter_of(file)
-    return read_delimited(file, options, delimiter=delimiter, columns=columns, guarded=True)
+    names = None
+    if options.header is False:
+        names = numbered(len(Delimited(file, delimiter).header))
+    return read_delimited(
+        file, options, delimiter=delimiter, names=names, columns=columns, guarded=True
+    )
+
+
+def numbered(width: int) -> tuple[str, ...]:
+    """The names of the columns of a file that has no header."""
+    return tuple(f"column {place}" for place in range(1, width + 1))
 
 
 def _read_parquet(
@@ -78,7 +120,7 @@ def _read_parquet(
 ) -> tuple[Any, Source]:
     """The chosen columns of a Parquet file."""
     try:
-        parquet = pa.parquet.ParquetFile(file.path)
+        parquet = pa.parquet.ParquetFile(file.for_arrow)
         table = parquet.read(columns=columns(parquet.schema_arrow.names))
     except (pa.ArrowInvalid, OSError) as error:
         raise BadData(
@@ -86,7 +128,7 @@ def _read_parquet(
             source=file.name,
             wanted="a whole Parquet file",
         ) from None
-    return table, Source(file.name, skip_bad=options.skip_bad)
+    return table, Source(file.name, skip_bad=options.skip_bad, notes=options.notes)
 
 
 def table_of(content: Content) -> Any:

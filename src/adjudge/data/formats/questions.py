@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
 
 from adjudge.data.columns import roles_of
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.omissions import is_blank
+from adjudge.data.names import encode
 from adjudge.errors import BadData
 
 _ADDRESSES = ("url", "documenturl", "docurl", "pageurl", "link")
@@ -47,6 +52,30 @@ def chosen_question(
             wanted=f"one of {listed}",
         )
     return max(matches, key=len)
+
+
+def asked_questions(table: Any, item: str, names: Iterable[str]) -> list[str]:
+    """The columns that may be answers to a question: they differ within an item, and repeat.
+
+    An input is the same in every row of an item. What hardly ever repeats is free text, and what
+    is mostly empty a remark; where nothing else is left, all that differ are given.
+    """
+    items, _ = encode(table[item])
+    varying, answers = [], []
+    for name in names:
+        codes, values = encode(table[name])
+        blank = np.append(is_blank(values), True)[codes] if len(values) else np.ones(1, np.bool_)
+        given = np.flatnonzero(~blank)
+        if not given.size:
+            continue
+        pairs = np.unique(items[given].astype(np.int64) * (len(values) + 1) + codes[given])
+        if len(pairs) == len(np.unique(items[given])):
+            continue
+        varying.append(name)
+        distinct = len(np.unique(codes[given]))
+        if 2 * given.size >= len(codes) and 2 * distinct < max(given.size, 4):
+            answers.append(name)
+    return answers or varying
 
 
 def pair_columns(names: Iterable[str]) -> dict[str, str]:

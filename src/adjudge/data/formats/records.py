@@ -81,7 +81,9 @@ class RecordRows:
     def __init__(self, file: File, options: Options) -> None:
         self._rows: list[dict[str, Any]] = []
         self._places: list[str] = []
-        self.source = Source(file.name, skip_bad=options.skip_bad, place_of=self._place_of)
+        self.source = Source(
+            file.name, skip_bad=options.skip_bad, place_of=self._place_of, notes=options.notes
+        )
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.comparison_table import comparison_roles
 from adjudge.data.formats.opening import File
+from adjudge.data.formats.shapes import is_headerless, is_matrix, is_wide
 from adjudge.data.scale import as_number
 
 WHOLE = r"^-?[0-9]{1,18}$"
@@ -29,6 +30,7 @@ _BY_JUDGE = re.compile(
     r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*'
     r'("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null)\s*[,}]'
 )
+_RECORD = re.compile(r"\[\s*\{")  # where the first object of a list begins
 _LABEL_STUDIO = ('"result"', '"completed_by"', '"from_name"', '"data"')
 _CROWDKIT = ({"task", "worker", "label"}, {"task", "true_label"}, {"task", "label"})
 
@@ -53,9 +55,9 @@ def _is(*header: str) -> Callable[[File], bool]:
 
 
 def _mturk(file: File) -> bool:
-    """A header with HITs, workers, assignments and answers."""
+    """A header with HITs, workers and answers."""
     columns = file.columns
-    known = {"HITId", "WorkerId"} <= set(columns) and any("Assignment" in c for c in columns)
+    known = {"HITId", "WorkerId"} <= set(columns)
     return known and any(column.startswith("Answer.") for column in columns)
 
 
@@ -112,7 +114,9 @@ def quepid_book_json(file: File) -> bool:
 
 def _qrels(cells: list[str]) -> bool:
     """Four fields, the last a whole number, the second 0 or Q0 or the third an id."""
-    if len(cells) != 4 or not is_whole(cells[3]):
+    if len(cells) != 4 or not is_number(cells[3]):
+        return False
+    if not is_whole(cells[3]) and cells[1] not in {"0", "Q0"}:
         return False
     # A submission of TREC 2011 has four fields too: its third is a rank.
     return cells[1] in {"0", "Q0"} or not (is_whole(cells[2]) or cells[2] == "na")
@@ -141,9 +145,10 @@ def most_rows(file: File, fits: Callable[[list[str]], bool]) -> bool:
 
     A fault in one of them is for the reader to name.
     """
-    if not fits(re.split(r"[\r\n]", file.text.lstrip(), maxsplit=1)[0].split()):
+    text = re.sub(r"(?m)^\s*#.*$", "", file.text) if "#" in file.text else file.text
+    if not fits(re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0].split()):
         return False
-    whole = file.text.rpartition("\n")[0] or file.text  # the last line may be cut off
+    whole = text.rpartition("\n")[0] or text  # the last line may be cut off
     lines = [line.split() for line in whole.replace("\r", "\n").split("\n")]
     rows = [cells for cells in lines if cells][:50]
     return bool(rows) and fits(rows[0]) and 2 * sum(map(fits, rows)) >= len(rows)
@@ -197,6 +202,98 @@ def _pairs(file: File) -> bool:
     return bool(comparison_roles(columns))
 
 
+def _keys(*wanted: str) -> Callable[[File], bool]:
+    """JSON in whose beginning all of these keys stand."""
+    marks = [re.compile(rf'"{re.escape(key)}"\s*:') for key in wanted]
+    return lambda file: _is_json(file) and all(mark.search(file.text) for mark in marks)
+
+
+def _label_studio_flat(file: File) -> bool:
+    """Annotations with their annotator, a row each, in a table or in a list of objects."""
+    text = file.text.lstrip()
+    columns = _json_keys(text[text.find("{") :]) if text.startswith("[") else file.columns
+    return {"id", "annotator", "annotation_id"} <= set(columns)
+
+
+def _doccano(file: File) -> bool:
+    """Documents with annotations by users, or with a list of labels beside the text."""
+    if not _is_json(file):
+        return False
+    text = file.text.lstrip()
+    keys = _json_keys(text[text.find("{") :])
+    if "annotations" in keys:
+        return (
+            re.search(r'"annotations"\s*:\s*\[\s*(\]|\{[^}]*"(label|user)"\s*:)', text) is not None
+        )
+    lists = re.search(r'"(label|labels|cats)"\s*:\s*\[', text) is not None
+    return lists and {"id", "text"} <= set(keys) and "judge" not in roles_of(keys)
+
+
+def _potato(file: File) -> bool:
+    """A folder of users' states, or one of these."""
+    ends = ("user_state.json", "annotated_instances.jsonl")
+    if any(name.endswith(ends) for name in file.names):
+        return True
+    return _keys("instance_id_to_label_to_value")(file) or _keys("label_annotations")(file)
+
+
+def _inspect(file: File) -> bool:
+    """An archive with samples and a header, or a log with both."""
+    if file.names:
+        return any(n.startswith("samples/") for n in file.names) and "header.json" in file.names
+    return (
+        _is_json(file)
+        and re.search(r'"eval"\s*:\s*\{', file.text) is not None
+        and ('"status"' in file.text and '"task"' in file.text)
+    )
+
+
+def _langfuse(file: File) -> bool:
+    """Scores with a trace, a name and a value."""
+    if _is_json(file):
+        text = file.text
+        traced = re.search(r'"trace_?[iI]d"\s*:', text) is not None
+        return traced and _keys("name", "value", "source")(file)
+    letters = {letters_of(name) for name in file.columns}
+    return {"traceid", "name", "value", "source"} <= letters
+
+
+def _promptfoo(file: File) -> bool:
+    """Results with how each was graded."""
+    return _is_json(file) and (_keys("gradingResult")(file) or _keys("evalId", "results")(file))
+
+
+def _promptfoo_csv(file: File) -> bool:
+    """Cells that begin with an outcome."""
+    return re.search(r'(^|,|\n)"?\[(PASS|FAIL)\] ', file.text) is not None and "," in file.first
+
+
+def _umbrela(file: File) -> bool:
+    """Lines of judgments with query and passage, or of candidates with judgments."""
+    if not _is_json(file) or '"judgment"' not in file.text:
+        return False
+    return _keys("query", "passage")(file) or _keys("query", "candidates")(file)
+
+
+def _quepid_static(file: File) -> bool:
+    """A header with the position of documents, and no rating."""
+    letters = {letters_of(name) for name in file.columns}
+    return {"querytext", "docid", "docposition"} <= letters and "rating" not in letters
+
+
+def _plain_json(file: File) -> bool:
+    """A list of objects, or an object with one in it, with two of item, judge and label."""
+    text = file.text.lstrip()
+    if text[:1] not in ("[", "{"):
+        return False
+    found = _RECORD.search(text)
+    if found is None or (text[0] == "{" and found.start() == 0):
+        return False
+    roles = roles_of(_json_keys(text[found.end() - 1 :]))
+    parts = ("item" in roles or "document" in roles, "judge" in roles, "label" in roles)
+    return sum(parts) >= 2 or (parts[0] and "gold" in roles)
+
+
 def _alt_test(file: File) -> bool:
     """An object of objects, the first of which begins with an item and its label."""
     return _BY_JUDGE.match(file.text.lstrip()) is not None and not _plain(file)
@@ -229,12 +326,24 @@ SIGNATURES = (
     _Signature("mturk", "mturk", _mturk),
     _Signature("appen", "appen", _has(",", "_unit_id", "_worker_id")),
     _Signature("toloka", "toloka", _toloka),
+    _Signature("potato", "potato", _potato),
+    _Signature("inspect", "inspect_log", _inspect),
+    _Signature("promptfoo", "promptfoo", _promptfoo),
     _Signature("label-studio", "label_studio", _label_studio),
+    _Signature("label-studio-flat", "label_studio_flat", _label_studio_flat),
+    _Signature("doccano", "doccano", _doccano),
+    _Signature("prodigy", "prodigy", _keys("_input_hash", "_task_hash", "answer")),
+    _Signature("langfuse", "langfuse", _langfuse),
+    _Signature("umbrela", "umbrela", _umbrela),
     _Signature("argilla", "argilla", _argilla),
     _Signature("quepid-case", "quepid", _quepid_case),
     _Signature("quepid-book", "quepid", _quepid_book),
     _Signature("quepid-book-json", "quepid", quepid_book_json),
-    _Signature("opensearch", "opensearch", lambda _: False),  # written only
+    _Signature("quepid-case-json", "quepid_export", _keys("queries", "ratings", "query_text")),
+    _Signature("quepid-static", "quepid_export", _quepid_static),
+    _Signature("opensearch", "opensearch", _keys("judgmentRatings")),
+    _Signature("rank-eval", "opensearch", lambda _: False),  # written only
+    _Signature("promptfoo-csv", "promptfoo", _promptfoo_csv),
     _Signature("kaggle", "kaggle", _has(",", "id", "query", "product_title")),
     _Signature("trec-rf10", "trec_rf10", _is(*TREC_RF10)),
     _Signature("qrels", "qrels", _rows(_qrels)),
@@ -247,5 +356,9 @@ SIGNATURES = (
     _Signature("crowd-kit", "crowdkit", lambda file: set(file.columns) in _CROWDKIT),
     _Signature("consensus", "consensus_table", _consensus),
     _Signature("alt-test", "alt_test", _alt_test),
+    _Signature("matrix", "wide", is_matrix),
+    _Signature("wide", "wide", is_wide),
+    _Signature("json", "plain_json", _plain_json),
     _Signature("csv", "plain", _plain),
+    _Signature("headerless", "headerless", is_headerless),
 )

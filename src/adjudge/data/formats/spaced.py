@@ -25,20 +25,34 @@ Fault = tuple[NDArray[np.bool_], str, Callable[[int, Any], str]]
 
 
 def read_spaced(
-    file: File, options: Options, names: tuple[str, ...], *, lines: bool = False
+    file: File,
+    options: Options,
+    names: tuple[str, ...],
+    *,
+    lines: bool = False,
+    comments: bool = False,
 ) -> tuple[Any, Source]:
     """A file of cells set apart by white space as a table of text columns, and its source.
 
-    With ``lines`` the last column is the line of each row, a number.
+    With ``lines`` the last column is the line of each row, a number. With ``comments`` a line that
+    begins with ``#`` counts as blank.
     """
     texts = _lines(file.read_text())
+    if comments and "#" in file.text:
+        rows = pc.match_substring_regex(texts, r"^(\S+\s+){3}[-+0-9.eE]+$")  # an id may begin so
+        texts = pc.if_else(pc.and_not(pc.starts_with(texts, "#"), rows), "", texts)
     numbers = np.flatnonzero(np.asarray(pc.not_equal(texts, "")))
     if numbers.size and numbers[-1] == numbers.size - 1:  # no blank line before the last
         texts = texts.slice(0, numbers.size)
     else:
         texts = texts.take(pa.array(numbers))
     cells = pc.ascii_split_whitespace(texts)
-    source = Source(file.name, line_of=lambda row: int(numbers[row]) + 1, skip_bad=options.skip_bad)
+    source = Source(
+        file.name,
+        line_of=lambda row: int(numbers[row]) + 1,
+        skip_bad=options.skip_bad,
+        notes=options.notes,
+    )
     if not len(cells):
         raise BadData("there is nothing in the file", source=file.name)
     counts = np.asarray(pc.list_value_length(cells))

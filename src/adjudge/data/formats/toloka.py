@@ -19,11 +19,11 @@ import pyarrow.compute as pc
 from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.instants import instants, seconds_between
-from adjudge.data.formats.omissions import is_blank, is_word, keep_rows, leave_out
+from adjudge.data.formats.omissions import is_blank, is_word, leave_out
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
 from adjudge.data.formats.reasons import with_reasons
+from adjudge.data.instants import instants, seconds_between
 from adjudge.data.names import as_names
 from adjudge.data.source import Source
 
@@ -86,9 +86,9 @@ def _timed(table: Any, source: Source) -> Any:
     """The table with its times read, and the seconds between start and end."""
     for name in _TIMES:
         if name in table.column_names:
-            times, good = instants(table[name], source, name)
+            times = instants(table[name], source, name)
             place = table.column_names.index(name)
-            table = keep_rows(table.set_column(place, name, times), source, good)
+            table = table.set_column(place, name, times)
     if set(_TIMES) <= set(table.column_names):
         started, submitted = (table[name] for name in _TIMES)
         table = table.append_column("seconds", seconds_between(started, submitted))
@@ -139,6 +139,7 @@ FORMATS = (
     Format(
         name="toloka",
         title="Toloka assignments: INPUT:<x>, OUTPUT:<x>, GOLDEN:<x>, ASSIGNMENT:worker_id",
+        asks=True,
         reads=("judgments", "gold"),
         extension=".tsv",
         read=_read,

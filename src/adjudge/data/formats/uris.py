@@ -8,12 +8,14 @@ since readers look at a file more than once.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from glob import glob, has_magic
+from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,6 +33,9 @@ from adjudge.errors import BadData
 _ROW = 24  # bytes of a row of text, about: too few rather than too many
 _PACKED = 6  # how many times larger text is than its compressed file, about
 _BLOCK = 1 << 22  # bytes copied at a time
+_WEB_BLOCK = 1 << 18
+_FETCHED = 2_000_000_000  # bytes that are fetched from the Web at most
+_PATIENCE = 30.0  # seconds without a byte
 
 
 def shown_uri(uri: str) -> str:
@@ -115,10 +120,16 @@ def _told(uri: str) -> Iterator[None]:
 
 
 @contextmanager
-def fetch_file(place: str, scratch: Path | None = None) -> Iterator[Path]:
+def fetch_file(
+    place: str, scratch: Path | None = None, progress: Callable[[int, int], None] | None = None
+) -> Iterator[Path]:
     """A file as a path on this machine: itself, or a copy in ``scratch`` for the block."""
     if not is_uri(place):
         yield Path(place)
+        return
+    if place.startswith(("http://", "https://")):
+        with TemporaryDirectory(prefix="adjudge-", dir=scratch) as folder:
+            yield _from_web(place, Path(folder), progress)
         return
     system, path = _system(place, place)
     with TemporaryDirectory(prefix="adjudge-", dir=scratch) as folder:
@@ -130,6 +141,43 @@ def fetch_file(place: str, scratch: Path | None = None) -> Iterator[Path]:
         ):
             shutil.copyfileobj(source, file, _BLOCK)
         yield copy
+
+
+def _from_web(place: str, folder: Path, progress: Callable[[int, int], None] | None) -> Path:
+    """A copy of a file of the Web, unless it is larger than the limit."""
+    from urllib.request import Request, urlopen
+
+    limit = _limit()
+    copy = folder / (name_of(place) or "download")
+    request = Request(place, headers={"User-Agent": "adjudge"})  # noqa: S310 - http(s) only
+    try:
+        with urlopen(request, timeout=_PATIENCE) as source, copy.open("wb") as file:  # noqa: S310
+            total = int(source.headers.get("Content-Length") or 0)
+            done = 0
+            while block := source.read(_WEB_BLOCK):
+                done += len(block)
+                if max(done, total) > limit:
+                    raise BadData(
+                        f"is larger than {limit / 1e6:,.0f} MB; fetch it yourself, or raise the "
+                        "limit with ADJUDGE_FETCH_MB",
+                        source=shown_uri(place),
+                    )
+                file.write(block)
+                if progress is not None:
+                    progress(done, total)
+    except (OSError, ValueError, HTTPException) as fault:
+        raise BadData(
+            f"cannot be read ({_without_keys(str(fault))})",
+            source=shown_uri(place),
+            wanted="a file that can be read",
+        ) from None
+    return copy
+
+
+def _limit() -> int:
+    """The most bytes that are fetched from the Web."""
+    given = os.environ.get("ADJUDGE_FETCH_MB", "")
+    return int(given) * 1_000_000 if given.isdecimal() else _FETCHED
 
 
 def rows_about(place: str, options: Options) -> int:

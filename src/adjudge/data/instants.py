@@ -1,8 +1,10 @@
 """Times as crowd platforms write them, turned into instants of UTC.
 
-Three ways are known: ``Tue Mar 05 18:08:31 PST 2013`` (Mechanical Turk), ``3/5/2013 18:08:31``
-(Appen, month first) and ISO 8601. A time without a zone is taken to be UTC. The names of zones are
-those of the United States, which is what the platforms mean by them.
+Known are ``Tue Mar 05 18:08:31 PST 2013`` (Mechanical Turk), ``3/5/2013 18:08:31`` (Appen, month
+first), ``5.3.2013 18:08`` and ISO 8601. Dates with slashes are month first unless one of the column
+can only be day first, which is told. A time without a zone is taken to be UTC. The names of zones
+are those of the United States, which is what the platforms mean by them. What is no time is left
+out with a word: a time is worth having, and no reason to refuse a file.
 """
 
 from __future__ import annotations
@@ -42,39 +44,41 @@ _WORDS = (
     + _CLOCK
     + r":(?P<second>\d{2}) +(?P<zone>[A-Za-z]+) +(?P<year>\d{4})$"
 )
-_SLASHES = (
-    r"^(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})"
-    r"(?: +" + _CLOCK + r"(?::(?P<second>\d{2}))?(?: +(?P<zone>[A-Za-z]+))?)?$"
+_TAIL = (
+    r"(?P<year>\d{4})(?:,? +"
+    + _CLOCK
+    + r"(?::(?P<second>\d{2})(?:[.]\d+)?)?(?: *(?P<half>[AaPp])[Mm])?(?: +(?P<zone>[A-Za-z]+))?)?$"
 )
+_SLASHES = r"^(?P<month>\d{1,2})/(?P<day>\d{1,2})/" + _TAIL
+_DAY_FIRST = r"^(?P<day>\d{1,2})/(?P<month>\d{1,2})/" + _TAIL
+_DOTS = r"^(?P<day>\d{1,2})[.](?P<month>\d{1,2})[.]" + _TAIL
 
 
-def instants(column: Any, source: Source, name: str) -> tuple[Any, NDArray[np.bool_]]:
-    """A column of text as timestamps, null where it is blank, and the rows that can be kept.
-
-    A text that is no time is an error, or with ``skip_bad`` noted and not to be kept.
-    """
+def instants(column: Any, source: Source, name: str) -> Any:
+    """A column of text as timestamps, null where it is blank or no time, which is remarked."""
     text = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
     text = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
     text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.large_string()), text)
     times = _iso(text)
     if times is None:
-        times = pc.coalesce(_parts(text, _WORDS), _parts(text, _SLASHES))
+        times = pc.coalesce(_parts(text, _WORDS), _slashes(text, source, name), _parts(text, _DOTS))
         times = _leftovers(text, times)
-    wrong = np.asarray(pc.and_(pc.is_valid(text), pc.is_null(times)), dtype=np.bool_)
-    for row in np.flatnonzero(wrong):
-        value = text[int(row)].as_py()
-        error = source.error(
-            int(row),
-            f"{shown(value)} is no time; wanted such as 'Tue Mar 05 18:08:31 PST 2013', "
-            "3/5/2013 18:08:31 or 2013-03-05T18:08:31Z",
-            column=name,
-            value=value,
-            wanted="a time",
-        )
-        if not source.skip_bad:
-            raise error
-        source.note(int(row), error)
-    return times, ~wrong
+    wrong = np.flatnonzero(np.asarray(pc.and_(pc.is_valid(text), pc.is_null(times))))
+    if wrong.size:
+        value = text[int(wrong[0])].as_py()
+        many = f"{wrong.size:,} of its values {'is' if wrong.size == 1 else 'are'}"
+        source.remark(f"column {name}: {many} no time, such as {shown(value)}, and left out")
+    return times
+
+
+def _slashes(text: Any, source: Source, name: str) -> Any:
+    """Dates with slashes: month first, unless a date of the column has no such month."""
+    american = _parts(text, _SLASHES)
+    others = _parts(text, _DAY_FIRST)
+    if others.null_count < american.null_count:
+        source.remark(f"column {name}: dates are taken as day first, since some can be no other")
+        return others
+    return american
 
 
 def seconds_between(start: Any, end: Any) -> Any:
@@ -107,12 +111,16 @@ def _parts(text: Any, pattern: str) -> Any:
     fits = np.asarray(pc.is_valid(found), dtype=np.bool_)
     names = [field.name for field in found.type]
     cells = {name: pc.fill_null(pc.struct_field(found, name), "") for name in names}
+    half = pc.utf8_lower(cells["half"]) if "half" in cells else None
     month = pc.index_in(
         pc.utf8_lower(cells["month"]), value_set=pa.array(_MONTHS, pa.large_string())
     )
     number = {name: _whole(cells[name]) for name in ("day", "year", "hour", "minute", "second")}
     word = np.asarray(pc.fill_null(month, -1), dtype=np.int64) + 1
     number["month"] = np.where(word > 0, word, _whole(cells["month"]))
+    if half is not None:
+        noon = number["hour"] % 12 + 12 * np.asarray(pc.equal(half, "p"), dtype=np.int64)
+        number["hour"] = np.where(np.asarray(pc.equal(half, "")), number["hour"], noon)
     zones = pa.array([*_ZONES, ""], pa.large_string())
     zone = np.asarray(
         pc.fill_null(pc.index_in(pc.utf8_upper(cells["zone"]), value_set=zones), -1), dtype=np.int64

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.data.formats.instants import KIND, american, instants, seconds_between
+from adjudge.data.instants import KIND, american, instants, seconds_between
 from adjudge.data.source import Source
-from adjudge.errors import BadData
 
 
 def instants_of(*texts: str | None) -> list[datetime | None]:
-    return instants(pa.array(texts, pa.string()), Source("t.csv"), "SubmitTime")[0].to_pylist()
+    return list(instants(pa.array(texts, pa.string()), Source("t.csv"), "SubmitTime").to_pylist())
 
 
 @pytest.mark.parametrize(
@@ -80,27 +79,30 @@ def test_blank_is_unknown() -> None:
     [
         "Tue Mar 05 18:08:31 CEST 2013",  # no zone of the United States: not guessed
         "2/30/2013 10:00:00",
-        "13/1/2013 10:00:00",
         "1/1/2013 24:00:00",
         "Tue Foo 05 18:08:31 PST 2013",
         "yesterday",
     ],
 )
-def test_no_time_is_an_error_with_its_row(text: str) -> None:
-    with pytest.raises(BadData) as caught:
-        instants_of("1/2/2020 03:04:05", text)
-    assert str(caught.value) == (
-        f"t.csv, row 2, column SubmitTime: {text!r} is no time; wanted such as "
-        "'Tue Mar 05 18:08:31 PST 2013', 3/5/2013 18:08:31 or 2013-03-05T18:08:31Z"
-    )
+def test_what_is_no_time_is_left_out_with_a_word(text: str) -> None:
+    source = Source("t.csv")
+    times = instants(pa.array(["1/2/2020 03:04:05", text]), source, "SubmitTime")
+    assert times.to_pylist() == [datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC), None]
+    assert source.notes == [
+        f"column SubmitTime: 1 of its values is no time, such as {text!r}, and left out"
+    ]
 
 
-def test_bad_times_are_noted_where_bad_rows_are_skipped() -> None:
-    source = Source("t.csv", skip_bad=True)
-    times, kept = instants(pa.array(["x", "1/2/2020 03:04:05"]), source, "t")
-    assert kept.tolist() == [False, True]
-    assert [bad.row for bad in source.bad] == [0]
-    assert times[1].as_py() == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
+def test_day_first_where_no_month_fits() -> None:
+    source = Source("t.csv")
+    given = pa.array(["13/1/2013 10:00:00", "2/1/2013 6:05 PM", "3/1/2013"])
+    assert instants(given, source, "t").to_pylist() == [
+        datetime(2013, 1, 13, 10, tzinfo=UTC),
+        datetime(2013, 1, 2, 18, 5, tzinfo=UTC),
+        datetime(2013, 1, 3, tzinfo=UTC),
+    ]
+    assert source.notes == ["column t: dates are taken as day first, since some can be no other"]
+    assert instants_of("5.3.2013 18:08", "") == [datetime(2013, 3, 5, 18, 8, tzinfo=UTC), None]
 
 
 @given(
@@ -112,7 +114,7 @@ def test_bad_times_are_noted_where_bad_rows_are_skipped() -> None:
 def test_written_dates_read_back(times: list[datetime | None]) -> None:
     whole = [None if t is None else t.replace(microsecond=0, tzinfo=UTC) for t in times]
     texts = american(pa.array(whole, KIND))
-    assert instants(texts, Source("t"), "t")[0].to_pylist() == whole
+    assert instants(texts, Source("t"), "t").to_pylist() == whole
     plain = [None if t is None else f"{t.month}/{t.day}/{t.year} {t:%H:%M:%S}" for t in whole]
     assert texts.to_pylist() == plain
 

@@ -1,0 +1,114 @@
+"""Labels that are numbers: fitted, told and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adjudge.cli.console import count, grid, is_piped, name, page, progress, say
+from adjudge.errors import BadSetting
+
+if TYPE_CHECKING:
+    from adjudge.cli.options import Fitting, Printing
+    from adjudge.cli.reading import Input
+    from adjudge.data.gold import Gold
+    from adjudge.models.continuous import ContinuousConsensus
+
+_SHOWN = 12  # items a person is shown
+
+
+def run_continuous(
+    read: Input,
+    gold: Gold | None,
+    fitting: Fitting,
+    places: dict[str, Path | None],
+    to: str | None,
+    printing: Printing,
+) -> None:
+    """The value of each item with its interval, and the bias and noise of each judge."""
+    from adjudge.cli.writing import STDOUT, print_json, tell_written, write_tables
+    from adjudge.models.continuous import Continuous
+
+    if fitting.model is not None:
+        raise BadSetting("--model", fitting.model, "no model beside --continuous")
+    if to is not None:
+        raise BadSetting("--to", to, "--bin N beside it, since this format holds grades")
+    with progress("fitting continuous") as on_step:
+        found = Continuous().fit(read.judgments, gold, progress=on_step)
+    given = found.judgments
+    say(
+        ("continuous", "bold"),
+        f" on {count(len(given), 'judgment')} of {count(given.item_count, 'item')} by "
+        f"{count(given.judge_count, 'judge')}; numbers from {given.scale.labels[0]} to "
+        f"{given.scale.labels[-1]} (--classes or --bin N makes grades of them)",
+    )
+    for note in found.notes:
+        say(f"  {note}")
+    about: dict[str, Any] = {"accuracy": _error(found, read.beside)} if read.beside else {}
+    output = places["--output"]
+    if output is None and is_piped() and not printing.json:
+        output = STDOUT
+    write_tables((found.judges, places["--judges"]), (found.labels, output))
+    for what, where in {"labels": output, "judges": places["--judges"]}.items():
+        if where is not None:
+            tell_written(what, where)
+    if printing.json:
+        print_json(_as_data(found, read) | about | _rows(found, output))
+    elif output is None:
+        page().print(_least_certain(found))
+
+
+def _rows(found: ContinuousConsensus, output: Path | None) -> dict[str, Any]:
+    return {} if output is not None else {"labels": found.labels.to_pylist()}
+
+
+def _as_data(found: ContinuousConsensus, read: Input) -> dict[str, Any]:
+    """The run as data."""
+    given = found.judgments
+    return {
+        "model": "continuous",
+        "settings": found.settings,
+        "counts": {
+            "judgments": len(given),
+            "items": given.item_count,
+            "judges": given.judge_count,
+            "topics": given.topic_count,
+        },
+        "iterations": found.iterations,
+        "converged": found.converged,
+        "notes": found.notes,
+        **read.omissions,
+    }
+
+
+def _error(found: ContinuousConsensus, gold: Gold) -> dict[str, Any]:
+    """How far the values are from gold that the fit did not see; it is told."""
+    import numpy as np
+
+    from adjudge.data.names import look_up
+    from adjudge.data.scale import as_number
+
+    truth = np.array([as_number(text) or np.nan for text in gold.texts()], dtype=np.float64)
+    at = look_up(gold.items, found.judgments.items)
+    apart = np.abs(found.value[at[at >= 0]] - truth[at >= 0])
+    error = float(np.nanmean(apart)) if apart.size else float("nan")
+    say(f"  mean absolute error against the gold in the file: {error:.3f}; the fit did not use it")
+    return {"mean_absolute_error": error, "items": int(apart.size)}
+
+
+def _least_certain(found: ContinuousConsensus) -> Any:
+    import numpy as np
+
+    order = np.argsort(-found.error, kind="stable")[:_SHOWN]
+    rows = found.labels.take(order).to_pylist()
+    cells = [
+        [
+            name(row["item"]),
+            f"{row['label']:.2f}",
+            f"{row['low']:.2f} to {row['high']:.2f}",
+            f"{row['judgments']:,}",
+        ]
+        for row in rows
+    ]
+    heads = [("item", "left"), ("value", "right"), ("95% interval", "right")]
+    return grid("Least certain items", [*heads, ("judgments", "right")], cells)

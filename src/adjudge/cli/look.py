@@ -1,0 +1,158 @@
+"""adjudge look: what a file is, how it would be read, and what to run next."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, grid, labels_of, name, page
+
+if TYPE_CHECKING:
+    from adjudge.data.formats import Content
+
+NAME = "look"
+EXAMPLES = (
+    "adjudge look export.json",
+    "adjudge look ratings.csv --label stars --judge reviewer --json",
+)
+_ROWS = 5  # first rows that are shown
+
+
+def run(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Files, a folder, a pattern or an address."),
+    ],
+    *,
+    labelling: o.NumberLabelling,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """Show what a file is: its kind, how its columns are taken, counts, scale and oddities.
+
+    Nothing is fitted or written. The last line is the command to run next.
+    """
+    from adjudge.cli.reading import place_of, read_content
+    from adjudge.cli.writing import print_json
+    from adjudge.data.formats import named
+
+    be_quiet(True)  # what readers remark stands in the page
+    content = read_content(files, reading, labels=labelling)
+    about = _about(content, files)
+    if printing.json:
+        print_json(about)
+        return
+    kind = content.format
+    title = named(kind).title if kind != "plain" else "plain tables"
+    rows = [[what, f"{about[what]:,}"] for what in _COUNTS if about.get(what)]
+    if content.judgments is not None:
+        rows.append(["scale", labels_of(content.judgments.scale)])
+    rows += [[f"column of {role}", name(column)] for role, column in about["columns"].items()]
+    screen = page()
+    screen.print(f"{place_of(files)}: {title} ({kind})", markup=False)
+    screen.print(grid("What is in it", [("what", "left"), ("", "left")], rows))
+    if about["first"]:
+        heads = list(about["first"][0])
+        cells = [[name(str(row[head])) for head in heads] for row in about["first"]]
+        screen.print(grid("First rows", [(head, "left") for head in heads], cells))
+    for note in about["notes"]:
+        screen.print(f"- {note}", markup=False)
+    screen.print(f"Next: {about['next']}", markup=False, soft_wrap=True)
+
+
+_COUNTS = (
+    *("judgments", "items", "judged_items", "unjudged_items", "judges", "topics", "labels"),
+    *("questions", "gold", "run", "bad_rows"),
+)
+
+
+def _about(content: Content, files: list[str]) -> dict[str, Any]:
+    """What there is to know of a file, as data."""
+    judgments, gold = content.judgments, content.gold
+    about: dict[str, Any] = {
+        "kind": content.format,
+        "judgments": 0,
+        "items": 0,
+        "judges": 0,
+        "labels": 0,
+        "topics": 0,
+        "gold": 0 if gold is None else len(gold),
+        "run": 0 if content.run is None else len(content.run),
+        "bad_rows": len(content.bad),
+        "scale": [],
+        "ordinal": False,
+    }
+    if judgments is not None:
+        about |= _of_judgments(content)
+    elif gold is not None:
+        about |= {"items": len(gold), "labels": len(gold.values), "scale": list(gold.values)}
+        if content.format in _GRADES:  # each grade is a judgment of whoever made the file
+            about |= {"judgments": len(gold), "judges": 1}
+    elif content.run is not None:
+        import pyarrow.compute as pc
+
+        about |= {
+            "items": len(content.run),
+            "topics": pc.count_distinct(content.run["topic"]).as_py(),
+        }
+    return about | {
+        "columns": content.columns,
+        "first": _first(content),
+        "notes": [*content.notes, *(f"{bad.place}: {bad.problem}" for bad in content.bad[:10])],
+        "next": _next(content, files),
+    }
+
+
+_GRADES = ("qrels", "beir", "opensearch", "quepid-case", "quepid-case-json", "umbrela")
+
+
+def _of_judgments(content: Content) -> dict[str, Any]:
+    """The counts of judgments; of a question with options, those of the question."""
+    judgments = content.judgments
+    if judgments is None:
+        return {}
+    each = max(len(content.options), 1)
+    judged = int((judgments.counts_per_item > 0).sum())
+    scale = list(content.options) if content.options else list(judgments.scale.labels)
+    return {
+        "judgments": len(judgments) // each,
+        "items": judgments.item_count // each,
+        "judged_items": judged // each,
+        "unjudged_items": (judgments.item_count - judged) // each,
+        "judges": judgments.judge_count,
+        "labels": len(scale),
+        "topics": judgments.topic_count,
+        "questions": len(content.options),
+        "scale": scale,
+        "ordinal": judgments.scale.ordinal and not content.options,
+    }
+
+
+def _first(content: Content) -> list[dict[str, Any]]:
+    """The first rows, as they were understood."""
+    if content.judgments is not None:
+        table = content.judgments.to_table()
+    elif content.gold is not None:
+        table = content.gold.to_table()
+    elif content.run is not None:
+        table = content.run
+    else:
+        return []
+    kept = [name for name in table.column_names if name not in ("line", "honeypot", "reason")]
+    rows: list[dict[str, Any]] = table.select(kept).slice(0, _ROWS).to_pylist()
+    return rows
+
+
+def _next(content: Content, files: list[str]) -> str:
+    """The command that goes on from here."""
+    given = shlex.join(files)
+    if content.judgments is not None:
+        return f"adjudge consensus {given} -o labels.csv"
+    if content.gold is not None:
+        return f"adjudge consensus judgments.csv --gold {given} -o labels.csv"
+    if content.run is not None:
+        return f"adjudge rank judgments.csv --runs {given}"
+    return f"adjudge convert {given} --list"

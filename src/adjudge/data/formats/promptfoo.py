@@ -1,0 +1,125 @@
+"""promptfoo: the results of an evaluation, in JSON or CSV.
+
+The item is an output: a test under a prompt and a provider. Each assertion is a judge, by its type
+and metric, and its label is pass or fail; an output that has none is judged by the evaluation as a
+whole. In CSV only the outcome of each output is left.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from adjudge.data.build import load_table
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.records import RecordRows, read_json, read_records
+from adjudge.errors import BadData
+
+_WHOLE = "promptfoo"
+_OUTCOME = re.compile(r"^\[(PASS|FAIL|ERROR)\]")
+_LABELS = ("fail", "pass")
+
+
+def _read(file: File, options: Options) -> Content:
+    """The outcome of every assertion on every output."""
+    rows, errors = RecordRows(file, options), 0
+    found = _outputs(file)
+    for number, result in enumerate(found, start=1):
+        if not isinstance(result, dict):
+            rows.fault(f"result {number}", "is no result; wanted an object")
+            continue
+        graded = result.get("gradingResult") or {}
+        if not graded and result.get("error"):
+            errors += 1
+            continue
+        for judge, passed in _judged(result, graded):
+            told = {"item": _item(result), "judge": judge, "label": _LABELS[bool(passed)]}
+            rows.add(f"result {number}", told)
+    if errors:
+        rows.source.remark(f"{errors:,} outputs left out: the provider failed")
+    return _content(rows, options, file)
+
+
+def _content(rows: RecordRows, options: Options, file: File) -> Content:
+    if not len(rows):
+        raise BadData("there is no graded output in it", source=file.name)
+    table = rows.table("item", "judge", "label")
+    roles = {name: name for name in table.column_names}
+    judgments, _ = load_table(table, scale=options.scale, source=rows.source, roles=roles)
+    return Content(judgments=judgments, bad=rows.source.skipped)
+
+
+def _outputs(file: File) -> list[Any]:
+    """The results of an evaluation, wherever this release of promptfoo puts them."""
+    if file.text.lstrip().startswith("{") and '"results"' not in file.text:
+        return [record for _, record in read_records(file, "result")]
+    found = read_json(file)
+    for _ in range(3):
+        inner = found.get("results") if isinstance(found, dict) else found
+        if isinstance(inner, dict) and isinstance(inner.get("outputs"), list):
+            return list(inner["outputs"])
+        if isinstance(inner, list):
+            return inner
+        found = inner
+    return []
+
+
+def _item(result: dict[str, Any]) -> str:
+    """The name of an output: its test, prompt and provider."""
+    provider = result.get("provider")
+    name = provider.get("label") or provider.get("id") if isinstance(provider, dict) else provider
+    test = result.get("testIdx")
+    if test is None:
+        test = ", ".join(f"{k}={v}" for k, v in (result.get("vars") or {}).items())
+    prompt = result.get("promptIdx")
+    if prompt is None:
+        prompt = result.get("promptId") or (result.get("prompt") or {}).get("label")
+    return "/".join(str(part) for part in (test, prompt, name) if part is not None)
+
+
+def _judged(result: dict[str, Any], graded: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The assertions on an output, each as a judge, and whether it passed."""
+    parts = graded.get("componentResults")
+    seen: dict[str, int] = {}
+    for part in parts if isinstance(parts, list) else []:
+        if isinstance(part, dict) and isinstance(part.get("assertion"), dict):
+            assertion = part["assertion"]
+            name = str(assertion.get("metric") or assertion.get("type") or _WHOLE)
+            seen[name] = seen.get(name, 0) + 1
+            yield (name if seen[name] == 1 else f"{name} {seen[name]}"), part.get("pass")
+    if not seen:
+        yield _WHOLE, graded.get("pass", result.get("success", result.get("pass")))
+
+
+def _read_csv(file: File, options: Options) -> Content:
+    """The outcome of every output: a row a test, a column a prompt."""
+    rows = RecordRows(file, options)
+    table = list(csv.reader(io.StringIO(file.read_text(), newline="")))
+    for number, cells in enumerate(table[1:], start=1):
+        for place, cell in enumerate(cells, start=1):
+            outcome = _OUTCOME.match(cell)
+            if outcome is not None and outcome[1] != "ERROR":
+                told = {"item": f"{number}/{place}", "judge": _WHOLE}
+                rows.add(f"row {number}", told | {"label": outcome[1].lower()})
+    return _content(rows, options, file)
+
+
+FORMATS = (
+    Format(
+        name="promptfoo",
+        title="promptfoo results in JSON: an output an item, an assertion a judge",
+        reads=("judgments",),
+        extension=".json",
+        read=_read,
+    ),
+    Format(
+        name="promptfoo-csv",
+        title="promptfoo results in CSV: [PASS] and [FAIL] of every output",
+        reads=("judgments",),
+        read=_read_csv,
+    ),
+)

@@ -1,0 +1,108 @@
+"""The shapes of tables that no header speaks for: wide ones, matrices, rows without names."""
+
+from __future__ import annotations
+
+import csv
+
+from adjudge.data.columns import letters_of, roles_of
+from adjudge.data.formats.opening import File
+
+NONE = ("", "na", "nan", "null", "none", "-", "?")  # cells of a wide table that hold no judgment
+_LABELS = 12  # different values that the cells of judges may have
+_ROWS = 3  # rows below which nothing can be told
+
+
+def sample_rows(file: File, delimiter: str, most: int = 300) -> list[list[str]]:
+    """The first rows of a file, the header among them; the last may be cut off, and is left out."""
+    lines = file.text.splitlines(keepends=True)
+    if not file.whole:
+        lines = lines[:-1]
+    rows = csv.reader(lines[:most], delimiter=delimiter)
+    try:
+        return [cells for cells in rows if cells]
+    except csv.Error:
+        return []
+
+
+def judge_columns(header: list[str], rows: list[list[str]]) -> list[str]:
+    """The columns of a table that look like judges: they share one small set of values."""
+    roles = roles_of(header)
+    if {"judge", "label"} <= roles.keys() and letters_of(roles["label"]) not in _numbered(header):
+        return []
+    taken = {roles[role] for role in ("item", "topic", "document", "gold", "time") if role in roles}
+    taken |= {header[0]} | {name for name in header if letters_of(name) in ("id", "index", "")}
+    values: dict[str, set[str]] = {}
+    for at, name in enumerate(header):
+        cells = [row[at].strip() for row in rows if len(row) == len(header)]
+        own = {cell for cell in cells if cell.casefold() not in NONE}
+        if name not in taken and 0 < len(own) <= _LABELS and max(map(len, own)) < 40:
+            values[name] = own
+    return _alike(values)
+
+
+def _numbered(header: list[str]) -> set[str]:
+    """Names that several columns share but for a number: ``annotator1``, ``annotator2``."""
+    letters = [letters_of(name) for name in header]
+    return {name for name in letters if letters.count(name) > 1}
+
+
+def _alike(values: dict[str, set[str]]) -> list[str]:
+    """The columns whose values are mostly those of the others; none if they are not of one kind."""
+    alike = [
+        name
+        for name, own in values.items()
+        if any(2 * len(own & other) >= len(own) for key, other in values.items() if key != name)
+    ]
+    every = set().union(*(values[name] for name in alike)) if alike else set()
+    return alike if len(alike) > 1 and len(every) <= _LABELS else []
+
+
+def is_wide(file: File) -> bool:
+    """A header, a column that names items, and columns that share one small set of values."""
+    if file.kind != "delimited" or len(file.columns) < 3:
+        return False
+    rows = sample_rows(file, file.delimiter)
+    if len(rows) <= _ROWS or len(set(rows[0])) < len(rows[0]):
+        return False
+    header = [cell.strip() or f"column {at}" for at, cell in enumerate(rows[0], start=1)]
+    judges = judge_columns(header, rows[1:])
+    if not judges or len(judges) == len(header):
+        return False
+    cells = {cell for row in rows[1:] if len(row) == len(header) for cell in row}
+    return not any(name in cells for name in judges)  # a header's names stand nowhere else
+
+
+def is_matrix(file: File) -> bool:
+    """Rows of one width, all of whose cells are empty or from one small set of values."""
+    if file.kind != "delimited" or ("," not in file.first and "\t" not in file.first):
+        return False
+    rows = sample_rows(file, file.delimiter)
+    widths = {len(row) for row in rows}
+    if len(rows) < _ROWS or len(widths) > 1 or max(widths) < 3:
+        return False
+    cells = [[cell.strip() for cell in row] for row in rows]
+    values = {cell for row in cells for cell in row if cell}
+    gaps = any(not cell for row in cells for cell in row)
+    below = {cell for row in cells[1:] for cell in row}
+    if not {cell for cell in cells[0] if cell} <= below:
+        return False  # a header's names stand nowhere else
+    # Three full columns of few values could as well be judge, item and label.
+    return bool(values) and len(values) <= _LABELS and (gaps or max(widths) > 3)
+
+
+def is_headerless(file: File) -> bool:
+    """Two or three columns, the last of few values, that of the first line again below it."""
+    if file.kind != "delimited":
+        return False
+    plain = any(mark in file.first for mark in "\t,;|")
+    if plain:
+        rows = sample_rows(file, file.delimiter)
+    else:
+        rows = [line.split() for line in file.text.splitlines()[:300] if line.split()]
+    if len(rows) < _ROWS or {len(row) for row in rows} not in ({2}, {3}):
+        return False
+    last = [row[-1].strip() for row in rows]
+    values = set(last)
+    repeated = last.count(last[0]) > 1 and (len(values) <= _LABELS or 4 * len(values) <= len(rows))
+    others = [{row[at] for row in rows} for at in range(len(rows[0]) - 1)]
+    return repeated and all(len(own) >= len(values) for own in others)

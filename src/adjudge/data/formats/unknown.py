@@ -1,0 +1,76 @@
+"""The error for a file that no format fits: what is in it, and what to do next."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+from adjudge.data.formats.opening import File
+from adjudge.errors import BadData, shown
+
+_NEXT = "name the columns, such as --item A --judge B --label C, or the format with --format"
+
+
+def unknown(file: File) -> BadData:
+    """The error for a file or folder that no format fits."""
+    name = file.name or str(file.path)
+    if file.is_folder:
+        known = (
+            "a file, a BEIR folder (qrels/*.tsv, corpus.jsonl, queries.jsonl), or encoded judgments"
+        )
+        return BadData(f"is a folder that no known format fits; wanted {known}", source=name)
+    if not file.text.strip():
+        return BadData("there is nothing in the file", source=name)
+    if "\0" in file.text:
+        hint = "wanted text, perhaps in another --encoding (utf-16?)"
+        return BadData(f"there are NUL bytes in the file; {hint}", source=name)
+    if file.text.lstrip()[:1] in ("{", "["):
+        return _unknown_json(file, name)
+    columns = _columns(file)
+    found = f"; its columns are {', '.join(columns)}" if len(columns) > 1 else ""
+    return BadData(
+        f"no known format fits a file that begins {shown(file.first.strip())}; wanted a header "
+        f"such as 'item,judge,label' (or topic and document){found}; {_NEXT}",
+        source=name,
+        line=1,
+        wanted="a known format",
+    )
+
+
+def _columns(file: File) -> list[str]:
+    """The cells of the first line, as far as they could be a header."""
+    cells = next(csv.reader([file.first], delimiter=file.delimiter), [])
+    return [cell.strip() for cell in cells if cell.strip() and len(cell) < 60][:40]
+
+
+def _unknown_json(file: File, name: str) -> BadData:
+    """The error for JSON: its keys, and those of its first record."""
+    found = _beginning(file)
+    record = found[0] if isinstance(found, list) and found else found
+    told = f"its keys are {', '.join(record)}" if isinstance(record, dict) else "it has no keys"
+    if isinstance(found, dict):
+        for key, value in found.items():
+            inner = value[0] if isinstance(value, list) and value else None
+            if isinstance(inner, dict):
+                told += f"; each of {key!r} has {', '.join(inner)}"
+    return BadData(
+        f"no known format fits this JSON: {told}; wanted records with item, judge and label; "
+        f"{_NEXT}",
+        source=name,
+        wanted="a known format",
+    )
+
+
+def _beginning(file: File) -> object:
+    """The JSON of a file; of a long one, the first object that is whole."""
+    text = file.text.lstrip()
+    for start in (0, text.find("{")):
+        try:
+            return json.JSONDecoder().raw_decode(text, max(start, 0))[0]
+        except (ValueError, RecursionError):
+            continue
+    try:
+        found: object = json.loads(file.read_text())
+    except (ValueError, RecursionError, BadData):
+        return None
+    return found

@@ -1,0 +1,168 @@
+"""What the labels of a table look like, and what a person should know before they are believed.
+
+Spellings that differ only in case or in blanks around them are one label; a column of ids, or of
+free text, is refused with the question which column was meant; many numeric grades, codes below
+zero and judges who contradict themselves are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adjudge.data.faults import Coded
+from adjudge.data.names import Codes, Names
+from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.data.source import Source
+from adjudge.errors import shown
+
+MANY = 20  # numeric grades above which they are numbers rather than classes
+_FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
+_FEW_LABELS = 10  # labels that are never too many
+_RANGE = 1_000  # whole numbers within such a range may be grades, however many
+
+
+def settle_labels(
+    coded: Coded,
+    where: Mapping[str, str],
+    place: Source,
+    *,
+    scale: Scale | None = None,
+    asked: bool = False,
+) -> Coded:
+    """The coded columns with one spelling for each label; what was changed is remarked.
+
+    ``asked``: the person named the column or the scale, so that its values are labels.
+    """
+    codes, names = coded["label"]
+    texts = names.to_pylist()
+    rows = np.bincount(codes[codes >= 0], minlength=len(texts))
+    _remark_blanks(texts, rows, where["label"], place)
+    if not asked and scale is None:
+        _refuse_ids(texts, rows, where["label"], place)
+    merged = {} if scale is not None else _one_spelling(texts, rows, where["label"], place)
+    if not merged:
+        return coded
+    settled = {**coded, "label": (codes, _respelt(names, merged))}
+    if "gold" in coded:
+        settled["gold"] = (coded["gold"][0], _respelt(coded["gold"][1], merged))
+    return settled
+
+
+def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place: Source) -> None:
+    """Tell how many labels had blanks around them, which are no part of a label."""
+    padded = [at for at, text in enumerate(texts) if text != text.strip() and text.strip()]
+    if padded:
+        count = int(rows[padded].sum())
+        place.remark(
+            f"column {column}: blanks around {count:,} label{'' if count == 1 else 's'} "
+            f"are left out, such as {texts[padded[0]]!r}"
+        )
+
+
+def _refuse_ids(texts: list[str], rows: NDArray[np.int64], column: str, place: Source) -> None:
+    """Ask which column was meant where nearly every row has a label of its own."""
+    labels = {canonical(text) for text in texts} - {""}
+    count = int(rows.sum())
+    if count < _FEW_ROWS or len(labels) <= _FEW_LABELS or 2 * len(labels) < count:
+        return
+    found = [as_number(label) for label in labels]
+    numbers = [number for number in found if number is not None]
+    if len(numbers) == len(labels):
+        fractions = any(number != int(number) for number in numbers)
+        if fractions or max(numbers) - min(numbers) <= _RANGE:
+            return  # measurements, which may all differ
+    raise place.error(
+        None,
+        f"{len(labels):,} different labels in {count:,} rows, such as {shown(texts[0])}: these are "
+        "ids or free text rather than labels; name the column that holds the label with --label, "
+        f"or say --label {column!r} if it is meant",
+        column=column,
+        wanted="labels that repeat",
+    )
+
+
+def _one_spelling(
+    texts: list[str], rows: NDArray[np.int64], column: str, place: Source
+) -> dict[str, str]:
+    """The commonest spelling of labels that differ only in case, by what they are in lower case."""
+    spellings: dict[str, dict[str, int]] = {}
+    for text, count in zip(texts, rows.tolist(), strict=True):
+        label = canonical(text)
+        if label:
+            own = spellings.setdefault(label.casefold(), {})
+            own[label] = own.get(label, 0) + count
+    several = {low: own for low, own in spellings.items() if len(own) > 1}
+    chosen = {low: max(own, key=lambda label: own[label]) for low, own in several.items()}
+    for low, own in several.items():
+        told = " and ".join(f"{shown(label)} ({count:,})" for label, count in own.items())
+        place.remark(
+            f"column {column}: {told} differ only in case and are taken as one label, "
+            f"{shown(chosen[low])}; --labels keeps them apart"
+        )
+    return chosen
+
+
+def _respelt(names: Names, chosen: dict[str, str]) -> Names:
+    texts = [canonical(name) for name in names.to_pylist()]
+    return pa.array([chosen.get(text.casefold(), text) for text in texts], pa.large_string())
+
+
+def remark_scale(scale: Scale, column: str, place: Source) -> None:
+    """Tell of a scale that was read off the labels: many grades, or codes below zero."""
+    if is_many(scale):
+        place.remark(
+            f"column {column}: {len(scale.labels):,} numeric grades from {scale.labels[0]} to "
+            f"{scale.labels[-1]} are many for classes; --continuous reads them as numbers, "
+            "--bin 5 puts them into five grades"
+        )
+        return
+    numbers = [as_number(label) for label in scale.labels]
+    if not scale.ordinal or any(number is None for number in numbers):
+        return
+    below = [
+        label for label, number in zip(scale.labels, numbers, strict=True) if (number or 0.0) < 0
+    ]
+    if below and len(below) < len(scale.labels):
+        told = ", ".join(below)
+        drops = " ".join(f"--drop-label {label}" for label in below)
+        place.remark(
+            f"column {column}: {told} {'is a grade' if len(below) == 1 else 'are grades'} below 0 "
+            f"and taken as the lowest; if it is a code, such as a broken page, {drops} leaves "
+            "it out"
+        )
+
+
+def is_many(scale: Scale) -> bool:
+    """Whether a scale has more numeric grades than classes could be."""
+    return (
+        scale.ordinal
+        and len(scale.labels) > MANY
+        and all(as_number(label) is not None for label in scale.labels)
+    )
+
+
+def remark_repeats(
+    item: Codes, judge: Codes, label: NDArray[np.signedinteger], judges: int, place: Source
+) -> None:
+    """Tell how often a judge judged an item again, and said something else."""
+    key = item.astype(np.int64) * judges + judge
+    ranked = np.sort(key)
+    again = int(np.count_nonzero(ranked[1:] == ranked[:-1]))
+    if not again:
+        return
+    order = np.argsort(key, kind="stable")
+    key, given = key[order], label[order]
+    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+    low = np.minimum.reduceat(given, begins)
+    high = np.maximum.reduceat(given, begins)
+    against = int(np.count_nonzero(low != high))
+    if against:
+        place.remark(
+            f"{again:,} judgment{' repeats' if again == 1 else 's repeat'} one judge on one item; "
+            f"in {against:,} such case{'' if against == 1 else 's'} the labels contradict each "
+            "other (all are kept)"
+        )

@@ -1,0 +1,128 @@
+"""Columns named by a person, tables of odd shapes, folders, patterns and addresses."""
+
+from __future__ import annotations
+
+import json
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from adjudge import Judgments
+from commands import Run
+
+ODD = "a;who;what;then;t\n1;x;good;ok;2020-01-01\n1;y;bad;ok;2020-01-02\n2;x;good;no;2020-01-03\n"
+NAMED = {"item": "a", "judge": "who", "label": "what", "gold": "then", "time": "t"}
+
+
+def looked(adjudge: Run, *arguments: object) -> dict[str, object]:
+    ended = adjudge("look", *arguments, "--json")
+    assert ended.code == 0, ended.err
+    return dict(json.loads(ended.out))
+
+
+def counts(about: dict[str, object]) -> tuple[object, ...]:
+    return tuple(about[key] for key in ("judgments", "items", "judges", "labels"))
+
+
+def test_columns_are_named(adjudge: Run, folder: Path) -> None:
+    (folder / "odd.csv").write_text(ODD.replace("ok", "good").replace("no\n", "bad\n"))
+    given = [part for role in NAMED if role != "gold" for part in (f"--{role}", NAMED[role])]
+    assert counts(looked(adjudge, "odd.csv", *given)) == (3, 2, 2, 2)
+    ended = adjudge("consensus", "odd.csv", *given, "--gold", "then", "-m", "majority-vote")
+    assert ended.code == 0, ended.err
+    read = Judgments.read("odd.csv", columns={k: v for k, v in NAMED.items() if k != "gold"})
+    assert (len(read), read.judges.to_pylist()) == (3, ["x", "y"])
+    assert read.time is not None
+    wrong = adjudge("look", "odd.csv", "--item", "nosuch", "--judge", "who", "--label", "what")
+    assert "there is no column 'nosuch' to be the item; the columns are a, who, what" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("header", "label"),
+    [
+        ("qid,pid,model,score", "score"),
+        ("id,annotator,value", "value"),
+        ("example,assessor,rating", "rating"),
+        ("tweet_id,worker name,relevance", "relevance"),
+    ],
+)
+def test_synonyms(adjudge: Run, folder: Path, header: str, label: str) -> None:
+    wide = header.count(",") == 3
+    rows = "".join(f"{'q,' if wide else ''}{n % 4},j{n % 3},{n % 2}\n" for n in range(12))
+    (folder / "s.csv").write_text(f"{header}\n{rows}")
+    about = looked(adjudge, "s.csv")
+    assert counts(about) == (12, 4, 3, 2)
+    assert dict(about["columns"])["label"] == label  # type: ignore[call-overload]
+
+
+def test_no_header_asks_where_it_cannot_tell(adjudge: Run, folder: Path) -> None:
+    rows = "".join(f"a{n % 6},b{n // 6},{n % 2}\n" for n in range(36))
+    (folder / "n.csv").write_text(rows)
+    ended = adjudge("look", "n.csv")
+    assert (ended.code, "--no-header --item 1 --judge 2 --label 3" in ended.err) == (2, True)
+    named = ("--no-header", "--item", 1, "--judge", 2, "--label", 3)
+    assert counts(looked(adjudge, "n.csv", *named)) == (36, 6, 6, 2)
+
+
+def test_wide_tables(adjudge: Run, folder: Path) -> None:
+    (folder / "w.csv").write_text(
+        "id,text,annotator1,annotator2,annotator3\n"
+        + "".join(
+            f"{n},some text {n},{n % 2},{(n + 1) % 2},{'' if n % 3 else 1}\n" for n in range(9)
+        )
+    )
+    about = looked(adjudge, "w.csv")
+    assert (about["kind"], *counts(about)) == ("wide", 21, 9, 3, 2)
+    assert any("annotator1, annotator2, annotator3" in str(n) for n in about["notes"])  # type: ignore[attr-defined]
+
+
+def test_windows_text_is_found(adjudge: Run, folder: Path) -> None:
+    text = "item,judge,label\na,José,1\na,Ann,0\n"
+    (folder / "w.csv").write_bytes(text.encode("cp1252"))
+    about = looked(adjudge, "w.csv")
+    assert about["first"][0]["judge"] == "José"  # type: ignore[index]
+    assert "is not UTF-8; read as cp1252 (--encoding names another)" in about["notes"]  # type: ignore[operator]
+    (folder / "u.csv").write_bytes(text.encode("utf-16"))
+    assert counts(looked(adjudge, "u.csv")) == (2, 1, 2, 2)
+    late = "item,judge,label\n" + "a,Ann,1\n" * 20_000 + "a,José,0\n"  # beyond the beginning
+    (folder / "l.csv").write_bytes(late.encode("cp1252"))
+    assert looked(adjudge, "l.csv")["judges"] == 2
+
+
+def test_files_of_a_folder_are_judges(adjudge: Run, folder: Path) -> None:
+    place = folder / "runs"
+    place.mkdir()
+    for name in ("gpt", "llama", "nist"):
+        rows = "".join(f"{t} 0 d{d} {(t + d + len(name)) % 3}\n" for t in (1, 2) for d in range(5))
+        (place / f"{name}.txt").write_text(f"# by {name}\n{rows}")
+    (place / "README.md").write_text("about")
+    for given in ("runs", "runs/*.txt"):
+        assert counts(looked(adjudge, given)) == (30, 10, 3, 3)
+    ended = adjudge("judges", "runs/gpt.txt", "runs/nist.txt", "-m", "majority-vote")
+    assert (ended.code, ended.out.count("\n")) == (0, 3), ended.err
+    assert adjudge("agreement", "runs", "--resamples", 0).code == 0
+
+
+def test_a_file_of_the_web(adjudge: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "j.csv").write_text("item,judge,label\na,x,1\na,y,0\nb,x,1\n")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{server.server_port}"
+        assert counts(looked(adjudge, f"{place}/j.csv")) == (3, 2, 2, 2)
+        gone = adjudge("look", f"{place}/none.csv")
+        assert (gone.code, "cannot be read" in gone.err) == (2, True)
+        monkeypatch.setenv("ADJUDGE_FETCH_MB", "0")
+        large = adjudge("look", f"{place}/j.csv")
+        assert (large.code, "is larger than 0 MB" in large.err) == (2, True)
+        server.shutdown()
+
+
+def test_json_that_no_format_fits_lists_its_keys(adjudge: Run, folder: Path) -> None:
+    (folder / "x.json").write_text('{"alpha": 1, "rows": [{"beta": 2, "gamma": 3}]}')
+    ended = adjudge("look", "x.json")
+    assert ended.code == 2
+    assert "its keys are alpha, rows; each of 'rows' has beta, gamma" in ended.err

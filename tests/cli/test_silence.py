@@ -1,0 +1,104 @@
+"""What was once read wrong without a word: each is now right, asked or told."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import Run
+
+ROWS = "unitId,judgmentId,workerId,selected_answer\n" + "".join(
+    f"u{n % 10},{3990340198 + n},w{n % 7},{'yes' if n % 3 else 'no'}\n" for n in range(60)
+)
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def consensus(adjudge: Run, *arguments: object) -> tuple[int, str, list[dict[str, str]]]:
+    ended = adjudge("consensus", *arguments, "-m", "majority-vote")
+    return ended.code, ended.err, list(csv.DictReader(ended.out.splitlines()))
+
+
+def test_an_id_is_never_a_label(adjudge: Run, folder: Path) -> None:
+    code, err, rows = consensus(adjudge, written(folder, "own.csv", ROWS))
+    assert code == 0, err
+    assert {row["label"] for row in rows} <= {"yes", "no"}
+    assert "column selected_answer is taken for the label" in err
+
+
+def test_labels_that_are_as_many_as_rows_are_asked_about(adjudge: Run, folder: Path) -> None:
+    text = "item,judge,label\n" + "".join(f"i{n % 9},j{n % 4},A{n}X\n" for n in range(40))
+    code, err, _ = consensus(adjudge, written(folder, "ids.csv", text))
+    assert code == 2
+    assert "40 different labels in 40 rows" in err
+    assert "--label" in err
+    assert consensus(adjudge, "ids.csv", "--label", "label")[0] == 0  # they said it is meant
+
+
+def test_pairs_that_nobody_judged_are_no_ratings(adjudge: Run, folder: Path) -> None:
+    book = written(folder, "book.csv", "query,docid,ann,bob\nq,a,1,1\nq,b,,\nq,c,0,1\nq,d,,\n")
+    code, err, rows = consensus(adjudge, book)
+    assert (code, [row["document"] for row in rows]) == (0, ["a", "c"])
+    assert "2 items that nobody judged left out (--with-unjudged keeps them)" in err
+    assert len(consensus(adjudge, book, "--with-unjudged")[2]) == 4
+
+
+def test_many_numbers_are_no_classes(adjudge: Run, shared_data: Path) -> None:
+    more = shared_data / "more"
+    ended = adjudge("consensus", more / "emotion.csv")
+    assert "94 numeric grades from -100 to 100 are many for classes" in ended.err
+    assert "--continuous" in ended.err
+    assert "--bin 5" in ended.err
+    found = {row["item"]: float(row["label"]) for row in csv.DictReader(ended.out.splitlines())}
+    truth = {
+        row["question"]: float(row["truth"])
+        for row in csv.DictReader((more / "emotion-truth.csv").read_text().splitlines())
+    }
+    apart = np.mean([abs(found[item] - value) for item, value in truth.items()])
+    assert apart < 12.0  # the plain mean's is 12.02
+    binned = adjudge("consensus", more / "emotion.csv", "--bin", 5, "-m", "majority-vote")
+    assert "labels put into 5 grades: -80 < -40 < 0 < 40 < 80" in binned.err
+
+
+def test_case_and_blanks_are_told(adjudge: Run, folder: Path) -> None:
+    text = (
+        "item,judge,label\na,x,relevant\na,y,Relevant\na,z,relevant \nb,x,not\nb,y,not\nb,z,not\n"
+    )
+    code, err, rows = consensus(adjudge, written(folder, "case.csv", text))
+    assert (code, {row["label"] for row in rows}) == (0, {"relevant", "not"})
+    assert "'relevant' (2) and 'Relevant' (1) differ only in case" in err
+    assert "blanks around 1 label are left out" in err
+
+
+def test_codes_below_zero_are_told(adjudge: Run, folder: Path) -> None:
+    text = "item,judge,label\na,x,-2\na,y,1\nb,x,0\nb,y,0\n"
+    assert "--drop-label -2 leaves it out" in consensus(adjudge, written(folder, "t.csv", text))[1]
+
+
+def test_judges_who_contradict_themselves_are_counted(adjudge: Run, folder: Path) -> None:
+    text = "item,judge,label\na,x,1\na,x,0\na,y,1\nb,x,0\nb,x,0\nb,y,0\n"
+    err = consensus(adjudge, written(folder, "again.csv", text))[1]
+    assert "2 judgments repeat one judge on one item; in 1 such case the labels contradict" in err
+
+
+@pytest.mark.parametrize("text", ["13/25/2018 10:00", "yesterday", "n/a"])
+def test_an_optional_column_never_stops_a_file(adjudge: Run, folder: Path, text: str) -> None:
+    rows = f"item,judge,label,time,seconds\na,x,1,8/20/2018 18:40:05,3\na,y,1,{text},fast\n"
+    code, err, _ = consensus(adjudge, written(folder, "t.csv", rows))
+    assert code == 0, err
+    assert "column time: 1 of its values is no time" in err
+    assert "column seconds: 1 of its values is no number" in err
+
+
+def test_contradicting_gold_beside_judgments_is_told(adjudge: Run, folder: Path) -> None:
+    text = "item,judge,label,gold\na,x,1,1\nb,x,0,0\na,y,1,0\n"
+    code, err, _ = consensus(adjudge, written(folder, "t.csv", text))
+    assert code == 0
+    told = "column gold: 1 item with contradicting gold (line 2); their gold is left out"
+    assert f"t.csv: {told}" in err
