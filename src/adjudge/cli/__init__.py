@@ -36,6 +36,7 @@ MODULES = (
     "tune",
     "compare",
     "rank",
+    "rank_pairs",
     "may_replace",
     "align",
     "plan",
