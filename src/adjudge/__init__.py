@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adjudge.data.draws import Draws as Draws
     from adjudge.data.gold import Gold as Gold
     from adjudge.data.judgments import Judgments as Judgments
+    from adjudge.data.preferences import Preferences as Preferences
     from adjudge.data.runs import Run as Run
     from adjudge.data.scale import Scale as Scale
     from adjudge.engines.checkpoint import Checkpoint as Checkpoint
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
     from adjudge.models.item_types import ItemTypes as ItemTypes
     from adjudge.models.majority_vote import MajorityVote as MajorityVote
     from adjudge.models.model import Model as Model
+    from adjudge.models.pairs.baselines import Elo as Elo
+    from adjudge.models.pairs.baselines import WinRate as WinRate
+    from adjudge.models.pairs.bradley_terry import BradleyTerry as BradleyTerry
+    from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry as CrowdBradleyTerry
     from adjudge.models.pmf import Pmf as Pmf
     from adjudge.models.registry import MODELS as MODELS
     from adjudge.models.registry import model as model

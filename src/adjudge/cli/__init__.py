@@ -38,6 +38,7 @@ MODULES = (
     "tune",
     "compare",
     "rank",
+    "rank_pairs",
     "may_replace",
     "align",
     "plan",

@@ -59,9 +59,11 @@ def run(
 
     A judge of 0 bits tells nothing, however many judgments they gave. --show tells more: what each
     judge mistakes for what, what the guidelines should say, who changes over time, who copies.
-    The fit is the one that 'adjudge consensus' makes with the same options.
+    The fit is the one that 'adjudge consensus' makes with the same options; of comparisons, the
+    one of 'adjudge rank-pairs'.
     """
     from adjudge.cli.fitting import built, fitted, summary
+    from adjudge.cli.pair_commands import holds_comparisons, pair_judges, refuse
     from adjudge.cli.reading import local_paths, place_of, read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
 
@@ -70,6 +72,10 @@ def run(
     be_quiet(printing.quiet or printing.json)
     check_places({"--output": output}, inputs=(*local_paths(judgments), gold))
     check_printing(printing, output)
+    if holds_comparisons(local_paths(judgments), reading):
+        refuse({"--gold": gold, "--features": features, "--show": show != "judges"})
+        pair_judges(local_paths(judgments), output, top, fitting, reading, printing)
+        return
     model = built(fitting)
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given

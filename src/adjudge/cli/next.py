@@ -86,12 +86,15 @@ def run(
     are named who have not judged it and would tell most; with the model pmf, those who would agree
     most with the truth. Judges to be dropped, or with too little to go by, are not suggested.
 
+    Of a file of comparisons it lists the pairs most worth another one.
+
     With --for, items are drawn for people to label instead, more often where the truth is in doubt
     and matters to the target; the file has the chance of each. Fill in its column gold, and give it
     to 'adjudge estimate --gold': the interval stays valid. Earlier gold stands in the file too.
     """
     from adjudge.cli.fitting import built, fitted, summary
     from adjudge.cli.judges import diagnose_fit
+    from adjudge.cli.pair_commands import holds_comparisons, pair_next, refuse
     from adjudge.cli.reading import local_paths, read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
 
@@ -101,6 +104,10 @@ def run(
     )
     check_printing(printing, output)
     _check_purpose(purpose)
+    if holds_comparisons(local_paths(judgments), reading):
+        refuse({"--gold": gold, "--for": purpose.purpose})
+        pair_next(local_paths(judgments), output, top, fitting, reading, printing)
+        return
     model = built(fitting)
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given

@@ -56,8 +56,10 @@ def run(
     The page is one file that needs no network and opens on a phone, in light or dark, or printed.
     It says which labels, how sure, whom to keep, train or drop, and what to collect next. Gold
     given with --gold guides the labels and calibrates their probabilities, so they are scored
-    across its folds: each by a fit that was told the others.
+    across its folds: each by a fit that was told the others. Of comparisons it is the page of
+    'adjudge rank-pairs --report'.
     """
+    from adjudge.cli.pair_commands import holds_comparisons, pair_report, refuse
     from adjudge.cli.reading import local_paths
     from adjudge.cli.writing import STDOUT, check_places, check_printing, print_json, tell_written
     from adjudge.report.page import write_report
@@ -66,6 +68,10 @@ def run(
     _check_name(output)
     check_places({"--output": output}, inputs=(*local_paths(judgments), gold), free=("--output",))
     check_printing(printing, output)
+    if holds_comparisons(local_paths(judgments), reading):
+        refuse({"--gold": gold})
+        pair_report(local_paths(judgments), output, title, fitting, reading, printing)
+        return
     results = found(judgments, gold, use_gold, fitting, labelling, reading, title=title)
     with progress("making the page") as on_step:
         write_report(results, output, progress=on_step)

@@ -1,0 +1,294 @@
+"""adjudge rank-pairs: items ranked by comparisons of two, with judges and what to ask next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from adjudge.cli import options as o
+from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, progress, say
+from adjudge.errors import BadData, BadSetting, UnknownName
+
+if TYPE_CHECKING:
+    from adjudge.data.comparisons import Comparisons
+    from adjudge.data.formats import Content
+    from adjudge.data.preferences import Preferences
+    from adjudge.models.pairs.model import PairModel
+
+NAME = "rank-pairs"
+EXAMPLES = (
+    "adjudge rank-pairs comparisons.csv --model bradley-terry -o ranking.csv",
+    "adjudge rank-pairs people.csv gpt4.csv --judges judges.csv --next next.csv",
+    "adjudge rank-pairs comparisons.csv --method gibbs --report pairs.html",
+)
+_OPTIONS = ("method", "chains", "warmup", "draws", "by_topic", "iterations", "ties")
+_SHOWN = 40  # items shown to a person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What else a person wants of a ranking."""
+
+    pairs: Annotated[
+        Path | None,
+        o.option("--pairs", metavar="FILE", help="Write wins, observed and expected, of pairs."),
+    ] = None
+    judges: Annotated[
+        Path | None, o.option("--judges", metavar="FILE", help="Write the table of judges too.")
+    ] = None
+    next_pairs: Annotated[
+        Path | None, o.option("--next", metavar="FILE", help="Write the pairs to ask next too.")
+    ] = None
+    report: Annotated[
+        Path | None, o.option("--report", metavar="FILE", help="Write a page of it too (.html).")
+    ] = None
+    save_draws: Annotated[
+        Path | None,
+        o.option("--save-draws", metavar="FILE", help="Write draws for ArviZ (.nc); with gibbs."),
+    ] = None
+    top: Annotated[
+        int, o.option("--top", metavar="N", min=0, help="How many pairs to ask next; 0 for all.")
+    ] = 10
+    sure: Annotated[
+        float,
+        o.option("--sure", metavar="P", help="How sure the order of two items should be."),
+    ] = 0.95
+
+
+def run(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="COMPARISONS...",
+            help="Files of comparisons in any known format; one without judges is a judge.",
+        ),
+    ],
+    *,
+    output: o.Output = None,
+    wanted: _Wanted,
+    fitting: o.Fitting,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """Rank items by comparisons of two, with intervals, and say how far judges can be trusted.
+
+    Models: crowd-bradley-terry (judges' skill, ties, position; the default), bradley-terry,
+    win-rate and elo. Scores are log strengths: a difference of 1 is odds of 2.7 to 1. Items of one
+    cluster cannot be told apart. --method gibbs draws from the posterior, not from a normal.
+    """
+    from adjudge.cli.writing import check_places, check_printing, print_json, write_tables
+
+    be_quiet(printing.quiet or printing.json)
+    places = {"--output": output, "--pairs": wanted.pairs, "--judges": wanted.judges}
+    places |= {"--next": wanted.next_pairs}
+    others = {"--report": wanted.report, "--save-draws": wanted.save_draws}
+    check_places({**places, **others}, inputs=files, free=tuple(others))
+    check_printing(printing, output)
+    model = built_pair_model(fitting)
+    if wanted.save_draws is not None and getattr(model, "method", "") != "gibbs":
+        raise BadSetting("--save-draws", str(wanted.save_draws), "--method gibbs beside it")
+    compared, contents = read_comparisons(files, reading)
+    found = fitted_pairs(model, compared)
+    tables, about = _tables(found, wanted)
+    paths = dict(zip(tables, places.values(), strict=True))
+    write_tables(*((table, paths[part]) for part, table in tables.items() if table is not None))
+    for part, path in paths.items():
+        if path is not None and tables[part] is not None:
+            say(f"{part} written to {path}")
+    if wanted.save_draws is not None and found.samples is not None:
+        found.samples.save(wanted.save_draws)
+        say(f"draws written to {wanted.save_draws}")
+    if wanted.report is not None:
+        write_pair_page(found, wanted.report, ", ".join(path.name for path in files))
+    if printing.json:
+        rows = {part: [] if t is None else t.to_pylist() for part, t in tables.items()}
+        print_json(pair_summary(found, contents) | about | rows)
+    elif output is None and is_piped():
+        write_tables((tables["ranking"], Path("-")))
+    elif output is None:
+        _show(found, tables, about)
+
+
+def built_pair_model(fitting: o.Fitting) -> PairModel:
+    """The model that is asked for; a setting that was given but is not the model's is an error."""
+    from adjudge.cli.fitting import value_of
+    from adjudge.models.pairs.registry import PAIR_DEFAULT, PAIR_MODELS
+
+    chosen = fitting.model or PAIR_DEFAULT
+    if chosen not in PAIR_MODELS:
+        raise UnknownName("model of comparisons", chosen, PAIR_MODELS)
+    own = {entry.name for entry in fields(PAIR_MODELS[chosen])}
+    settings: dict[str, Any] = {"seed": fitting.seed}
+    for option in _OPTIONS:
+        value = getattr(fitting, option)
+        if value is None or value is False:
+            continue
+        if option not in own:
+            flag = "--" + option.replace("_", "-")
+            raise BadSetting(flag, value, f"a model that has it; {chosen} has no {option}")
+        settings[option] = value
+    hints = get_type_hints(PAIR_MODELS[chosen])
+    for text in fitting.settings or ():
+        setting, equals, value = text.partition("=")
+        if not equals:
+            raise BadSetting("--set", text, "NAME=VALUE, such as regularisation=0")
+        if setting not in own:
+            raise UnknownName(f"setting of {chosen}", setting, sorted(own))
+        settings[setting] = value_of(text, value, hints[setting])
+    made: PairModel = PAIR_MODELS[chosen](**settings)
+    return made
+
+
+def read_comparisons(
+    files: list[Path], reading: o.Reading
+) -> tuple[Comparisons, tuple[Content, ...]]:
+    """The comparisons of all files together, and what was read."""
+    from adjudge.cli.reading import holds, read_content
+    from adjudge.data.comparisons import Comparisons
+
+    contents = []
+    for path in files:
+        content = read_content(path, reading, wanted="comparisons")
+        if content.comparisons is None:
+            problem = f"there are no comparisons in this file: {holds(content)}"
+            raise BadData(problem, source=path.name)
+        contents.append(content)
+    joined = Comparisons.join([c.comparisons for c in contents if c.comparisons is not None])
+    if reading.family is not None:
+        joined = joined.with_family_rule(reading.family)
+    return joined, tuple(contents)
+
+
+def fitted_pairs(model: PairModel, compared: Comparisons) -> Preferences:
+    """The preferences, with a bar while it takes long; what was fitted is told."""
+    with progress(f"fitting {model.name}") as on_step:
+        found = model.fit(compared, progress=on_step)
+    outcomes = compared.outcome_counts
+    say(
+        (found.model, "bold"),
+        f" on {count(len(compared), 'comparison')} of {count(compared.item_count, 'item')} by "
+        f"{count(compared.judge_count, 'judge')}: {outcomes['tie']:,} ties, "
+        f"{outcomes['cannot say']:,} could not say",
+    )
+    for parameter, (value, low, high) in found.parameters.items():
+        between = "" if low != low else f" ({low:.2f} to {high:.2f})"  # noqa: PLR0124 - NaN
+        say(f"  {parameter} {value:.2f}{between}")
+    for note in found.notes:
+        say(f"  {note}")
+    return found
+
+
+def pair_summary(found: Preferences, contents: tuple[Content, ...]) -> dict[str, Any]:
+    """The run as data: what went in and what was left out, which model, how it ended."""
+    from adjudge.cli.reading import omissions_of
+
+    compared = found.comparisons
+    names = ("value", "low", "high")
+    return {
+        "model": found.model,
+        "settings": dict(found.settings),
+        "unit": found.unit,
+        "counts": {
+            "comparisons": len(compared),
+            "items": compared.item_count,
+            "judges": compared.judge_count,
+            "topics": compared.topic_count,
+            **compared.outcome_counts,
+        },
+        "parameters": {k: dict(zip(names, v, strict=True)) for k, v in found.parameters.items()},
+        "converged": found.converged,
+        "r_hat": None if found.samples is None else found.samples.r_hat(),
+        "notes": found.notes,
+        **omissions_of(*contents),
+    }
+
+
+def _tables(found: Preferences, wanted: _Wanted) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Every table of a ranking, and what is said beside them."""
+    from adjudge.evaluation import preferences as p
+
+    tables: dict[str, Any] = {"ranking": found.ranking, "pairs": None, "judges": found.judges}
+    tables["next"] = None
+    if found.unit != "log strength":
+        return tables, {}
+    fit = p.measure_fit(found)
+    tables["pairs"] = fit.pairs
+    tables["next"] = p.next_pairs(found, wanted.top)
+    about = {
+        "sure": wanted.sure,
+        "sureness": p.sureness(found),
+        "comparisons_needed": p.comparisons_needed(found, wanted.sure),
+        "fit": {
+            "log_loss": fit.log_loss,
+            "log_loss_without": fit.without,
+            "intransitive_triples": fit.triples,
+            "triples": fit.of_triples,
+        },
+    }
+    return tables, about
+
+
+def write_pair_page(found: Preferences, path: Path, title: str) -> None:
+    """The page of a ranking to its file."""
+    from adjudge.cli.console import command_line
+    from adjudge.report.preferences import write_pair_report
+
+    if str(path) != "-" and path.suffix.lower() not in (".html", ".htm"):
+        raise BadSetting("--report", str(path), "a name that ends in .html")
+    write_pair_report(found, path, title=title, command=command_line())
+    say(f"report written to {path}")
+
+
+def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> None:
+    """The ranking for a person, then what to ask next."""
+    from adjudge.cli.writing import number
+
+    rows = tables["ranking"].slice(0, _SHOWN).to_pylist()
+    hidden = found.comparisons.item_count - len(rows)
+    heads = [("item", "left"), ("score", "right"), (f"{found.level:.0%} interval", "right")]
+    heads += [("rank", "right"), ("between", "right"), ("above next", "right")]
+    heads += [("cluster", "right"), ("n", "right")]
+    cells = [
+        [
+            name(row["item"]),
+            number(row["score"], 2),
+            "-" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}",
+            str(row["rank"]),
+            "-" if row["rank_low"] is None else f"{row['rank_low']} to {row['rank_high']}",
+            "-" if row["p_above_next"] is None else f"{row['p_above_next']:.0%}",
+            str(row["cluster"] or "-"),
+            f"{row['comparisons']:,}",
+        ]
+        for row in rows
+    ]
+    more = f" ({hidden:,} more: -o FILE has all)" if hidden else ""
+    out = page()
+    out.print(grid(f"Items by {found.unit}{more}", heads, cells))
+    if tables["next"] is not None:
+        out.print(pair_grid(tables["next"]))
+        needed = about["comparisons_needed"]
+        told = "more than a thousand times as many" if needed is None else f"{needed:,} more"
+        out.print(
+            f"The order of two items is {about['sureness']:.0%} sure on average; "
+            f"for {about['sure']:.0%}: {told} comparisons."
+        )
+
+
+def pair_grid(table: Any) -> Any:
+    """Pairs to ask next, for people."""
+    heads = [("left", "left"), ("right", "left"), ("left above", "right")]
+    heads += [("so far", "right"), ("bits gained", "right")]
+    cells = [
+        [
+            name(row["left"]),
+            name(row["right"]),
+            f"{row['p_above']:.0%}",
+            f"{row['comparisons']:,}",
+            f"{row['gain']:.3f}",
+        ]
+        for row in table.to_pylist()
+    ]
+    return grid("Ask next", heads, cells)

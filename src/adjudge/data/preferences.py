@@ -1,0 +1,172 @@
+"""Preferences: what a model makes of comparisons, items by strength and judges by skill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from adjudge.data.comparisons import LEFT, RIGHT, TIE, Comparisons
+from adjudge.data.judges import LEVEL
+from adjudge.data.pair_draws import PairDraws
+
+_Floats = NDArray[np.float64]
+_RANKED = 500  # draws behind the intervals of ranks
+_SURE = 0.95  # that one item is above another, for them to be told apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Preferences:
+    """Items by score, with what is not known of them: a covariance, or draws.
+
+    ``score`` is the log strength of Bradley and Terry, of mean 0: a difference of 1 is odds of 2.7
+    to 1. Elo has points and the win rate a share instead, as ``unit`` says.
+    """
+
+    comparisons: Comparisons
+    model: str
+    settings: Mapping[str, object]
+    score: _Floats  # (item,)
+    covariance: _Floats | None = None  # (item, item) of scores, up to their common level
+    draws: NDArray[np.float32] | None = None  # (draw, item), where there is no covariance
+    unit: str = "log strength"
+    parameters: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    judges: Any = None  # Arrow table, None where the model knows no judges
+    tied: float = 0.0  # weight of ties: P(tie) = tied / (2 cosh(d / 2) + tied)
+    lean: _Floats | None = None  # (judge,) log odds to what is shown first
+    right: _Floats | None = None  # (judge,) how often each answers with the order
+    weight: _Floats | None = None  # (comparison,) what each weighed; None where all weigh 1
+    samples: PairDraws | None = None
+    converged: bool | None = None
+    notes: tuple[str, ...] = ()
+    level: float = LEVEL
+
+    def __repr__(self) -> str:
+        return f"Preferences({self.model}: {self.comparisons!r})"
+
+    @property
+    def order(self) -> NDArray[np.intp]:  # (item,)
+        """The items, the best first; those of one score in the order of the data."""
+        return np.argsort(-self.score, kind="stable")
+
+    @property
+    def spread(self) -> _Floats:  # (item,)
+        """The standard deviation of each score about the mean of all."""
+        if self.covariance is not None:
+            row = self.covariance.mean(axis=1)
+            own = np.diag(self.covariance) - 2 * row + row.mean()
+            return np.asarray(np.sqrt(np.maximum(own, 0.0)))
+        if self.draws is not None:
+            return np.asarray(self.draws.std(axis=0, dtype=np.float64))
+        return np.full(len(self.score), np.nan)
+
+    @property
+    def interval(self) -> tuple[_Floats, _Floats]:  # (item,), (item,)
+        """The interval of each score; NaN where the model has none."""
+        tail = (1.0 - self.level) / 2
+        if self.covariance is None and self.draws is not None:
+            low, high = np.quantile(self.draws, [tail, 1.0 - tail], axis=0)
+            return low.astype(np.float64), high.astype(np.float64)
+        half = -ndtri(tail) * self.spread
+        return self.score - half, self.score + half
+
+    def above(self, first: Any, second: Any) -> _Floats:
+        """The probability that each of the first items is above the second one, by their codes."""
+        a, b = np.asarray(first), np.asarray(second)
+        if self.covariance is not None:
+            cov, diag = self.covariance, np.diag(self.covariance)
+            spread = np.sqrt(np.maximum(diag[a] + diag[b] - 2.0 * cov[a, b], 1e-300))
+            return np.asarray(ndtr((self.score[a] - self.score[b]) / spread))
+        if self.draws is None:
+            return np.full(np.broadcast(a, b).shape, np.nan)
+        ahead = self.draws[:, a] - self.draws[:, b]
+        return np.asarray((ahead > 0).mean(axis=0) + 0.5 * (ahead == 0).mean(axis=0))
+
+    def difference(self, first: Any, second: Any) -> tuple[_Floats, _Floats]:
+        """The mean and standard deviation of the differences of pairs of items, by their codes."""
+        a, b = np.asarray(first), np.asarray(second)
+        mean = self.score[a] - self.score[b]
+        if self.covariance is not None:
+            cov, diag = self.covariance, np.diag(self.covariance)
+            return mean, np.sqrt(np.maximum(diag[a] + diag[b] - 2.0 * cov[a, b], 0.0))
+        if self.draws is None:
+            return mean, np.full(mean.shape, np.nan)
+        gap = self.draws[:, a] - self.draws[:, b]
+        return mean, np.asarray(gap.std(axis=0, dtype=np.float64))
+
+    def clusters(self, sure: float = _SURE) -> NDArray[np.int64]:  # (item,)
+        """Items that cannot be told apart share a number, from the best down.
+
+        A new cluster begins with the first item that the cluster's best is surely above.
+        """
+        order, found = self.order, np.ones(len(self.score), dtype=np.int64)
+        if not len(order):
+            return found
+        best, number = order[0], 1
+        for item in order[1:]:
+            if float(self.above(best, item)) >= sure:
+                best, number = item, number + 1
+            found[item] = number
+        return found
+
+    def _ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (item,), (item,)
+        """The interval of each rank, from draws of all scores."""
+        drawn = self.draws
+        if self.covariance is not None:
+            rng = np.random.default_rng(int(str(self.settings.get("seed", 0))))
+            size = len(self.score)
+            shaky = self.covariance + 1e-10 * np.trace(self.covariance) / size * np.eye(size)
+            noise = rng.standard_normal((_RANKED, size)) @ np.linalg.cholesky(shaky).T
+            drawn = (self.score + noise).astype(np.float32)
+        if drawn is None:
+            zero = np.zeros(len(self.score), dtype=np.int64)
+            return zero, zero
+        few = drawn[:: max(1, len(drawn) // _RANKED)]
+        rank = np.argsort(np.argsort(-few, axis=1, kind="stable"), axis=1, kind="stable") + 1
+        tail = (1.0 - self.level) / 2
+        low = np.quantile(rank, tail, axis=0, method="lower")
+        high = np.quantile(rank, 1.0 - tail, axis=0, method="higher")
+        return low.astype(np.int64), high.astype(np.int64)
+
+    @property
+    def ranking(self) -> Any:
+        """One row an item, the best first: item, score, low, high, rank, and what stands behind it.
+
+        ``rank_low`` and ``rank_high`` bound the rank; ``p_above_next`` is the probability that the
+        item is above the next one; items of one ``cluster`` cannot be told apart.
+        """
+        compared, order, count = self.comparisons, self.order, self.comparisons.item_count
+        low, high = self.interval
+        known = ~np.isnan(low)
+        first, last = self._ranks()
+        ahead = np.append(self.above(order[:-1], order[1:]), np.nan)
+        won = np.bincount(compared.left[compared.outcome == LEFT], minlength=count)
+        won = won + np.bincount(compared.right[compared.outcome == RIGHT], minlength=count)
+        told = compared.outcome <= TIE
+        seen = np.bincount(compared.left[told], minlength=count)
+        seen = seen + np.bincount(compared.right[told], minlength=count)
+        even = compared.outcome == TIE
+        ties = np.bincount(compared.left[even], minlength=count)
+        ties = ties + np.bincount(compared.right[even], minlength=count)
+        return pa.table(
+            {
+                "item": compared.items.take(pa.array(order)),
+                "score": self.score[order],
+                "low": pa.array(low[order], mask=~known[order]),
+                "high": pa.array(high[order], mask=~known[order]),
+                "rank": np.arange(1, count + 1),
+                "rank_low": pa.array(first[order], mask=~known[order]),
+                "rank_high": pa.array(last[order], mask=~known[order]),
+                "p_above_next": pa.array(ahead, mask=np.isnan(ahead)),
+                "cluster": pa.array(self.clusters()[order], mask=~known[order]),
+                "comparisons": seen[order],
+                "wins": won[order],
+                "losses": (seen - won - ties)[order],
+                "ties": ties[order],
+            }
+        )

@@ -1,0 +1,211 @@
+"""What follows from preferences: which pair to ask next, how many more, and how well they fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from adjudge.data.preferences import Preferences
+from adjudge.errors import BadData, BadSetting
+from adjudge.models.pairs.cells import count_cells
+from adjudge.models.pairs.uncertainty import cell_information
+
+_Floats = NDArray[np.float64]
+_WHOLE = 1_500  # items up to which every pair is looked at
+_NEAR = 30  # neighbours in the ranking that are looked at above that
+_TRIPLES = 400  # items up to which triples are looked at
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+
+
+def need_strengths(preferences: Preferences) -> None:
+    """Refuse scores that are no log strengths."""
+    if preferences.unit != "log strength":
+        raise BadData(f"{preferences.model} has no log strengths; wanted a model of Bradley-Terry")
+
+
+def _pair_gains(preferences: Preferences, first: Any, second: Any) -> _Floats:
+    """Bits that one more comparison of each pair is expected to tell about their difference.
+
+    The mutual information of the outcome and the difference: large where both are close and what
+    stands between them is not known.
+    """
+    need_strengths(preferences)
+    mean, spread = preferences.difference(first, second)
+    weights = _WEIGHTS / _WEIGHTS.sum()
+    d = mean[..., None] + spread[..., None] * _NODES
+    tied = preferences.tied
+    whole = 2.0 * np.cosh(0.5 * np.clip(d, -60, 60)) + tied
+    win = np.exp(0.5 * np.clip(d, -60, 60)) / whole
+    chances = np.stack([win, 1.0 - win - tied / whole, tied / whole])  # (outcome, ..., node)
+    chances = np.maximum(chances, 1e-300)
+    before = chances @ weights
+    inside = (chances * np.log2(chances)).sum(axis=0) @ weights
+    return np.asarray(inside - (before * np.log2(before)).sum(axis=0))
+
+
+def next_pairs(preferences: Preferences, count: int) -> Any:
+    """The pairs most worth another comparison: left, right, score apart, p, comparisons, gain."""
+    first, second = _candidates(preferences)
+    gain = _pair_gains(preferences, first, second)
+    chosen = np.argsort(-gain, kind="stable")[: count or len(gain)]
+    a, b = first[chosen], second[chosen]
+    items = preferences.comparisons.items
+    size = preferences.comparisons.item_count
+    cells = count_cells(preferences.comparisons)
+    seen = dict(zip((cells.a * size + cells.b).tolist(), cells.many.tolist(), strict=True))
+    keys = np.minimum(a, b) * size + np.maximum(a, b)
+    return pa.table(
+        {
+            "left": items.take(pa.array(a)),
+            "right": items.take(pa.array(b)),
+            "difference": preferences.score[a] - preferences.score[b],
+            "p_above": preferences.above(a, b),
+            "comparisons": [int(seen.get(int(key), 0)) for key in keys],
+            "gain": gain[chosen],
+            "gain_rank": np.arange(1, len(chosen) + 1),
+        }
+    )
+
+
+def _candidates(preferences: Preferences) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs to look at, the better first: all, or neighbours where items are many."""
+    order = preferences.order.astype(np.int64)
+    size = len(order)
+    if size <= _WHOLE:
+        first, second = np.triu_indices(size, 1)
+        return order[first], order[second]
+    parts = [(order[:-step], order[step:]) for step in range(1, _NEAR + 1)]
+    return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+
+
+def sureness(preferences: Preferences, more: float = 0.0) -> float:
+    """How sure the order of two items is on average, had there been so many times more of them."""
+    first, second = _candidates(preferences)
+    mean, spread = preferences.difference(first, second)
+    return float(ndtr(np.abs(mean) / np.maximum(spread, 1e-300) * np.sqrt(1.0 + more)).mean())
+
+
+def comparisons_needed(preferences: Preferences, sure: float) -> int | None:
+    """How many more comparisons, spread as these are, make the average order so sure.
+
+    Differences are taken as they stand and errors fall with the root of the number. None where a
+    thousand times as many would not do.
+    """
+    if not 0.5 < sure < 1.0:
+        raise BadSetting("sure", sure, "more than 0.5 and less than 1")
+    need_strengths(preferences)
+    if sureness(preferences) >= sure:
+        return 0
+    low, high = 0.0, 1000.0
+    if sureness(preferences, high) < sure:
+        return None
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if sureness(preferences, middle) >= sure else (middle, high)
+    return int(np.ceil(high * len(preferences.comparisons)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _PairFit:
+    """How well preferences explain the comparisons they were made from."""
+
+    pairs: Any  # table: first, second, comparisons, observed, expected, z
+    log_loss: float  # a comparison, in bits
+    without: float  # the same by the shares of outcomes alone
+    agreement: float  # of decided comparisons with the ranking
+    triples: int  # intransitive: each won against the next by most comparisons
+    of_triples: int
+    examples: tuple[tuple[str, str, str], ...]
+
+
+def measure_fit(preferences: Preferences) -> _PairFit:
+    """Observed beside expected wins of every pair, log loss, and intransitive triples."""
+    need_strengths(preferences)
+    compared = preferences.comparisons
+    many = preferences.right is not None and len(preferences.right) == compared.judge_count
+    lean = np.zeros(1) if preferences.lean is None else preferences.lean
+    right = np.ones(1) if preferences.right is None else preferences.right
+    cells = count_cells(compared, judges=many and len(right) > 1, sides=bool(lean.any()))
+    chance = cell_information(cells, np.exp(preferences.score), lean, preferences.tied, right)
+    chance = chance[:, 1:4]
+    if preferences.tied == 0.0:  # ties are half a win each
+        told = cells.wins[:, :2] + 0.5 * cells.wins[:, 2:]
+        logs = -(told * np.log2(np.maximum(chance[:, :2], 1e-300))).sum()
+        share = told.sum(axis=0) / told.sum()
+    else:
+        logs = -(cells.wins * np.log2(np.maximum(chance, 1e-300))).sum()
+        share = cells.wins.sum(axis=0) / cells.wins.sum()
+    total = cells.many.sum()
+    plain = -(share[share > 0] * np.log2(share[share > 0])).sum()
+    observed = cells.wins[:, 0] + 0.5 * cells.wins[:, 2]
+    mean = chance[:, 0] + 0.5 * chance[:, 2]
+    spread = chance[:, 0] + 0.25 * chance[:, 2] - mean**2
+    pairs = _by_pair(preferences, cells, observed, cells.many * mean, cells.many * spread)
+    found, possible, examples = _triples(preferences)
+    agreed = preferences.judges.to_pydict() if preferences.judges is not None else {}
+    weights = np.array(agreed.get("comparisons", [0]), dtype=np.float64)
+    values = np.array([0.0 if v is None else v for v in agreed.get("agreement", [0.0])])
+    return _PairFit(
+        pairs=pairs,
+        log_loss=float(logs / total),
+        without=float(plain),
+        agreement=float((values * weights).sum() / max(weights.sum(), 1.0)),
+        triples=found,
+        of_triples=possible,
+        examples=examples,
+    )
+
+
+def _by_pair(
+    preferences: Preferences, cells: Any, observed: _Floats, expected: _Floats, spread: _Floats
+) -> Any:
+    """One row a pair, the higher first: comparisons, wins observed and expected, z."""
+    size = cells.items
+    pair, place = np.unique(cells.a * size + cells.b, return_inverse=True)
+    many, won, due, wide = (
+        np.bincount(place, part) for part in (cells.many, observed, expected, spread)
+    )
+    a, b = np.divmod(pair, size)
+    swapped = preferences.score[a] < preferences.score[b]
+    first, second = np.where(swapped, b, a), np.where(swapped, a, b)
+    won, due = np.where(swapped, many - won, won), np.where(swapped, many - due, due)
+    items = preferences.comparisons.items
+    return pa.table(
+        {
+            "first": items.take(pa.array(first)),
+            "second": items.take(pa.array(second)),
+            "comparisons": many,
+            "observed": won,
+            "expected": due,
+            "z": (won - due) / np.sqrt(np.maximum(wide, 1e-12)),
+        }
+    )
+
+
+def _triples(preferences: Preferences) -> tuple[int, int, tuple[tuple[str, str, str], ...]]:
+    """Triples in which most comparisons go round in a circle, of those that were all compared."""
+    size = preferences.comparisons.item_count
+    if size > _TRIPLES:
+        return 0, 0, ()
+    cells = count_cells(preferences.comparisons)
+    ahead = np.zeros((size, size), dtype=np.int64)
+    place = cells.a * size + cells.b
+    balance = np.bincount(place, cells.wins[:, 0] - cells.wins[:, 1], size * size)
+    ahead = np.sign(balance.reshape(size, size) - balance.reshape(size, size).T).astype(np.int64)
+    beats, met = (ahead > 0).astype(np.int64), (ahead != 0).astype(np.int64)
+    circles = int(np.trace(beats @ beats @ beats)) // 3
+    possible = int(np.trace(met @ met @ met)) // 6
+    names, listed = preferences.comparisons.items.to_pylist(), []
+    back = (beats @ beats) * beats.T
+    for start, end in zip(*np.nonzero(back), strict=True):
+        middle = int(np.flatnonzero(beats[start] & beats[:, end])[0])
+        if start < min(middle, end):
+            listed.append((names[start], names[middle], names[end]))
+        if len(listed) == 3:
+            break
+    return circles, possible, tuple(listed)

@@ -1,0 +1,1 @@
+"""Models of comparisons: which of two items is better, and who can be trusted to say."""

@@ -1,0 +1,187 @@
+"""Comparisons counted once into cells, so that a sweep costs pairs and not comparisons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from adjudge.data.comparisons import CANNOT_SAY, LEFT, RIGHT, Comparisons
+from adjudge.data.families import Families
+from adjudge.engines.threads import ThreadsEngine
+from adjudge.errors import BadData, shown
+from adjudge.kernels import pairs as kernels
+from adjudge.models.families import find_families, tell_families
+
+_Floats = NDArray[np.float64]
+_LONGEST = 2**62  # of a key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairCells:
+    """Counted comparisons: the arrays of ``adjudge.kernels.pairs``."""
+
+    a: NDArray[np.int64]  # (cell,)
+    b: NDArray[np.int64]
+    judge: NDArray[np.int64]
+    side: NDArray[np.int64]
+    topic: NDArray[np.int64]
+    wins: _Floats  # (cell, 3) a won, b won, ties
+    items: int
+    judges: int
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The cells as sweeps take them."""
+        own = np.ascontiguousarray
+        return (
+            self.a,
+            self.b,
+            self.judge,
+            self.side,
+            own(self.wins[:, 0]),
+            own(self.wins[:, 1]),
+            own(self.wins[:, 2]),
+        )
+
+    @property
+    def many(self) -> _Floats:  # (cell,)
+        """What the comparisons of each cell weigh together."""
+        return np.asarray(self.wins.sum(axis=1))
+
+    @property
+    def has_order(self) -> bool:
+        """Whether it is known of any cell which item was shown first."""
+        return bool((self.side != 0).any())
+
+
+def count_cells(
+    comparisons: Comparisons,
+    *,
+    judges: bool = False,
+    sides: bool = False,
+    topics: bool = False,
+    weight: _Floats | None = None,
+) -> PairCells:
+    """The cells of comparisons, told apart by judge, by who was shown first and by topic or not."""
+    told = comparisons.outcome != CANNOT_SAY
+    left = comparisons.left[told].astype(np.int64)
+    right = comparisons.right[told].astype(np.int64)
+    outcome = comparisons.outcome[told].astype(np.int64)
+    items = comparisons.item_count
+    turned = left > right
+    low, high = np.where(turned, right, left), np.where(turned, left, right)
+    outcome = np.where(turned & (outcome <= RIGHT), RIGHT + LEFT - outcome, outcome)
+    other, others = np.zeros(len(low), dtype=np.int64), 1
+    if sides:
+        first = comparisons.shown_first[told]
+        other = np.where(first < 0, 1, np.where((first == 0) ^ turned, 2, 0)).astype(np.int64)
+        others = 3
+    if judges:
+        other, others = (
+            other * comparisons.judge_count + comparisons.judge[told],
+            (others * comparisons.judge_count),
+        )
+    if topics and comparisons.topic is not None:
+        other = other * comparisons.topic_count + comparisons.topic[told]
+        others *= comparisons.topic_count
+    if items * items * others * 3 > _LONGEST:
+        raise BadData(
+            f"{items:,} items by {comparisons.judge_count:,} judges are too many to be counted; "
+            "wanted fewer items, or a model without judges"
+        )
+    key = ((low * items + high) * others + other) * 3 + outcome
+    heavy = np.empty(0)
+    if weight is not None:
+        order = np.argsort(key, kind="stable")
+        key, heavy = key[order], weight[told][order]
+    else:
+        key.sort()
+    room = len(key)
+    a, b, rest = (np.empty(room, dtype=np.int64) for _ in range(3))
+    counts = np.zeros((room, 3))
+    size = kernels.count_cells(key, heavy, a, b, rest, counts, items, others)
+    a, b, rest = a[:size].copy(), b[:size].copy(), rest[:size].copy()
+    topic = np.full(size, -1, dtype=np.int64)
+    if topics and comparisons.topic is not None:
+        rest, topic = np.divmod(rest, comparisons.topic_count)
+    judge = np.zeros(size, dtype=np.int64)
+    if judges:
+        rest, judge = np.divmod(rest, comparisons.judge_count)
+    return PairCells(
+        a=a,
+        b=b,
+        judge=judge,
+        side=rest - 1 if sides else np.zeros(size, dtype=np.int64),
+        topic=topic,
+        wins=counts[:size].copy(),
+        items=items,
+        judges=comparisons.judge_count if judges else 1,
+    )
+
+
+def weigh_copies(
+    comparisons: Comparisons, *, search: bool = True
+) -> tuple[_Floats | None, tuple[str, ...]]:
+    """What each comparison weighs where judges are copies, and what is to be said of that.
+
+    Families are found and declared as among grades, an item being a pair within its topic; so many
+    of one family on a pair have one voice between them. None where everybody has their own.
+    """
+    if comparisons.judge_count < 2 or (comparisons.family is None and not search):
+        return None, ()
+    judgments = comparisons.as_judgments()
+    sweeps = ThreadsEngine().load(judgments, None, by_topic=False, shared=False)
+    families: Families = find_families(judgments, sweeps, search=search)
+    notes = tell_families(families, judgments)
+    if not families.any:
+        return None, notes
+    low = np.minimum(comparisons.left, comparisons.right).astype(np.int64)
+    high = np.maximum(comparisons.left, comparisons.right)
+    pair = low * comparisons.item_count + high
+    if comparisons.topic is not None:
+        pair = pair * comparisons.topic_count + comparisons.topic
+    voice = pair * comparisons.judge_count + families.family[comparisons.judge]
+    _, place = np.unique(voice, return_inverse=True)
+    judged = np.unique(place * np.int64(comparisons.judge_count) + comparisons.judge)
+    count = np.bincount(judged // comparisons.judge_count)  # judges, however often each answered
+    several = np.bincount(families.family, minlength=comparisons.judge_count) > 1
+    within = several[families.family[comparisons.judge]]
+    company = np.where(within, count[place] - 1.0, 0.0)
+    return 1.0 / (1.0 + company * families.share[comparisons.judge]), notes
+
+
+def check_connected(cells: PairCells, comparisons: Comparisons, prior: float) -> tuple[str, ...]:
+    """Say where only the prior ranks items; without a prior that is an error.
+
+    Strengths are finite if nobody can split the items into two groups of which one never lost to
+    the other (Ford 1957): the graph of who won against whom is strongly connected.
+    """
+    items = comparisons.items
+    won = cells.wins[:, 0] + cells.wins[:, 2] > 0
+    lost = cells.wins[:, 1] + cells.wins[:, 2] > 0
+    row = np.concatenate([cells.a[won], cells.b[lost]])
+    column = np.concatenate([cells.b[won], cells.a[lost]])
+    graph = coo_array((np.ones(len(row)), (row, column)), shape=(cells.items, cells.items)).tocsr()
+    groups, group = connected_components(graph, directed=False)
+    parts, _ = connected_components(graph, directed=True, connection="strong")
+    if parts == 1:
+        return ()
+    if groups > 1:
+        at = int(np.flatnonzero(group != group[0])[0])
+        what = (
+            f"the comparisons fall into {groups:,} groups that were never compared with each other "
+            f"(such as {shown(items[0].as_py())} and {shown(items[at].as_py())})"
+        )
+    else:
+        what = f"{parts - 1:,} items or groups of them only won, or only lost, against the others"
+    if prior == 0:
+        raise BadData(
+            f"{what}, so that their strengths are not finite; wanted regularisation above 0",
+            wanted="regularisation above 0",
+        )
+    return (f"{what}: how far apart they are is the prior's word, and their intervals are wide",)

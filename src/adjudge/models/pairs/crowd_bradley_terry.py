@@ -1,0 +1,72 @@
+"""CrowdBradleyTerry: strengths of items and the skill of judges, from one set of comparisons.
+
+    P(judge j says i over k) = r_j P(i over k) + (1 - r_j) P(k over i)
+
+X. Chen, P. Bennett, K. Collins-Thompson and E. Horvitz (2013), doi:10.1145/2433396.2433420, here
+in batch by EM: each comparison is taken with and against the order by how likely either is, then
+Newman's iteration gives strengths and the shares give r_j, under a Beta prior. A judge of r_j =
+.5 tells nothing, one below answers the wrong way round, and both are weighed for what they tell.
+Beyond the paper: ties (Davidson), log odds of every judge for what is shown first, about a common
+mean, and judges who are copies have one voice. With ``by_topic`` an item may be better in one
+topic than in another, by a normal step of learnt spread about its score. ``method="gibbs"`` draws
+from the posterior; by EM, intervals of scores take the judges as known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from adjudge.data.comparisons import Comparisons
+from adjudge.data.preferences import Preferences
+from adjudge.errors import BadData, BadSetting
+from adjudge.models.model import Progress
+from adjudge.models.pairs.model import check_pair_settings, fit_pairs
+from adjudge.models.pairs.strengths import Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrowdBradleyTerry:
+    """Strengths of items; skill and position bias of judges; ties."""
+
+    name: ClassVar[str] = "crowd-bradley-terry"
+
+    position: bool = True
+    agree: tuple[float, float] = (8.0, 2.0)
+    lean_spread: float = 0.5
+    regularisation: float = 1.0
+    by_topic: bool = False
+    method: Literal["em", "gibbs"] = "em"
+    copies: bool = True
+    iterations: int = 2_000
+    tolerance: float = 1e-5
+    chains: int = 4
+    warmup: int = 500
+    draws: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_pair_settings(self, ("em", "gibbs"))
+        if len(self.agree) != 2 or min(self.agree) <= 0:
+            raise BadSetting("agree", self.agree, "two numbers above 0, such as (8, 2)")
+        if not self.lean_spread > 0:
+            raise BadSetting("lean_spread", self.lean_spread, "more than 0")
+        if self.by_topic and self.method != "gibbs":
+            raise BadSetting("by_topic", True, "method gibbs, which is how topics are fitted")
+
+    def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
+        """Items by log strength and judges by skill, with intervals."""
+        if self.by_topic and comparisons.topics is None:
+            raise BadData("there are no topics, and by_topic wants them", wanted="a column topic")
+        rules = Rules(
+            davidson=True,
+            position=self.position,
+            prior=self.regularisation,
+            iterations=self.iterations,
+            tolerance=self.tolerance,
+            agree=self.agree,
+            lean_spread=self.lean_spread,
+        )
+        return fit_pairs(
+            self, comparisons, rules, judges=True, topics=self.by_topic, progress=progress
+        )

@@ -1,0 +1,214 @@
+"""What a model of comparisons is, and what those of Bradley and Terry's kind share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.comparisons import CANNOT_SAY, Comparisons
+from adjudge.data.judges import LEVEL
+from adjudge.data.pair_draws import PairDraws
+from adjudge.data.preferences import Preferences
+from adjudge.errors import BadData, BadSetting
+from adjudge.models.model import Progress, settings_of
+from adjudge.models.pairs.cells import PairCells, check_connected, count_cells, weigh_copies
+from adjudge.models.pairs.judges import pair_judge_table
+from adjudge.models.pairs.sampling import PairPlan, sample_strengths
+from adjudge.models.pairs.strengths import Rules, Strengths, fit_strengths
+from adjudge.models.pairs.uncertainty import cell_information, spread_of
+
+_Floats = NDArray[np.float64]
+PairTies = Literal["half", "davidson"]
+_KEPT = 4_000  # draws of scores kept for probabilities
+
+
+@runtime_checkable
+class PairModel(Protocol):
+    """Settings, checked when made, and one method that turns comparisons into preferences."""
+
+    name: ClassVar[str]
+
+    def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
+        """Items by score, and judges by skill where the model knows them."""
+        ...
+
+
+def check_pair_settings(model: Any, methods: tuple[str, ...]) -> None:
+    """Refuse settings that cannot be used."""
+    if getattr(model, "ties", "half") not in ("half", "davidson"):
+        raise BadSetting("ties", model.ties, "half or davidson")
+    if model.method not in methods:
+        raise BadSetting("method", model.method, " or ".join(methods))
+    if not 0 <= model.regularisation < np.inf:
+        raise BadSetting("regularisation", model.regularisation, "0 or more")
+    if model.method == "gibbs" and model.regularisation == 0:
+        raise BadSetting("regularisation", 0, "more than 0, or there is no posterior to draw from")
+    if model.iterations < 1:
+        raise BadSetting("iterations", model.iterations, "1 or more")
+    PairPlan(chains=model.chains, warmup=model.warmup, draws=model.draws, seed=model.seed)
+
+
+def check_answers(comparisons: Comparisons) -> None:
+    """Refuse comparisons of which nobody could say anything."""
+    if not (comparisons.outcome != CANNOT_SAY).any():
+        raise BadData("there is no comparison that anybody could answer", wanted="comparisons")
+
+
+def _tell_contradictions(comparisons: Comparisons) -> tuple[str, ...]:
+    """Say how often a judge answered one comparison, shown alike, in two ways; both are kept."""
+    low = np.minimum(comparisons.left, comparisons.right).astype(np.int64)
+    high = np.maximum(comparisons.left, comparisons.right)
+    turned = comparisons.left > comparisons.right
+    outcome = np.where(
+        turned & (comparisons.outcome < 2), 1 - comparisons.outcome, comparisons.outcome
+    )
+    key = (low * comparisons.item_count + high) * comparisons.judge_count + comparisons.judge
+    if comparisons.topic is not None:
+        key = key * comparisons.topic_count + comparisons.topic
+    side = comparisons.shown_first ^ turned
+    key = key * 4 + np.where(comparisons.shown_first < 0, 2, side)
+    answers = np.unique(key * 4 + outcome) // 4
+    twice = int(np.count_nonzero(np.unique(answers, return_counts=True)[1] > 1))
+    if not twice:
+        return ()
+    return (
+        f"{twice:,} comparisons were answered in more than one way by the same judge, shown alike: "
+        "all answers are kept",
+    )
+
+
+def fit_pairs(
+    model: Any,
+    comparisons: Comparisons,
+    rules: Rules,
+    *,
+    judges: bool,
+    topics: bool = False,
+    progress: Progress | None = None,
+) -> Preferences:
+    """Preferences by a model of Bradley and Terry's kind: a point with its spread, or draws."""
+    check_answers(comparisons)
+    weight, notes = weigh_copies(comparisons) if model.copies else (None, ())
+    position = rules.position and bool((comparisons.shown_first >= 0).any())
+    if rules.position and not position:
+        notes = (*notes, "who was shown first is not known, so no position bias is fitted")
+    has_ties = bool((comparisons.outcome == 2).any())
+    rules = replace(rules, position=position, davidson=rules.davidson and has_ties)
+    cells = count_cells(comparisons, judges=judges, sides=position, topics=topics, weight=weight)
+    notes = (*notes, *check_connected(cells, comparisons, rules.prior))
+    if comparisons.judge_count > 1:
+        notes = (*notes, *_tell_contradictions(comparisons))
+    found = fit_strengths(cells, rules, progress)
+    samples = None
+    if model.method == "gibbs":
+        plan = PairPlan(
+            chains=model.chains, warmup=model.warmup, draws=model.draws, seed=model.seed
+        )
+        samples = sample_strengths(
+            cells, rules, plan, comparisons, found, topics=topics, progress=progress
+        )
+        notes = (*notes, *samples.warnings())
+    elif not found.converged:
+        notes = (*notes, f"not converged after {found.sweeps:,} sweeps; raise iterations")
+    return _conclude(model, comparisons, cells, rules, found, samples, weight, notes)
+
+
+def _conclude(
+    model: Any,
+    comparisons: Comparisons,
+    cells: PairCells,
+    rules: Rules,
+    found: Strengths,
+    samples: PairDraws | None,
+    weight: _Floats | None,
+    notes: tuple[str, ...],
+) -> Preferences:
+    score, covariance, draws = np.log(found.strength), None, None
+    right, lean, tied = found.right, found.lean, found.tied
+    parameters: dict[str, tuple[float, float, float]] = {}
+    if samples is None:
+        given = (found.strength, lean, tied, right, rules.prior, model.seed)
+        covariance, off = spread_of(cells, *given)
+        score = score - score.mean()
+        if off is not None:
+            draws = (score + off).astype(np.float32)
+        if rules.davidson:
+            parameters["tied"] = (tied, np.nan, np.nan)
+        if rules.position:
+            parameters["position"] = _position_interval(cells, found)
+    else:
+        flat = samples.score.reshape(-1, cells.items)
+        score = flat.mean(axis=0, dtype=np.float64)
+        draws = flat[:: max(1, len(flat) // _KEPT)]
+        tail = (1.0 - LEVEL) / 2
+        for name, values in samples.hyper.items():
+            low, high = np.quantile(values, [tail, 1.0 - tail])
+            parameters[name] = (float(values.mean()), float(low), float(high))
+        tied = parameters["tied"][0] if "tied" in parameters else tied
+        right = _mean(samples, "right", right)
+        lean = _mean(samples, "lean", np.full(cells.judges, parameters.get("position", (0.0,))[0]))
+    total = None
+    if rules.agree is not None:
+        told = cell_information(cells, found.strength, found.lean, found.tied, found.right)[:, 4]
+        own = np.bincount(cells.judge, told, cells.judges)
+        total = np.asarray(found.right * (1 - found.right) * own + sum(rules.agree))
+    apart = cells.judges == comparisons.judge_count and rules.agree is not None
+    table = pair_judge_table(
+        comparisons,
+        score,
+        right=right if apart else None,
+        right_total=total,
+        lean=lean if apart and rules.position else None,
+        lean_sd=_lean_spread(cells, found, rules) if apart and rules.position else None,
+        samples=samples,
+    )
+    return Preferences(
+        comparisons=comparisons,
+        model=model.name,
+        settings=settings_of(model),
+        score=score,
+        covariance=covariance,
+        draws=draws,
+        parameters=parameters,
+        judges=table,
+        tied=tied,
+        lean=lean,
+        right=right,
+        weight=weight,
+        samples=samples,
+        converged=found.converged,
+        notes=notes,
+    )
+
+
+def _mean(samples: PairDraws, name: str, other: _Floats) -> _Floats:
+    if name not in samples.judge:
+        return other
+    return np.asarray(samples.judge[name].mean(axis=(0, 1), dtype=np.float64))
+
+
+def _lean_curve(cells: PairCells, found: Strengths) -> _Floats:  # (judge,)
+    """What comparisons tell of each judge's lean: as much as of the difference of the two."""
+    d = np.log(found.strength)[cells.a] - np.log(found.strength)[cells.b]
+    x = d + cells.side * found.lean[cells.judge]
+    whole = 2.0 * np.cosh(0.5 * x) + found.tied
+    mean = (np.exp(0.5 * x) + 0.5 * found.tied) / whole
+    spread = (np.exp(0.5 * x) + 0.25 * found.tied) / whole - mean**2
+    told = np.where(cells.side != 0, cells.many * spread, 0.0)
+    return np.asarray(np.bincount(cells.judge, told, cells.judges))
+
+
+def _lean_spread(cells: PairCells, found: Strengths, rules: Rules) -> _Floats:
+    return np.asarray(1.0 / np.sqrt(_lean_curve(cells, found) + rules.lean_spread**-2))
+
+
+def _position_interval(cells: PairCells, found: Strengths) -> tuple[float, float, float]:
+    """The common lean to what is shown first, with its interval."""
+    curve = _lean_curve(cells, found)
+    if len(curve) > 1:  # between judges, and within each
+        curve = 1.0 / (1.0 / np.maximum(curve, 1e-12) + 0.25)
+    half = 1.6449 / np.sqrt(max(float(curve.sum()), 1e-12))
+    return found.position, found.position - half, found.position + half

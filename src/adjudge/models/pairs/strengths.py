@@ -1,0 +1,137 @@
+"""Strengths by iteration: Newman's or MM sweeps, with ties, positions and judges between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.kernels import pairs as kernels
+from adjudge.models.model import Progress, Step
+from adjudge.models.pairs.cells import PairCells
+
+_Floats = NDArray[np.float64]
+_ALL_ALONE = 1e9  # spread of a lean that has no others to go by
+_DAMPED = 0.75  # all at once, whole steps of two items alone would go to and fro for ever
+_FURTHEST = 30.0  # of a log strength
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What is fitted, and how far it is held back."""
+
+    davidson: bool  # ties have a weight of their own; else they are half a win each
+    position: bool
+    prior: float  # wins and losses against an item of strength 1
+    minorise: bool = False
+    iterations: int = 10_000
+    tolerance: float = 1e-9  # of log strengths
+    agree: tuple[float, float] | None = None  # Beta prior of judges; None: all answer with it
+    lean_spread: float = 0.5  # of judges' leans about their mean
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Strengths:
+    """Where the iterations have come to."""
+
+    strength: _Floats  # (item,)
+    lean: _Floats  # (judge,)
+    right: _Floats  # (judge,)
+    position: float = 0.0  # the mean of leans
+    tied: float = 0.0
+    converged: bool = False
+    sweeps: int = 0
+
+    @classmethod
+    def start(cls, cells: PairCells, rules: Rules) -> Strengths:
+        """Everybody alike."""
+        right = 1.0
+        if rules.agree is not None:
+            right = rules.agree[0] / sum(rules.agree)
+        return cls(
+            strength=np.ones(cells.items),
+            lean=np.zeros(cells.judges),
+            right=np.full(cells.judges, right),
+            tied=1.0 if rules.davidson else 0.0,
+        )
+
+
+def fit_strengths(cells: PairCells, rules: Rules, progress: Progress | None = None) -> Strengths:
+    """The strengths that make the comparisons most probable, under the rules."""
+    found = Strengths.start(cells, rules)
+    arrays = cells.arrays
+    held = np.asarray(np.bincount(cells.judge, cells.many, cells.judges), dtype=np.float64)
+    for sweep in range(rules.iterations):
+        moved = _sweep(cells, rules, found, arrays, held)
+        found.sweeps = sweep + 1
+        if progress is not None and sweep % 10 == 0:
+            progress(Step("fitting", sweep, rules.iterations, f"last change {moved:.1e}"))
+        if moved < rules.tolerance:
+            found.converged = True
+            break
+    return found
+
+
+def _sweep(
+    cells: PairCells, rules: Rules, found: Strengths, arrays: tuple[object, ...], held: _Floats
+) -> float:
+    """One sweep over the cells and what follows from it; how far anything moved."""
+    strength, many = found.strength, cells.judges
+    up = rules.prior / (1.0 + strength)
+    down = rules.prior * strength / (1.0 + strength)
+    totals = np.zeros(2 + 2 * many)
+    if rules.agree is not None:
+        told = np.zeros(many)
+        kernels.crowd(
+            *arrays, strength, found.lean, found.tied, up, down, totals, found.right, told
+        )
+    elif rules.minorise:
+        up, down = np.full(cells.items, float(rules.prior)), 2.0 * down
+        kernels.minorise(*arrays, strength, found.lean, found.tied, up, down, totals)
+    else:
+        kernels.newman(*arrays, strength, found.lean, found.tied, up, down, totals)
+    log = np.log(strength)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = np.log(up) - np.log(down)
+        step *= 1.0 if rules.minorise and rules.agree is None else _DAMPED
+        new = np.clip(log + step, -_FURTHEST, _FURTHEST)
+    new = np.where(np.isfinite(new), new, log)
+    if rules.prior == 0:
+        new -= new.mean()
+    else:  # their common level is the prior's alone: sweeps would take thousands to find it
+        chance = 1.0 / (1.0 + np.exp(-new))
+        pull = float((1.0 - 2.0 * chance).sum() / (2.0 * chance * (1.0 - chance)).sum())
+        new += min(max(pull, -1.0), 1.0)
+    moved = float(np.abs(new - log).max(initial=0.0))
+    found.strength = np.exp(new)
+    if rules.davidson:
+        least = 0.5 * rules.prior  # ties or decisions may be lacking
+        tied = (totals[0] + least) / max(totals[1] + least, 1e-300)
+        tied = min(max(tied, 1e-9), 1e9)
+        moved = max(moved, abs(np.log(tied / found.tied)))
+        found.tied = tied
+    if rules.position:
+        moved = max(moved, _move_leans(found, totals, rules))
+    if rules.agree is not None:
+        alpha, beta = rules.agree
+        right = np.clip((told + alpha) / (held + alpha + beta), 1e-6, 1.0 - 1e-6)
+        moved = max(moved, float(np.abs(right - found.right).max(initial=0.0)))
+        found.right = right
+    return moved
+
+
+def _move_leans(found: Strengths, totals: _Floats, rules: Rules) -> float:
+    """A Newton step of every judge's lean to what is shown first, about their common mean."""
+    slope, curve = totals[2::2], totals[3::2]
+    alone = len(found.lean) == 1
+    hold = 1.0 / _ALL_ALONE if alone else rules.lean_spread**-2
+    step = (slope - (found.lean - found.position) * hold) / (curve + hold)
+    step = np.clip(step, -1.0, 1.0)
+    found.lean = np.clip(found.lean + step, -10.0, 10.0)
+    if alone:
+        found.position = float(found.lean[0])
+        return float(np.abs(step).max())
+    before = found.position
+    found.position = float(found.lean.sum() * hold / (1.0 + len(found.lean) * hold))
+    return max(float(np.abs(step).max()), abs(found.position - before))

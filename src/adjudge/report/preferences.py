@@ -1,0 +1,132 @@
+"""The page of a ranking by comparisons: one file that asks nobody for anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from adjudge.data.preferences import Preferences
+from adjudge.evaluation import preferences as evaluation
+from adjudge.report.theme import DARK, FONT, LIGHT, css_variables
+
+_HERE = Path(__file__).parent / "templates"
+_MATRIX = 30  # items of the matrix: more cannot be read
+_SURE = 0.95
+
+
+def write_pair_report(found: Preferences, path: Path, *, title: str, command: str = "") -> None:
+    """Write the page to a file, whole or not at all."""
+    from adjudge.data.formats.files import written_whole
+
+    with written_whole(path) as file:
+        file.write(
+            _pair_report_html(found, title=title, command=command).encode("utf-8", "replace")
+        )
+
+
+def _pair_report_html(found: Preferences, *, title: str, command: str = "") -> str:
+    """The page as one HTML document."""
+    evaluation.need_strengths(found)
+    environment = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    fit = evaluation.measure_fit(found)
+    style = _style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    rows = found.ranking.to_pylist()
+    ends = [row["low"] for row in rows] + [row["high"] for row in rows]
+    judges = [] if found.judges is None else found.judges.to_pylist()
+    judges.sort(key=lambda row: -row["comparisons"])
+    return environment.get_template("pairs.html.j2").render(
+        title=title,
+        command=command,
+        found=found,
+        compared=found.comparisons,
+        outcomes=found.comparisons.outcome_counts,
+        rows=rows,
+        least=min(ends),
+        most=max(ends),
+        judges=judges,
+        kinds=_kinds(found),
+        fit=fit,
+        surprising=_surprising(fit.pairs),
+        matrix=_matrix(found, fit.pairs),
+        most_items=_MATRIX,
+        next=evaluation.next_pairs(found, 10).to_pylist(),
+        sureness=evaluation.sureness(found),
+        needed=evaluation.comparisons_needed(found, _SURE),
+        sure=_SURE,
+        r_hat={} if found.samples is None else found.samples.r_hat(),
+        policy=f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'",
+        style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
+    )
+
+
+def _style() -> str:
+    text = (_HERE / "pairs.css").read_text(encoding="utf-8")
+    light, dark = css_variables(LIGHT), css_variables(DARK)
+    return (
+        f":root{{color-scheme:light dark;--font:{FONT};{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{text}"
+    )
+
+
+def _kinds(found: Preferences) -> list[dict[str, Any]]:
+    """People and models beside each other, where a column or the files tell them apart."""
+    compared = found.comparisons
+    if compared.kind is None or found.judges is None:
+        return []
+    agreement = np.array(
+        [np.nan if value is None else value for value in found.judges["agreement"].to_pylist()]
+    )
+    many = compared.counts_per_judge
+    shown = []
+    for code, name in ((0, "people"), (1, "models")):
+        own = (compared.kind == code) & ~np.isnan(agreement)
+        if own.any():
+            mean = float((agreement[own] * many[own]).sum() / many[own].sum())
+            shown.append({"name": name, "judges": int(own.sum()), "agreement": mean})
+    return shown
+
+
+def _surprising(pairs: Any) -> list[dict[str, Any]]:
+    """The pairs whose wins are furthest from what was expected."""
+    order = np.argsort(-np.abs(pairs["z"].to_numpy()), kind="stable")[:10]
+    return list(pairs.take(order).to_pylist())
+
+
+def _matrix(found: Preferences, pairs: Any) -> dict[str, Any]:
+    """Observed and expected shares of wins of the best items against each other."""
+    names = found.comparisons.items.take(found.order[:_MATRIX]).to_pylist()
+    known = set(names)
+    cells = {
+        (row["first"], row["second"]): row
+        for row in pairs.to_pylist()
+        if row["first"] in known and row["second"] in known
+    }
+    lines = []
+    for first in names:
+        line: list[dict[str, Any] | None] = []
+        for second in names:
+            row, turned = cells.get((first, second)), False
+            if row is None:
+                row, turned = cells.get((second, first)), True
+            if first == second or row is None:
+                line.append(None)
+                continue
+            many = row["comparisons"]
+            seen, due = row["observed"] / many, row["expected"] / many
+            seen, due = (1.0 - seen, 1.0 - due) if turned else (seen, due)
+            line.append({"seen": seen, "due": due, "many": many, "off": abs(row["z"]) > 2.5})
+        lines.append({"name": first, "cells": line})
+    return {"names": names, "lines": lines}

@@ -1,0 +1,89 @@
+"""adjudge rank-pairs, and the other commands on files of comparisons."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adjudge.data.formats import Content, write
+from adjudge.simulation.preferences import make_comparisons
+from commands import Run
+
+
+@pytest.fixture
+def pairs(folder: Path) -> str:
+    right = np.array([0.95] * 6 + [0.05])
+    made = make_comparisons(np.linspace(-2, 2, 9), 1400, right=right, tied=0.5, seed=1)
+    write(Content(comparisons=made.comparisons), folder / "pairs.csv", format="pairs")
+    return "pairs.csv"
+
+
+def test_a_ranking_to_files(adjudge: Run, folder: Path, pairs: str) -> None:
+    places = ("-o", "r.csv", "--judges", "j.csv", "--next", "n.csv", "--pairs", "p.csv")
+    done = adjudge("rank-pairs", pairs, *places, "--report", "r.html")
+    assert done.code == 0, done.err
+    with (folder / "r.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:5] == ["item", "score", "low", "high", "rank"]
+    assert [row["rank"] for row in rows] == [str(n) for n in range(1, 10)]
+    assert {row["item"] for row in rows[:2]} == {"item8", "item7"}
+    with (folder / "j.csv").open() as file:
+        verdicts = {row["judge"]: row["verdict"] for row in csv.DictReader(file)}
+    assert [verdicts[f"judge{n}"] for n in range(7)] == ["informative"] * 6 + ["reversed"]
+    page = (folder / "r.html").read_text()
+    for part in ("Ranking", "Wins, observed and expected", "Judges", "Fit", "Ask next"):
+        assert f"<h2>{part}</h2>" in page
+    assert (folder / "n.csv").read_text().startswith("left,right,difference,p_above")
+    assert (folder / "p.csv").read_text().startswith("first,second,comparisons,observed,expected")
+
+
+def test_as_json_and_by_other_models(adjudge: Run, pairs: str) -> None:
+    for model in ("bradley-terry", "elo", "win-rate"):
+        done = adjudge("rank-pairs", pairs, "--model", model, "--json")
+        assert done.code == 0, done.err
+        told = json.loads(done.out)
+        assert told["model"] == model
+        assert len(told["ranking"]) == 9
+    told = json.loads(adjudge("rank-pairs", pairs, "--json", "--sure", "0.999").out)
+    assert told["comparisons_needed"] > 0
+    assert 0.5 < told["sureness"] < 1
+
+
+def test_judges_next_and_report_take_comparisons(adjudge: Run, folder: Path, pairs: str) -> None:
+    judges = adjudge("judges", pairs)
+    assert judges.code == 0, judges.err
+    assert judges.out.startswith("judge,comparisons,agreement,skill")
+    asked = adjudge("next", pairs, "--top", "3")
+    assert len(asked.out.splitlines()) == 4
+    assert adjudge("report", pairs, "-o", "page.html").code == 0
+    assert "<h2>Ranking</h2>" in (folder / "page.html").read_text()
+    refused = adjudge("judges", pairs, "--features", "all")
+    assert (
+        refused.err == "error: --features = 'all': wanted a file of judgments, not of comparisons\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--model", "dawid-skene"), "there is no model of comparisons 'dawid-skene'"),
+        (("--set", "regularisation"), "--set = 'regularisation': wanted NAME=VALUE, such as"),
+        (("--model", "elo", "--chains", "3"), "--chains = 3: wanted a model that has it; elo has"),
+        (("--save-draws", "d.nc"), "--save-draws = 'd.nc': wanted --method gibbs beside it"),
+        (("--sure", "2"), "sure = 2.0: wanted more than 0.5 and less than 1"),
+    ],
+)
+def test_what_cannot_be_done_is_said(adjudge: Run, pairs: str, arguments, message: str) -> None:
+    done = adjudge("rank-pairs", pairs, *arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_a_file_of_judgments_is_refused(adjudge: Run, folder: Path) -> None:
+    (folder / "j.csv").write_text("item,judge,label\na,ann,1\n")
+    done = adjudge("rank-pairs", "j.csv")
+    assert done.err.startswith("error: j.csv: there are no comparisons in this file: it holds judg")
