@@ -27,7 +27,7 @@ class Pace:
     since: datetime | None  # the beginning of the first bar
     bar_seconds: float
     bars: tuple[int, ...]  # judgments in each, to the present one
-    per_day: float | None  # over the last day, or since the first where that is less
+    per_day: float | None  # over the last day, or since the first, an hour at least
     lacking: int  # trusted judgments that are wanted still
     days_left: float | None  # at this pace; None where nothing is lacking or nobody is at work
     ends: datetime | None
@@ -56,7 +56,7 @@ def measure_pace(request: Request) -> Pace:
         request.on.execute(select(place, func.count()).where(*theirs).group_by(place)).all()
     )
     bars = tuple(counts.get(k, 0) for k in range(begin, math.floor(now / size) + 1))
-    span = min(_DAY, max(now - first, 60.0))
+    span = min(_DAY, max(now - first, _HOUR))
     recent = request.on.execute(
         select(func.count()).where(*theirs, judgments.c.time >= now - span)
     ).scalar_one()
