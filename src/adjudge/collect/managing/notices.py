@@ -27,7 +27,6 @@ from adjudge.collect.store.settings import keep_setting, notified_name, notify_n
 from adjudge.collect.values.ids import make_id
 from adjudge.errors import Refused
 
-Event = Literal["done", "judge-blocked", "contest", "budget-reached", "test"]
 EVENTS: dict[str, str] = {
     "done": "Every item is judged",
     "judge-blocked": "A judge was blocked",

@@ -21,7 +21,7 @@ _STILL = 2 * _DAY  # without a judgment for so long, nobody is at work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class ProjectPace:
     """Judgments of work over time."""
 
     since: datetime | None  # the beginning of the first bar
@@ -33,7 +33,7 @@ class Pace:
     ends: datetime | None
 
 
-def measure_pace(request: Request) -> Pace:
+def measure_pace(request: Request) -> ProjectPace:
     """How judgments of a project came in, and when it may be done."""
     project, now = request.project.id, request.now
     theirs = (
@@ -47,7 +47,7 @@ def measure_pace(request: Request) -> Pace:
     ).one()
     lacking = _lacking(request)
     if first is None:
-        return Pace(since=None, bar_seconds=_HOUR, bars=(), per_day=None, lacking=lacking,
+        return ProjectPace(since=None, bar_seconds=_HOUR, bars=(), per_day=None, lacking=lacking,
                     days_left=None, ends=None)  # fmt: skip
     size = next((one for one in _SIZES if (now - first) / one < _BARS), _SIZES[-1])
     begin = math.floor(first / size)
@@ -66,7 +66,7 @@ def measure_pace(request: Request) -> Pace:
     per_day = recent / span * _DAY
     days = lacking / per_day if lacking and per_day else None
     ends = None if days is None or days > 3_650 else to_time(now + days * _DAY)
-    return Pace(
+    return ProjectPace(
         since=to_time(begin * size),
         bar_seconds=size,
         bars=bars[-_BARS:],

@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from adjudge.collect.managing.notices import Delivery, Notifications
-from adjudge.collect.managing.pace import Pace
+from adjudge.collect.managing.pace import ProjectPace
 from adjudge.collect.values.requesting import JudgeDetail
 from adjudge.collect.web.api_projects import services_of
 from adjudge.collect.web.api_router import api_router
@@ -71,7 +71,7 @@ def _send_message(request: Request, project: Slug, body: MessageIn) -> Response:
     return send({"judges": judges.send_message(project, body.judges, body.text)})
 
 
-@router.get("/projects/{project}/pace", response_model=Pace)
+@router.get("/projects/{project}/pace", response_model=ProjectPace)
 def _read_pace(request: Request, project: Slug) -> Response:
     """Judgments over time, how fast they come, and when the project may be done."""
     return send(services_of(request, project).projects.get_pace(project))

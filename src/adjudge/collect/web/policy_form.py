@@ -133,20 +133,20 @@ class FormPart:
     fields: list[Field]
 
 
-BASIC = ("judgments_per_item", "training_pairs", "pay_per_page", "budget", "channels")
+_BASIC = ("judgments_per_item", "training_pairs", "pay_per_page", "budget", "channels")
 
 
 def basics(policy: Policy) -> list[Field]:
     """The five settings that everybody sets."""
     known = {field.name: field for field in fields(policy)}
-    return [known[name] for name in BASIC]
+    return [known[name] for name in _BASIC]
 
 
 def parts(policy: Policy) -> list[FormPart]:
     """Every other setting of a policy, part by part."""
     made: list[FormPart] = []
     for field in fields(policy):
-        if field.name in BASIC:
+        if field.name in _BASIC:
             if field.name in _PARTS or not made:
                 made.append(FormPart(_PARTS.get(field.name, "Policy"), [], []))
             continue

@@ -40,7 +40,7 @@ def send(parcel: Parcel, settings: Settings) -> str:
     return ""
 
 
-def sign(secret: str, moment: str, body: bytes) -> str:
+def _sign(secret: str, moment: str, body: bytes) -> str:
     """The signature of a body at a moment: HMAC-SHA256 of both, with a point between."""
     return hmac.new(secret.encode(), moment.encode() + b"." + body, hashlib.sha256).hexdigest()
 
@@ -58,7 +58,7 @@ def _post(parcel: Parcel, settings: Settings) -> str:
         "X-Adjudge-Event": str(parcel.body.get("event", "")),
         "X-Adjudge-Delivery": parcel.delivery,
         "X-Adjudge-Timestamp": moment,
-        "X-Adjudge-Signature": f"sha256={sign(parcel.secret, moment, body)}",
+        "X-Adjudge-Signature": f"sha256={_sign(parcel.secret, moment, body)}",
     }
     at = find_address(host, port, private=settings.private_webhooks)
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
