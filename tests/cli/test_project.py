@@ -94,3 +94,29 @@ def test_the_policy_is_shown_and_changed(
         ended = adjudge("project", "policy", "lamps", *arguments)
         assert (ended.code, words in ended.err) == (2, True), ended.err
     assert json.loads(adjudge("project", "policy", "lamps", "--json").out) == before
+
+
+def test_a_token_is_made_without_a_browser(
+    adjudge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from adjudge.collect.services.requester import RequesterServices
+    from adjudge.collect.store.database import Database
+
+    monkeypatch.chdir(tmp_path)
+    assert adjudge("project", "create", "Lamps", "--labels", "0<1").code == 0
+    ended = adjudge("project", "token", "lamps")
+    assert ended.code == 2
+    assert "set the server up by its link first" in ended.err
+    store = Database("sqlite:///adjudge.db")
+    services = RequesterServices(store)
+    services.accounts.add("ada", "correct horse battery", admin=True)
+    made = adjudge("project", "token", "lamps", "--days", "7")
+    assert made.code == 0
+    secret = made.out.strip()
+    assert "A token of ada for lamps" in made.err
+    token, whose = services.accounts.check_token(secret)
+    assert (token.scope, token.project, whose.name) == ("judge", "lamps", "ada")
+    told = json.loads(adjudge("project", "token", "lamps", "--may", "requester", "--json").out)
+    assert services.accounts.check_token(told["secret"])[0].scope == "requester"
+    assert "did you mean" in adjudge("project", "token", "lamps", "--requester", "adda").err
+    store.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -60,6 +61,24 @@ def run(
             "--upload-megabytes", metavar="N", min=1, max=10_000, help="Most that a file may hold."
         ),
     ] = 20,
+    smtp: Annotated[
+        str,
+        o.option(
+            "--smtp",
+            metavar="URL",
+            help="The mail server, as smtp://USER:PASSWORD@HOST:PORT or smtps://; better kept in "
+            "the variable ADJUDGE_SMTP.",
+        ),
+    ] = "",
+    mail_from: Annotated[
+        str, o.option("--mail-from", metavar="ADDRESS", help="The address that mail comes from.")
+    ] = "",
+    private_webhooks: Annotated[
+        bool,
+        o.option(
+            "--private-webhooks", help="Let webhooks be at addresses that are not public, too."
+        ),
+    ] = False,
     log_format: Annotated[
         str, o.option("--log-format", metavar="NAME", help="How the log is written: text or json.")
     ] = "text",
@@ -78,6 +97,9 @@ def run(
         log_format=log_format,
         upload_bytes=upload_megabytes * 1_000_000,
         demo=demo,
+        smtp=smtp or os.environ.get("ADJUDGE_SMTP", ""),
+        mail_from=mail_from,
+        private_webhooks=private_webhooks,
     )
     _check_free(host, port)
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - only compared

@@ -11,7 +11,14 @@ import pytest
 from fastapi import FastAPI
 
 from adjudge.cli.serve import run
-from adjudge.collect.web import api_arms, api_judging, api_planning, api_projects, health
+from adjudge.collect.web import (
+    api_arms,
+    api_judges,
+    api_judging,
+    api_planning,
+    api_projects,
+    health,
+)
 from adjudge.collect.web.app import API
 from adjudge.collect.web.errors import _STATUS
 
@@ -24,7 +31,7 @@ PAGES = {
 
 def operations() -> dict[tuple[str, str], str]:
     app = FastAPI()
-    for module in (api_judging, api_projects, api_arms, api_planning):
+    for module in (api_judging, api_projects, api_judges, api_arms, api_planning):
         app.include_router(module.router, prefix=API)
     return {
         (method.upper(), path): operation["description"].splitlines()[0].replace("``", "`")

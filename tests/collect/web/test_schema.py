@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from adjudge.collect.web import api_arms, api_judging, api_planning, api_projects
+from adjudge.collect.web import api_arms, api_judges, api_judging, api_planning, api_projects
 from adjudge.collect.web.app import API
 from sites import PASSWORD, Site, served, small_project
 
@@ -38,7 +38,7 @@ MEANING = {
 def described() -> dict[str, Any]:
     """The schema of the API, without a server behind it."""
     app = FastAPI()
-    for module in (api_judging, api_projects, api_arms, api_planning):
+    for module in (api_judging, api_projects, api_judges, api_arms, api_planning):
         app.include_router(module.router, prefix=API)
     return app.openapi()
 

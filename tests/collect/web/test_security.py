@@ -228,7 +228,7 @@ def test_links_of_invitations_cannot_be_guessed_and_expire(
     assert [row.channel for row in site.services.judges.get_all(slug)] == ["invite"]
     forged = site.browser()
     forged.get(path[:-3] + "abc", expect=403)
-    assert "this invitation is not known" in forged.words
+    assert "This invitation is not known" in forged.words
     assert len(path.rpartition("/")[2]) == 16, "96 random bits"
     later = 4 * 86_400
     import adjudge.collect.web.joining as joining

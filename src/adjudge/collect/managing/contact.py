@@ -12,7 +12,7 @@ from adjudge.collect.store.schema import invites, judges
 from adjudge.errors import NotFound, Refused
 
 _LONGEST_NAME = 200
-LONGEST_MESSAGE = 2_000
+_LONGEST_MESSAGE = 2_000
 
 
 def invited_names(request: Request) -> dict[int, str]:
@@ -55,8 +55,8 @@ def send_message(request: Request, publics: Sequence[str], text: str) -> int:
     A later message takes the place of one that was not read yet. How many judges it went to.
     """
     words = text.strip()
-    if not words or len(words) > LONGEST_MESSAGE or "\0" in words:
-        raise Refused("bad-form", f"a message has 1 to {LONGEST_MESSAGE:,} characters")
+    if not words or len(words) > _LONGEST_MESSAGE or "\0" in words:
+        raise Refused("bad-form", f"a message has 1 to {_LONGEST_MESSAGE:,} characters")
     found = request.on.execute(
         select(judges.c.id, judges.c.public).where(
             judges.c.project == request.project.id, judges.c.public.in_(list(publics))

@@ -27,6 +27,7 @@ from adjudge.collect.store.schema import (
     judges,
     judgments,
     log,
+    outbox,
     page_rows,
     pages,
     projects,
@@ -34,7 +35,13 @@ from adjudge.collect.store.schema import (
     settings,
     tokens,
 )
-from adjudge.collect.store.settings import declined_golds, fixed_name, knowledge_name
+from adjudge.collect.store.settings import (
+    declined_golds,
+    fixed_name,
+    knowledge_name,
+    notified_name,
+    notify_name,
+)
 from adjudge.collect.store.snapshot import (
     MAIN_ARM,
     answers_of,
@@ -187,9 +194,10 @@ def delete_project(request: Request) -> None:
     request.on.execute(delete(contests).where(contests.c.project == project))
     request.on.execute(delete(judgments).where(judgments.c.project == project))
     request.on.execute(delete(page_rows).where(page_rows.c.page.in_(theirs)))
-    for table in (pages, invites, tokens, judges, golds, items, arms):
+    for table in (outbox, pages, invites, tokens, judges, golds, items, arms):
         request.on.execute(delete(table).where(table.c.project == project))
-    names = (declined_golds(project), knowledge_name(project), fixed_name(project))
+    kept = (declined_golds, knowledge_name, fixed_name, notify_name, notified_name)
+    names = [name(project) for name in kept]
     request.on.execute(delete(settings).where(settings.c.name.in_(names)))
     request.on.execute(delete(projects).where(projects.c.id == project))
 

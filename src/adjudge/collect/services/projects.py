@@ -13,6 +13,7 @@ from adjudge.collect.experiments.arms import find_misassigned
 from adjudge.collect.gold.editing import import_items
 from adjudge.collect.managing.accounts import find_requester
 from adjudge.collect.managing.oversight import audit, list_log, read_whole_log
+from adjudge.collect.managing.pace import ProjectPace, measure_pace
 from adjudge.collect.managing.panels import preset_panel
 from adjudge.collect.managing.progress import list_disagreements, measure_progress
 from adjudge.collect.managing.projects import (
@@ -162,6 +163,11 @@ class ProjectService:
         """How far the project is, what it cost, why items are open."""
         with self.caller.reading(slug) as request:
             return measure_progress(request)
+
+    def get_pace(self, slug: str) -> ProjectPace:
+        """How judgments come in over time, and when the project may be done."""
+        with self.caller.reading(slug) as request:
+            return measure_pace(request)
 
     def get_disagreements(
         self, slug: str, *, search: str = "", limit: int = 50

@@ -11,6 +11,7 @@ from adjudge.collect.services.caller import Caller
 from adjudge.collect.services.exports import ExportService
 from adjudge.collect.services.gold import GoldService
 from adjudge.collect.services.judges import JudgeService
+from adjudge.collect.services.notices import NoticeService
 from adjudge.collect.services.projects import ProjectService
 from adjudge.collect.services.settings import SettingService
 from adjudge.collect.store.database import Database, utc_now
@@ -41,6 +42,7 @@ class RequesterServices:
         self.judges = JudgeService(self.caller)
         self.gold = GoldService(self.caller)
         self.arms = ArmService(self.caller)
+        self.notices = NoticeService(self.caller)
         self.exports = ExportService(self.caller)
 
     def acting_for(self, requester: Requester) -> RequesterServices:

@@ -26,7 +26,7 @@ from sqlalchemy import (
     true,
 )
 
-VERSIONS = ("0001", "0002", "0004", "0011")  # migrations, the oldest first
+VERSIONS = ("0001", "0002", "0004", "0011", "0012")  # migrations, the oldest first
 HEAD = VERSIONS[-1]  # the store is migrated to it on start
 
 metadata = MetaData(
@@ -334,6 +334,23 @@ invites = Table(
     Column("expires", Double),
     Column("revoked", Boolean, nullable=False, server_default=false()),
     _to("judge", "judges", nullable=True),
+)
+
+outbox = Table(  # messages to webhooks and by mail, until they have arrived
+    "outbox",
+    metadata,
+    _id(),
+    _public(),
+    _to("project", "projects", index=True),
+    Column("event", String(40), nullable=False),
+    Column("way", String(10), nullable=False),  # webhook or email
+    Column("target", Text, nullable=False),
+    Column("body", JSON, nullable=False),
+    Column("made", Double, nullable=False),
+    _count("tries"),
+    Column("due", Double, index=True),  # of the next try; none when it is sent or given up
+    Column("sent", Double),
+    _text("problem"),
 )
 
 settings = Table(

@@ -44,6 +44,16 @@ def fixed_name(project: int) -> str:
     return f"fixed-accuracy:{project}"
 
 
+def notify_name(project: int) -> str:
+    """The setting under which it is kept who is told what of a project."""
+    return f"notify:{project}"
+
+
+def notified_name(project: int) -> str:
+    """The setting under which it is kept how far they have been told."""
+    return f"notified:{project}"
+
+
 def declined_golds(project: int) -> str:
     """The name under which the items are kept that are not to be suggested as gold."""
     return f"gold-declined:{project}"

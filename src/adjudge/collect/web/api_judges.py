@@ -1,4 +1,4 @@
-"""The API for requesters, of judges as people: what they are called, what is written to them."""
+"""The API for requesters: judges as people, what is told when things happen, and the pace."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from fastapi import Request
 from pydantic import Field
 from starlette.responses import Response
 
+from adjudge.collect.managing.notices import Delivery, Notifications
+from adjudge.collect.managing.pace import ProjectPace
 from adjudge.collect.values.requesting import JudgeDetail
 from adjudge.collect.web.api_projects import services_of
 from adjudge.collect.web.api_router import api_router
@@ -15,10 +17,13 @@ from adjudge.collect.web.api_values import (
     ApiInput,
     ApiOutput,
     Key,
+    Line,
+    Listed,
     PublicId,
     Short,
     Slug,
     send,
+    send_list,
 )
 
 router = api_router("projects")
@@ -38,6 +43,15 @@ class MessageIn(ApiInput):
     text: _Words
 
 
+class NotificationsIn(ApiInput):
+    """Who is to be told what."""
+
+    webhook: Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00]*$")] = ""
+    emails: list[Short] = Field(default=[], max_length=20)
+    events: list[Short] = Field(default=[], max_length=20)
+    address: Line = ""
+
+
 class SentOut(ApiOutput):
     """To how many judges a message goes."""
 
@@ -55,3 +69,30 @@ def _send_message(request: Request, project: Slug, body: MessageIn) -> Response:
     """Write to judges, who see it on their next page until they have read it."""
     judges = services_of(request, project).judges
     return send({"judges": judges.send_message(project, body.judges, body.text)})
+
+
+@router.get("/projects/{project}/pace", response_model=ProjectPace)
+def _read_pace(request: Request, project: Slug) -> Response:
+    """Judgments over time, how fast they come, and when the project may be done."""
+    return send(services_of(request, project).projects.get_pace(project))
+
+
+@router.get("/projects/{project}/notifications", response_model=Notifications)
+def _read_notifications(request: Request, project: Slug) -> Response:
+    """Who is told what, with the secret that signs."""
+    return send(services_of(request, project).notices.get(project))
+
+
+@router.put("/projects/{project}/notifications", response_model=Notifications)
+def _set_notifications(request: Request, project: Slug, body: NotificationsIn) -> Response:
+    """Change who is told what."""
+    made = services_of(request, project).notices.set(
+        project, webhook=body.webhook, emails=body.emails, events=body.events, base=body.address
+    )
+    return send(made)
+
+
+@router.get("/projects/{project}/deliveries", response_model=Listed[Delivery])
+def _list_deliveries(request: Request, project: Slug) -> Response:
+    """The newest messages to webhooks and by mail, and how they went."""
+    return send_list(services_of(request, project).notices.get_deliveries(project))

@@ -28,6 +28,7 @@ from adjudge.collect.web import (
     health,
     judge,
     judges_pages,
+    notice_pages,
     plan_pages,
     project_pages,
     project_settings,
@@ -38,6 +39,7 @@ from adjudge.collect.web.keys import Keys, load_secret
 from adjudge.collect.web.limiting import Newcomers
 from adjudge.collect.web.login import LoginNeeded, on_login_needed
 from adjudge.collect.web.logs import configure, event
+from adjudge.collect.web.messenger import Messenger
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.middleware import Around
 from adjudge.collect.web.pages import STATIC, Pages
@@ -57,11 +59,14 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
         background = Background(settings, parts.judging, parts.services, parts.metrics)
+        messenger = Messenger(settings, parts.services)
         background.start()
+        messenger.start()
         event("started", database=parts.database.url.get_backend_name())
         try:
             yield
         finally:
+            messenger.stop()
             background.stop()
             parts.readers.close()
             parts.checks.close()
@@ -106,7 +111,7 @@ def create_app(settings: Settings) -> FastAPI:
             consensus_pages,
             arm_pages,
         ),
-        *(gold_pages, plan_pages),
+        *(gold_pages, plan_pages, notice_pages),
     ):
         app.include_router(module.router)
     app.mount("/static", _Static(directory=STATIC), name="static")

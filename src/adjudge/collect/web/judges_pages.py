@@ -159,7 +159,9 @@ def _matches(one: SeenJudge, asked: dict[str, str]) -> bool:
 @router.post("/bulk")
 def _act(request: Request, project: str, form: SentForm) -> Response:
     """Block, unblock or write to several judges at once."""
-    services = require_login(request).services.judges
+    who = require_login(request)
+    who.services.projects.check_visible(project)
+    services = who.services.judges
     chosen = list(dict.fromkeys(form.lists.get("judge", [])))
     act, text = form.need("do", most=20), form.text("text", most=2_000)
     if not chosen or len(chosen) > _MOST_AT_ONCE:
@@ -245,6 +247,7 @@ def _rename(request: Request, project: str, judge: str, form: SentForm) -> Respo
 def _message(request: Request, project: str, judge: str, form: SentForm) -> Response:
     """Write to a judge."""
     who = require_login(request)
+    who.services.projects.check_visible(project)
     who.services.judges.send_message(project, [judge], form.need("text", most=2_000))
     return go(request, f"/projects/{project}/judges/{judge}?done=messaged")
 

@@ -32,6 +32,8 @@ _DONE = {
     "messaged": "They see the message on their next page, until they say that they have read it.",
     "bulk-block": "The judges are blocked; their judgments are untrusted, their items open again.",
     "bulk-unblock": "The judges are unblocked, and their judgments count again.",
+    "notices": "Who is told is changed, from now on.",
+    "noticed": "A test is on its way; load the page again to see how it went.",
     "imported": "The files are imported.",
     "gold": "The gold is changed, and every answer to it graded again.",
     "settled": "The judge will see your answer.",

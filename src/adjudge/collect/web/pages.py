@@ -80,6 +80,7 @@ class Pages:
             "percent": _percent,
             "moment": _moment,
             "remaining": _remaining,
+            "minutes": spell_minutes,
             "figure": _figure,
             "highlighted": highlighted,
             "unmarked": unmarked,

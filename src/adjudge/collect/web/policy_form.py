@@ -119,6 +119,12 @@ class Field:
     kind: str  # flag, number, text, long, choice, several
     value: Any
     options: tuple[str, ...] = ()
+    default: str = ""  # in words
+
+    @property
+    def words(self) -> str:
+        """What it is found by."""
+        return f"{self.name} {self.name.replace('_', ' ')} {self.title} {self.hint}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +136,23 @@ class FormPart:
     fields: list[Field]
 
 
+_BASIC = ("judgments_per_item", "training_pairs", "pay_per_page", "budget", "channels")
+
+
+def basics(policy: Policy) -> list[Field]:
+    """The five settings that everybody sets."""
+    known = {field.name: field for field in fields(policy)}
+    return [known[name] for name in _BASIC]
+
+
 def parts(policy: Policy) -> list[FormPart]:
-    """Every setting of a policy, part by part."""
+    """Every other setting of a policy, part by part."""
     made: list[FormPart] = []
     for field in fields(policy):
+        if field.name in _BASIC:
+            if field.name in _PARTS or not made:
+                made.append(FormPart(_PARTS.get(field.name, "Policy"), [], []))
+            continue
         if field.name in _PARTS or not made:
             made.append(FormPart(_PARTS.get(field.name, "Policy"), [], []))
         ticked = field.kind in ("flag", "several")
@@ -144,14 +163,25 @@ def parts(policy: Policy) -> list[FormPart]:
 def fields(policy: Policy) -> list[Field]:
     """Every setting of a policy, those without words of their own under their names."""
     shown = []
+    standard = Policy()
     for field in dataclasses.fields(policy):
         value = getattr(policy, field.name)
         title, hint = _WORDS.get(field.name, (field.name.replace("_", " ").capitalize(), ""))
         kind, options = _kind(field.name, value)
         if kind in ("text", "number"):
             value = _text(value)
-        shown.append(Field(field.name, title, hint, kind, value, options))
+        default = _default(getattr(standard, field.name))
+        shown.append(Field(field.name, title, hint, kind, value, options, default))
     return shown
+
+
+def _default(value: object) -> str:
+    """A default in words."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return _text(value) or "none"
 
 
 def _kind(name: str, value: object) -> tuple[str, tuple[str, ...]]:

@@ -44,6 +44,7 @@ def _overview(
         project,
         status=status,
         progress=who.services.projects.get_progress(project),
+        pace=who.services.projects.get_pace(project),
         link=link if "open" in policy.channels else "",
         panel_link=entry_link(link, policy) if "panel" in policy.channels else "",
         panel=policy.panel,
@@ -66,7 +67,10 @@ def _progress(request: Request, project: str) -> Response:
     """The part of the overview that is asked for again and again."""
     who = require_login(request)
     figures = who.services.projects.get_progress(project)
-    page = state_of(request).pages.render(request, "requester/progress.html", progress=figures)
+    here = f"{root(request)}/projects/{project}"
+    page = state_of(request).pages.render(
+        request, "requester/progress.html", progress=figures, here=here
+    )
     return HTMLResponse(page)
 
 

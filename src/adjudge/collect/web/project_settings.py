@@ -33,6 +33,7 @@ def _settings(who: LoggedIn, project: str, problem: str = "", status: int = 200)
         "requester/settings.html",
         project,
         status=status,
+        basics=policy_form.basics(policy),
         parts=policy_form.parts(policy),
         version=version,
         guidelines=who.services.projects.read(project).guidelines,

@@ -258,7 +258,21 @@ def _projects(request: Request) -> Response:
         "requester/projects.html",
         projects=who.services.projects.get_all(),
         done=read_notice(request),
+        tour=who.services.settings.get(_toured(who)) is None,
     )
+
+
+def _toured(who: LoggedIn) -> str:
+    """The setting that says that a requester has left the tour."""
+    return f"toured:{who.requester.requester}"
+
+
+@router.post("/account/tour", dependencies=[PROVEN])
+def _leave_tour(request: Request) -> Response:
+    """Show the tour no more."""
+    who = require_login(request)
+    who.services.settings.keep(_toured(who), True)
+    return go(request, "/projects")
 
 
 @router.get("/projects/new")

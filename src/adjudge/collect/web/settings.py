@@ -34,6 +34,10 @@ class Settings:
     join_days: float = 30.0  # how long a join link lasts if the requester does not say
     sweep_seconds: float = 30.0
     refit_seconds: float = 10.0  # between looks for a consensus to refit; 0 for never
+    notify_seconds: float = 5.0  # between looks for what is to be told; 0 for never
+    private_webhooks: bool = False  # whether webhooks may be at addresses that are not public
+    smtp: str = ""  # smtp://USER:PASSWORD@HOST:PORT, or smtps://; empty: no mail is sent
+    mail_from: str = ""
     demo: bool = False
 
     def __post_init__(self) -> None:
@@ -43,6 +47,10 @@ class Settings:
             )
         if self.log_format not in ("json", "text"):
             raise BadSetting("log_format", self.log_format, "json or text")
+        if self.smtp and not re.fullmatch(r"smtps?://[^/]+/?", self.smtp):
+            raise BadSetting("smtp", "(not shown)", "smtp://USER:PASSWORD@HOST:PORT, or smtps://")
+        if self.smtp and "@" not in self.mail_from:
+            raise BadSetting("mail_from", self.mail_from, "the address that mail comes from")
         for name in ("upload_bytes", "upload_rows", "form_bytes", "login_attempts"):
             if getattr(self, name) < 1:
                 raise BadSetting(name, getattr(self, name), "at least 1")

@@ -1,0 +1,284 @@
+"""What is told to webhooks and by mail when things happen in a project.
+
+Nothing is told in a request of a judge. What has happened is read from the log and the counters
+afterwards, in one transaction with the place that was read to, and put into the outbox; from there
+it is sent, and tried again until it has arrived. So a crash neither loses nor repeats an event; a
+message may arrive twice only if the crash falls between its sending and the note of it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from sqlalchemy import and_, func, insert, select, update
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.judging.budget import budget_of
+from adjudge.collect.managing.contact import invited_names, name_of_judge
+from adjudge.collect.store.records import to_time
+from adjudge.collect.store.request import Request
+from adjudge.collect.store.schema import items, judges, log, outbox
+from adjudge.collect.store.settings import keep_setting, notified_name, notify_name, read_setting
+from adjudge.collect.values.ids import make_id
+from adjudge.errors import Refused
+
+EVENTS: dict[str, str] = {
+    "done": "Every item is judged",
+    "judge-blocked": "A judge was blocked",
+    "contest": "A judge disagrees with a gold",
+    "budget-reached": "The budget is spent, or in judges' hands",
+}
+_LOGGED = {
+    "blocked": "judge-blocked",
+    "blocked-at-finish": "judge-blocked",
+    "blocked-by-hand": "judge-blocked",
+    "contested": "contest",
+}
+_MOST_ADDRESSES = 20
+_MOST_TRIES = 12
+_LONGEST_WAIT = 3_600.0  # seconds between two tries
+_CLAIMED = 120.0  # seconds that a message is left to who is sending it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notifications:
+    """Who is told what of a project."""
+
+    webhook: str = ""
+    secret: str = ""  # signs what the webhook gets
+    emails: tuple[str, ...] = ()
+    events: tuple[str, ...] = tuple(EVENTS)
+    base: str = ""  # the address of the project's page, as its requester sees it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One message of the outbox."""
+
+    delivery: str  # random public id, the same at every try
+    event: str
+    way: str  # "webhook" or "email"
+    target: str
+    made: datetime
+    tries: int
+    state: Literal["waiting", "sent", "given up"]
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parcel:
+    """A message that is to be sent now."""
+
+    delivery: str
+    way: str
+    target: str
+    body: dict[str, Any]
+    secret: str
+    tries: int
+
+
+def read_notifications(request: Request) -> Notifications:
+    """Who is told what."""
+    kept = read_setting(request.on, notify_name(request.project.id)) or {}
+    held = {**kept, **{name: tuple(kept[name]) for name in ("emails", "events") if name in kept}}
+    return Notifications(**held)
+
+
+def set_notifications(
+    request: Request, *, webhook: str, emails: Sequence[str], events: Sequence[str], base: str
+) -> Notifications:
+    """Change who is told what; from now on, and nothing of what was before."""
+    _check(webhook, emails, events)
+    before = read_notifications(request)
+    chosen = Notifications(
+        webhook=webhook,
+        secret=before.secret or secrets.token_urlsafe(32),
+        emails=tuple(dict.fromkeys(emails)),
+        events=tuple(event for event in EVENTS if event in events),
+        base=base,
+    )
+    keep_setting(request.on, notify_name(request.project.id), asdict(chosen))
+    if not before.webhook and not before.emails:
+        keep_setting(request.on, notified_name(request.project.id), _standing(request))
+    request.log("notifications-changed", actor=request.actor, events=list(chosen.events))
+    return chosen
+
+
+def _check(webhook: str, emails: Sequence[str], events: Sequence[str]) -> None:
+    parts = urlsplit(webhook)
+    if webhook and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username):
+        wanted = "an address such as https://example.com/hook, without a name in it"
+        raise Refused("bad-form", f"webhook = {webhook[:200]!r}: wanted {wanted}")
+    if len(emails) > _MOST_ADDRESSES:
+        raise Refused("bad-form", f"{len(emails)} addresses; wanted at most {_MOST_ADDRESSES}")
+    for address in emails:
+        name, at, host = address.rpartition("@")
+        plain = address.isascii() and address.isprintable() and " " not in address
+        if not (name and at and "." in host and plain and len(address) <= 254):
+            raise Refused("bad-form", f"{address[:200]!r} is no mail address")
+    for event in events:
+        if event not in EVENTS:
+            raise Refused("bad-form", f"event = {event!r}: wanted {', '.join(EVENTS)}")
+
+
+def _standing(request: Request) -> dict[str, Any]:
+    """How far the log goes, and whether the project is done and its budget spent."""
+    newest = request.on.execute(
+        select(func.max(log.c.id)).where(log.c.project == request.project.id)
+    ).scalar()
+    states: dict[str, int] = {
+        row.state: row[1]
+        for row in request.on.execute(
+            select(items.c.state, func.count())
+            .where(items.c.project == request.project.id, items.c.gold.is_(False))
+            .group_by(items.c.state)
+        )
+    }
+    budget = budget_of(request)
+    done = states.get("closed", 0) > 0 and states.get("open", 0) == 0
+    return {"log": newest or 0, "done": done, "budget": budget is not None and budget.spent}
+
+
+def gather(request: Request) -> int:
+    """Put what has happened since the last look into the outbox; how many messages there are."""
+    chosen = read_notifications(request)
+    if not chosen.webhook and not chosen.emails:
+        return 0
+    name = notified_name(request.project.id)
+    before = read_setting(request.on, name) or {"log": 0, "done": False, "budget": False}
+    now = _standing(request)
+    if now == before:
+        return 0
+    happened: list[tuple[str, dict[str, Any]]] = []
+    if now["log"] > before["log"]:
+        happened += _logged(request, before["log"], now["log"])
+    if now["done"] and not before["done"]:
+        happened.append(("done", {}))
+    if now["budget"] and not before["budget"]:
+        happened.append(("budget-reached", {}))
+    wanted = [one for one in happened if one[0] in chosen.events]
+    keep_setting(request.on, name, now)
+    return sum(_put(request, chosen, event, figures) for event, figures in wanted)
+
+
+def _logged(request: Request, after: int, until: int) -> list[tuple[str, dict[str, Any]]]:
+    rows = request.on.execute(
+        select(log.c.event, log.c.figures, judges)
+        .join(judges, judges.c.id == log.c.judge)
+        .where(
+            log.c.project == request.project.id,
+            and_(log.c.id > after, log.c.id <= until),
+            log.c.event.in_(list(_LOGGED)),
+            judges.c.kind != "dry-run",
+        )
+        .order_by(log.c.id)
+    ).all()
+    invited = invited_names(request) if rows else {}
+    return [
+        (
+            _LOGGED[row.event],
+            {"judge": row.public, "name": name_of_judge(row, invited.get(row.id, ""))},
+        )
+        for row in rows
+    ]
+
+
+def put_test(request: Request) -> int:
+    """Put a message into the outbox by which one sees whether they arrive."""
+    chosen = read_notifications(request)
+    if not chosen.webhook and not chosen.emails:
+        raise Refused("bad-form", "there is neither a webhook nor a mail address to try")
+    return _put(request, chosen, "test", {})
+
+
+def _put(request: Request, chosen: Notifications, event: str, figures: dict[str, Any]) -> int:
+    body = {
+        "event": event,
+        "title": EVENTS.get(event, "A test: messages arrive here"),
+        "project": request.project.slug,
+        "name": request.project.name,
+        "time": to_time(request.now).isoformat(),
+        "address": chosen.base,
+        **{f"judge_{name}" if name == "name" else name: said for name, said in figures.items()},
+    }
+    ways = [("webhook", chosen.webhook)] if chosen.webhook else []
+    ways += [("email", address) for address in chosen.emails]
+    rows = [
+        {
+            "public": make_id(),
+            "project": request.project.id,
+            "event": event,
+            "way": way,
+            "target": target,
+            "body": body,
+            "made": request.now,
+            "due": request.now,
+        }
+        for way, target in ways
+    ]
+    if rows:
+        request.on.execute(insert(outbox), rows)
+    return len(rows)
+
+
+def list_deliveries(request: Request, limit: int = 50) -> list[Delivery]:
+    """The newest messages of a project."""
+    rows = request.on.execute(
+        select(outbox)
+        .where(outbox.c.project == request.project.id)
+        .order_by(outbox.c.id.desc())
+        .limit(limit)
+    )
+    return [
+        Delivery(
+            delivery=row.public,
+            event=row.event,
+            way=row.way,
+            target=row.target,
+            made=to_time(row.made),
+            tries=row.tries,
+            state="sent" if row.sent else "given up" if row.due is None else "waiting",
+            problem=row.problem,
+        )
+        for row in rows
+    ]
+
+
+def claim(on: Connection, now: float, most: int = 20) -> list[Parcel]:
+    """The messages that are due, kept from every other process for a while."""
+    found = on.execute(
+        select(outbox).where(outbox.c.due <= now).order_by(outbox.c.due).limit(most)
+    ).all()
+    parcels = []
+    for row in found:
+        mine = update(outbox).where(outbox.c.id == row.id, outbox.c.due == row.due)
+        if on.execute(mine.values(due=now + _CLAIMED, tries=row.tries + 1)).rowcount:
+            kept = read_setting(on, notify_name(row.project)) or {}
+            parcels.append(
+                Parcel(
+                    delivery=row.public,
+                    way=row.way,
+                    target=row.target,
+                    body=row.body,
+                    secret=kept.get("secret", ""),
+                    tries=row.tries + 1,
+                )
+            )
+    return parcels
+
+
+def settle(on: Connection, parcel: Parcel, problem: str, now: float) -> None:
+    """Note how a sending went: arrived, to be tried again later, or given up."""
+    values: dict[str, Any] = {"problem": problem[:500]}
+    if not problem:
+        values |= {"sent": now, "due": None}
+    elif parcel.tries >= _MOST_TRIES:
+        values["due"] = None
+    else:
+        values["due"] = now + min(10.0 * 2**parcel.tries, _LONGEST_WAIT)
+    on.execute(update(outbox).where(outbox.c.public == parcel.delivery).values(**values))

@@ -1,0 +1,138 @@
+"""How messages leave the server: signed posts to webhooks, and mail.
+
+A webhook's address is a requester's word, so that the server must not be led to itself or to its
+neighbours: every address that the name stands for has to be a public one, and the connection is
+made to the very address that was looked at. Redirections are not followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import ipaddress
+import json
+import smtplib
+import socket
+import ssl
+import time
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid
+from urllib.parse import unquote, urlsplit
+
+from adjudge.collect.managing.notices import Parcel
+from adjudge.collect.web.settings import Settings
+from adjudge.errors import Refused
+
+_SECONDS = 10.0  # for each step of a sending
+
+
+def send(parcel: Parcel, settings: Settings) -> str:
+    """Send a message; what went wrong, or nothing."""
+    try:
+        if parcel.way == "webhook":
+            return _post(parcel, settings)
+        _mail(parcel, settings)
+    except Refused as refusal:
+        return str(refusal)
+    except (OSError, http.client.HTTPException, smtplib.SMTPException, ValueError) as fault:
+        return f"{type(fault).__name__}: {fault}"
+    return ""
+
+
+def _sign(secret: str, moment: str, body: bytes) -> str:
+    """The signature of a body at a moment: HMAC-SHA256 of both, with a point between."""
+    return hmac.new(secret.encode(), moment.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+def _post(parcel: Parcel, settings: Settings) -> str:
+    parts = urlsplit(parcel.target)
+    host, secure = parts.hostname or "", parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    body = json.dumps({"id": parcel.delivery, **parcel.body}, ensure_ascii=False).encode()
+    moment = str(int(time.time()))
+    headers = {
+        "Host": parts.netloc,
+        "Content-Type": "application/json",
+        "User-Agent": "adjudge",
+        "X-Adjudge-Event": str(parcel.body.get("event", "")),
+        "X-Adjudge-Delivery": parcel.delivery,
+        "X-Adjudge-Timestamp": moment,
+        "X-Adjudge-Signature": f"sha256={_sign(parcel.secret, moment, body)}",
+    }
+    at = find_address(host, port, private=settings.private_webhooks)
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    connection = kind(host, port, timeout=_SECONDS)
+    plain = socket.create_connection((at, port), timeout=_SECONDS)
+    try:
+        connection.sock = (
+            ssl.create_default_context().wrap_socket(plain, server_hostname=host)
+            if secure
+            else plain
+        )
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("POST", path, body=body, headers=headers)
+        answer = connection.getresponse()
+        return "" if 200 <= answer.status < 300 else f"the webhook answered {answer.status}"
+    finally:
+        connection.close()
+        plain.close()
+
+
+def find_address(host: str, port: int, *, private: bool) -> str:
+    """The address of a host, if every address of it may be sent to. Refused: ``bad-target``."""
+    found = {str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
+    for text in sorted(found):
+        address = ipaddress.ip_address(text.partition("%")[0])
+        mapped = getattr(address, "ipv4_mapped", None) or address
+        if not private and (not mapped.is_global or mapped.is_multicast):
+            raise Refused(
+                "bad-target",
+                f"{host} is {text}, which is not a public address; the server was not started "
+                "with --private-webhooks",
+            )
+    return min(found, key=lambda text: (":" in text, text))
+
+
+def _mail(parcel: Parcel, settings: Settings) -> None:
+    if not settings.smtp:
+        raise Refused("bad-target", "the server was started without --smtp, so it sends no mail")
+    said = parcel.body
+    message = EmailMessage()
+    message["Subject"] = _line(f"{said['name']}: {said['title']}")
+    message["From"] = settings.mail_from
+    message["To"] = parcel.target
+    message["Date"] = formatdate(localtime=False)
+    message["Message-ID"] = make_msgid(parcel.delivery, domain="adjudge.invalid")
+    message["Auto-Submitted"] = "auto-generated"
+    lines = [f"{said['title']}, in the project {said['name']}."]
+    if said.get("judge_name"):
+        lines.append(f"Judge: {said['judge_name']}")
+    lines += ["", said["address"]] if said.get("address") else []
+    message.set_content("\n".join(lines) + "\n")
+    with _connect(settings.smtp) as server:
+        server.send_message(message)
+
+
+def _line(text: str) -> str:
+    """A text as a header takes it: one line."""
+    return " ".join(text.split())[:200]
+
+
+def _connect(address: str) -> smtplib.SMTP:
+    """A connection to the mail server: smtps by TLS from the start, smtp by STARTTLS if offered."""
+    parts = urlsplit(address)
+    host, secure = parts.hostname or "localhost", parts.scheme == "smtps"
+    context = ssl.create_default_context()
+    server: smtplib.SMTP
+    if secure:
+        server = smtplib.SMTP_SSL(host, parts.port or 465, timeout=_SECONDS, context=context)
+    else:
+        server = smtplib.SMTP(host, parts.port or 587, timeout=_SECONDS)
+        server.ehlo()
+        if server.has_extn("starttls"):
+            server.starttls(context=context)
+            server.ehlo()
+    if parts.username:
+        server.login(unquote(parts.username), unquote(parts.password or ""))
+    return server

@@ -1,0 +1,235 @@
+"""What is told when things happen: signed, tried again, by a real mail server, never twice."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+
+from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.store.database import utc_now
+from adjudge.collect.web.messenger import Messenger
+from adjudge.collect.web.sending import find_address
+from adjudge.collect.web.settings import Settings
+from adjudge.errors import BadSetting, Refused
+from sites import Site, served
+
+
+class Hook:
+    """A webhook that remembers what it got, and fails as often as it is told to."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[dict[str, str], bytes]] = []
+        self.fail = 0
+        hook = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if hook.fail:
+                    hook.fail -= 1
+                    self.send_response(500)
+                else:
+                    hook.got.append((dict(self.headers), body))
+                    self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}/hook?x=1"
+
+    @property
+    def events(self) -> list[str]:
+        return [json.loads(body)["event"] for _, body in self.got]
+
+
+@pytest.fixture
+def hook() -> Iterator[Hook]:
+    made = Hook()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+class Box:
+    """The mail that arrived."""
+
+    def __init__(self) -> None:
+        self.letters: list[Any] = []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
+        self.letters.append(envelope)
+        return "250 OK"
+
+
+@pytest.fixture
+def post() -> Iterator[tuple[Box, str]]:
+    box = Box()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    controller = Controller(box, hostname="127.0.0.1", port=port)
+    controller.start()
+    yield box, f"smtp://127.0.0.1:{port}"
+    controller.stop()
+
+
+@pytest.fixture
+def told(tmp_path: Path, post: tuple[Box, str]) -> Iterator[Site]:
+    """A server that sends only when the test says so."""
+    settings = {"notify_seconds": 0.0, "private_webhooks": True, "smtp": post[1]}
+    with served(tmp_path, **settings, mail_from="adjudge@example.com") as site:
+        yield site
+
+
+def tell(site: Site) -> None:
+    Messenger(site.settings, site.services).look()
+
+
+def test_a_webhook_gets_each_event_once_and_signed(told: Site, hook: Hook) -> None:
+    ada = told.set_up()
+    slug = told.open_project(judgments_per_item=1, screening_golds=2, least_golds=50)
+    ada.get(f"/projects/{slug}/notices")
+    events = ["done", "judge-blocked", "contest"]
+    ada.post(f"/projects/{slug}/notices", webhook=hook.url, event=events)
+    judge = told.browser().join(slug).train(slug)
+    page = judge.page
+    judge.answer(slug, wrong=True)
+    row = re.findall(r'name="row" value="(\d+)"', judge.text)[0]
+    judge.post(f"/j/{slug}/pages/{page}/contest", row=row, text="No.")
+    tell(told)
+    assert hook.events == ["contest"]
+    headers, body = hook.got[0]
+    secret = told.services.notices.get(slug).secret
+    text = headers["X-Adjudge-Timestamp"].encode() + b"." + body
+    wanted = hmac.new(secret.encode(), text, "sha256").hexdigest()
+    assert headers["X-Adjudge-Signature"] == f"sha256={wanted}"
+    said = json.loads(body)
+    assert said["id"] == headers["X-Adjudge-Delivery"]
+    assert said["address"] == f"{told.url}/projects/{slug}"
+    other = told.browser().join(slug).train(slug)
+    while other.is_judging:
+        other.answer(slug).go_on(slug)
+    judge.go_on(slug)
+    while judge.is_judging:
+        judge.answer(slug).go_on(slug)
+    name = said["judge"]
+    if told.services.judges.get(slug, name).row.stage != "blocked":
+        told.services.judges.block(slug, name)
+    while (page := told.services.projects.get_progress(slug)).open:
+        third = told.browser().join(slug).train(slug)
+        while third.is_judging:
+            third.answer(slug).go_on(slug)
+        assert told.services.projects.get_progress(slug).open < page.open
+    tell(told)
+    assert sorted(hook.events) == ["contest", "done", "judge-blocked"]
+    tell(told)
+    assert len(hook.got) == 3, "nothing is told twice"
+    ada.get(f"/projects/{slug}")
+    assert "Everything is judged." in ada.words
+    assert "Judgments over time" in ada.words
+
+
+def test_what_fails_is_tried_again_and_outlives_the_process(told: Site, hook: Hook) -> None:
+    ada = told.set_up()
+    slug = told.open_project()
+    ada.get(f"/projects/{slug}/notices")
+    ada.post(f"/projects/{slug}/notices", webhook=hook.url, event=["done"])
+    ada.post(f"/projects/{slug}/notices/test")
+    hook.fail = 1
+    tell(told)
+    (delivery,) = told.services.notices.get_deliveries(slug)
+    assert (delivery.state, delivery.tries) == ("waiting", 1)
+    assert delivery.problem == "the webhook answered 500"
+    tell(told)
+    assert not hook.got, "not before its time"
+
+    later = RequesterServices(told.parts.database, clock=lambda: utc_now() + timedelta(hours=1))
+    Messenger(told.settings, later).look()
+    assert hook.events == ["test"]
+    assert json.loads(hook.got[0][1])["id"] == delivery.delivery, "the same message"
+    ada.get(f"/projects/{slug}/notices")
+    assert "sent" in ada.words
+
+
+def test_mail_arrives_at_a_real_server(told: Site, post: tuple[Box, str]) -> None:
+    ada = told.set_up()
+    slug = told.open_project(budget_judgments=4)
+    ada.get(f"/projects/{slug}/notices")
+    ada.post(f"/projects/{slug}/notices", emails="a@example.com, b@example.com",
+             event=["budget-reached"])  # fmt: skip
+    judge = told.browser().join(slug).train(slug)
+    judge.answer(slug)
+    tell(told)
+    assert sorted(letter.rcpt_tos[0] for letter in post[0].letters) == [
+        "a@example.com",
+        "b@example.com",
+    ]
+    text = post[0].letters[0].content.decode()
+    assert "Subject: Lamps: The budget is spent" in text
+    assert f"{told.url}/projects/{slug}" in text
+    assert "From: adjudge@example.com" in text
+
+
+def test_the_server_is_not_led_to_itself_or_its_neighbours(site: Site, hook: Hook) -> None:
+    for host in ("127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "::1", "fd00::1",
+                 "::ffff:127.0.0.1", "0.0.0.0", "localhost", "224.0.0.1"):  # fmt: skip
+        with pytest.raises(Refused, match="not a public address"):
+            find_address(host, 80, private=False)
+    assert find_address("93.184.216.34", 80, private=False) == "93.184.216.34"
+    slug = site.open_project()
+    site.services.notices.set(slug, webhook=hook.url, emails=(), events=("done",), base="")
+    site.services.notices.test(slug)
+    tell(site)
+    (delivery,) = site.services.notices.get_deliveries(slug)
+    assert "not a public address" in delivery.problem
+    assert not hook.got
+
+
+def test_what_cannot_be_told_is_refused_with_words(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project()
+    ada.get(f"/projects/{slug}/notices")
+    for form, said in (
+        ({"webhook": "ftp://example.com"}, "wanted an address such as"),
+        ({"webhook": "https://me:secret@example.com/"}, "wanted an address such as"),
+        ({"emails": "nobody"}, "is no mail address"),
+        ({"event": "weather"}, "wanted done"),
+    ):
+        ada.post(f"/projects/{slug}/notices", expect=422, **form)
+        assert said in ada.words
+    ada.post(f"/projects/{slug}/notices/test", expect=422)
+    assert "neither a webhook nor a mail address" in ada.words
+    with pytest.raises(BadSetting, match="mail_from"):
+        Settings(smtp="smtp://host", mail_from="")
+    with pytest.raises(BadSetting) as caught:
+        Settings(smtp="host:secret", mail_from="a@b")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_project_that_is_deleted_takes_its_messages_along(site: Site) -> None:
+    slug = site.open_project()
+    site.services.notices.set(
+        slug, webhook="https://example.com/x", emails=(), events=("done",), base=""
+    )
+    site.services.notices.test(slug)
+    site.services.projects.set_state(slug, "closed")
+    site.services.projects.delete(slug)
+    assert site.services.notices.find_told() == []
+    assert site.services.notices.claim() == []
