@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, update
@@ -146,6 +147,23 @@ def read_project(on: Connection, project: int) -> Project:
         policy={name: value for name, value in row.policy.items() if value != default.get(name)},
         arms=() if arms_there == (_MAIN,) else arms_there,
     )
+
+
+def set_grades(request: Request, grades: Mapping[str, float]) -> None:
+    """Give each label its grade; those above 0 are relevant."""
+    scale = request.project.scale
+    missing = [label for label in scale.labels if label not in grades]
+    if missing:
+        raise BadSetting("grades", missing[0], f"a grade for each of {', '.join(scale.labels)}")
+    given = tuple(float(grades[label]) for label in scale.labels)
+    relevant = tuple(label for label in scale.labels if grades[label] > 0)
+    changed = replace(scale, grades=given, relevant=relevant)
+    request.on.execute(
+        update(projects)
+        .where(projects.c.id == request.project.id)
+        .values(scale=scale_to_json(changed), version=projects.c.version + 1)
+    )
+    request.log("grades-changed", grades=dict(zip(scale.labels, given, strict=True)))
 
 
 def set_policy(request: Request, changes: Mapping[str, Any]) -> Policy:

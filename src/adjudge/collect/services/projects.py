@@ -20,6 +20,7 @@ from adjudge.collect.managing.projects import (
     create_project,
     delete_project,
     read_project,
+    set_grades,
     set_guidelines,
     set_policy,
     set_state,
@@ -38,6 +39,7 @@ from adjudge.collect.values.requesting import (
     ProjectState,
     ProjectSummary,
 )
+from adjudge.data.scale import Scale
 from adjudge.errors import NotFound
 
 
@@ -104,6 +106,18 @@ class ProjectService:
     def set_guidelines(self, slug: str, guidelines: str) -> None:
         """Replace the guidelines."""
         self.caller.write(slug, lambda request: set_guidelines(request, guidelines))
+
+    def get_scale(self, slug: str) -> Scale:
+        """The labels, their order and their grades."""
+        with self.caller.reading(slug) as request:
+            return request.project.scale
+
+    def set_grades(self, slug: str, grades: Mapping[str, float]) -> None:
+        """Give each label the number that it stands for where tools rate with numbers.
+
+        Labels above 0 are those that count as relevant.
+        """
+        self.caller.write(slug, lambda request: set_grades(request, grades), lock=True)
 
     def get_policy(self, slug: str) -> tuple[Policy, int]:
         """The policy and its version."""

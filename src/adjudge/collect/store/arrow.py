@@ -49,9 +49,15 @@ class _Lookup:
 
 
 def read_judgments(
-    on: Connection, snapshot: ProjectSnapshot, *, trusted: bool, golds: bool, dry_runs: bool = False
+    on: Connection,
+    snapshot: ProjectSnapshot,
+    *,
+    trusted: bool,
+    golds: bool,
+    dry_runs: bool = False,
+    only: Any = None,
 ) -> Judgments | None:
-    """The judgments of a project; None where there are none."""
+    """The judgments of a project; None where there are none. ``only``: ids of the items wanted."""
     wanted = (
         select(
             judgments.c.item,
@@ -73,6 +79,8 @@ def read_judgments(
         wanted = wanted.where(judgments.c.gold.is_(None))
     if not dry_runs:
         wanted = wanted.where(of_real_in(snapshot.id))
+    if only is not None:
+        wanted = wanted.where(judgments.c.item.in_(only))
     found = _columns(on, wanted)
     if not found:
         return None

@@ -50,10 +50,10 @@ from adjudge.collect.web.api_values import (
     send,
     send_list,
 )
+from adjudge.collect.web.export_pages import send_export
 from adjudge.collect.web.forms import clean
 from adjudge.collect.web.joining import invite_link
 from adjudge.collect.web.login import LoggedIn
-from adjudge.collect.web.project_settings import send_export
 from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
@@ -323,8 +323,7 @@ def _import(
     check: bool,
 ) -> Response:
     stored = services.projects.read(project)
-    known = frozenset(item.name for item in stored.items)
-    preview = uploading.read(state_of(request).settings, files, stored.scale, known)
+    preview = uploading.read_more(state_of(request).settings, files, stored)
     if preview.errors:
         faults = [{"at": error.place, "problem": error.problem} for error in preview.errors]
         more = preview.more_errors

@@ -23,6 +23,7 @@ from adjudge.collect.web import (
     arm_pages,
     consensus_pages,
     errors,
+    export_pages,
     gold_pages,
     health,
     judge,
@@ -93,7 +94,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(api_planning.router, prefix=API)
     for module in (
         *(health, requester, project_pages, project_settings, consensus_pages, arm_pages),
-        *(gold_pages, plan_pages),
+        *(gold_pages, plan_pages, export_pages),
     ):
         app.include_router(module.router)
     app.mount("/static", _Static(directory=STATIC), name="static")

@@ -42,6 +42,7 @@ _DONE = {
     "arms": "The arms are set; the log has their new version.",
     "invited": "The invitations are made.",
     "invite-revoked": "The invitation is revoked; who came by it can judge no more.",
+    "grades": "The labels have their grades; the formats that rate with numbers can be made.",
     "asked": "The consensus is asked for; it appears here when it is ready.",
     "deleted": "The project is deleted.",
 }

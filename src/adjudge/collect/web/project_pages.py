@@ -91,8 +91,7 @@ def _upload(request: Request, project: str, form: Form) -> Response:
     if not form.files:
         raise Refused("bad-form", "there is no file in what was sent")
     stored = services.projects.read(project)
-    known = frozenset(item.name for item in stored.items)
-    preview = uploading.read(state_of(request).settings, form.files, stored.scale, known)
+    preview = uploading.read_more(state_of(request).settings, form.files, stored)
     if preview.errors or form.text("do") == "check":
         return _overview(request, project, preview, 422 if preview.errors else 200)
     services.projects.add_items(project, preview.items, preview.golds)

@@ -109,6 +109,17 @@ def quepid_book_json(file: File) -> bool:
     return file.text.lstrip()[:1] == "{" and '"query_doc_pairs"' in file.text
 
 
+def _aggregated(file: File) -> bool:
+    """A header with units and how sure their answers are."""
+    names = file.cells(",")
+    return "_unit_id" in names and any(name.endswith(":confidence") for name in names)
+
+
+def _opensearch(file: File) -> bool:
+    """An object with ratings by query."""
+    return file.text.lstrip()[:1] == "{" and '"judgmentRatings"' in file.text
+
+
 def _qrels(cells: list[str]) -> bool:
     """Four fields, the last a whole number, the second 0 or Q0 or the third an id."""
     if len(cells) != 4 or not is_whole(cells[3]):
@@ -215,13 +226,14 @@ SIGNATURES = (
     _Signature("encoded", "encoded", _encoded),
     _Signature("mturk", "mturk", _mturk),
     _Signature("appen", "appen", _has(",", "_unit_id", "_worker_id")),
+    _Signature("appen-aggregated", "appen", _aggregated),
     _Signature("toloka", "toloka", _toloka),
     _Signature("label-studio", "label_studio", _label_studio),
     _Signature("argilla", "argilla", _argilla),
     _Signature("quepid-case", "quepid", _quepid_case),
     _Signature("quepid-book", "quepid", _quepid_book),
     _Signature("quepid-book-json", "quepid", quepid_book_json),
-    _Signature("opensearch", "opensearch", lambda _: False),  # written only
+    _Signature("opensearch", "opensearch", _opensearch),
     _Signature("kaggle", "kaggle", _has(",", "id", "query", "product_title")),
     _Signature("trec-rf10", "trec_rf10", _is(*TREC_RF10)),
     _Signature("qrels", "qrels", _rows(_qrels)),
