@@ -251,7 +251,7 @@ def list_unjudged(request: Request) -> list[Any]:
     wanted = select(items_table).where(
         items_table.c.project == request.project.id,
         items_table.c.gold.is_(False),
-        items_table.c.state != "withdrawn",
+        items_table.c.state.not_in(("withdrawn", "final")),
         items_table.c.id.not_in(judged),
     )
     return list(request.on.execute(wanted.order_by(items_table.c.id)).mappings())

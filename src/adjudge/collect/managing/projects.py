@@ -20,6 +20,7 @@ from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.records import to_time
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
+    adjudications,
     arms,
     contests,
     golds,
@@ -205,7 +206,7 @@ def delete_project(request: Request) -> None:
     request.on.execute(delete(contests).where(contests.c.project == project))
     request.on.execute(delete(judgments).where(judgments.c.project == project))
     request.on.execute(delete(page_rows).where(page_rows.c.page.in_(theirs)))
-    for table in (pages, invites, tokens, judges, golds, items, arms):
+    for table in (adjudications, pages, invites, tokens, judges, golds, items, arms):
         request.on.execute(delete(table).where(table.c.project == project))
     names = (declined_golds(project), knowledge_name(project), fixed_name(project))
     request.on.execute(delete(settings).where(settings.c.name.in_(names)))

@@ -34,10 +34,13 @@ class ExportService:
                 request.on, request.project, trusted=trusted, golds=golds, dry_runs=dry_runs
             )
 
-    def get_gold(self, slug: str) -> Gold | None:
-        """The active gold with the first accepted label of each; None where there is none."""
+    def get_gold(self, slug: str, *, adjudicated: bool = False) -> Gold | None:
+        """The active gold with the first accepted label of each; None where there is none.
+
+        ``adjudicated``: with the final labels that fits are to take for gold.
+        """
         with self.caller.reading(slug) as request:
-            return read_gold(request.on, request.project)
+            return read_gold(request.on, request.project, adjudicated=adjudicated)
 
     def get_table(self, slug: str, *, dry_runs: bool = False) -> Any:
         """Every answer as an Arrow table, one row each; dry runs only if asked for.

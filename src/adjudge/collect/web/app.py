@@ -26,6 +26,7 @@ from adjudge.collect.web import (
     export_pages,
     gold_pages,
     health,
+    item_pages,
     judge,
     plan_pages,
     project_pages,
@@ -94,7 +95,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(api_planning.router, prefix=API)
     for module in (
         *(health, requester, project_pages, project_settings, consensus_pages, arm_pages),
-        *(gold_pages, plan_pages, export_pages),
+        *(gold_pages, plan_pages, export_pages, item_pages),
     ):
         app.include_router(module.router)
     app.mount("/static", _Static(directory=STATIC), name="static")
