@@ -38,13 +38,10 @@ def test_a_project_is_made_from_files_in_the_page(site: Site, ada: Browser) -> N
     ada.get("/projects/new")
     rows = b"item,query,title,gold,reason\ni1,q,t1,yes,It is.\ni2,q,t2,,\n"
     form = {"name": "Mine", "labels": "no<yes", "guidelines": "# Do it"}
-    ada.post("/projects/upload", **form, do="check", files={"files": ("a.csv", rows)}, expect=200)
-    assert "The files can be read: 2 items, 1 gold" in ada.words
-    assert not site.services.projects.get_all()
-    made = ada.post("/projects/upload", **form, do="create", files={"files": ("a.csv", rows)})
-    assert made.headers["location"] == "/projects/mine?done=made"
-    ada.get("/projects/mine?done=made")
-    assert "The project is made." in ada.words
+    made = ada.post("/projects/upload", **form, files={"files": ("a.csv", rows)})
+    assert made.headers["location"] == "/projects/mine/begin?done=read"
+    ada.get("/projects/mine/begin?done=read")
+    assert "The files are read, and their items stored." in ada.words
     assert [item.name for item in site.services.projects.read("mine").items] == ["i1", "i2"]
     ada.post("/projects/mine/state", state="open")
     assert site.services.projects.get("mine").state == "open"

@@ -48,6 +48,7 @@ from adjudge.collect.store.snapshot import (
 from adjudge.collect.values.judging import OTHERS
 from adjudge.collect.values.project import Arm, GoldEntry, Item, Project, Role
 from adjudge.collect.values.requesting import PROJECT_STATES, ProjectState, ProjectSummary
+from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
 
 _MAIN = Arm(name=MAIN_ARM)
@@ -165,6 +166,23 @@ def set_grades(request: Request, grades: Mapping[str, float]) -> None:
         .values(scale=scale_to_json(changed), version=projects.c.version + 1)
     )
     request.log("grades-changed", grades=dict(zip(scale.labels, given, strict=True)))
+
+
+def set_scale(request: Request, scale: Scale) -> None:
+    """Replace the labels of a project that nobody has judged yet. Refused: ``judged-already``."""
+    given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
+    if request.on.execute(given).scalar() is not None:
+        raise Refused("judged-already", "judges have used these labels already")
+    for gold in request.project.golds.values():
+        for label in gold.accepted if gold.active else ():
+            if label not in scale.labels:
+                raise BadSetting("labels", str(scale), f"{label} among them: gold has that label")
+    request.on.execute(
+        update(projects)
+        .where(projects.c.id == request.project.id)
+        .values(scale=scale_to_json(scale), version=projects.c.version + 1)
+    )
+    request.log("labels-changed", actor=request.actor, labels=list(scale.labels))
 
 
 def set_policy(request: Request, changes: Mapping[str, Any]) -> Policy:

@@ -23,6 +23,7 @@ from adjudge.collect.managing.projects import (
     set_grades,
     set_guidelines,
     set_policy,
+    set_scale,
     set_state,
     summarize_projects,
 )
@@ -111,6 +112,10 @@ class ProjectService:
         """The labels, their order and their grades."""
         with self.caller.reading(slug) as request:
             return request.project.scale
+
+    def set_scale(self, slug: str, scale: Scale) -> None:
+        """Replace the labels. Refused: ``judged-already``, once somebody has judged with them."""
+        self.caller.write(slug, lambda request: set_scale(request, scale), alone=True)
 
     def set_grades(self, slug: str, grades: Mapping[str, float]) -> None:
         """Give each label the number that it stands for where tools rate with numbers.

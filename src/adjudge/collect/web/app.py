@@ -32,6 +32,7 @@ from adjudge.collect.web import (
     project_pages,
     project_settings,
     requester,
+    wizard_pages,
 )
 from adjudge.collect.web.background import Background
 from adjudge.collect.web.keys import Keys, load_secret
@@ -94,7 +95,15 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(api_arms.router, prefix=API)
     app.include_router(api_planning.router, prefix=API)
     for module in (
-        *(health, requester, project_pages, project_settings, consensus_pages, arm_pages),
+        *(
+            health,
+            requester,
+            wizard_pages,
+            project_pages,
+            project_settings,
+            consensus_pages,
+            arm_pages,
+        ),
         *(gold_pages, plan_pages, export_pages, item_pages),
     ):
         app.include_router(module.router)

@@ -6,12 +6,9 @@ import secrets
 from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from adjudge.collect.values.project import Project
-from adjudge.collect.web import uploading
-from adjudge.collect.web.forms import PROVEN, Form, SentForm, read_form
+from adjudge.collect.web.forms import PROVEN, Form, SentForm
 from adjudge.collect.web.login import (
     LoggedIn,
     end_session,
@@ -23,8 +20,7 @@ from adjudge.collect.web.login import (
 from adjudge.collect.web.logs import event
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
-from adjudge.data.scale import Scale
-from adjudge.errors import AdjudgeError, BadSetting, Refused, Unavailable
+from adjudge.errors import BadSetting, Refused, Unavailable
 
 router = APIRouter(include_in_schema=False)
 _SHORTEST = 10  # characters of a password
@@ -254,64 +250,6 @@ def _projects(request: Request) -> Response:
         projects=who.services.projects.get_all(),
         done=read_notice(request),
     )
-
-
-@router.get("/projects/new")
-def _show_new_project(request: Request) -> Response:
-    """The form of a new project."""
-    given = {"name": "", "labels": "", "guidelines": ""}
-    return _new(require_login(request), given, None, "")
-
-
-def _new(
-    who: LoggedIn, given: dict[str, str], preview: object, problem: str, status: int = 200
-) -> Response:
-    settings = state_of(who.request).settings
-    limits = {"megabytes": settings.upload_bytes // 1_000_000, "rows": settings.upload_rows}
-    return who.show(
-        "requester/new.html",
-        status=status,
-        given=given,
-        preview=preview,
-        problem=problem,
-        limits=limits,
-    )
-
-
-@router.post("/projects/upload")
-async def _create_project(request: Request) -> Response:
-    """Make a project from files, or show what is wrong with them."""
-    await run_in_threadpool(require_login, request)  # before the files are read
-    form = await read_form(request)
-    return await run_in_threadpool(_create, request, form)
-
-
-def _create(request: Request, form: Form) -> Response:
-    who = require_login(request)
-    given = {
-        "name": form.text("name", most=200),
-        "labels": form.text("labels", most=2_000),
-        "guidelines": form.text("guidelines", most=200_000),
-    }
-    preview = None
-    try:
-        scale = Scale.parse(given["labels"])
-        if form.files:
-            preview = uploading.read(state_of(request).settings, form.files, scale)
-        if (preview is not None and preview.errors) or form.text("do") == "check":
-            status = 422 if preview is not None and preview.errors else 200
-            return _new(who, given, preview, "", status)
-        project = Project(
-            name=given["name"],
-            scale=scale,
-            guidelines=given["guidelines"],
-            items=preview.items if preview is not None else (),
-            golds=preview.golds if preview is not None else (),
-        )
-        made = who.services.projects.create(project)
-    except (Refused, BadSetting, AdjudgeError) as fault:
-        return _new(who, given, preview, str(fault), 422)
-    return go(request, f"/projects/{made.slug}?done=made")
 
 
 @router.post("/projects/starter", dependencies=[PROVEN])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def read(
     settings: Settings,
     files: Iterable[tuple[str, bytes]],
-    scale: Scale,
+    scale: Scale | None,
     known: frozenset[str] = frozenset(),
     **more: Any,
 ) -> Preview:
