@@ -17,7 +17,7 @@ _TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True, slots=True)
-class FoundColumn:
+class _FoundColumn:
     """A column, the part it plays (empty for none), and its first cells."""
 
     name: str
@@ -27,9 +27,9 @@ class FoundColumn:
 
 def find_columns(
     files: Iterable[Upload], by_hand: Mapping[str, str], limits: ImportLimits
-) -> list[FoundColumn]:
+) -> list[_FoundColumn]:
     """The columns of every table among the files, each once; none of what is no table."""
-    found: dict[str, FoundColumn] = {}
+    found: dict[str, _FoundColumn] = {}
     try:
         for upload in unpack_all(list(files), limits):
             if upload.suffix not in _TABLES:
@@ -39,7 +39,7 @@ def find_columns(
             first = [cells for _, cells in islice(rows, 3)]
             for name in columns:
                 cells = tuple(row.get(name, "")[:80] for row in first)
-                found.setdefault(name, FoundColumn(name, parts.get(name, ""), cells))
+                found.setdefault(name, _FoundColumn(name, parts.get(name, ""), cells))
     except BadData:
         return []  # whatever reads them in earnest says what is wrong
     return list(found.values())

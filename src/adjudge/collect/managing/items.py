@@ -96,7 +96,7 @@ def list_items(
         .group_by(judgments.c.item, judgments.c.label)
     ):
         counts[item][label] = many
-    final = read_final(request, ids)
+    final = _read_final(request, ids)
     return [_listed(request, row, counts[row.id], final.get(row.id)) for row in rows], total
 
 
@@ -118,7 +118,7 @@ def _listed(
     )
 
 
-def read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int, FinalLabel]:
+def _read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int, FinalLabel]:
     """What was decided and holds, by item; ``ids`` None for the whole project."""
     wanted = (
         select(adjudications, items.c.topic, items.c.document)
@@ -132,7 +132,7 @@ def read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int, 
 
 def name_final(request: Request) -> dict[str, FinalLabel]:
     """What was decided and holds, by the names of items."""
-    found = read_final(request)
+    found = _read_final(request)
     names = select(items.c.id, items.c.name).where(items.c.id.in_(list(found)))
     return {row.name: found[row.id] for row in request.on.execute(names)}
 

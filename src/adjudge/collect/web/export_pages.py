@@ -67,13 +67,13 @@ def _set_grades(request: Request, project: str, form: SentForm) -> Response:
     who = require_login(request)
     labels, given = form.lists.get("label", []), form.lists.get("grade", [])
     try:
-        who.services.projects.set_grades(project, read_grades(labels, given))
+        who.services.projects.set_grades(project, _read_grades(labels, given))
     except BadSetting as fault:
         return _show(who, project, str(fault), 422)
     return go(request, f"/projects/{project}/export?done=grades")
 
 
-def read_grades(labels: list[str], given: list[str]) -> dict[str, float]:
+def _read_grades(labels: list[str], given: list[str]) -> dict[str, float]:
     """The grade of each label, as a form has them side by side."""
     grades: dict[str, float] = {}
     for label, text in zip(labels, given, strict=False):
