@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from adjudge.collect.rules.adaptive import Knowledge, neutral
-from adjudge.collect.rules.routing import item_state
+from adjudge.collect.rules.routing import STICKY, item_state
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store import schema
@@ -199,7 +199,7 @@ def check_counters(bench: Bench) -> None:
         assert item.leased + item.trusted <= item.needed, item.name
         full = item.leased + item.trusted == item.needed
         assert item.surplus == 0 or full or policy.judgments_by_arm, item.name
-        if item.state != "withdrawn":
+        if item.state not in STICKY:
             assert item.state == item_state(
                 trusted=item.trusted,
                 needed=item.needed,

@@ -36,10 +36,10 @@ def test_items_with_gold_in_csv() -> None:
     preview = read([upload("items.csv", ITEMS)], scale=SCALE).check()
     assert preview.items == (
         Item(
-            name="a", topic="desk lamp", query="desk lamp", title="Lamp", text="For a desk",
+            name="a", topic="desk-lamp", query="desk lamp", title="Lamp", text="For a desk",
             url="https://shop.example/1",
         ),
-        Item(name="b", topic="desk lamp", query="desk lamp", title="Bulb"),
+        Item(name="b", topic="desk-lamp", query="desk lamp", title="Bulb"),
     )  # fmt: skip
     assert preview.golds == (
         GoldEntry(

@@ -107,3 +107,19 @@ def test_bad_scales(settings: dict, message: str) -> None:
 def test_codes_fit_the_number_of_labels() -> None:
     assert Scale(labels=tuple(map(str, range(127)))).label_dtype == np.int8
     assert Scale(labels=tuple(map(str, range(128)))).label_dtype == np.int16
+
+
+def test_grades_are_the_numbers_of_labels() -> None:
+    ordered = Scale(labels=("bad", "fair", "good"), ordinal=True, grades=(0, 1, 5))
+    assert ordered.values.tolist() == [0, 1, 5]
+    assert ordered.truth_values.tolist() == [0, 1, 5]
+    loose = Scale(labels=("match", "spam", "off"), grades=(1, 0, 0))
+    assert loose.values.tolist() == [0, 1, 2]  # models tell labels of one grade apart
+    for grades, wanted in (
+        ((1.0,), "one grade for each of ('bad', 'good')"),
+        ((1.0, float("nan")), "numbers"),
+        ((2.0, 1.0), "grades that rise along bad < good"),
+    ):
+        with pytest.raises(BadSetting) as caught:
+            Scale(labels=("bad", "good"), ordinal=True, grades=grades)
+        assert caught.value.wanted == wanted

@@ -201,6 +201,9 @@ class Judgments:
                 labels=tuple(name for name in self.scale.labels if name not in dropped),
                 ordinal=self.scale.ordinal,
                 relevant=tuple(name for name in self.scale.relevant if name not in dropped),
+                grades=tuple(np.array(self.scale.grades)[~gone].tolist())
+                if self.scale.grades
+                else (),
             )
         )
 

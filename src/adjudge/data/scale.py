@@ -58,6 +58,8 @@ class Scale:
     Normally both are the same. ``truths`` may be fewer: binary relevance from graded labels, or a
     label such as "broken link" that is no grade at all. ``truth_of`` says which truth each label
     votes for, -1 for none. ``relevant`` is the binary collapse: the labels that count as relevant.
+    ``grades`` are the numbers that labels stand for where tools rate with numbers; without them a
+    label that is a number is its own grade, and others have their place on an ordered scale.
     """
 
     labels: tuple[str, ...]
@@ -65,6 +67,7 @@ class Scale:
     truths: tuple[str, ...] = ()
     truth_of: tuple[int, ...] = ()
     relevant: tuple[str, ...] = ()
+    grades: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.labels:
@@ -86,6 +89,16 @@ class Scale:
         strange = [label for label in self.relevant if label not in known]
         if strange:
             raise BadSetting("relevant", strange[0], f"labels of the scale {self}")
+        if self.grades:
+            self._check_grades()
+
+    def _check_grades(self) -> None:
+        if len(self.grades) != len(self.labels):
+            raise BadSetting("grades", self.grades, f"one grade for each of {self.labels}")
+        if not all(math.isfinite(grade) for grade in self.grades):
+            raise BadSetting("grades", self.grades, "numbers")
+        if self.ordinal and list(self.grades) != sorted(set(self.grades)):
+            raise BadSetting("grades", self.grades, f"grades that rise along {self}")
 
     def __str__(self) -> str:
         """``0 < 1 < 2`` for an ordinal scale, ``cat, dog`` for a nominal one."""
@@ -130,7 +143,13 @@ class Scale:
 
     @property
     def values(self) -> NDArray[np.float64]:  # (label,)
-        """The number that each label stands for: itself if it is one, else its place in order."""
+        """The number that each label stands for: itself if it is one, else its place in order.
+
+        On an ordered scale with grades, its grade; grades of labels without an order may be equal,
+        which models could not tell apart.
+        """
+        if self.grades and self.ordinal:
+            return np.array(self.grades, dtype=np.float64)
         numbers = [as_number(label) for label in self.labels]
         if all(number is not None for number in numbers):
             return np.array(numbers, dtype=np.float64)
@@ -139,6 +158,8 @@ class Scale:
     @property
     def truth_values(self) -> NDArray[np.float64]:  # (truth,)
         """The number that each truth stands for, by the same rule."""
+        if self.grades and self.ordinal and self.truths == self.labels:
+            return np.array(self.grades, dtype=np.float64)
         numbers = [as_number(truth) for truth in self.truths]
         if all(number is not None for number in numbers):
             return np.array(numbers, dtype=np.float64)

@@ -272,6 +272,12 @@ def test_aggregated_report(tmp_path: Path) -> None:
         "i2,true,golden,1,,0,1,T2,1,",
         "'@i3,false,finalized,0,,1,0.5,,,",
     ]
+    back = read(path)
+    assert back.format == "appen-aggregated"
+    assert back.gold is not None
+    assert dict(zip(back.gold.items.to_pylist(), back.gold.texts(), strict=True)) == {
+        "i1": "1", "i2": "0", "@i3": "1",
+    }  # fmt: skip
     write(Content(labels=labels.select(["item", "label"])), path, format="appen-aggregated")
     assert path.read_text().splitlines()[1] == "i1,false,finalized,,,1,,,"
 

@@ -85,3 +85,24 @@ def test_a_file_without_ratings(tmp_path: Path) -> None:
     with pytest.raises(BadData) as caught:
         read(path, format="opensearch")
     assert str(caught.value) == "j.json: there is no rating in this file"
+
+
+def test_ratings_come_back_as_gold(tmp_path: Path) -> None:
+    table = labels_of(("red lamp", "a", "good"), ("red lamp", "b", "bad"), ("sofa", "a", "fair"))
+    path = tmp_path / "j.json"
+    scale = Scale(labels=("good", "fair", "bad"), grades=(3, 1.5, 0))
+    write(Content(labels=table, scale=scale), path, format="opensearch")
+    found = read(path)
+    assert found.format == "opensearch"
+    assert found.gold is not None
+    rows = found.gold.to_table().select(["topic", "document", "gold"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        ("red lamp", "a", "3"), ("red lamp", "b", "0"), ("sofa", "a", "1.5"),
+    ]  # fmt: skip
+
+
+def test_a_rating_that_is_missing_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "j.json"
+    path.write_text('{"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a"}]}]}')
+    with pytest.raises(BadData, match=r"j\.json"):
+        read(path)

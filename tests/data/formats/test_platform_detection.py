@@ -79,7 +79,6 @@ def test_none_takes_a_plain_file(text: str) -> None:
 
 def test_nothing_takes_what_is_only_written() -> None:
     assert formats()["rank-eval"].read is None
-    assert formats()["appen-aggregated"].read is None
 
 
 def test_compressed_exports_are_read(tmp_path: Path) -> None:

@@ -16,12 +16,16 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from adjudge.collect.consensus.reporting import KeptReport, make_report
 from adjudge.errors import AdjudgeError, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.collect.gold.design import Suggestion
     from adjudge.collect.services.requester import RequesterServices
+    from adjudge.collect.values.items import FinalLabel
     from adjudge.collect.values.requesting import ProjectSummary
+    from adjudge.data.consensus import Consensus
+    from adjudge.data.gold import Gold
 
 # The registry itself would bring every model and its compiler into the server's memory.
 MODEL_NAMES = (
@@ -40,9 +44,9 @@ _PAGE = 200  # items that are kept, and shown, together
 ENVIRONMENT = "ADJUDGE_REFIT"
 _LEAST = 25  # new judgments before a model is fitted again
 _SHARE = 0.1  # and of those it was fitted to
-_ABOUT = (  # what is kept of each judge
+_JUDGES = (  # what is kept of each judge
     *("judge", "judgments", "accuracy", "accuracy_low", "accuracy_high", "bits"),
-    *("advice", "why"),
+    *("gold_judgments", "gold_accuracy", "advice", "why"),
 )
 _SURE = 100  # items of each label that are kept as possible gold
 
@@ -90,11 +94,18 @@ def fits(services: RequesterServices, slug: str) -> list[ModelFit]:
 
 
 def labels(services: RequesterServices, slug: str, model: str, page: int) -> list[dict[str, Any]]:
-    """One page of the items of a fit, the least sure first."""
+    """One page of the items of a fit, the least sure first; a final label is what was decided."""
     rows: list[dict[str, Any]] = (
         services.settings.get(_rows(services.projects.get(slug), model, page)) or []
     )
-    return rows
+    final = services.items.get_final(slug)
+    return [_decided(row, final[row["item"]]) if row["item"] in final else row for row in rows]
+
+
+def _decided(row: dict[str, Any], final: FinalLabel) -> dict[str, Any]:
+    """A row of labels as somebody decided it."""
+    shares = {name: float(name == f"p_{final.label}") for name in row if name.startswith("p_")}
+    return {**row, **shares, "label": final.label, "probability": 1.0, "entropy": 0.0}
 
 
 def table(services: RequesterServices, slug: str, model: str) -> Any:
@@ -107,7 +118,14 @@ def table(services: RequesterServices, slug: str, model: str) -> Any:
         return None
     rows: list[dict[str, Any]] = []
     for page in range(fit.pages):
-        rows += services.settings.get(_rows(project, model, page)) or []
+        rows += labels(services, slug, model, page)
+    there = {row["item"] for row in rows}
+    for item, final in services.items.get_final(slug).items():
+        if rows and item not in there:  # decided by somebody, and judged by nobody
+            blank = dict.fromkeys(rows[0])
+            words = {"item": item, "topic": final.topic, "document": final.document}
+            words = {name: text for name, text in words.items() if name in blank}
+            rows.append(_decided({**blank, **words, "judgments": 0}, final))
     return pa.Table.from_pylist(rows).sort_by([("item", "ascending")]) if rows else None
 
 
@@ -148,16 +166,21 @@ def due(services: RequesterServices) -> list[tuple[str, str]]:
     return found
 
 
-def fit_one(services: RequesterServices, slug: str, model: str) -> ModelFit:
-    """Fit one model to a project's trusted judgments, and keep what it found."""
+def fit_one(
+    services: RequesterServices, slug: str, model: str, *, with_report: bool = False
+) -> ModelFit:
+    """Fit one model to a project's trusted judgments, and keep what it found.
+
+    ``with_report``: then make its report, which takes longer than the fit of a small project.
+    """
     project = services.projects.get(slug)
-    began = time.time()
+    began, consensus = time.time(), None
     running = ModelFit(model=model, state="running", judgments=project.judgments, begun=began)
     before = _known(services, project).get(model)
     if before is None:
         _keep(services, project, running)
     try:
-        items = _fitted(services, project, model)
+        items, consensus = _fitted(services, project, model)
     except AdjudgeError as fault:
         fit = ModelFit(**{**asdict(running), "state": "failed", "problem": str(fault)})
     else:
@@ -165,6 +188,10 @@ def fit_one(services: RequesterServices, slug: str, model: str) -> ModelFit:
         ready = {"state": "ready", "items": items, "seconds": time.time() - began, "made": made}
         fit = ModelFit(**{**asdict(running), **ready})
     _keep(services, project, fit)
+    if with_report and consensus is not None:
+        services.settings.keep(
+            _report(project, model), make_report(services, project, consensus, fit.made)
+        )
     return fit
 
 
@@ -177,33 +204,53 @@ def gave_up(services: RequesterServices, slug: str, model: str, code: int) -> No
         _keep(services, project, ModelFit(**{**asdict(fit), "state": "failed", "problem": problem}))
 
 
-def _fitted(services: RequesterServices, project: ProjectSummary, model: str) -> int:
-    """Fit, and keep labels by pages, judges and possible gold; how many items were labelled."""
+def _fitted(
+    services: RequesterServices, project: ProjectSummary, model: str
+) -> tuple[int, Consensus | None]:
+    """Fit, and keep labels by pages, judges and possible gold; how many items, and the fit."""
     from adjudge.collect.consensus.learning import learn
     from adjudge.collect.gold.design import sure_items
-    from adjudge.evaluation.diagnosis import diagnose
     from adjudge.models import default, registry
 
     judgments = services.exports.get_judgments(project.slug, golds=True)
     if judgments is None:
-        return 0
-    gold = services.exports.get_gold(project.slug)
+        return 0, None
+    own = services.exports.get_gold(project.slug)
+    gold = services.exports.get_gold(project.slug, adjudicated=True)
     settings = default.SETTINGS if model == default.DEFAULT else {}
     consensus = registry.model(model, **settings).fit(judgments, gold)
-    golden = set() if gold is None else set(gold.items.to_pylist())
+    golden = set() if own is None else set(own.items.to_pylist())
     table = consensus.labels.sort_by([("entropy", "descending"), ("item", "ascending")])
     rows = [row for row in table.to_pylist() if row["item"] not in golden]
     for page in range(0, max(len(rows), 1), _PAGE):
         name = _rows(project, model, page // _PAGE)
         services.settings.keep(name, rows[page : page + _PAGE])
-    about = diagnose(consensus, gold=gold, pairs=False).judges.select(list(_ABOUT)).to_pylist()
-    about.sort(key=lambda row: -(row["bits"] or 0.0))
+    about = _advised(consensus, own)
     services.settings.keep(_judges(project, model), about)
-    found = sure_items(consensus, known=sorted(golden), each=_SURE)
+    known = set() if gold is None else set(gold.items.to_pylist())
+    found = sure_items(consensus, known=sorted(known), each=_SURE)
     services.settings.keep(_sure(project, model), [asdict(one) for one in found])
     if model == DEFAULT:
         learn(services, project.slug, consensus)
-    return len(rows)
+        kept = [(row["item"], row["label"], row["probability"]) for row in rows]
+        services.items.keep_consensus(project.slug, kept)
+    return len(rows), consensus
+
+
+def _advised(consensus: Consensus, gold: Gold | None) -> list[dict[str, Any]]:
+    """The judges of a fit: right in the consensus and on gold, and whom to keep, train or drop."""
+    from adjudge.evaluation.diagnosis import diagnose
+
+    table = diagnose(consensus, gold=gold).judges
+    names = [name for name in _JUDGES if name in table.column_names]
+    about: list[dict[str, Any]] = table.select(names).to_pylist()
+    return sorted(about, key=lambda row: -(row["bits"] or 0.0))
+
+
+def read_report(services: RequesterServices, slug: str, model: str) -> KeptReport | None:
+    """The report of the last fit of a model, None where there is none yet."""
+    kept = services.settings.get(_report(services.projects.get(slug), model))
+    return None if kept is None else KeptReport.from_json(kept)
 
 
 def name_of(project: ProjectSummary) -> str:
@@ -225,6 +272,10 @@ def _rows(project: ProjectSummary, model: str, page: int) -> str:
 
 def _judges(project: ProjectSummary, model: str) -> str:
     return f"fit-judges:{name_of(project)}:{model}"
+
+
+def _report(project: ProjectSummary, model: str) -> str:
+    return f"fit-report:{name_of(project)}:{model}"
 
 
 def _sure(project: ProjectSummary, model: str) -> str:
@@ -251,7 +302,9 @@ def main() -> None:
     wanted = json.loads(os.environ[ENVIRONMENT])
     database = Database(wanted["database"])
     try:
-        fit = fit_one(RequesterServices(database), wanted["project"], wanted["model"])
+        fit = fit_one(
+            RequesterServices(database), wanted["project"], wanted["model"], with_report=True
+        )
     finally:
         database.close()
     sys.exit(0 if fit.state == "ready" else 3)

@@ -6,7 +6,7 @@ a Quepid book in JSON. Files may be packed (zip, gz, bz2).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from adjudge.collect.importing import beir, plain, quepid, trec
@@ -27,14 +27,21 @@ def read(
     depth: int = 10,
     qrels_as_gold: bool = False,
     limits: ImportLimits | None = None,
+    columns: Mapping[str, str] | None = None,
+    topics: Mapping[str, str] | None = None,
 ) -> Preview:
     """What the files hold, and everything that is wrong with them.
 
     ``scale``: gold has to be on it. ``known``: items that are stored already. ``depth``: results
     that are taken of each topic of a run. ``qrels_as_gold``: grades of a BEIR folder are gold.
+    ``columns``: the part that a column of a table plays (``query``, ``title``, ...), or none where
+    it is empty; others are known by their names. ``topics``: the topic of each query that is
+    stored already.
     """
     limits = limits or ImportLimits()
-    gathering = Gathering(limits=limits, scale=scale, known=known)
+    gathering = Gathering(
+        limits=limits, scale=scale, known=known, columns=columns or {}, topics=topics or {}
+    )
     kind = "plain"
     try:
         given = list(files)

@@ -18,10 +18,10 @@ from adjudge.collect import importing
 from adjudge.collect.importing.preview import Preview
 from adjudge.collect.importing.unpacking import is_packed
 from adjudge.collect.importing.upload import ImportLimits, Upload
-from adjudge.data.scale import Scale
 
 _LARGE = 1_000_000  # bytes that are read without anybody noticing
 _PIECE = 500  # items, or gold
+_MANY = ("known", "topics")  # of what is to be known, as many as there are items
 
 
 def is_large(files: Iterable[Upload], limits: ImportLimits) -> bool:
@@ -30,18 +30,19 @@ def is_large(files: Iterable[Upload], limits: ImportLimits) -> bool:
     return sum(sizes) > _LARGE
 
 
-def ask(
-    child: IO[bytes],
-    files: Iterable[Upload],
-    scale: Scale,
-    known: frozenset[str],
-    limits: ImportLimits,
-) -> None:
-    """Send the files to the process."""
-    names = list(known)
-    pickle.dump((scale, len(names), limits), child)
-    for at in range(0, len(names), _PIECE):
-        pickle.dump(names[at : at + _PIECE], child)
+def ask(child: IO[bytes], files: Iterable[Upload], wanted: dict[str, Any]) -> None:
+    """Send the files to the process, and how they are to be read (see ``importing.read``).
+
+    What is large goes in small pieces.
+    """
+    sent = {name: list(wanted.get(name) or ()) for name in _MANY}
+    sent["topics"] = list((wanted.get("topics") or {}).items())
+    counts = {name: len(values) for name, values in sent.items()}
+    rest = {name: value for name, value in wanted.items() if name not in _MANY}
+    pickle.dump((rest, counts), child)
+    for values in sent.values():
+        for at in range(0, len(values), _PIECE):
+            pickle.dump(values[at : at + _PIECE], child)
     for file in files:
         pickle.dump(file, child)
     child.close()
@@ -66,12 +67,13 @@ def hear(child: IO[bytes]) -> Preview:
 
 def _take(parent: IO[bytes]) -> tuple[list[Upload], dict[str, Any]]:
     """What ``ask`` sent: the files, and how they are to be read."""
-    scale, count, limits = pickle.load(parent)  # noqa: S301 - from the process that began this one
-    known: set[str] = set()
-    while len(known) < count:
-        known.update(pickle.load(parent))  # noqa: S301
-    files = list(_take_files(parent))
-    return files, {"scale": scale, "known": frozenset(known), "limits": limits}
+    wanted, counts = pickle.load(parent)  # noqa: S301 - from the process that began this one
+    taken: dict[str, list[Any]] = {name: [] for name in _MANY}
+    for name, count in counts.items():
+        while len(taken[name]) < count:
+            taken[name] += pickle.load(parent)  # noqa: S301
+    wanted |= {"known": frozenset(taken["known"]), "topics": dict(taken["topics"])}
+    return list(_take_files(parent)), wanted
 
 
 def _take_files(parent: IO[bytes]) -> Iterator[Upload]:

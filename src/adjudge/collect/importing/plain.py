@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjudge.collect.importing.preview import Gathering
-from adjudge.collect.importing.rows import SHOWN, list_columns, read_json_text, roles, table
+from adjudge.collect.importing.rows import SHOWN, assign, list_columns, read_json_text, table
 from adjudge.collect.importing.upload import Upload
 from adjudge.data.scale import canonical
 from adjudge.errors import BadData
@@ -14,20 +14,24 @@ _PARTS = ("name", "topic", "query", "need", "category", "document", *SHOWN)
 def read(upload: Upload, gathering: Gathering) -> None:
     """The items of a file, their gold where there is a column for it, or gold alone."""
     columns, rows = table(upload, gathering.limits)
-    found = roles(columns)
+    found = assign(columns, gathering.columns)
     holds_items = any(part in found for part in SHOWN)
     _check(upload, columns, found, holds_items)
     told = _reason_columns(columns)
     try:
         for line, cells in rows:
             parts = {part: cells.get(found[part], "") for part in _PARTS if part in found}
-            name = _name(parts)
+            query = parts.get("query") or parts.get("topic", "")
+            topic = parts.get("topic") or (gathering.topic_of(query) if query else "")
+            if holds_items and "name" not in found and "document" not in found:
+                parts["document"] = parts.get("url") or gathering.make_document()
+            name = parts.get("name") or _join(topic, parts.get("document", ""))
             if not name:
                 wanted = "an item, or a topic and a document"
+                wanted = wanted if query or "query" not in found else "a query"
                 gathering.add_fault(f"wanted {wanted}", source=upload.name, line=line)
                 continue
-            query = parts.get("query") or parts.get("topic", "")
-            parts |= {"name": name, "query": query, "topic": parts.get("topic") or query}
+            parts |= {"name": name, "query": query, "topic": topic}
             if holds_items and gathering.add(parts, source=upload.name, line=line) is None:
                 continue
             given = cells.get(found["gold"], "") if "gold" in found else ""
@@ -54,11 +58,8 @@ def _told(text: str) -> dict[str, str]:
     return {canonical(label): str(reason) for label, reason in held.items()}
 
 
-def _name(parts: dict[str, str]) -> str:
-    """The id of an item: its own, or ``topic/document``."""
-    if parts.get("name"):
-        return parts["name"]
-    topic, document = parts.get("topic") or parts.get("query", ""), parts.get("document", "")
+def _join(topic: str, document: str) -> str:
+    """The id of an item that has none of its own, ``topic/document``."""
     return f"{topic}/{document}" if topic and document else ""
 
 
@@ -66,7 +67,7 @@ def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_item
     """Refuse a header that tells of neither items nor gold."""
     named = "name" in found or ("document" in found and ("topic" in found or "query" in found))
     told = list_columns(columns)
-    if not named:
+    if not named and not holds_items:
         raise BadData(
             f"the columns are {told}; wanted 'item', or 'query' and 'document'",
             source=upload.name, line=1,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from adjudge.collect.importing.upload import ImportLimits
+from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.project import GoldEntry, Item
 from adjudge.data.scale import Scale, canonical
 from adjudge.errors import BadData, BadSetting, shown
@@ -32,12 +34,16 @@ class Preview:
 class Gathering:
     """Items and gold while files are read: each fault is kept with its place, and reading goes on.
 
-    ``known`` are the names of items that are stored already, so that gold may be for them.
+    ``known`` are the names of items that are stored already, so that gold may be for them;
+    ``topics`` are the topics of stored queries, and ``columns`` the parts of columns as somebody
+    said.
     """
 
     limits: ImportLimits
     scale: Scale | None
     known: frozenset[str] = frozenset()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    topics: Mapping[str, str] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
     golds: dict[str, GoldEntry] = field(default_factory=dict)
     errors: list[BadData] = field(default_factory=list)
@@ -45,6 +51,14 @@ class Gathering:
     notes: list[str] = field(default_factory=list)
     _places: dict[str, str] = field(default_factory=dict)
     _gold_places: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+
+    def topic_of(self, query: str) -> str:
+        """The topic of a query that came without: that of the stored one, or its id."""
+        return self.topics.get(query) or topic_id(query)
+
+    def make_document(self) -> str:
+        """The id of a document that has none, by its number among the items."""
+        return f"row-{len(self.known) + len(self._places) + 1}"
 
     def add_fault(self, problem: str | BadData, **place: object) -> None:
         """Keep an error, or count it where there are many."""

@@ -33,10 +33,11 @@ def read(upload: Upload, gathering: Gathering) -> None:
         if not query or not document:
             gathering.add_fault("wanted query_text and doc_id", source=place)
             continue
+        topic = gathering.topic_of(query)
         given = pair.get("judgements")
         judged += len(given) if isinstance(given, list) else 0
         cells = {
-            "name": f"{query}/{document}", "topic": query, "query": query, "document": document,
+            "name": f"{topic}/{document}", "topic": topic, "query": query, "document": document,
             "need": words(pair.get("information_need") or pair.get("notes")),
             **_shown(pair.get("document_fields")),
         }  # fmt: skip

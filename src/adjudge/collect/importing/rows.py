@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from adjudge.collect.importing.upload import ImportLimits, Upload, check_line_lengths
@@ -26,6 +26,13 @@ SHOWN = ("title", "text", "url", "image")
 def roles(columns: list[str]) -> dict[str, str]:
     """Which column plays which part in a table of items."""
     return roles_of(columns, ITEM_SYNONYMS)
+
+
+def assign(columns: list[str], by_hand: Mapping[str, str]) -> dict[str, str]:
+    """Which column plays which part: as somebody said, and otherwise by their names."""
+    found = roles([column for column in columns if column not in by_hand])
+    said = {by_hand[column]: column for column in columns if by_hand.get(column)}
+    return {**found, **said}
 
 
 def table(upload: Upload, limits: ImportLimits) -> tuple[list[str], Iterator[_Row]]:

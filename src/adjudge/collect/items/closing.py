@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.counters import set_counters
 from adjudge.collect.rules.adaptive import Knowledge, needed_of, neutral, order_of, rule_of
-from adjudge.collect.rules.routing import item_state
+from adjudge.collect.rules.routing import STICKY, item_state
 from adjudge.collect.store.database import PreparedSelect, batches
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments
 from adjudge.collect.store.settings import knowledge_name, read_setting
@@ -37,6 +37,7 @@ _JUDGED = (
         items.c.trusted,
         items.c.surplus,
         items.c.needed,
+        items.c.asked,
         items.c.broken,
         items.c.state,
         items.c.probability,
@@ -110,8 +111,8 @@ def _standing_of(
             continue
         every = np.fromiter((row[0] for row in rows), np.int64, len(rows))
         found, first, place = np.unique(every, return_index=True, return_inverse=True)
-        given = [(at, row[8], codes[row[9]]) for at, row in zip(place, rows, strict=True)
-                 if row[8] is not None]  # fmt: skip
+        given = [(at, row[9], codes[row[10]]) for at, row in zip(place, rows, strict=True)
+                 if row[9] is not None]  # fmt: skip
         item, judge, label = np.array(given, dtype=np.int64).reshape(-1, 3).T
         heads = [rows[at] for at in first]
         yield _Standing(
@@ -148,9 +149,9 @@ def _changes(snapshot: ProjectSnapshot, standing: _Standing) -> list[dict[str, A
     needed = needed_of(rule_of(snapshot.policy), standing.trusted, standing.leased, probability)
     columns = (standing.trusted.tolist(), needed.tolist(), probability.tolist())
     changes = []
-    for row, trusted, wanted, sure in zip(standing.rows, *columns, strict=True):
-        state = row.state
-        if state != "withdrawn":
+    for row, trusted, least, sure in zip(standing.rows, *columns, strict=True):
+        state, wanted = row.state, max(least, row.asked)
+        if state not in STICKY:
             state = item_state(
                 trusted=trusted, needed=wanted, broken=row.broken, set_aside_after=limit
             )

@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.quotas import arms_in, taken_by_arm
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.routing import STICKY
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.schema import items, judges, judgments, page_rows, projects
 
@@ -30,7 +31,7 @@ def _state_rule(
 ) -> ColumnElement[str]:
     """The state that counters give an item, in SQL; in Python it is ``routing.item_state``."""
     return case(
-        (items.c.state == "withdrawn", "withdrawn"),
+        (items.c.state.in_(STICKY), items.c.state),
         (trusted >= needed, "closed"),
         (broken >= set_aside_after, "set aside"),
         else_="open",
@@ -134,6 +135,17 @@ def _add(on: Connection, ids: Iterable[int], policy: Policy, **more: int) -> Non
         on.execute(_ADD, {"ids": part, **added, **limit})
 
 
+def put(on: Connection, item: int, state: str) -> None:
+    """Give an item a state that its counters do not change: it is given to nobody any more."""
+    on.execute(update(items).where(items.c.id == item).values(state=state))
+
+
+def ask_for(on: Connection, item: int, number: int, policy: Policy) -> None:
+    """Let an item need so many trusted judgments, whatever the policy says; its state follows."""
+    on.execute(update(items).where(items.c.id == item).values(asked=number, needed=number))
+    set_states(on, [item], policy)
+
+
 def withdraw(on: Connection, ids: Iterable[int]) -> None:
     """Show items to nobody any more, whatever their counters say."""
     for part in batches(ids):
@@ -141,7 +153,7 @@ def withdraw(on: Connection, ids: Iterable[int]) -> None:
 
 
 def bring_back(on: Connection, ids: Iterable[int], policy: Policy) -> None:
-    """Let withdrawn items be what their counters say."""
+    """Let withdrawn, adjudicated or skipped items be what their counters say."""
     for part in batches(ids):
         on.execute(update(items).where(items.c.id.in_(part)).values(state="open"))
         set_states(on, part, policy)
@@ -152,9 +164,10 @@ def set_needed(on: Connection, project: int, policy: Policy) -> list[int]:
 
     The items of the project, all of them locked.
     """
-    wanted = policy.judgments_needed(arms_in(on, project))
+    each = policy.judgments_needed(arms_in(on, project))
     engaged = items.c.leased + items.c.trusted
-    needed = case((engaged <= wanted, literal(wanted)), else_=engaged)
+    wanted = case((items.c.asked > each, items.c.asked), else_=literal(each))
+    needed = case((engaged <= wanted, wanted), else_=engaged)
     state = _state_rule(
         trusted=items.c.trusted,
         needed=needed,

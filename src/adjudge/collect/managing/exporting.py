@@ -6,15 +6,22 @@ import json
 import shutil
 import tempfile
 import zipfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+from sqlalchemy import select
 
 from adjudge.collect.managing.oversight import list_log
 from adjudge.collect.managing.panels import table_outcomes
 from adjudge.collect.managing.projects import read_project
 from adjudge.collect.store.arrow import read_gold, read_judgments, read_table
+from adjudge.collect.store.conditions import of_real_in
 from adjudge.collect.store.request import Request
+from adjudge.collect.store.schema import items as items_table
+from adjudge.collect.store.schema import judgments
+from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.project import Arm, GoldEntry, Item, Project
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, UnknownName
@@ -24,13 +31,15 @@ if TYPE_CHECKING:
 
 _VERSION = 1  # of the archive
 _LOG = 5_000  # lines of the log read at a time
+_WITHOUT_SPACES = ("qrels", "trec-2011-submission")  # formats whose topics cannot hold any
+_TOPIC_WORDS = ("query", "need", "category")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Export:
     """One way to take a project out.
 
-    ``kind``: answers, judgments, gold, labels, panel or everything.
+    ``kind``: labels, judgments, answers, gold, topics, items, panel or everything.
     """
 
     name: str
@@ -39,11 +48,22 @@ class _Export:
     extension: str
 
 
+_WORDS = (
+    _Export(name="topics", title="Topics: the query and the need behind each id", kind="topics",
+            extension=".csv"),
+    _Export(name="topics-trec", title="Topics: tagged, as TREC has them", kind="topics",
+            extension=".txt"),
+    _Export(name="unjudged", title="Pairs that nobody judged: in no export of labels",
+            kind="items", extension=".csv"),
+)  # fmt: skip
+
+
 def list_exports() -> list[_Export]:
     """Every export, what people want most first."""
     from adjudge.data.formats import formats as known
 
-    found = [
+    found = [*_WORDS]
+    found += [
         _Export(name="answers", title="All answers with comments, times, standing", kind="answers",
                extension=".csv"),
         _Export(name="answers-jsonl", title="All answers, as JSON Lines", kind="answers",
@@ -95,6 +115,8 @@ def write_export(
         from adjudge.data.formats.tables import write_csv
 
         write_csv(table_outcomes(request), file, guard=True)
+    elif entry.kind in ("topics", "items"):
+        _write_words(request, entry, file)
     elif entry.kind == "answers":
         from adjudge.data.formats.tables import write_csv, write_jsonl
 
@@ -104,29 +126,34 @@ def write_export(
         else:
             write_csv(table, file, guard=True)
     else:
-        _formatted(_content(request, entry.kind, labels, trusted), entry, file)
+        write_format(_content(request, entry.kind, labels, trusted), entry, file)
 
 
 def _content(request: Request, kind: str, labels: Any, trusted: bool) -> Content:
     """What a format is to hold, with the words of items beside it."""
+    held: Any = labels
+    if kind == "judgments":
+        held = read_judgments(request.on, request.project, trusted=trusted, golds=False)
+    elif kind == "gold":
+        held = read_gold(request.on, request.project)
+    return make_content(request, kind, held, read_project(request.on, request.project.id))
+
+
+def make_content(request: Request, kind: str, held: Any, project: Project) -> Content:
+    """What a format is to hold; an error where there is none of it yet."""
     from adjudge.data.formats import Content
 
-    project = read_project(request.on, request.project.id)
-    judgments = gold = None
-    if kind == "judgments":
-        judgments = read_judgments(request.on, request.project, trusted=trusted, golds=False)
-    elif kind == "gold":
-        gold = read_gold(request.on, request.project)
-    held = {"judgments": judgments, "gold": gold, "labels": labels}[kind]
     if held is None:
-        hints = {"labels": "; a consensus has to be fitted first"}
+        hints = {
+            "labels": "; a consensus has to be fitted first",
+            "gold": "; it is imported with the items, or made of items on their pages",
+        }
         raise BadData(
-            f"there are no {kind} in {request.project.slug} yet{hints.get(kind, '')}", wanted=kind
-        )
-    return Content(
-        judgments=judgments, gold=gold, labels=labels if kind == "labels" else None,
-        scale=project.scale, texts=_texts(project.items),
-    )  # fmt: skip
+            f"there {'is' if kind == 'gold' else 'are'} no {kind} in {request.project.slug} yet"
+            f"{hints.get(kind, '')}", wanted=kind,
+        )  # fmt: skip
+    parts: dict[str, Any] = {kind: held}
+    return Content(scale=project.scale, texts=_texts(project.items), **parts)
 
 
 def _texts(items: tuple[Item, ...]) -> Any:
@@ -139,10 +166,13 @@ def _texts(items: tuple[Item, ...]) -> Any:
     )
 
 
-def _formatted(content: Content, entry: _Export, file: IO[bytes]) -> None:
+def write_format(content: Content, entry: _Export, file: IO[bytes]) -> None:
+    """Write a content as an export has it; a folder becomes a zip."""
     from adjudge.data.formats import named as format_named
 
     chosen = format_named(entry.name.partition("-")[2])
+    if chosen.name in _WITHOUT_SPACES:
+        content = _with_ids(content)
     if chosen.write is not None:
         chosen.write(content, file)
         return
@@ -155,6 +185,76 @@ def _formatted(content: Content, entry: _Export, file: IO[bytes]) -> None:
             for part in sorted(folder.rglob("*")):
                 if part.is_file():
                     archive.write(part, part.relative_to(folder).as_posix())
+
+
+def _with_ids(content: Content) -> Content:
+    """The labels or gold with an id for each topic that is a query, as the topics file has it."""
+    if content.gold is not None and content.gold.topics is not None:
+        return replace(content, gold=replace(content.gold, topics=_ids(content.gold.topics)))
+    if content.labels is not None and "topic" in content.labels.column_names:
+        at = content.labels.column_names.index("topic")
+        ids = _ids(content.labels["topic"])
+        return replace(content, labels=content.labels.set_column(at, "topic", ids))
+    return content
+
+
+def _ids(topics: Any) -> Any:
+    import pyarrow as pa
+
+    known = {topic: _id_of(topic) for topic in set(topics.to_pylist())}
+    return pa.array([known[topic] for topic in topics.to_pylist()], pa.large_string())
+
+
+def _id_of(topic: str) -> str:
+    """A topic that can stand in a file whose cells are set apart by white space."""
+    return topic_id(topic) if topic and any(map(str.isspace, topic)) else topic
+
+
+def _write_words(request: Request, entry: _Export, file: IO[bytes]) -> None:
+    """The topics of a project with their words, or the pairs that nobody judged."""
+    import pyarrow as pa
+
+    from adjudge.data.formats.tables import write_csv
+
+    if entry.kind == "items":
+        names = ("name", "topic", "document", "query", "title", "url")
+        rows = [{"item" if n == "name" else n: row[n] for n in names}
+                for row in list_unjudged(request)]  # fmt: skip
+        schema = pa.schema([("item" if n == "name" else n, pa.large_string()) for n in names])
+        write_csv(pa.Table.from_pylist(rows, schema=schema), file, guard=True)
+        return
+    items = read_project(request.on, request.project.id).items
+    found = {item.topic: item for item in reversed(items)}
+    if entry.extension == ".txt":
+        for topic, item in reversed(found.items()):
+            words = [_id_of(topic), item.query, item.need]
+            number, title, need = (escape(" ".join(w.split()), quote=False) for w in words)
+            part = f"<desc> Description:\n{need}\n\n" if need else ""
+            text = f"<top>\n<num> Number: {number}\n<title> {title}\n\n{part}</top>\n\n"
+            file.write(text.encode())
+        return
+    columns = {"topic": [_id_of(topic) for topic in reversed(found)]}
+    columns |= {n: [getattr(i, n) for i in reversed(found.values())] for n in _TOPIC_WORDS}
+    write_csv(pa.table({n: pa.array(c, pa.large_string()) for n, c in columns.items()}), file,
+              guard=True)  # fmt: skip
+
+
+def list_unjudged(request: Request) -> list[Any]:
+    """The items that are neither gold nor judged by anybody who is trusted, as stored."""
+    judged = select(judgments.c.item).where(
+        judgments.c.project == request.project.id,
+        judgments.c.kind == "work",
+        judgments.c.other.is_(False),
+        judgments.c.standing != "untrusted",
+        of_real_in(request.project.id),
+    )
+    wanted = select(items_table).where(
+        items_table.c.project == request.project.id,
+        items_table.c.gold.is_(False),
+        items_table.c.state.not_in(("withdrawn", "final")),
+        items_table.c.id.not_in(judged),
+    )
+    return list(request.on.execute(wanted.order_by(items_table.c.id)).mappings())
 
 
 def _archive(request: Request, file: IO[bytes]) -> None:

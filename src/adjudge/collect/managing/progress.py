@@ -64,9 +64,9 @@ def measure_progress(request: Request) -> Progress:
     )
     return Progress(
         items=sum(group.many for group in kept),
-        closed=states["closed"],
+        closed=states["closed"] + states["final"],
         open=states["open"],
-        set_aside=states["set aside"],
+        set_aside=states["set aside"] + states["skipped"],
         withdrawn=states["withdrawn"],
         why_open=_why_open(request, groups, any_untrusted=answers.untrusted > 0),
         by_trusted=_by_trusted(kept),
@@ -292,6 +292,19 @@ def _topic(
         )
     ):
         comments[row.item].append(row.comment)
+    said: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for one in request.on.execute(
+        select(judgments.c.item, judgments.c.label, judges.c.public)
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(
+            judgments.c.item.in_(list(bits)),
+            _COUNTED,
+            ~judgments.c.other,
+            judgments.c.standing != "untrusted",
+        )
+        .order_by(judgments.c.id)
+    ):
+        said[one.item][one.label].append(one.public)
     order = {label: place for place, label in enumerate(request.project.scale.labels)}
     rows = [
         DisagreementRow(
@@ -301,6 +314,7 @@ def _topic(
             counts=dict(sorted(counts[text.id].items(), key=lambda pair: order[pair[0]])),
             entropy=bits[text.id],
             comments=tuple(comments[text.id]),
+            who={label: tuple(said[text.id][label]) for label in order if label in said[text.id]},
         )
         for text in texts
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, update
@@ -19,6 +20,7 @@ from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.records import to_time
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
+    adjudications,
     arms,
     contests,
     golds,
@@ -53,6 +55,7 @@ from adjudge.collect.store.snapshot import (
 from adjudge.collect.values.judging import OTHERS
 from adjudge.collect.values.project import Arm, GoldEntry, Item, Project, Role
 from adjudge.collect.values.requesting import PROJECT_STATES, ProjectState, ProjectSummary
+from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
 
 _MAIN = Arm(name=MAIN_ARM)
@@ -155,6 +158,40 @@ def read_project(on: Connection, project: int) -> Project:
     )
 
 
+def set_grades(request: Request, grades: Mapping[str, float]) -> None:
+    """Give each label its grade; those above 0 are relevant."""
+    scale = request.project.scale
+    missing = [label for label in scale.labels if label not in grades]
+    if missing:
+        raise BadSetting("grades", missing[0], f"a grade for each of {', '.join(scale.labels)}")
+    given = tuple(float(grades[label]) for label in scale.labels)
+    relevant = tuple(label for label in scale.labels if grades[label] > 0)
+    changed = replace(scale, grades=given, relevant=relevant)
+    request.on.execute(
+        update(projects)
+        .where(projects.c.id == request.project.id)
+        .values(scale=scale_to_json(changed), version=projects.c.version + 1)
+    )
+    request.log("grades-changed", grades=dict(zip(scale.labels, given, strict=True)))
+
+
+def set_scale(request: Request, scale: Scale) -> None:
+    """Replace the labels of a project that nobody has judged yet. Refused: ``judged-already``."""
+    given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
+    if request.on.execute(given).scalar() is not None:
+        raise Refused("judged-already", "judges have used these labels already")
+    for gold in request.project.golds.values():
+        for label in gold.accepted if gold.active else ():
+            if label not in scale.labels:
+                raise BadSetting("labels", str(scale), f"{label} among them: gold has that label")
+    request.on.execute(
+        update(projects)
+        .where(projects.c.id == request.project.id)
+        .values(scale=scale_to_json(scale), version=projects.c.version + 1)
+    )
+    request.log("labels-changed", actor=request.actor, labels=list(scale.labels))
+
+
 def set_policy(request: Request, changes: Mapping[str, Any]) -> Policy:
     """Change settings of the policy under a new version."""
     policy = request.project.policy.changed(changes)
@@ -194,7 +231,7 @@ def delete_project(request: Request) -> None:
     request.on.execute(delete(contests).where(contests.c.project == project))
     request.on.execute(delete(judgments).where(judgments.c.project == project))
     request.on.execute(delete(page_rows).where(page_rows.c.page.in_(theirs)))
-    for table in (outbox, pages, invites, tokens, judges, golds, items, arms):
+    for table in (adjudications, outbox, pages, invites, tokens, judges, golds, items, arms):
         request.on.execute(delete(table).where(table.c.project == project))
     kept = (declined_golds, knowledge_name, fixed_name, notify_name, notified_name)
     names = [name(project) for name in kept]

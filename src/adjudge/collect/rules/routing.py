@@ -23,7 +23,8 @@ from adjudge.collect.rules.golds import GoldCard
 from adjudge.collect.rules.policy import Policy
 
 _Key = TypeVar("_Key", bound=Hashable)
-_ItemState = Literal["open", "closed", "set aside", "withdrawn"]
+_ItemState = Literal["open", "closed", "set aside", "withdrawn", "final", "skipped"]
+STICKY = ("withdrawn", "final", "skipped")  # states that counters do not change
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
 
 
 def item_state(*, trusted: int, needed: int, broken: int, set_aside_after: int) -> _ItemState:
-    """The state that an item's counters give it; a withdrawn item stays so."""
+    """The state that an item's counters give it; one that is sticky stays so."""
     if trusted >= needed:
         return "closed"
     return "set aside" if broken >= set_aside_after else "open"

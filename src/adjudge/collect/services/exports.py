@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from adjudge.collect.managing.exporting import write_export
+from adjudge.collect.managing.offers import list_offers
 from adjudge.collect.managing.panels import table_outcomes
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.arrow import read_gold, read_judgments, read_table
@@ -33,10 +34,13 @@ class ExportService:
                 request.on, request.project, trusted=trusted, golds=golds, dry_runs=dry_runs
             )
 
-    def get_gold(self, slug: str) -> Gold | None:
-        """The active gold with the first accepted label of each; None where there is none."""
+    def get_gold(self, slug: str, *, adjudicated: bool = False) -> Gold | None:
+        """The active gold with the first accepted label of each; None where there is none.
+
+        ``adjudicated``: with the final labels that fits are to take for gold.
+        """
         with self.caller.reading(slug) as request:
-            return read_gold(request.on, request.project)
+            return read_gold(request.on, request.project, adjudicated=adjudicated)
 
     def get_table(self, slug: str, *, dry_runs: bool = False) -> Any:
         """Every answer as an Arrow table, one row each; dry runs only if asked for.
@@ -51,6 +55,11 @@ class ExportService:
         """How each participant of a panel ended, what they are due and what to do, as Arrow."""
         with self.caller.reading(slug) as request:
             return table_outcomes(request)
+
+    def get_offers(self, slug: str, labels: Any = None) -> Any:
+        """Every export, with why it cannot be made where it cannot; ``labels`` as in ``write``."""
+        with self.caller.reading(slug) as request:
+            return list_offers(request, labels)
 
     def write(
         self, slug: str, name: str, file: IO[bytes], *, labels: Any = None, trusted: bool = True

@@ -21,8 +21,10 @@ from adjudge.collect.managing.projects import (
     create_project,
     delete_project,
     read_project,
+    set_grades,
     set_guidelines,
     set_policy,
+    set_scale,
     set_state,
     summarize_projects,
 )
@@ -84,12 +86,17 @@ class ProjectService:
         with self.caller.reading(slug) as request:
             return read_project(request.on, request.project.id)
 
-    def get_known(self, slug: str) -> tuple[Scale, frozenset[str]]:
-        """What files are read by that add to a project: its scale, and the names of its items."""
-        wanted = select(items.c.name).where(items.c.state != "withdrawn")
+    def get_known(self, slug: str) -> tuple[Scale, frozenset[str], dict[str, str]]:
+        """What files are read by that add to a project.
+
+        Its scale, the names of its items, and the topic of each query.
+        """
+        wanted = select(items.c.name, items.c.query, items.c.topic).order_by(items.c.id)
         with self.caller.reading(slug) as request:
-            names = request.on.scalars(wanted.where(items.c.project == request.project.id))
-            return request.project.scale, frozenset(names)
+            wanted = wanted.where(items.c.project == request.project.id)
+            stored = request.on.execute(wanted.where(items.c.state != "withdrawn")).all()
+            names = frozenset(row.name for row in stored)
+            return request.project.scale, names, {row.query: row.topic for row in stored}
 
     def set_state(self, slug: str, state: ProjectState) -> ProjectSummary:
         """Open, pause or close a project. Refused: ``no-items`` to open one without items.
@@ -113,6 +120,22 @@ class ProjectService:
     def set_guidelines(self, slug: str, guidelines: str) -> None:
         """Replace the guidelines."""
         self.caller.write(slug, lambda request: set_guidelines(request, guidelines))
+
+    def get_scale(self, slug: str) -> Scale:
+        """The labels, their order and their grades."""
+        with self.caller.reading(slug) as request:
+            return request.project.scale
+
+    def set_scale(self, slug: str, scale: Scale) -> None:
+        """Replace the labels. Refused: ``judged-already``, once somebody has judged with them."""
+        self.caller.write(slug, lambda request: set_scale(request, scale), alone=True)
+
+    def set_grades(self, slug: str, grades: Mapping[str, float]) -> None:
+        """Give each label the number that it stands for where tools rate with numbers.
+
+        Labels above 0 are those that count as relevant.
+        """
+        self.caller.write(slug, lambda request: set_grades(request, grades), lock=True)
 
     def get_policy(self, slug: str) -> tuple[Policy, int]:
         """The policy and its version."""

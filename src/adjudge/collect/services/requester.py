@@ -10,6 +10,7 @@ from adjudge.collect.services.arms import ArmService
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.services.exports import ExportService
 from adjudge.collect.services.gold import GoldService
+from adjudge.collect.services.items import ItemService
 from adjudge.collect.services.judges import JudgeService
 from adjudge.collect.services.notices import NoticeService
 from adjudge.collect.services.projects import ProjectService
@@ -40,6 +41,7 @@ class RequesterServices:
         self.settings = SettingService(self.caller)
         self.projects = ProjectService(self.caller)
         self.judges = JudgeService(self.caller)
+        self.items = ItemService(self.caller)
         self.gold = GoldService(self.caller)
         self.arms = ArmService(self.caller)
         self.notices = NoticeService(self.caller)

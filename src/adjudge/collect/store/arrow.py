@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.store.conditions import of_real_in
-from adjudge.collect.store.schema import items, judges, judgments, pages
+from adjudge.collect.store.schema import adjudications, items, judges, judgments, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
@@ -49,9 +49,15 @@ class _Lookup:
 
 
 def read_judgments(
-    on: Connection, snapshot: ProjectSnapshot, *, trusted: bool, golds: bool, dry_runs: bool = False
+    on: Connection,
+    snapshot: ProjectSnapshot,
+    *,
+    trusted: bool,
+    golds: bool,
+    dry_runs: bool = False,
+    only: Any = None,
 ) -> Judgments | None:
-    """The judgments of a project; None where there are none."""
+    """The judgments of a project; None where there are none. ``only``: ids of the items wanted."""
     wanted = (
         select(
             judgments.c.item,
@@ -73,6 +79,8 @@ def read_judgments(
         wanted = wanted.where(judgments.c.gold.is_(None))
     if not dry_runs:
         wanted = wanted.where(of_real_in(snapshot.id))
+    if only is not None:
+        wanted = wanted.where(judgments.c.item.in_(only))
     found = _columns(on, wanted)
     if not found:
         return None
@@ -111,24 +119,46 @@ def _times(seconds: Any) -> Any:
     return pa.array(micro, pa.timestamp("us", tz="UTC"))
 
 
-def read_gold(on: Connection, snapshot: ProjectSnapshot) -> Gold | None:
-    """The active gold of a project, each with its first accepted label."""
+def read_gold(
+    on: Connection, snapshot: ProjectSnapshot, *, adjudicated: bool = False
+) -> Gold | None:
+    """The active gold of a project, each with its first accepted label.
+
+    ``adjudicated``: with the final labels that fits are to take for gold.
+    """
     active = [gold for gold in snapshot.golds.values() if gold.active]
     active = [gold for gold in active if gold.accepted[0] in snapshot.scale.labels]
-    if not active:
+    rows = [(gold.item, gold.name, gold.topic, gold.accepted[0], gold.reason) for gold in active]
+    if adjudicated:
+        known = {row[0] for row in rows}
+        rows += [row for row in _read_final(on, snapshot.id) if row[0] not in known]
+    if not rows:
         return None
     texts = _Lookup(on, items, snapshot.id, "document")
-    documents = texts.take([gold.item for gold in active], "document")
+    item, names, topics, labels, reasons = map(list, zip(*rows, strict=True))
+    documents = texts.take(item, "document")
     columns: dict[str, Any] = {
-        "item": [gold.name for gold in active],
-        "topic": [gold.topic for gold in active],
-        "gold": [gold.accepted[0] for gold in active],
-        "reason": [gold.reason for gold in active],
-        "honeypot": ["true"] * len(active),
+        "item": names,
+        "topic": topics,
+        "gold": labels,
+        "reason": reasons,
+        "honeypot": ["true"] * len(active) + ["false"] * (len(rows) - len(active)),
     }
     if any(documents.to_pylist()):
         columns["document"] = documents
     return Gold.from_table(pa.table(columns), source=f"project {snapshot.slug}")
+
+
+def _read_final(on: Connection, project: int) -> list[tuple[Any, ...]]:
+    """The final labels that fits take for gold: item, name, topic, label, reason."""
+    wanted = (
+        select(items.c.id, items.c.name, items.c.topic, adjudications.c.label,
+               adjudications.c.reason)
+        .join(items, items.c.id == adjudications.c.item)
+        .where(adjudications.c.project == project, adjudications.c.active, adjudications.c.gold)
+        .order_by(adjudications.c.id)
+    )  # fmt: skip
+    return [tuple(row) for row in on.execute(wanted)]
 
 
 _TABLE = (

@@ -26,7 +26,7 @@ from sqlalchemy import (
     true,
 )
 
-VERSIONS = ("0001", "0002", "0004", "0011", "0012")  # migrations, the oldest first
+VERSIONS = ("0001", "0002", "0004", "0006", "0007", "0011", "0012")  # migrations, the oldest first
 HEAD = VERSIONS[-1]  # the store is migrated to it on start
 
 metadata = MetaData(
@@ -125,6 +125,9 @@ items = Table(
     Column("needed", Integer, nullable=False),
     Column("state", String(10), nullable=False),
     Column("probability", Double),  # of its likeliest truth, in an adaptive project
+    _count("asked"),  # trusted judgments that a requester asked for by hand, 0 for none
+    Column("consensus", Text),  # its label by the last fit of the default model
+    Column("sure", Double),  # and the probability of that label
     UniqueConstraint("project", "name"),
 )
 # SQLite uses the index for exactly this condition, and does not see that a < b is b > a.
@@ -276,6 +279,20 @@ Index(
     judgments.c.gold,
     sqlite_where=_GOLD,
     postgresql_where=_GOLD,
+)
+
+adjudications = Table(
+    "adjudications",
+    metadata,
+    _id(),
+    _to("project", "projects", index=True),
+    _to("item", "items", index=True),
+    Column("label", Text, nullable=False),
+    _text("reason"),
+    Column("by", Text, nullable=False),  # the name of who decided
+    Column("time", Double, nullable=False),
+    Column("gold", Boolean, nullable=False),  # whether fits take it for gold
+    Column("active", Boolean, nullable=False, server_default=true()),
 )
 
 contests = Table(

@@ -99,6 +99,7 @@ def scale_to_json(scale: Scale) -> dict[str, Any]:
         "truths": list(scale.truths),
         "truth_of": list(scale.truth_of),
         "relevant": list(scale.relevant),
+        "grades": list(scale.grades),
     }
 
 
@@ -110,6 +111,7 @@ def scale_from_json(stored: dict[str, Any]) -> Scale:
         truths=tuple(stored["truths"]),
         truth_of=tuple(stored["truth_of"]),
         relevant=tuple(stored["relevant"]),
+        grades=tuple(stored.get("grades", ())),  # older projects have none
     )
 
 

@@ -1,7 +1,9 @@
-"""Random ids, as they stand in addresses and on command lines."""
+"""Ids: random ones, as they stand in addresses and on command lines, and those of queries."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import secrets
 
 
@@ -10,3 +12,16 @@ def make_id(size: int = 12) -> str:
     while (made := secrets.token_urlsafe(size)).startswith("-"):
         pass
     return made
+
+
+def topic_id(query: str) -> str:
+    """The id of a topic that has none but its query: ``red lipstick`` is ``red-lipstick``.
+
+    The same query always has the same id, two queries never share one, and there is no white space
+    in it: where the words alone would not tell two queries apart, a few digits of a digest follow.
+    """
+    words = "-".join(re.findall(r"\w+", query.casefold()))[:60].rstrip("-")
+    if words and words.replace("-", " ") == query and "_" not in query:
+        return words
+    digest = hashlib.blake2s(query.encode(), digest_size=4).hexdigest()
+    return f"{words}-{digest}" if words else digest

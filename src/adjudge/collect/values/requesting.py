@@ -267,6 +267,7 @@ class DisagreementRow:
     counts: dict[str, int]  # label -> trusted judgments
     entropy: float  # bits
     comments: tuple[str, ...]
+    who: dict[str, tuple[str, ...]] = field(default_factory=dict)  # label -> judges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

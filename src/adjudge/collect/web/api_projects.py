@@ -50,10 +50,10 @@ from adjudge.collect.web.api_values import (
     send,
     send_list,
 )
+from adjudge.collect.web.export_pages import send_export
 from adjudge.collect.web.forms import clean
 from adjudge.collect.web.joining import invite_link
 from adjudge.collect.web.login import LoggedIn
-from adjudge.collect.web.project_settings import send_export
 from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
@@ -315,8 +315,7 @@ async def _import_files(
         if room < 0:
             raise HTTPException(413, "the files are too large together")
         taken.append((clean(file.filename or "file"), body))
-    scale, known = await run_in_threadpool(services.projects.get_known, project)
-    preview = await uploading.read(request, taken, scale, known)
+    preview = await uploading.read_more(request, taken, services, project)
     return await run_in_threadpool(_import, services, project, preview, check)
 
 

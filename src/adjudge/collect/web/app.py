@@ -24,8 +24,10 @@ from adjudge.collect.web import (
     arm_pages,
     consensus_pages,
     errors,
+    export_pages,
     gold_pages,
     health,
+    item_pages,
     judge,
     judges_pages,
     notice_pages,
@@ -33,6 +35,7 @@ from adjudge.collect.web import (
     project_pages,
     project_settings,
     requester,
+    wizard_pages,
 )
 from adjudge.collect.web.background import Background
 from adjudge.collect.web.keys import Keys, load_secret
@@ -105,13 +108,14 @@ def create_app(settings: Settings) -> FastAPI:
         *(
             health,
             requester,
+            wizard_pages,
             judges_pages,
             project_pages,
             project_settings,
             consensus_pages,
             arm_pages,
         ),
-        *(gold_pages, plan_pages, notice_pages),
+        *(gold_pages, plan_pages, notice_pages, export_pages, item_pages),
     ):
         app.include_router(module.router)
     app.mount("/static", _Static(directory=STATIC), name="static")

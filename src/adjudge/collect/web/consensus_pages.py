@@ -56,6 +56,19 @@ def _fits(request: Request, project: str) -> Response:
     )
 
 
+@router.get("/report")
+def _report(request: Request, project: str) -> Response:
+    """The whole report of a fit."""
+    who = require_login(request)
+    model = request.query_params.get("model", refit.DEFAULT)
+    report = refit.read_report(who.services, project, model)
+    if report is None or report.problem:
+        return who.show_project(
+            "Consensus", "requester/no_report.html", project, model=model, report=report
+        )
+    return HTMLResponse(report.html, headers={"Content-Security-Policy": report.policy})
+
+
 @router.post("")
 def _ask(request: Request, project: str, form: SentForm) -> Response:
     """Ask for a fit of a model."""

@@ -94,8 +94,7 @@ async def _take_upload(request: Request, project: str) -> Response:
     form = await read_form(request)
     if not form.files:
         raise Refused("bad-form", "there is no file in what was sent")
-    scale, known = await run_in_threadpool(who.services.projects.get_known, project)
-    preview = await uploading.read(request, form.files, scale, known)
+    preview = await uploading.read_more(request, form.files, who.services, project)
     return await run_in_threadpool(_upload, request, project, form, preview)
 
 

@@ -1,23 +1,17 @@
-"""The requester's pages that change a project: policy, guidelines; and exports."""
+"""The requester's pages that change a project: policy, guidelines."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from typing import IO
-
 from fastapi import APIRouter, Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from adjudge.collect.consensus import refit
 from adjudge.collect.web import policy_form
 from adjudge.collect.web.forms import SentForm
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
-from adjudge.errors import BadSetting, NotFound, Refused
+from adjudge.errors import BadSetting, Refused
 
 router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
-_CHUNK = 65_536
 
 
 @router.get("/settings")
@@ -81,53 +75,3 @@ def _delete(request: Request, project: str, form: SentForm) -> Response:
         raise Refused("bad-form", "the name that was typed is not the name of the project")
     who.services.projects.delete(project)
     return go(request, "/projects?done=deleted")
-
-
-@router.get("/export")
-def _exports(request: Request, project: str) -> Response:
-    """What can be taken out, in every format."""
-    from adjudge.collect.managing import exporting
-
-    who = require_login(request)
-    return who.show_project(
-        "Export", "requester/export.html", project, formats=exporting.list_exports()
-    )
-
-
-@router.get("/export/{format}")
-def _export(request: Request, project: str, format: str) -> Response:
-    """One file."""
-    return send_export(require_login(request), project, format)
-
-
-def send_export(who: LoggedIn, project: str, format: str) -> Response:
-    """An export as a download, written whole before the first byte is sent."""
-    from adjudge.collect.managing import exporting
-
-    entry = next((entry for entry in exporting.list_exports() if entry.name == format), None)
-    if entry is None:
-        raise NotFound("export", format)
-    labels = None
-    if entry.kind == "labels":
-        model = who.request.query_params.get("model", refit.DEFAULT)
-        labels = refit.table(who.services, project, model)
-    file = tempfile.SpooledTemporaryFile(max_size=4_000_000)  # noqa: SIM115 - closed when sent
-    try:
-        who.services.exports.write(project, format, file, labels=labels)
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
-    return StreamingResponse(
-        _chunks(file),
-        media_type="application/octet-stream",
-        headers={
-            "Content-Disposition": f'attachment; filename="{project}-{format}{entry.extension}"'
-        },
-    )
-
-
-def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(_CHUNK):
-            yield chunk

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from adjudge.collect.values.project import Project
-from adjudge.collect.web import uploading
-from adjudge.collect.web.forms import PROVEN, Form, SentForm, read_form
+from adjudge.collect.web.forms import PROVEN, Form, SentForm
 from adjudge.collect.web.login import (
     LoggedIn,
     end_session,
@@ -25,11 +21,10 @@ from adjudge.collect.web.login import (
 from adjudge.collect.web.logs import event
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
-from adjudge.data.scale import Scale
-from adjudge.errors import AdjudgeError, BadSetting, Refused, Unavailable
+from adjudge.errors import BadSetting, Refused, Unavailable
 
 if TYPE_CHECKING:
-    from adjudge.collect.importing import Preview
+    pass
 
 router = APIRouter(include_in_schema=False)
 _SHORTEST = 10  # characters of a password
@@ -273,67 +268,6 @@ def _leave_tour(request: Request) -> Response:
     who = require_login(request)
     who.services.settings.keep(_toured(who), True)
     return go(request, "/projects")
-
-
-@router.get("/projects/new")
-def _show_new_project(request: Request) -> Response:
-    """The form of a new project."""
-    given = {"name": "", "labels": "", "guidelines": ""}
-    return _new(require_login(request), given, None, "")
-
-
-def _new(
-    who: LoggedIn, given: dict[str, str], preview: object, problem: str, status: int = 200
-) -> Response:
-    settings = state_of(who.request).settings
-    limits = {"megabytes": settings.upload_bytes // 1_000_000, "rows": settings.upload_rows}
-    return who.show(
-        "requester/new.html",
-        status=status,
-        given=given,
-        preview=preview,
-        problem=problem,
-        limits=limits,
-    )
-
-
-@router.post("/projects/upload")
-async def _create_project(request: Request) -> Response:
-    """Make a project from files, or show what is wrong with them."""
-    await run_in_threadpool(require_login, request)  # before the files are read
-    form = await read_form(request)
-    given = {
-        "name": form.text("name", most=200),
-        "labels": form.text("labels", most=2_000),
-        "guidelines": form.text("guidelines", most=200_000),
-    }
-    preview = None
-    with contextlib.suppress(AdjudgeError):  # told below
-        if form.files:
-            preview = await uploading.read(request, form.files, Scale.parse(given["labels"]))
-    return await run_in_threadpool(_create, request, form, given, preview)
-
-
-def _create(
-    request: Request, form: Form, given: dict[str, str], preview: Preview | None
-) -> Response:
-    who = require_login(request)
-    try:
-        scale = Scale.parse(given["labels"])
-        if (preview is not None and preview.errors) or form.text("do") == "check":
-            status = 422 if preview is not None and preview.errors else 200
-            return _new(who, given, preview, "", status)
-        project = Project(
-            name=given["name"],
-            scale=scale,
-            guidelines=given["guidelines"],
-            items=preview.items if preview is not None else (),
-            golds=preview.golds if preview is not None else (),
-        )
-        made = who.services.projects.create(project)
-    except (Refused, BadSetting, AdjudgeError) as fault:
-        return _new(who, given, preview, str(fault), 422)
-    return go(request, f"/projects/{made.slug}?done=made")
 
 
 @router.post("/projects/starter", dependencies=[PROVEN])

@@ -13,8 +13,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from anyio import from_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -27,6 +29,7 @@ from adjudge.errors import BadData
 
 if TYPE_CHECKING:
     from adjudge.collect.importing import ImportLimits, Preview, Upload
+    from adjudge.collect.services.requester import RequesterServices
 
 _AT_ONCE = 2  # processes that read; other uploads wait for their turn
 
@@ -34,17 +37,36 @@ _AT_ONCE = 2  # processes that read; other uploads wait for their turn
 async def read(
     request: Request,
     files: Iterable[tuple[str, bytes]],
-    scale: Scale,
+    scale: Scale | None,
     known: frozenset[str] = frozenset(),
+    **more: Any,
 ) -> Preview:
-    """What the files hold, and everything that is wrong with them."""
-    reading = await run_in_threadpool(_UploadReading, request, files, scale, known)
+    """What the files hold, and everything that is wrong with them; ``more`` is for the reader."""
+    reading = await run_in_threadpool(_UploadReading, request, files, scale, known, more)
     if reading.is_large():
         preview = await state_of(request).readers.read(request, reading)
     else:
         preview = await run_in_threadpool(reading.read)
     BEGAN.set(None)  # reading is no waiting: storing may wait as long as any other request
     return preview
+
+
+async def read_more(
+    request: Request,
+    files: Iterable[tuple[str, bytes]],
+    services: RequesterServices,
+    project: str,
+) -> Preview:
+    """What the files hold for a project that has items already."""
+    scale, known, topics = await run_in_threadpool(services.projects.get_known, project)
+    return await read(request, files, scale, known, topics=topics)
+
+
+def read_waiting(
+    request: Request, files: Iterable[tuple[str, bytes]], scale: Scale | None, **more: Any
+) -> Preview:
+    """The same for a page that is made in a thread of its own."""
+    return from_thread.run(partial(read, request, files, scale, **more))
 
 
 class _UploadReading:
@@ -54,8 +76,9 @@ class _UploadReading:
         self,
         request: Request,
         files: Iterable[tuple[str, bytes]],
-        scale: Scale,
+        scale: Scale | None,
         known: frozenset[str],
+        more: dict[str, Any],
     ) -> None:
         # Late: readers are heavy, and most requests need none.
         from adjudge.collect.importing import ImportLimits, Upload
@@ -65,8 +88,12 @@ class _UploadReading:
             bytes=settings.upload_bytes, rows=settings.upload_rows
         )
         self.files: list[Upload] = [Upload(name=name, body=body) for name, body in files]
-        self.scale = scale
-        self.known = known
+        self.wanted: dict[str, Any] = {
+            "scale": scale,
+            "known": known,
+            "limits": self.limits,
+            **more,
+        }
 
     def is_large(self) -> bool:
         from adjudge.collect.importing import beside
@@ -76,7 +103,7 @@ class _UploadReading:
     def read(self) -> Preview:
         from adjudge.collect import importing
 
-        return importing.read(self.files, scale=self.scale, known=self.known, limits=self.limits)
+        return importing.read(self.files, **self.wanted)
 
     def read_beside(self, child: subprocess.Popen[bytes]) -> Preview | None:
         """What a process finds; None where it ended before its time."""
@@ -85,7 +112,7 @@ class _UploadReading:
         if child.stdin is None or child.stdout is None:
             return None
         try:
-            beside.ask(child.stdin, self.files, self.scale, self.known, self.limits)
+            beside.ask(child.stdin, self.files, self.wanted)
             return beside.hear(child.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
             return None

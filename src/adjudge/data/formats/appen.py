@@ -31,6 +31,7 @@ from adjudge.data.formats.questions import asked_questions, chosen_question, pai
 from adjudge.data.formats.reasons import first_rows, with_reasons
 from adjudge.data.formats.tables import unguarded, write_csv
 from adjudge.data.gold import Gold
+from adjudge.data.gold_table import gold_from_table
 from adjudge.data.instants import KIND, american, instants, seconds_between
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, look_up
@@ -38,6 +39,7 @@ from adjudge.data.source import Source
 
 _ITEM, _JUDGE = "_unit_id", "_worker_id"
 _OWN = (_ITEM, _JUDGE, "_created_at", "_started_at", "_tainted", "_golden")
+_SURE = ":confidence"
 _QUESTION = "label"  # what a written report calls its question
 
 
@@ -75,6 +77,20 @@ def _read(file: File, options: Options) -> Content:
     return Content(
         judgments=judgments, gold=gold, bad=source.skipped, notes=notes + several, options=choices
     )
+
+
+def _read_aggregated(file: File, options: Options) -> Content:
+    """The aggregated answer of each unit, as gold."""
+    table, source = read_delimited(file, options)
+    table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
+    rated = [name.removesuffix(_SURE) for name in table.column_names if name.endswith(_SURE)]
+    questions = [name for name in rated if name in table.column_names]
+    question = chosen_question(questions, options, source.name, "question", f"a column *{_SURE}")
+    known = {"topic": "topic", "document": "document"}
+    roles = {"item": _ITEM, "gold": question}
+    roles |= {part: name for part, name in known.items() if name in table.column_names}
+    gold = gold_from_table(table, source=source, roles=roles, scale=options.truths)
+    return Content(gold=gold, bad=source.skipped)
 
 
 def _columns(header: list[str]) -> list[str]:
@@ -261,7 +277,9 @@ FORMATS = (
     Format(
         name="appen-aggregated",
         title="Appen (CrowdFlower) aggregated report: _unit_id, <question>, <question>:confidence",
+        reads=("gold",),
         writes=("labels",),
+        read=_read_aggregated,
         write=_write_aggregated,
     ),
 )

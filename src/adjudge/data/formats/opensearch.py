@@ -133,9 +133,9 @@ FORMATS = (
         name="opensearch",
         title="OpenSearch search relevance workbench: judgments to import, in JSON",
         reads=("gold", "judgments"),
-        read=_read,
         writes=("labels",),
         extension=".json",
+        read=_read,
         write=_write,
     ),
 )

@@ -15,12 +15,16 @@ from adjudge.errors import BadData, shown
 
 
 def ratings(labels: Any, scale: Scale | None, format_name: str) -> Any:
-    """A column of labels as numbers: a number is itself, a text its place on an ordered scale.
+    """A column of labels as numbers: their grades, or what they are themselves.
 
+    Without grades a number is itself, and a text its place on an ordered scale.
     A scale of two labels of which one is known to be relevant is ordered enough: 0 and 1.
     """
     codes, names = encode(labels)
     texts = names.to_pylist()
+    if scale is not None and scale.grades and all(scale.label_code(text) >= 0 for text in texts):
+        known = [scale.grades[scale.label_code(text)] for text in texts]
+        return pa.array(known, pa.float64()).take(pa.array(codes))
     numbers = [as_number(text) for text in texts]
     ordered = scale is not None and (
         scale.ordinal or (len(scale.labels) == 2 and scale.relevant == scale.labels[1:])

@@ -112,6 +112,12 @@ def quepid_book_json(file: File) -> bool:
     return file.text.lstrip()[:1] == "{" and '"query_doc_pairs"' in file.text
 
 
+def _aggregated(file: File) -> bool:
+    """A header with units and how sure their answers are."""
+    names = file.cells(",")
+    return "_unit_id" in names and any(name.endswith(":confidence") for name in names)
+
+
 def _qrels(cells: list[str]) -> bool:
     """Four fields, the last a whole number, the second 0 or Q0 or the third an id."""
     if len(cells) != 4 or not is_number(cells[3]):
@@ -325,6 +331,7 @@ SIGNATURES = (
     _Signature("encoded", "encoded", _encoded),
     _Signature("mturk", "mturk", _mturk),
     _Signature("appen", "appen", _has(",", "_unit_id", "_worker_id")),
+    _Signature("appen-aggregated", "appen", _aggregated),
     _Signature("toloka", "toloka", _toloka),
     _Signature("potato", "potato", _potato),
     _Signature("inspect", "inspect_log", _inspect),

@@ -1,6 +1,6 @@
 """Judges have names in the requester's words, and can be sent a message.
 
-Revision 0011, after 0004.
+Revision 0011, after 0007.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0011"
-down_revision = "0004"
+down_revision = "0007"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,71 @@
+"""The report of a fit, as ``adjudge report`` makes it, kept with the settings of the server."""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adjudge.collect.services.requester import RequesterServices
+    from adjudge.collect.values.requesting import ProjectSummary
+    from adjudge.data.consensus import Consensus
+
+_POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReport:
+    """A report: when its fit was made, and its page; or why there is none."""
+
+    made: str
+    html: str = ""
+    problem: str = ""
+
+    @classmethod
+    def from_json(cls, kept: dict[str, Any]) -> KeptReport:
+        """A report from what is kept."""
+        body = zlib.decompress(base64.b85decode(kept["body"])).decode() if kept["body"] else ""
+        return cls(kept["made"], body, kept["problem"])
+
+    @property
+    def policy(self) -> str:
+        """What the page allows itself: its own script and style, and nothing from anywhere.
+
+        In a box of its own, so that nothing in it can act for who is logged in.
+        """
+        from html import unescape
+
+        found = _POLICY.search(self.html)
+        own = unescape(found[1]) if found else "default-src 'none'"
+        return f"{own}; frame-ancestors 'none'; sandbox allow-scripts"
+
+
+def make_report(
+    services: RequesterServices, project: ProjectSummary, consensus: Consensus, made: str
+) -> dict[str, Any]:
+    """The report of a fit, packed to be kept; a fault is kept in its place."""
+    try:
+        page = _page_of(services, project, consensus, made)
+    except Exception as fault:  # noqa: BLE001 - a fit is worth having without its report
+        return {"made": made, "body": "", "problem": f"{type(fault).__name__}: {fault}"}
+    body = base64.b85encode(zlib.compress(page.encode(), 6)).decode()
+    return {"made": made, "body": body, "problem": ""}
+
+
+def _page_of(
+    services: RequesterServices, project: ProjectSummary, consensus: Consensus, made: str
+) -> str:
+    from adjudge.models import default, registry
+    from adjudge.report.page import report_html
+    from adjudge.report.results import Provenance, gather
+
+    gold = services.exports.get_gold(project.slug, adjudicated=True)
+    blind = None
+    if gold is not None:  # a fit that was told the gold cannot be scored by it
+        settings = default.SETTINGS if consensus.model == default.DEFAULT else {}
+        blind = registry.model(consensus.model, **settings).fit(consensus.judgments, None)
+    about = Provenance(title=project.name, made=f"{made} UTC")
+    return report_html(gather(consensus, gold=gold, blind=blind, provenance=about))

@@ -1,0 +1,124 @@
+"""What a new project begins with: labels, guidelines, presets, and a list of what to check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.values.project import Item, Project
+from adjudge.collect.web.forms import Form
+from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.errors import BadSetting
+
+STARTING_SCALE = Scale(
+    labels=("Not relevant", "Partly relevant", "Relevant"),
+    ordinal=True,
+    relevant=("Partly relevant", "Relevant"),
+    grades=(0.0, 1.0, 2.0),
+)
+PRESETS = {
+    "open": ("Open link", "Whoever has the link may judge; three judgments a pair, unpaid."),
+    "colleagues": ("Colleagues", "By invitation only; three judgments a pair, unpaid."),
+    "prolific": ("Prolific", "Participants of a panel; five judgments a pair; set the pay next."),
+    "pilot": ("Quick pilot", "One judgment a pair, no training, two pages a judge, to try it out."),
+}
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "open": {"channels": ["open", "invite", "api"], "judgments_per_item": 3},
+    "colleagues": {"channels": ["invite", "api"], "judgments_per_item": 3},
+    "prolific": {"channels": ["panel", "api"], "judgments_per_item": 5},
+    "pilot": {"channels": ["open", "invite", "api"], "judgments_per_item": 1, "training": False,
+              "max_pages": 2},
+}  # fmt: skip
+_SHOWN = 12  # items offered to be made gold
+_SECONDS = 12.0  # that a judgment takes, roughly
+_ENOUGH = 10  # gold that checks judges at all
+
+
+def preset_policy(name: str) -> dict[str, Any]:
+    """The settings of a preset."""
+    if name not in _SETTINGS:
+        raise BadSetting("preset", name, " or ".join(_SETTINGS))
+    return {"training": True, "max_pages": None, **_SETTINGS[name]}
+
+
+def words_for(scale: Scale) -> str:
+    """Guidelines to begin with."""
+    lines = [f"- **{label}**: say when, with an example." for label in reversed(scale.labels)]
+    return "\n".join(
+        ["Read the query, then the result, and say how well it answers the query.", "", *lines]
+    )
+
+
+def read_scale(form: Form) -> Scale:
+    """The labels of a form: each with its grade; ordered by their grades where that is wanted."""
+    pairs = []
+    given = zip(form.lists.get("label", []), form.lists.get("grade", []), strict=False)
+    for label, text in given:
+        name = canonical(label)
+        if not name:
+            continue
+        grade = as_number(text.strip())
+        if grade is None or not -1e6 <= grade <= 1e6:
+            raise BadSetting("grade", text, f"a number as the grade of {name}")
+        pairs.append((name, grade))
+    if len(pairs) < 2:
+        raise BadSetting("labels", len(pairs), "two labels at least")
+    ordered = bool(form.text("ordered"))
+    if ordered:
+        pairs.sort(key=lambda pair: pair[1])
+    return Scale(
+        labels=tuple(name for name, _ in pairs),
+        ordinal=ordered,
+        relevant=tuple(name for name, grade in pairs if grade > 0),
+        grades=tuple(grade for _, grade in pairs),
+    )
+
+
+def some_of(items: Sequence[Item]) -> list[Item]:
+    """A few items from all over, to be made gold."""
+    step = max(1, len(items) // _SHOWN)
+    return list(items[::step][:_SHOWN])
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """One thing to see to before a project is opened."""
+
+    good: bool
+    text: str
+
+
+def check_list(project: Project, policy: Policy) -> list[_Check]:
+    """What there is, and what judges would miss."""
+    known = {gold.item for gold in project.golds}
+    work = sum(item.name not in known for item in project.items)
+    trained = {g.accepted[0] for g in project.golds if g.role in ("training", "both")}
+    untrained = [label for label in project.scale.labels if label not in trained]
+    answers = work * policy.judgments_per_item
+    hours = answers * _SECONDS / 3600
+    paid = policy.pay_per_page > 0
+    return [
+        _Check(work > 0, f"{work:,} pairs to judge"),
+        _Check(
+            not untrained or not policy.training,
+            "every label has training gold" if not untrained else "no training is wanted"
+            if not policy.training else f"no training gold for {', '.join(untrained)}",
+        ),
+        _Check(
+            len(known) >= _ENOUGH,
+            f"{len(known)} gold pairs" + ("" if len(known) >= _ENOUGH else
+            f": with {_ENOUGH} or more, judges are checked while they work"),
+        ),
+        _Check(
+            paid or policy.panel == "none",
+            f"{policy.pay_per_page} {policy.currency} a page" if paid else
+            "unpaid" if policy.panel == "none" else "the panel wants pay: set it in Settings",
+        ),
+        _Check(
+            True,
+            f"{answers:,} judgments, about {hours:.1f} hours of judging in all "
+            f"({_SECONDS:.0f} seconds each)",
+        ),
+    ]  # fmt: skip

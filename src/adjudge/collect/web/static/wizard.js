@@ -1,0 +1,54 @@
+// A new project: files dropped on the form, a file too large told before it is sent, and labels
+// seen as a judge will while they are typed. Without this script both pages are plain forms.
+(() => {
+  "use strict";
+  const give = document.getElementById("give");
+  if (give) {
+    const files = give.querySelector("input[type=file]");
+    const told = document.getElementById("too-large");
+    const most = Number(give.dataset.most);
+    const large = () => {
+      const bytes = [...files.files].reduce((sum, file) => sum + file.size, 0);
+      told.hidden = bytes <= most;
+      const size = (number) => `${(number / 1e6).toFixed(1)} MB`;
+      told.textContent = told.hidden ? "" :
+        `These files are ${size(bytes)} together; the server takes ${size(most)}. Nothing was sent: leave some out, or pack them (.zip, .gz).`;
+      return !told.hidden;
+    };
+    files.addEventListener("change", large);
+    give.addEventListener("submit", (event) => { if (large()) event.preventDefault(); });
+    give.addEventListener("dragover", (event) => event.preventDefault());
+    give.addEventListener("drop", (event) => {
+      event.preventDefault();
+      if (event.dataTransfer.files.length) { files.files = event.dataTransfer.files; large(); }
+    });
+  }
+
+  const labels = document.getElementById("labels");
+  const shown = document.getElementById("shown-labels");
+  if (labels && shown) {
+    const ordered = document.getElementById("ordered");
+    const show = () => {
+      const rows = [...labels.querySelectorAll(".label-row")]
+        .map((row) => [...row.querySelectorAll("input")].map((input) => input.value.trim()))
+        .filter(([name]) => name);
+      if (ordered.checked) rows.sort((one, two) => Number(one[1]) - Number(two[1]));
+      const model = shown.querySelector("label:not(.other)");
+      if (!model) return;
+      const others = shown.querySelector("label.other");
+      const made = rows.map(([name], at) => {
+        const label = model.cloneNode(true);
+        label.querySelector("input").value = name;
+        const key = label.querySelector("kbd");
+        if (key) key.textContent = String(at + 1);
+        label.querySelector("span").replaceChildren(...(key && at < 9 ? [key] : []), name);
+        return label;
+      });
+      if (!made.length) return;
+      shown.querySelectorAll("label:not(.other)").forEach((label) => label.remove());
+      made.forEach((label) => shown.insertBefore(label, others));
+    };
+    labels.addEventListener("input", show);
+    ordered.addEventListener("change", show);
+  }
+})();

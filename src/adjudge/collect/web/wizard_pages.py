@@ -1,0 +1,258 @@
+"""A new project, step by step: files, columns, labels, gold, who judges, a list to check, open."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import time
+import zlib
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from adjudge.collect.consensus.refit import name_of
+from adjudge.collect.values.project import GoldEntry, Project
+from adjudge.collect.web import uploading
+from adjudge.collect.web.beginning import (
+    PRESETS,
+    STARTING_SCALE,
+    check_list,
+    preset_policy,
+    read_scale,
+    some_of,
+    words_for,
+)
+from adjudge.collect.web.forms import Form, SentForm, read_form
+from adjudge.collect.web.login import LoggedIn, require_login
+from adjudge.collect.web.pages import go
+from adjudge.collect.web.state import state_of
+from adjudge.data.scale import Scale
+from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
+
+if TYPE_CHECKING:
+    from adjudge.collect.importing import Preview
+
+router = APIRouter(include_in_schema=False)
+_KEPT = "new-files:"
+_DAYS = 7.0  # that files are kept for a project that is not open yet
+_Files = list[tuple[str, bytes]]
+
+
+@router.get("/projects/new")
+def _show_new_project(request: Request) -> Response:
+    """Where files are given."""
+    return _new(require_login(request))
+
+
+def _new(
+    who: LoggedIn,
+    *,
+    name: str = "",
+    preview: Preview | None = None,
+    problem: str = "",
+    kept: str = "",
+    columns: object = (),
+    status: int = 200,
+) -> Response:
+    from adjudge.collect.importing.columns import PARTS
+
+    settings = state_of(who.request).settings
+    return who.show(
+        "requester/new.html",
+        status=status,
+        name=name,
+        preview=preview,
+        problem=problem,
+        kept=kept,
+        columns=columns,
+        parts=PARTS,
+        most=settings.upload_bytes,
+        rows=settings.upload_rows,
+    )
+
+
+@router.post("/projects/upload")
+async def _create_project(request: Request) -> Response:
+    """Make a draft of the files, or show what is wrong with them; they are kept either way."""
+    await run_in_threadpool(require_login, request)  # before the files are read
+    form = await read_form(request)
+    return await run_in_threadpool(_create, request, form)
+
+
+def _create(request: Request, form: Form) -> Response:
+    who = require_login(request)
+    name, labels = form.text("name", most=200), form.text("labels", most=2_000)
+    kept = form.text("kept", most=40)
+    files = form.files or _kept_files(who, kept)
+    if not files:
+        problem = "There is no file in what was sent: choose one, or drop it on the page."
+        return _new(who, name=name, problem=problem, status=422)
+    name = name or PurePosixPath(files[0][0]).stem.replace("_", " ").strip().capitalize()
+    if form.files:
+        kept = _keep_files(who, files)
+    by_hand = _by_hand(form)
+    preview: Preview | None = None
+    try:
+        scale = Scale.parse(labels) if labels else None
+        preview = uploading.read_waiting(request, files, scale, columns=by_hand)
+        if preview.errors:
+            columns = _columns(who, files, by_hand)
+            return _new(who, name=name, preview=preview, kept=kept, columns=columns, status=422)
+        scale = scale or _scale_of(preview)
+        guidelines = form.text("guidelines", most=200_000) or words_for(scale)
+        made = who.services.projects.create(
+            Project(name=name, scale=scale, guidelines=guidelines, items=preview.items,
+                    golds=preview.golds, policy=preset_policy("open"))
+        )  # fmt: skip
+    except (Refused, AdjudgeError) as fault:
+        return _new(who, name=name, preview=preview, problem=str(fault), kept=kept, status=422)
+    who.services.settings.keep(f"new:{name_of(made)}", {"files": kept, "columns": by_hand})
+    return go(request, f"/projects/{made.slug}/begin?done=read")
+
+
+def _scale_of(preview: Preview) -> Scale:
+    """The labels that the gold of the files suggests, or three grades to begin with."""
+    given = {label for gold in preview.golds for label in gold.accepted}
+    return Scale.infer(given) if len(given) > 1 else STARTING_SCALE
+
+
+def _by_hand(form: Form) -> dict[str, str]:
+    """What somebody said that columns are."""
+    names, parts = form.lists.get("column", []), form.lists.get("part", [])
+    return dict(zip(names, parts, strict=False))
+
+
+def _keep_files(who: LoggedIn, files: _Files) -> str:
+    """Keep files for who sent them; those of a week ago are forgotten."""
+    settings, prefix = who.services.settings, f"{_KEPT}{who.requester.requester}:"
+    for name, held in settings.find(prefix).items():
+        if time.time() - held["at"] > _DAYS * 86_400:
+            settings.forget(name)
+    kept = secrets.token_hex(8)
+    packed = [[name, base64.b85encode(zlib.compress(body)).decode()] for name, body in files]
+    settings.keep(prefix + kept, {"at": time.time(), "files": packed})
+    return kept
+
+
+def _kept_files(who: LoggedIn, kept: str) -> _Files:
+    held = who.services.settings.get(f"{_KEPT}{who.requester.requester}:{kept}") if kept else None
+    if held is None:
+        return []
+    return [(name, zlib.decompress(base64.b85decode(body))) for name, body in held["files"]]
+
+
+def _columns(who: LoggedIn, files: _Files, by_hand: dict[str, str]) -> list[Any]:
+    from adjudge.collect.importing import ImportLimits, Upload
+    from adjudge.collect.importing.columns import find_columns
+
+    settings = state_of(who.request).settings
+    limits = ImportLimits(bytes=settings.upload_bytes, rows=settings.upload_rows)
+    uploads = [Upload(name=name, body=body) for name, body in files]
+    return find_columns(uploads, by_hand, limits)
+
+
+@router.get("/projects/{project}/begin")
+def _show_begin(request: Request, project: str) -> Response:
+    """A draft, looked over before it is opened."""
+    return _begin(require_login(request), project)
+
+
+def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Response:
+    from adjudge.collect.importing.columns import PARTS
+
+    summary, project = who.services.projects.get(slug), who.services.projects.read(slug)
+    policy = who.services.projects.get_policy(slug)[0]
+    held = who.services.settings.get(f"new:{name_of(summary)}") or {"files": "", "columns": {}}
+    files = _kept_files(who, held["files"]) if summary.state == "draft" else []
+    scale = project.scale
+    golds = {gold.item: gold.accepted for gold in project.golds}
+    work = [item for item in project.items if item.name not in golds]
+    return who.show_project(
+        "Overview",
+        "requester/begin.html",
+        slug,
+        project=summary,
+        status=status,
+        problem=problem,
+        columns=_columns(who, files, held["columns"]),
+        parts=PARTS,
+        first=next(iter(project.items), None),
+        others=("can't judge", "page broken"),
+        scale=scale,
+        grades=[f"{value:g}" for value in scale.values] if not scale.grades
+        else [f"{value:g}" for value in scale.grades],
+        golds=golds,
+        candidates=some_of(work),
+        guidelines=project.guidelines,
+        presets=PRESETS,
+        policy=policy,
+        checks=check_list(project, policy),
+    )  # fmt: skip
+
+
+@router.post("/projects/{project}/begin")
+def _save(request: Request, project: str, form: SentForm) -> Response:
+    """Save a part of the draft, or open it."""
+    who = require_login(request)
+    if who.services.projects.get(project).state != "draft":
+        raise Refused("not-draft", "this project is no draft any more: its settings change it now")
+    try:
+        done = _do(who, project, form)
+    except NotFound:
+        raise
+    except AdjudgeError as fault:
+        return _begin(who, project, str(fault), 422)
+    after = "" if done == "opened" else "/begin"
+    return go(request, f"/projects/{project}{after}?done={done}")
+
+
+def _do(who: LoggedIn, slug: str, form: Form) -> str:
+    what, projects = form.need("do", most=20), who.services.projects
+    if what == "columns":
+        _map_again(who, slug, _by_hand(form))
+    elif what == "labels":
+        projects.set_scale(slug, read_scale(form))
+    elif what == "guidelines":
+        projects.set_guidelines(slug, form.text("guidelines", most=200_000))
+    elif what == "gold":
+        pairs = zip(form.lists.get("item", []), form.lists.get("label", []), strict=False)
+        entries = [GoldEntry(item=item, accepted=(label,)) for item, label in pairs if label]
+        if not entries:
+            raise BadSetting("gold", "nothing", "a label for one item at least")
+        projects.add_items(slug, (), entries)
+    elif what == "preset":
+        preset = form.need("preset", most=20)
+        projects.set_policy(slug, preset_policy(preset))
+        if preset == "prolific":
+            projects.use_panel(slug, "prolific")
+    elif what == "open":
+        projects.set_state(slug, "open")
+        _forget_files(who, slug)
+        return "opened"
+    else:
+        raise BadSetting("do", what, "columns, labels, guidelines, gold, preset or open")
+    return "saved"
+
+
+def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
+    """Read the kept files once more, with other parts for their columns."""
+    name = f"new:{name_of(who.services.projects.get(slug))}"
+    held = who.services.settings.get(name) or {"files": ""}
+    files = _kept_files(who, held["files"])
+    if not files:
+        raise BadSetting("files", "nothing", "files that are still kept: send them again")
+    scale = who.services.projects.get_scale(slug)
+    preview = uploading.read_waiting(who.request, files, scale, columns=by_hand).check()
+    who.services.projects.replace_items(slug, preview.items, preview.golds)
+    who.services.settings.keep(name, {**held, "columns": by_hand})
+
+
+def _forget_files(who: LoggedIn, slug: str) -> None:
+    name = f"new:{name_of(who.services.projects.get(slug))}"
+    held = who.services.settings.get(name)
+    if held:
+        who.services.settings.forget(f"{_KEPT}{who.requester.requester}:{held['files']}")
+        who.services.settings.forget(name)

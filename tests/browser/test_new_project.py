@@ -1,0 +1,162 @@
+"""From a file to labels, as somebody new would go: few clicks, judges, exports, a report."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from adjudge.collect.consensus import refit
+from adjudge.data.formats import read
+from sites import PASSWORD, Site
+from visitors import Visitors, check
+
+IMAGES = Path(__file__).resolve().parents[2] / "docs" / "collect" / "images"
+REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))  # of the pictures in the docs
+
+pytestmark = pytest.mark.slow
+
+LABELS = ("Not relevant", "Partly relevant", "Relevant")
+PAIRS = "query,title,url,snippet\n" + "".join(
+    f"reading lamp {n // 6},Lamp {n % 3} number {n},https://shop.example/{n},It shines.\n"
+    for n in range(60)
+)
+
+
+def judge_all(site: Site, slug: str) -> None:
+    """Five judges who answer until nothing is left; the title says the label, one errs."""
+    for number in range(5):
+        judge = site.browser().join(slug)
+        while judge.is_judging:
+            parts = re.split(r'data-row="(\d+)"', judge.text)[1:]
+            given = {"key": re.search(r'name="key" value="([^"]+)"', judge.text)[1]}  # type: ignore[index]
+            for row, text in zip(parts[::2], parts[1::2], strict=True):
+                right = int(re.search(r"Lamp (\d) number", text)[1])  # type: ignore[index]
+                given[f"label-{row}"] = LABELS[2 - right if number == 1 else right]
+            judge.post(f"/j/{slug}/pages/{judge.page}", **given)
+            judge.go_on(slug)
+
+
+def logged_in(site: Site, visitors: Visitors, **settings: Any) -> Page:
+    token = site.services.accounts.make_setup_token()
+    page = visitors.come(accept_downloads=True, **settings)
+    page.goto(f"{site.url}/setup/{token}")
+    page.get_by_label("Name").fill("ada")
+    page.get_by_label("Password", exact=False).first.fill(PASSWORD)
+    page.get_by_label("again", exact=False).fill(PASSWORD)
+    page.get_by_role("button").last.click()
+    page.wait_for_url("**/projects")
+    return page
+
+
+def look(page: Page, name: str) -> None:
+    """Nothing serious to find, and on a light desktop the picture that the docs have."""
+    check(page, name)
+    shown = ("new", "begin", "open", "item", "report", "export")
+    if REFRESH and name.startswith("path-light") and name.rpartition("-")[2] in shown:
+        IMAGES.mkdir(exist_ok=True)
+        page.screenshot(path=IMAGES / f"first-{name.rpartition('-')[2]}.png")
+
+
+SCREENS: list[dict[str, Any]] = [
+    {"color_scheme": "light"},
+    {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}, "has_touch": True},
+]
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=["desktop-light", "phone-dark"])
+def test_from_a_file_to_labels(
+    site: Site, visitors: Visitors, tmp_path: Path, screen: dict[str, Any]
+) -> None:
+    kind = f"path-{screen['color_scheme']}"
+    ada = logged_in(site, visitors, **screen)
+    file = tmp_path / "lamps.csv"
+    file.write_text(PAIRS)
+    ada.get_by_role("link", name="Make one from files").click()  # 1
+    look(ada, f"{kind}-1-new")
+    ada.get_by_label("What is to be judged").set_input_files(file)  # 2
+    ada.get_by_role("button", name="Read the files").click()  # 3
+    ada.wait_for_url("**/begin?done=read")
+    look(ada, f"{kind}-2-begin")
+    ada.get_by_label("Label", exact=True).first.fill("Off topic")
+    expect(ada.locator("#shown-labels")).to_contain_text("Off topic")
+    ada.get_by_label("Label", exact=True).first.fill("Not relevant")
+    ada.get_by_role("button", name="Open to judges").click()  # 4
+    expect(ada.get_by_text("The project is open")).to_be_visible()
+    look(ada, f"{kind}-3-open")
+    slug = site.services.projects.get_all()[0].slug
+    judge_all(site, slug)
+    assert site.services.projects.get_progress(slug).open == 0
+    refit.fit_one(site.services, slug, refit.DEFAULT, with_report=True)
+
+    here = f"{site.url}/projects/{slug}"
+    ada.goto(f"{here}/items?filter=disputed&sort=unsure")
+    look(ada, f"{kind}-4-items")
+    ada.locator("tbody a").first.click()
+    look(ada, f"{kind}-5-item")
+    item = site.services.items.get_all(slug, which="disputed", sort="unsure")[0][0].item
+    ada.locator("#decide ~ form label", has_text="Partly relevant").click()
+    ada.get_by_role("button", name="Adjudicate").click()
+    expect(ada.get_by_text("the fit takes it for gold")).to_be_visible()
+    refit.fit_one(site.services, slug, refit.DEFAULT, with_report=True)
+    ada.goto(f"{here}/item?item={item}")
+    expect(ada.locator(".figures")).to_contain_text("Partly relevant")
+    ada.goto(f"{here}/consensus")
+    look(ada, f"{kind}-6-consensus")
+    ada.get_by_role("link", name="Open the report", exact=True).click()
+    expect(ada.locator("h1")).to_contain_text("Lamps")
+    look(ada, f"{kind}-7-report")
+
+    ada.goto(f"{here}/export")
+    look(ada, f"{kind}-8-export")
+    labels = refit.table(site.services, slug, refit.DEFAULT)
+    known = {row["document"]: LABELS.index(row["label"]) for row in labels.to_pylist()}
+    assert len(known) == 60
+    names = ada.eval_on_selector_all("td a", "links => links.map(one => one.getAttribute('href'))")
+    assert len(names) > 25
+    for name in names:
+        with ada.expect_download() as download:
+            ada.locator(f'td a[href="{name}"]').click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        assert path.stat().st_size
+        if "/export/labels-" in name and "submission" not in name:
+            assert back(path) == known, name
+
+
+def back(path: Path) -> dict[str, int]:
+    """The grade of each document, as adjudge reads a file of labels."""
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            path = path.with_suffix("")
+            archive.extractall(path)
+    found = read(path)
+    table = found.labels if found.gold is None else found.gold.to_table()
+    column = "label" if found.gold is None else "gold"
+    grades = {}
+    for row in table.to_pylist():
+        document = row.get("document") or row["item"].partition("/")[2]
+        text = row[column]
+        grades[document] = LABELS.index(text) if text in LABELS else int(float(text))
+    return grades
+
+
+def test_a_file_that_is_too_large_is_told_before_it_is_sent(
+    site: Site, visitors: Visitors, tmp_path: Path
+) -> None:
+    ada = logged_in(site, visitors)
+    ada.goto(f"{site.url}/projects/new")
+    large = tmp_path / "large.csv"
+    with large.open("wb") as file:
+        file.truncate(site.settings.upload_bytes + 1)
+    ada.get_by_label("Name").fill("Mine")
+    ada.get_by_label("What is to be judged").set_input_files(large)
+    expect(ada.get_by_role("alert")).to_contain_text("Nothing was sent")
+    ada.get_by_role("button", name="Read the files").click()
+    expect(ada.get_by_label("Name")).to_have_value("Mine")
+    assert ada.url.endswith("/projects/new")
