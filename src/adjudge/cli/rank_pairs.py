@@ -115,9 +115,9 @@ def run(
 def built_pair_model(fitting: o.Fitting) -> PairModel:
     """The model that is asked for; a setting that was given but is not the model's is an error."""
     from adjudge.cli.fitting import value_of
-    from adjudge.models.pairs.registry import PAIR_DEFAULT, PAIR_MODELS
+    from adjudge.models.pairs.registry import PAIR_MODELS
 
-    chosen = fitting.model or PAIR_DEFAULT
+    chosen = fitting.model or next(iter(PAIR_MODELS))  # the first is the default
     if chosen not in PAIR_MODELS:
         raise UnknownName("model of comparisons", chosen, PAIR_MODELS)
     own = {entry.name for entry in fields(PAIR_MODELS[chosen])}

@@ -11,4 +11,3 @@ from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry
 PAIR_MODELS: dict[str, type[Any]] = {
     entry.name: entry for entry in (CrowdBradleyTerry, BradleyTerry, WinRate, Elo)
 }
-PAIR_DEFAULT = CrowdBradleyTerry.name
