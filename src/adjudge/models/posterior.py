@@ -26,7 +26,7 @@ from adjudge.models.gibbs import (
     stride_of,
 )
 from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
-from adjudge.models.relabelling import TruthOrder, Separate, order_of, separate, told
+from adjudge.models.relabelling import Separate, TruthOrder, order_of, separate, told
 
 
 class _Sampled(Protocol):
