@@ -72,7 +72,7 @@ class _WithColumns(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Design:
+class _Design:
     """Standardised columns: a row an item or a judge, 0 (the mean) where a value is missing."""
 
     names: tuple[str, ...]  # (column,)
@@ -80,10 +80,10 @@ class Design:
     missing: int
 
 
-def design(table: Any, columns: Sequence[str], key: str, rows: Names) -> Design:
+def design(table: Any, columns: Sequence[str], key: str, rows: Names) -> _Design:
     """The columns of a table, in the order of ``rows``; texts become a column for each but one."""
     if not columns:
-        return Design((), np.zeros((len(rows), 0)), 0)
+        return _Design((), np.zeros((len(rows), 0)), 0)
     held = _table(table, key)
     for name in (key, *columns):
         if name not in held.column_names:
@@ -111,7 +111,7 @@ def design(table: Any, columns: Sequence[str], key: str, rows: Names) -> Design:
                 )
             made.append(np.where(known, (value - value[known].mean()) / spread, 0.0))
             titles.append(title)
-    return Design(tuple(titles), np.stack(made, axis=1), missing)
+    return _Design(tuple(titles), np.stack(made, axis=1), missing)
 
 
 def _table(table: Any, key: str) -> Any:
@@ -164,7 +164,7 @@ def fit_with_columns(
         table.items,
     )
     judges = design(model.judge_table, model.judge_columns, "judge", table.judges)
-    fitted = _Fit(table, prepared.known, items, judges, by_topic)
+    fitted = _CovariateFit(table, prepared.known, items, judges, by_topic)
     converged = fitted.run(progress)
     confusion = np.stack(
         [fitted.rates[0][:, ::-1], fitted.rates[1]], axis=1
@@ -188,15 +188,15 @@ def _fields(table: Judgments) -> Any:
     return table.fields.append_column("item", table.items)
 
 
-class _Fit:
+class _CovariateFit:
     """Where a fit stands. ``rates`` and ``counts`` are of (wrong, right) labels, truth by truth."""
 
     def __init__(
         self,
         table: Judgments,
         known: NDArray[np.int16] | None,
-        items: Design,
-        judges: Design,
+        items: _Design,
+        judges: _Design,
         by_topic: bool,
     ) -> None:
         self.table, self.known, self.items, self.judges = table, known, items, judges

@@ -26,7 +26,7 @@ from adjudge.models.gibbs import (
     stride_of,
 )
 from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
-from adjudge.models.relabelling import Order, Separate, order_of, separate, told
+from adjudge.models.relabelling import Separate, TruthOrder, order_of, separate, told
 
 
 class _Sampled(Protocol):
@@ -127,7 +127,7 @@ def sample_model(
         progress=progress,
         checkpoint=checkpoint_of(prepared, model),
     )
-    orders: list[Order | None] = [None] * plan.chains
+    orders: list[TruthOrder | None] = [None] * plan.chains
     if not prior.learnt and prepared.known is None:  # learnt priors put each sweep in order
         parts = separate(table, by_topic=by_topic, topics=topics)
         orders = [_ordered(chain, kept, n, parts, table) for n, chain in enumerate(chains)]
@@ -164,7 +164,7 @@ def sample_model(
 
 def _ordered(
     chain: Chain, kept: dict[str, NDArray[Any]], number: int, parts: Separate, table: Judgments
-) -> Order | None:
+) -> TruthOrder | None:
     """Put the truths of a chain that ended with others in their places back; its order."""
     order = order_of(chain.counts_sum.transpose(0, 2, 1), table.scale, parts)
     if order is not None:

@@ -53,7 +53,7 @@ def separate(judgments: Judgments, *, by_topic: bool, topics: int) -> Separate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class TruthOrder:
     """The order of the truths in every part, and where each is applied."""
 
     places: NDArray[np.int64]  # (part, truth)
@@ -84,7 +84,7 @@ class Order:
 
 def order_of(
     counts: NDArray[np.float64], scale: Scale, parts: Separate
-) -> Order | None:  # (judge, truth, label)
+) -> TruthOrder | None:  # (judge, truth, label)
     """The order in which truths agree best with the labels given; None if they are in it.
 
     A part changes only if the new order puts a judgment more, or half of one, in its place.
@@ -101,7 +101,7 @@ def order_of(
         found, named = linear_sum_assignment(table[part], maximize=True)
         if table[part][found, named].sum() > np.trace(table[part]) + _LEAST:
             places[part, named] = found
-    order = Order(places, parts)
+    order = TruthOrder(places, parts)
     return order if order.switched else None
 
 
@@ -115,7 +115,7 @@ def _lead(places: NDArray[np.int64], axes: int) -> NDArray[np.int64]:
     return places.reshape((1,) * (axes - places.ndim) + places.shape)
 
 
-def told(order: Order | None, scale: Scale) -> tuple[str, ...]:
+def told(order: TruthOrder | None, scale: Scale) -> tuple[str, ...]:
     """A sentence on what was put back, where something was."""
     if order is None:
         return ()

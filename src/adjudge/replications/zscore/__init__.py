@@ -116,10 +116,10 @@ def paper_data(content: Content) -> tuple[Judgments, Gold]:
         ),
         relevant=("1", "2"),
     )
-    return first_of_each(judgments.select(items=kept)).with_scale(scale), gold
+    return _first_of_each(judgments.select(items=kept)).with_scale(scale), gold
 
 
-def first_of_each(judgments: Judgments) -> Judgments:
+def _first_of_each(judgments: Judgments) -> Judgments:
     """The first label that each judge gave each item."""
     pair = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
     kept = np.zeros(len(judgments), dtype=np.bool_)
@@ -235,14 +235,14 @@ def _one_each(path: Path) -> tuple[Judgments, Gold]:
     Models take every label for a sign of a grade.
     """
     judgments, gold = _both(gold_subset(contents(path)))
-    return first_of_each(judgments), gold
+    return _first_of_each(judgments), gold
 
 
 def _graded(content: Content) -> Judgments:
     """The judgments of every item but honeypots, broken links left out: TREC 2011's, graded."""
     judgments, gold = _both(content)
     left = judgments.select(items=~gold.honeypots(judgments)).without_labels(BROKEN)
-    return first_of_each(left)
+    return _first_of_each(left)
 
 
 def _both(content: Content) -> tuple[Judgments, Gold]:
