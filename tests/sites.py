@@ -10,13 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import unescape
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import httpx
 import uvicorn
+from fastapi.routing import APIRoute
 
 from adjudge import Scale
+from adjudge.collect import web
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web.app import create_app
@@ -216,6 +220,18 @@ class Browser:
         while 'data-kind="training"' in self.text:
             self.answer(slug).go_on(slug)
         return self
+
+
+def page_routes() -> list[APIRoute]:
+    """Every route of pages and forms, in whatever module of the web layer it stands."""
+    modules = [import_module(f"{web.__name__}.{part.name}") for part in iter_modules(web.__path__)]
+    return [
+        route
+        for module in modules
+        if hasattr(module, "router")
+        for route in module.router.routes
+        if isinstance(route, APIRoute) and not route.include_in_schema
+    ]
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def parameters(command: str) -> list[typer.core.TyperOption]:
     return [entry for entry in found if isinstance(entry, typer.core.TyperOption)]
 
 
-MAKING = ("simulate", "crowd", "project")  # they make what the others read
+MAKING = ("simulate", "crowd", "project", "judge-with-model")  # they make what the others read
 
 
 def test_options_of_one_name_mean_one_thing() -> None:
@@ -125,7 +125,7 @@ def test_version(adjudge: Run) -> None:
         ),
         (
             ["consensus", "x.csv", "--modle", "x"],
-            "error: no such option: --modle (Possible options: --gold, --method, --model) "
+            "error: no such option: --modle (Possible options: --method, --model, --time) "
             "(see 'adjudge consensus --help')\n",
         ),
         (

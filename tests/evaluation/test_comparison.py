@@ -13,6 +13,7 @@ from adjudge.evaluation import beside_vote, compare_models, cross_validate, entr
 from adjudge.evaluation.comparison import UNKNOWN, Entrant, ModelResult, _advice_by_gold, _pick
 from adjudge.evaluation.heldout import held_out_score
 from adjudge.evaluation.honesty import BesideVote
+from adjudge.models.calibrated_fit import with_calibration
 from adjudge.models.model import Model, Step
 from adjudge.models.registry import MODELS
 from adjudge.simulation import Crowd, Population
@@ -91,7 +92,8 @@ def test_scores_by_gold_are_those_of_cross_validation() -> None:
         *("brier", "corrected_calibration_error", "seconds", "reason"),
     ]
     rows = {row["model"]: row for row in table.to_pylist()}
-    crossed = cross_validate(DawidSkene(seed=2), MADE.judgments, MADE.gold, folds=4, seed=2).pooled
+    calibrated = with_calibration(DawidSkene(seed=2))  # as labels are made where there is gold
+    crossed = cross_validate(calibrated, MADE.judgments, MADE.gold, folds=4, seed=2).pooled
     for name in ("accuracy", "log_loss", "brier", "corrected_calibration_error"):
         assert rows["dawid-skene"][name] == pytest.approx(crossed[name].value)
     # With three adversaries in ten, the vote is far behind.
@@ -152,6 +154,30 @@ def test_a_model_that_fails_is_named_and_the_others_go_on() -> None:
     ]
     assert compared.to_table()["accuracy"].to_pylist()[1:] == [None, None]
     assert compared.recommendation.startswith("Take majority-vote: log loss")
+
+
+class Foreign:
+    """A model that has what every model has, and no setting."""
+
+    name: ClassVar[str] = "foreign"
+
+    def fit(
+        self,
+        judgments: Judgments,
+        gold: Gold | None = None,
+        *,
+        engine: object = None,
+        progress: object = None,
+    ) -> Consensus:
+        return DawidSkene().fit(judgments, gold)
+
+
+def test_a_model_without_settings_takes_part() -> None:
+    made: Model = Foreign()
+    chosen = [Entrant(name="foreign", model=made), Entrant(name="own", model=DawidSkene())]
+    foreign, own = compare_models(MADE.judgments, MADE.gold, models=chosen, folds=2).results
+    assert foreign.reason is None
+    assert foreign.scores["log_loss"] == pytest.approx(own.scores["log_loss"])
 
 
 def test_where_every_model_fails() -> None:

@@ -84,8 +84,8 @@ def test_a_consensus_on_another_scale() -> None:
     ("columns", "message"),
     [
         (
-            {"item": ["a"], "verdict": ["0"]},
-            "out.csv, column label: no column 'label'; the columns are item, verdict; "
+            {"item": ["a"], "colour": ["0"]},
+            "out.csv, column label: no column 'label'; the columns are item, colour; "
             "wanted item (or topic and document) and label",
         ),
         (
@@ -125,12 +125,36 @@ def test_a_consensus_on_another_scale() -> None:
             {"item": ["a"], "label": ["0"], "p_0": ["much"]},
             "out.csv, row 1, column p_0: 'much' is no number",
         ),
+        (
+            {"item": ["a", "b"], "label": ["0", ""], "p_0": ["1", "much"]},
+            "out.csv, row 2, column p_0: 'much' is no number",
+        ),
+        (
+            {"item": ["a"], "label": ["0"], "p_0": [["1"]]},
+            "out.csv, column p_0: it holds list<item: string>, no numbers",
+        ),
+        (
+            {"item": ["a", "b"], "label": ["0", "1"], "judgments": ["3", "few"]},
+            "out.csv, row 2, column judgments: 'few' is no number",
+        ),
     ],
 )
 def test_bad_tables(columns: dict[str, Any], message: str) -> None:
     with pytest.raises(BadData) as error:
         read_labels(pa.table(columns), GRADES, NONE, source="out.csv")
     assert str(error.value) == message
+
+
+def test_a_label_may_stand_under_another_name() -> None:
+    table = pa.table({"item": ["a", "b"], "verdict": ["2", "0"]})
+    assert read_labels(table, GRADES, NONE).choice.tolist() == [2, 0]
+
+
+def test_counts_in_other_digits_are_numbers() -> None:
+    table = pa.table({"item": ["a", "b"], "label": ["2", "0"], "judgments": ["٣", "٠"]})
+    judged = read_labels(table, GRADES, NONE).judged
+    assert judged is not None
+    assert judged.tolist() == [True, False]
 
 
 def test_a_row_without_a_label_needs_no_probabilities() -> None:

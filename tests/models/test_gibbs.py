@@ -173,7 +173,7 @@ def test_draws_go_to_arviz_and_to_a_file(crowd, tmp_path: Path) -> None:
     data = fit.draws.to_dataset()
     assert dict(data.sizes)["chain"] == 2
     assert data["phi"].dims == ("chain", "draw", "truth", "label")
-    assert data["confusion"].dims == ("chain", "kept", "judge", "truth", "label")
+    assert data["confusion"].dims == ("chain", "draw", "judge", "truth", "label")
     fit.draws.save(tmp_path / "draws.nc")
     import xarray
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,7 +24,7 @@ Quick = Callable[[str], tuple[ReplicationResult, dict[str, bool | None]]]
         "HybridConfusion is consistently above 0.9.",
         "HybridConfusion outperforms DawidSkene when data are scarce.",
         "When data are abundant the two are within .01 of each other.",
-        "SingleConfusion is the weakest for many items.",
+        "SingleConfusion has the largest error for many items; the vote is competitive.",
         "HybridConfusion with memory is better than without (made panel).",
         "The vote falls with memory (made panel).",
         "With memory HybridConfusion beats the other three (made panel).",
@@ -40,6 +41,48 @@ def test_what_does_not_hold_on_real_judgments_is_said(quick: Quick) -> None:
     _, holds = quick("truelabel")
     assert holds["Without memory HybridConfusion is above DawidSkene (web-relevance)."] is False
     assert holds["With memory HybridConfusion beats the other three (web-relevance)."] is False
+
+
+def test_what_held_only_while_truths_traded_places_is_said(quick: Quick) -> None:
+    # Most fits of one matrix for all judges end with the two rarer truths in each other's places.
+    # Put back, SingleConfusion is above the vote and finds the prevalence, against the paper.
+    result, holds = quick("truelabel")
+    for text in (
+        "SingleConfusion is the weakest for many items.",
+        "With beta = 10 the messages are the same: Hybrid above DawidSkene for scarce data, close "
+        "for abundant, SingleConfusion weakest.",
+        "With enough data HybridConfusion and DawidSkene recover the prevalence, and "
+        "SingleConfusion misses it.",
+    ):
+        assert holds[text] is False
+    said = {claim.text: claim.evidence for claim in result.claims}
+    runs = re.search(
+        r"SingleConfusion's (\d+) runs (\d+) had truths that traded places",
+        said["SingleConfusion is the weakest for many items."],
+    )
+    assert runs is not None
+    assert int(runs[2]) > int(runs[1]) / 2
+    cells = {
+        (table.name, cell.row, cell.column): cell for table in result.tables for cell in table.cells
+    }
+    for figure in ("figure-3a", "figure-3b"):
+        accuracy = {
+            model: cells[figure, model, "N = 3000"].obtained
+            for model in ("HybridConfusion", "DawidSkene", "SingleConfusion", "MajorityVote")
+        }
+        assert accuracy["MajorityVote"] < accuracy["SingleConfusion"] < accuracy["DawidSkene"]
+
+
+def test_the_sentences_of_the_paper_are_counted_apart(quick: Quick) -> None:
+    result, holds = quick("truelabel")
+    assert sum(not claim.beyond for claim in result.claims) == 25
+    # Criteria that .031 against .030, and .144 beside .142, do not pass.
+    for text in (
+        "DawidSkene recovers the matrices best, but only with enough data; HybridConfusion is "
+        "accurate throughout.",
+        "HybridConfusion's mean matrix falls off from its diagonal.",
+    ):
+        assert holds[text] is False
 
 
 def test_every_figure_has_its_table_and_chart(quick: Quick) -> None:

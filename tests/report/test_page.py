@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from adjudge import DawidSkene, Gold, Judgments, model
+from adjudge import DawidSkene, Gold, Judgments, Scale, model
 from adjudge.evaluation import cross_validate, evaluate
 from adjudge.models.calibrated_fit import with_calibration
 from adjudge.report import Provenance, Results, gather, report_html, write_report
@@ -128,6 +128,8 @@ SHORT = {"chains": 2, "warmup": 5, "draws": 3}
 def test_odd_data_have_a_page_too(
     table: dict[str, list[str]], name: str, settings: dict[str, int]
 ) -> None:
-    judgments = Judgments.from_table(pa.table(table)).with_items(pa.array(["nobody judged it"]))
+    scale = Scale.infer(set(table["label"]))  # thirty in sixty rows would be taken for ids
+    judgments = Judgments.from_table(pa.table(table), scale=scale)
+    judgments = judgments.with_items(pa.array(["nobody judged it"]))
     consensus = model(name, **settings).fit(judgments)
     assert "no judgment at all" in report_html(gather(consensus))

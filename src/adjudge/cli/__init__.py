@@ -9,7 +9,6 @@ import io
 import os
 import signal
 import sys
-import threading
 from collections.abc import Sequence
 from importlib import import_module
 from inspect import cleandoc
@@ -138,44 +137,60 @@ def _version(
 def main() -> None:
     """Run the command that the process was started with, and end the process."""
     # Ended from outside, it still cleans up: nothing half-written is left behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_ENDED))
     for number in _STOPS:
         signal.signal(number, _interrupt)
     code = call(sys.argv[1:])
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(_ENDED))
     for number in _STOPS:
-        signal.signal(number, signal.SIG_IGN)
+        if number != signal.SIGTERM:
+            signal.signal(number, signal.SIG_IGN)
+    # Python remembers Ctrl-C in code that was made of text, as dataclasses are, though it was
+    # caught, and would end by the signal; the next such code makes it forget.
+    exec("")  # noqa: S102
     sys.exit(code)
 
 
-_interrupted = threading.Event()
-_STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
+_stops: list[int] = []  # the signals that came; no lock, which a second signal would wait for
+_STOPS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)
+]
 _AGAIN = 0.5  # seconds
 
 
-def _interrupt(_: int, frame: FrameType | None) -> None:
-    """Stop, and again after a while: a callback of the compiler may have swallowed the first.
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Stop, and again after a while: an import or the compiler may have swallowed the first.
 
     Only the work is stopped, wherever it is: before it, it is told when it begins; after it, there
     is nothing to stop, and an exception would end the process in the wrong way. What is left half
     done may complain in its own words while it goes; nobody wants to hear it.
     """
-    _interrupted.set()
+    _stops.append(number)
     sys.unraisablehook = lambda _: None
     while frame is not None and frame.f_code is not _work.__code__:
         frame = frame.f_back
     if frame is None:
         return
-    if len(_STOPS) > 1:
+    if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-    raise KeyboardInterrupt
+    raise _stop()
+
+
+def _stop() -> BaseException:
+    """What ends the work after a signal: Ctrl-C, or the end that was asked for from outside."""
+    return SystemExit(_ENDED) if signal.SIGTERM in _stops else KeyboardInterrupt()
 
 
 def _work(given: Sequence[str]) -> Any:
     """Run the command itself; all that a stop interrupts."""
-    if _interrupted.is_set():
-        raise KeyboardInterrupt
-    code = _wanted(given)(args=given, prog_name="adjudge", standalone_mode=False)
-    sys.stdout.flush()
+    if _stops:
+        raise _stop()
+    try:
+        code = _wanted(given)(args=given, prog_name="adjudge", standalone_mode=False)
+        sys.stdout.flush()
+    except Exception:
+        if _stops:  # an import that is interrupted may fail in its own words
+            raise _stop() from None
+        raise
     return code
 
 
@@ -208,10 +223,6 @@ def call(arguments: Sequence[str]) -> int:
         name = error.filename or "standard output"
         return _failed(f"{name}: cannot be used ({error.strerror})")
     except (KeyboardInterrupt, typer.Abort):
-        code = _STOPPED
-    except Exception:
-        if not _interrupted.is_set():  # an import that is interrupted may fail in its own words
-            raise
         code = _STOPPED
     if code == _STOPPED:  # Typer's word for Ctrl-C too
         sys.stderr.write("stopped\n")

@@ -84,7 +84,7 @@ def read_content(
             header=False if reading.no_header else None,
         )
         if len(files) == 1:
-            check_grades(content, labels, files[0].name)
+            _check_grades(content, labels, files[0].name)
     if labels is not None and labels.drop_label:  # what is dropped needs no word
         kept = tuple(note for note in content.notes if "--drop-label" not in note)
         content = replace(content, notes=kept)
@@ -99,7 +99,7 @@ def _called(files: list[Path]) -> str:
 _MOST = 200  # grades that can be classes, if need be
 
 
-def check_grades(content: Content, labels: Labelling | None, name: str) -> None:
+def _check_grades(content: Content, labels: Labelling | None, name: str) -> None:
     """Refuse so many grades that no model of classes could be fitted."""
     judgments = content.judgments
     if judgments is None or labels is None or labels.bin is not None:

@@ -243,8 +243,11 @@ def one_each(
     return chosen, first
 
 
-def numbers(column: Any, place: Source, name: str) -> NDArray[np.float64]:
-    """A column of numbers, NaN where there is none; what is no number is left out with a word."""
+def numbers(column: Any, place: Source, name: str, *, strict: bool = False) -> NDArray[np.float64]:
+    """A column of numbers, NaN where there is none.
+
+    What is no number is left out with a remark, or if ``strict`` an error.
+    """
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         text = pc.utf8_trim_whitespace(column)
         text = pc.if_else(pc.equal(text, ""), pa.scalar(None, column.type), text)
@@ -254,14 +257,25 @@ def numbers(column: Any, place: Source, name: str) -> NDArray[np.float64]:
             values = text.to_pylist()
             found = [None if v is None else as_number(v) for v in values]
             wrong = [r for r, v in enumerate(values) if v is not None and found[r] is None]
-            place.remark(
-                f"column {name}: {len(wrong):,} of its values "
-                f"{'is' if len(wrong) == 1 else 'are'} no number, such as "
-                f"{shown(values[wrong[0]])}, and left out"
-            )
+            if wrong and strict:
+                value = values[wrong[0]]
+                problem = f"{shown(value)} is no number"
+                raise place.error(
+                    wrong[0], problem, column=name, value=value, wanted="a number"
+                ) from None
+            if wrong:
+                place.remark(
+                    f"column {name}: {len(wrong):,} of its values "
+                    f"{'is' if len(wrong) == 1 else 'are'} no number, such as "
+                    f"{shown(values[wrong[0]])}, and left out"
+                )
             return np.array([np.nan if v is None else v for v in found], dtype=np.float64)
     try:
         return np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        if strict:
+            raise place.error(
+                None, f"it holds {column.type}, no numbers", column=name, wanted="numbers"
+            ) from None
         place.remark(f"column {name} holds {column.type}, no numbers, and is left out")
         return np.full(len(column), np.nan)

@@ -19,7 +19,7 @@ from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source
 from adjudge.errors import shown
 
-MANY = 20  # numeric grades above which they are numbers rather than classes
+_MANY = 20  # numeric grades above which they are numbers rather than classes
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
 _FEW_LABELS = 10  # labels that are never too many
 _RANGE = 1_000  # whole numbers within such a range may be grades, however many
@@ -79,7 +79,7 @@ def _refuse_ids(texts: list[str], rows: NDArray[np.int64], column: str, place: S
         None,
         f"{len(labels):,} different labels in {count:,} rows, such as {shown(texts[0])}: these are "
         "ids or free text rather than labels; name the column that holds the label with --label, "
-        f"or say --label {column!r} if it is meant",
+        f"or say --label {column!r} if it is meant (in Python, give a scale)",
         column=column,
         wanted="labels that repeat",
     )
@@ -140,7 +140,7 @@ def is_many(scale: Scale) -> bool:
     """Whether a scale has more numeric grades than classes could be."""
     return (
         scale.ordinal
-        and len(scale.labels) > MANY
+        and len(scale.labels) > _MANY
         and all(as_number(label) is not None for label in scale.labels)
     )
 

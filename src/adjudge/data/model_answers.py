@@ -83,7 +83,7 @@ class ModelAnswers:
         order = _order(rows, judgments)
         judgments = _pooled(rows, judgments, order)
         beside = {
-            role: numbers(rows[name], place, name)[order]
+            role: numbers(rows[name], place, name, strict=True)[order]
             for role, name in roles_of(rows.column_names, _BESIDE).items()
         }
         given = pc.take(rows, pa.array(order))
@@ -143,7 +143,7 @@ class ModelAnswers:
         column = roles_of(rows.column_names, _BESIDE).get("length")
         length = self.length
         if column is not None:
-            given = numbers(rows[column], Source(source), column)
+            given = numbers(rows[column], Source(source), column, strict=True)
             length = np.where(at >= 0, given[np.maximum(at, 0)], np.nan)
         return replace(
             self, texts=self.texts if texts is None else texts.take(where), length=length

@@ -151,11 +151,11 @@ def compare_models(
     first = judgments.select(items=few & (judgments.counts_per_item > 0))
 
     def score(entrant: Entrant, on_step: Progress | None) -> Any:
-        timed: Any = _Timed(with_calibration(entrant.model))
         _warm(entrant.model, first, engine)
         shared: dict[str, Any] = {"folds": folds, "seed": seed, "engine": engine}
         if gold is None:
             return held_out_score(entrant.model, judgments, progress=on_step, **shared)
+        timed: Any = _Timed(with_calibration(entrant.model))
         return timed, cross_validate(timed, judgments, gold, progress=on_step, **shared)
 
     found, failed = _run_all(chosen, score, folds, progress)

@@ -89,7 +89,8 @@ def _of_table(table: Any, scale: Scale, source: str) -> Labelled:
     posterior = _posterior(table, scale, choice >= 0, source)
     judged = fallback = None
     if "judgments" in table.column_names:
-        judged = ~(numbers(table["judgments"], Source(source), "judgments") == 0)
+        counts = numbers(table["judgments"], Source(source), "judgments", strict=True)
+        judged = ~(counts == 0)
     if "fallback" in table.column_names:
         marks = pc.utf8_lower(as_names(as_text(table["fallback"])))
         fallback = np.asarray(pc.is_in(marks, pa.array(["1", "true"], pa.large_string())))
@@ -172,7 +173,7 @@ def _posterior(
         return None
     given = np.empty((table.num_rows, len(columns)))
     for place, name in enumerate(columns):
-        given[:, place] = numbers(table[name], Source(source), name)
+        given[:, place] = numbers(table[name], Source(source), name, strict=True)
     total = given.sum(axis=1)
     bad = with_label & ~((np.abs(total - 1) <= _SLACK) & (given >= 0).all(axis=1))
     if bad.any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from adjudge.engines.engine import Engine
 from adjudge.engines.voices import voices_of
 from adjudge.kernels.hashing import deal
 from adjudge.models.calibration import calibrate_by
-from adjudge.models.model import Progress, is_sampled, pick
+from adjudge.models.model import Progress, Ties, is_sampled, pick
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,8 @@ def with_calibration(model: Any, wanted: bool | None = None) -> Any:
     If nothing is said, a model that is sampled, which takes long, is not. What scores labels across
     folds of gold has to fit this one in every fold, not the model alone.
     """
-    if "calibrate" in {entry.name for entry in fields(model)}:  # it calibrates itself
+    settings = {entry.name for entry in fields(model)} if is_dataclass(model) else set()
+    if "calibrate" in settings:  # it calibrates itself
         return model if wanted is None else replace(model, calibrate=wanted)
     return _Calibrated(model) if (not is_sampled(model) if wanted is None else wanted) else model
 
@@ -98,7 +99,8 @@ def fit_calibrated(
     final = np.array(consensus.posterior)
     calibration = calibration.apply(spoken, voices, final)
     final[known >= 0] = np.eye(final.shape[1])[known[known >= 0]]
-    choice, _ = pick(final, table, ties=model.ties, seed=model.seed)
+    ties: Ties = getattr(model, "ties", "random")  # a model of another package may have neither
+    choice, _ = pick(final, table, ties=ties, seed=getattr(model, "seed", 0))
     notes = (*consensus.notes, calibration.told)
     return replace(consensus, posterior=final, choice=choice, notes=notes)
 

@@ -84,7 +84,7 @@ class _Scheme:
 
 
 @dataclass(frozen=True, slots=True)
-class Across:
+class _Across:
     """What gold is worth on folds of it that had no part in the calibration; before, after."""
 
     gold: int
@@ -107,7 +107,7 @@ class Calibration:
     levels: tuple[_Floats, ...]  # (topic and then none, truth)
     weights: _Floats  # (no change, a candidate each)
     gold: int
-    across: Across | None = None
+    across: _Across | None = None
     told: str = ""
 
     def for_judges(self, code: NDArray[np.int32]) -> Calibration:  # (judge,)
@@ -199,7 +199,7 @@ def _score_across(
     features: _Floats,  # (gold, truth, feature)
     truth: NDArray[np.int64],  # (gold,)
     own: _Floats,  # (gold, truth)
-) -> Across:
+) -> _Across:
     """What folds of the gold have by the calibration that the others ask for, and without."""
     _, topic = _with_topics(scheme, groups, items, features, truth)
     order = np.lexsort((*features.reshape(len(items), -1).T, truth, topic))
@@ -214,7 +214,7 @@ def _score_across(
     rows = np.arange(len(truth))
     right = [float((each.argmax(axis=1) == truth).mean()) for each in (own, found)]
     loss = [float(-np.log(np.maximum(p[rows, truth], 1e-6)).mean()) for p in (own, found)]
-    return Across(len(truth), (right[0], right[1]), (loss[0], loss[1]))
+    return _Across(len(truth), (right[0], right[1]), (loss[0], loss[1]))
 
 
 def learn(

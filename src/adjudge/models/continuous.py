@@ -77,7 +77,7 @@ class ContinuousConsensus:
 
 
 @dataclass(slots=True)
-class _State:
+class _ValueState:
     """What is estimated, as it stands."""
 
     value: _Floats  # (item,)
@@ -174,13 +174,13 @@ def _natural_bias(judgments: Judgments, number: _Floats) -> Literal["scale", "bo
     return "scale" if number[int(np.argmax(counts))] == 0 else "both"
 
 
-def _begin(y: _Floats, item: NDArray[np.int32], items: int, judges: int) -> _State:
+def _begin(y: _Floats, item: NDArray[np.int32], items: int, judges: int) -> _ValueState:
     """The plain mean of each item, and judges who are all alike."""
     count = np.bincount(item, minlength=items)
     total = np.bincount(item, y, items)
     value = np.where(count > 0, total / np.maximum(count, 1), y.mean())
     left = float(np.mean((y - value[item]) ** 2)) + 1e-9
-    return _State(
+    return _ValueState(
         value,
         np.full(items, left),
         np.zeros(judges),
@@ -193,7 +193,11 @@ def _begin(y: _Floats, item: NDArray[np.int32], items: int, judges: int) -> _Sta
 
 
 def _items(
-    state: _State, y: _Floats, item: NDArray[np.int32], judge: NDArray[np.int32], known: _Floats
+    state: _ValueState,
+    y: _Floats,
+    item: NDArray[np.int32],
+    judge: NDArray[np.int32],
+    known: _Floats,
 ) -> None:
     """Values and their variances, given the judges."""
     items = len(state.value)
@@ -210,7 +214,7 @@ def _items(
 
 
 def _judges(
-    state: _State,
+    state: _ValueState,
     y: _Floats,
     item: NDArray[np.int32],
     judge: NDArray[np.int32],

@@ -68,7 +68,8 @@ def test_every_export_is_written_or_says_what_it_wants(
             assert written(services, slug, entry.name, labels=labels), entry.name
         except BadData as fault:
             faults[entry.name] = str(fault)
-    wanted = ("quepid", "opensearch", "qrels", "beir", "trec-2011")  # Good and Bad have no order
+    # Good and Bad have no order.
+    wanted = ("quepid", "opensearch", "rank-eval", "qrels", "beir", "trec-2011")
     assert all(any(word in name for word in wanted) for name in faults), faults
     assert all("number" in fault or "order" in fault for fault in faults.values()), faults
     assert "Good" in written(services, slug, "gold-csv").decode()

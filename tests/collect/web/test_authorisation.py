@@ -10,19 +10,15 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 import httpx
 import pytest
-from fastapi.routing import APIRoute
 
-from adjudge.collect import web
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.web.app import API
-from sites import LABELS, PASSWORD, Browser, Site, served, small_project
+from sites import LABELS, PASSWORD, Browser, Site, page_routes, served, small_project
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "collect" / "safety.md"
 REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))
@@ -144,7 +140,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 # -- requests, from the schema
 
 FIELDS = {"item": "g0", "label": LABELS[0], "accepted": [LABELS[0]], "labels": "Good,Bad"}
-FIELDS |= {"judges": ["nobody"]}
 FIELDS |= {"test": {"q0/d0": "Good"}, "model": "majority-vote"}
 
 
@@ -170,14 +165,15 @@ def example(schema: dict[str, Any], whole: dict[str, Any]) -> Any:
     return {"string": "x" * max(1, schema.get("minLength", 0)), "integer": 1, "boolean": True}[kind]
 
 
-def sent(operation: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
-    """The body of a request, as httpx takes it."""
+def sent(operation: dict[str, Any], whole: dict[str, Any], judge: str) -> dict[str, Any]:
+    """The body of a request, as httpx takes it; where it names judges, this one."""
     content = operation.get("requestBody", {}).get("content", {})
     if "multipart/form-data" in content:
         return {"files": {"files": ("items.csv", b"item,query,title\nnew,q,t\n")}}
     if not content:
         return {}
-    return {"json": example(content["application/json"]["schema"], whole)}
+    body = example(content["application/json"]["schema"], whole)
+    return {"json": {**body, "judges": [judge]} if "judges" in body else body}
 
 
 def rule(method: str, path: str, tag: str) -> dict[str, str]:
@@ -223,7 +219,8 @@ def matrix(world: World) -> dict[tuple[str, str], dict[str, str]]:
                 names = re.findall(r"\{(\w+)\}", path)
                 assert set(names) <= set(known), f"give {path} its parameters"
                 at = path.format(**{name: known[name]() for name in names})
-                answers[holder] = told(world.call(holder, method, at, **sent(operation, schema)))
+                body = sent(operation, schema, known["judge"]())
+                answers[holder] = told(world.call(holder, method, at, **body))
             found[method, path] = answers
             assert answers == rule(method, path, operation["tags"][0]), (method, path, answers)
     return found
@@ -300,13 +297,9 @@ FORM = {
 
 def pages() -> list[tuple[str, str]]:
     """Every page of a project, in whatever module of the web layer it stands."""
-    modules = [import_module(f"{web.__name__}.{part.name}") for part in iter_modules(web.__path__)]
     found = [
         (method, route.path)
-        for module in modules
-        if hasattr(module, "router")
-        for route in module.router.routes
-        if isinstance(route, APIRoute) and not route.include_in_schema
+        for route in page_routes()
         for method in sorted(route.methods)
         if route.path.startswith(HERE)
     ]

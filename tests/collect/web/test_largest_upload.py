@@ -253,10 +253,10 @@ def test_errors_are_told_as_those_of_small_files(tmp_path: Path) -> None:
         acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
         acting.projects.create(small_project())
         token = acting.accounts.make_token("large", scope="requester")[1]
-        scale, known = acting.projects.get_known("lamps")
+        scale, known, topics = acting.projects.get_known("lamps")
         here = importing.read(
             [Upload(name=name, body=body) for name, body in files.items()],
-            scale=scale, known=known,
+            scale=scale, known=known, topics=topics,
         )  # fmt: skip
         assert len(here.errors) == 23
         for items in (("items.csv", files["items.csv"]), ("items.csv", packed)):

@@ -32,6 +32,7 @@ MEANING = {
     ("/api/v1/projects/{project}/gold-suggestions", "post"),
     ("/api/v1/projects/{project}/gold-suggestions/declined", "post"),
     ("/api/v1/projects/{project}/plan", "post"),
+    ("/api/v1/projects/{project}/notifications", "put"),
 }
 
 

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from adjudge.collect.web.middleware import POLICY
-from sites import PASSWORD, Browser, Site, served, small_project
+from sites import PASSWORD, Browser, Site, page_routes, served, small_project
 
 SCRIPT = "<script>alert('x')</script>"
 
@@ -71,26 +71,12 @@ def routes_that_change(site: Site) -> list[str]:
     """The path of every form, with something in place of what it names."""
     return [
         re.sub(r"\{(\w+)\}", lambda m: _EXAMPLE.get(m[1], "x"), route.path)
-        for router in _routers()
-        for route in router.routes
+        for route in page_routes()
         if "POST" in route.methods
     ]
 
 
 _EXAMPLE = {"row": "1", "contest": "1"}
-
-
-def _routers():  # type: ignore[no-untyped-def]
-    from adjudge.collect.web import (
-        consensus_pages,
-        judge,
-        project_pages,
-        project_settings,
-        requester,
-    )
-
-    pages = (judge, requester, project_pages, project_settings, consensus_pages)
-    return [module.router for module in pages]
 
 
 def test_every_form_is_refused_without_its_proof(site: Site) -> None:

@@ -17,10 +17,9 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.store.migrating import configuration
 from adjudge.collect.store.schema import VERSIONS
 from adjudge.collect.values import ids
-from adjudge.collect.web import judge, project_pages, requester
 from adjudge.errors import BadSetting
 from collecting import made_project
-from sites import PASSWORD, Site, served, small_project
+from sites import PASSWORD, Site, page_routes, served, small_project
 
 
 def test_sixty_guesses_at_once_are_no_more_than_one_after_the_other(tmp_path: Path) -> None:
@@ -50,8 +49,7 @@ def test_a_login_that_is_right_is_no_guess(tmp_path: Path) -> None:
 
 
 def test_slugs_that_are_addresses_are_reserved(site: Site) -> None:
-    routers = (requester.router, project_pages.router, judge.router)
-    paths = [route.path for router in routers for route in router.routes]  # type: ignore[attr-defined]
+    paths = [route.path for route in page_routes()]
     taken = {found[1] for path in paths if (found := re.match(r"/(?:projects|j)/([a-z-]+)", path))}
     assert {"new", "upload", "starter"} <= taken <= RESERVED
     for name in sorted(taken):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.formats import detect, formats, read
+from adjudge.data.formats import detect, read
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.signatures import SIGNATURES
 
@@ -75,10 +75,6 @@ def test_none_takes_anothers(name: str) -> None:
 @pytest.mark.parametrize("text", OTHERS)
 def test_none_takes_a_plain_file(text: str) -> None:
     assert not takers(text) & set(SAMPLES)
-
-
-def test_nothing_takes_what_is_only_written() -> None:
-    assert formats()["rank-eval"].read is None
 
 
 def test_compressed_exports_are_read(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def send_message(request: Request, publics: Sequence[str], text: str) -> int:
     ).all()
     missing = set(publics) - {row.public for row in found}
     if missing:
-        raise Refused("bad-form", f"this project has no judge {min(missing)}")
+        raise NotFound("judge", min(missing))
     ids = [row.id for row in found]
     request.on.execute(update(judges).where(judges.c.id.in_(ids)).values(message=words))
     for judge in ids:

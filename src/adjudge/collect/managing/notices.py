@@ -97,7 +97,7 @@ def set_notifications(
     before = read_notifications(request)
     chosen = Notifications(
         webhook=webhook,
-        secret=before.secret or secrets.token_urlsafe(32),
+        secret=before.secret or secrets.token_hex(32),
         emails=tuple(dict.fromkeys(emails)),
         events=tuple(event for event in EVENTS if event in events),
         base=base,
@@ -110,8 +110,7 @@ def set_notifications(
 
 
 def _check(webhook: str, emails: Sequence[str], events: Sequence[str]) -> None:
-    parts = urlsplit(webhook)
-    if webhook and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username):
+    if webhook and not _is_address(webhook):
         wanted = "an address such as https://example.com/hook, without a name in it"
         raise Refused("bad-form", f"webhook = {webhook[:200]!r}: wanted {wanted}")
     if len(emails) > _MOST_ADDRESSES:
@@ -124,6 +123,15 @@ def _check(webhook: str, emails: Sequence[str], events: Sequence[str]) -> None:
     for event in events:
         if event not in EVENTS:
             raise Refused("bad-form", f"event = {event!r}: wanted {', '.join(EVENTS)}")
+
+
+def _is_address(webhook: str) -> bool:
+    """Whether it is an address on the web, with a host and without a name in it."""
+    try:
+        parts = urlsplit(webhook)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username
+    except ValueError:  # brackets that are no address of version 6
+        return False
 
 
 def _standing(request: Request) -> dict[str, Any]:

@@ -83,14 +83,14 @@ def some_of(items: Sequence[Item]) -> list[Item]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
+class _ChecklistEntry:
     """One thing to see to before a project is opened."""
 
     good: bool
     text: str
 
 
-def check_list(project: Project, policy: Policy) -> list[_Check]:
+def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
     """What there is, and what judges would miss."""
     known = {gold.item for gold in project.golds}
     work = sum(item.name not in known for item in project.items)
@@ -100,23 +100,23 @@ def check_list(project: Project, policy: Policy) -> list[_Check]:
     hours = answers * _SECONDS / 3600
     paid = policy.pay_per_page > 0
     return [
-        _Check(work > 0, f"{work:,} pairs to judge"),
-        _Check(
+        _ChecklistEntry(work > 0, f"{work:,} pairs to judge"),
+        _ChecklistEntry(
             not untrained or not policy.training,
             "every label has training gold" if not untrained else "no training is wanted"
             if not policy.training else f"no training gold for {', '.join(untrained)}",
         ),
-        _Check(
+        _ChecklistEntry(
             len(known) >= _ENOUGH,
             f"{len(known)} gold pairs" + ("" if len(known) >= _ENOUGH else
             f": with {_ENOUGH} or more, judges are checked while they work"),
         ),
-        _Check(
+        _ChecklistEntry(
             paid or policy.panel == "none",
             f"{policy.pay_per_page} {policy.currency} a page" if paid else
             "unpaid" if policy.panel == "none" else "the panel wants pay: set it in Settings",
         ),
-        _Check(
+        _ChecklistEntry(
             True,
             f"{answers:,} judgments, about {hours:.1f} hours of judging in all "
             f"({_SECONDS:.0f} seconds each)",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 2  # processes that read; other uploads wait for their turn
 
 
-async def read(
+async def _read(
     request: Request,
     files: Iterable[tuple[str, bytes]],
     scale: Scale | None,
@@ -59,14 +59,14 @@ async def read_more(
 ) -> Preview:
     """What the files hold for a project that has items already."""
     scale, known, topics = await run_in_threadpool(services.projects.get_known, project)
-    return await read(request, files, scale, known, topics=topics)
+    return await _read(request, files, scale, known, topics=topics)
 
 
 def read_waiting(
     request: Request, files: Iterable[tuple[str, bytes]], scale: Scale | None, **more: Any
 ) -> Preview:
     """The same for a page that is made in a thread of its own."""
-    return from_thread.run(partial(read, request, files, scale, **more))
+    return from_thread.run(partial(_read, request, files, scale, **more))
 
 
 class _UploadReading:

@@ -70,7 +70,7 @@ class File:
         """A file whose encoding is the one named, or the one that its beginning shows."""
         if encoding != AUTO:
             return cls(path, name, encoding, start, whole)
-        codec = found_encoding(start, whole=whole)
+        codec = _found_encoding(start, whole=whole)
         return cls(path, name, codec, start, whole, found=codec != "utf-8")
 
     @classmethod
@@ -202,7 +202,7 @@ _MARKS = (
 )
 
 
-def found_encoding(start: bytes, *, whole: bool) -> str:
+def _found_encoding(start: bytes, *, whole: bool) -> str:
     """The encoding that the beginning of a file shows: UTF-8, UTF-16 by its mark, or Windows'.
 
     What is not UTF-8 is most often text of Windows, of which Latin-1 is a part.

@@ -1,8 +1,8 @@
 """OpenSearch search relevance workbench: judgment lists, and the ``_rank_eval`` of both engines.
 
 A judgment list has a rating for each query and document. Read, it is gold, or where judgments are
-wanted those of one judge, the list; a rating that is repeated counts once. Written are a list to
-import, and the requests of a ranking evaluation (``_rank_eval``) of Elasticsearch or OpenSearch.
+wanted those of one judge, the list; a rating that is repeated counts once. So are the requests of a
+ranking evaluation (``_rank_eval``) of Elasticsearch or OpenSearch. Both are written too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adjudge.data.formats.qrels import judge_name
 from adjudge.data.formats.ratings import need_pairs, queries, ratings
 from adjudge.data.formats.records import RecordRows, read_json
 from adjudge.data.gold_table import gold_from_table
-from adjudge.errors import BadData
+from adjudge.errors import BadData, shown
 
 
 def _write(content: Content, file: IO[bytes]) -> None:
@@ -50,13 +50,19 @@ def _read(file: File, options: Options) -> Content:
             query = entry.get("query") if isinstance(entry, dict) else None
             rated = entry.get("ratings") if isinstance(entry, dict) else None
             for place, rating in enumerate(rated if isinstance(rated, list) else [], start=1):
-                if isinstance(rating, dict):
-                    told = {"query": query, "docId": rating.get("docId"), "judge": name}
-                    label = rating.get("rating")
-                    rows.add(f"query {number}, rating {place}", told | {"rating": label})
+                known = {"query": query, "judge": name}
+                _add(rows, f"query {number}, rating {place}", known, rating, "docId")
     if not len(rows):
         raise BadData("there is no rating in this file", source=file.name)
     return rated_content(rows, options, ("query", "docId", "judge", "rating"))
+
+
+def _add(rows: RecordRows, place: str, known: dict[str, Any], rating: Any, document: str) -> None:
+    """Add a rating; one without a document or a grade is a fault."""
+    if not isinstance(rating, dict) or rating.get(document) is None or rating.get("rating") is None:
+        rows.fault(place, f"{shown(rating)} is no rating; wanted {document} and rating")
+        return
+    rows.add(place, {**known, document: rating[document], "rating": rating["rating"]})
 
 
 def rated_content(rows: RecordRows, options: Options, names: tuple[str, str, str, str]) -> Content:
@@ -121,12 +127,29 @@ def _write_rank_eval(content: Content, file: IO[bytes]) -> None:
     file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
 
 
+def _read_rank_eval(file: File, options: Options) -> Content:
+    """The ratings of every request; its id is the topic."""
+    found = read_json(file)
+    listed = found.get("requests") if isinstance(found, dict) else None
+    rows = RecordRows(file, options)
+    for number, entry in enumerate(listed if isinstance(listed, list) else [], start=1):
+        rated = entry.get("ratings") if isinstance(entry, dict) else None
+        for place, rating in enumerate(rated if isinstance(rated, list) else [], start=1):
+            known = {"id": entry.get("id"), "judge": judge_name(file.name)}
+            _add(rows, f"request {number}, rating {place}", known, rating, "_id")
+    if not len(rows):
+        raise BadData("there is no rating in this file", source=file.name)
+    return rated_content(rows, options, ("id", "_id", "judge", "rating"))
+
+
 FORMATS = (
     Format(
         name="rank-eval",
         title="Elasticsearch and OpenSearch _rank_eval: a request a query, with its ratings",
+        reads=("gold", "judgments"),
         writes=("labels",),
         extension=".json",
+        read=_read_rank_eval,
         write=_write_rank_eval,
     ),
     Format(

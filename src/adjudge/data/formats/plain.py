@@ -29,11 +29,11 @@ from adjudge.errors import BadData
 
 def _read(file: File, options: Options) -> Content:
     """Judgments with gold if a column holds it; gold or labels alone where there is no judge."""
-    table, source = read_rows(file, options, partial(worth_reading_as_told, options, file.name))
+    table, source = read_rows(file, options, partial(_worth_reading_as_told, options, file.name))
     return content_of(table, source, options)
 
 
-def worth_reading_as_told(options: Options, source: str, columns: list[str]) -> list[str]:
+def _worth_reading_as_told(options: Options, source: str, columns: list[str]) -> list[str]:
     """The columns that play a role, those that a person named among them."""
     return worth_reading(columns, named_columns(options.columns, columns, source))
 

@@ -23,7 +23,7 @@ def _read(file: File, options: Options) -> Content:
         if not isinstance(record, dict):
             rows.fault(where, f"{shown(record)} is no object; wanted a judgment")
         else:
-            rows.add(where, flat(record))
+            rows.add(where, _flat(record))
     return content_of(rows.table(), rows.source, options)
 
 
@@ -43,12 +43,12 @@ def records_in(found: Any, name: str) -> tuple[str, list[Any]]:
     return f"{key} entry", lists[key]
 
 
-def flat(record: dict[str, Any], before: str = "") -> dict[str, Any]:
+def _flat(record: dict[str, Any], before: str = "") -> dict[str, Any]:
     """A record whose nested objects are spelt out by their paths."""
     cells: dict[str, Any] = {}
     for key, value in record.items():
         if isinstance(value, dict):
-            cells |= flat(value, f"{before}{key}.")
+            cells |= _flat(value, f"{before}{key}.")
         else:
             cells[f"{before}{key}"] = value
     return cells

@@ -12,7 +12,7 @@ _LABELS = 12  # different values that the cells of judges may have
 _ROWS = 3  # rows below which nothing can be told
 
 
-def sample_rows(file: File, delimiter: str, most: int = 300) -> list[list[str]]:
+def _sample_rows(file: File, delimiter: str, most: int = 300) -> list[list[str]]:
     """The first rows of a file, the header among them; the last may be cut off, and is left out."""
     lines = file.text.splitlines(keepends=True)
     if not file.whole:
@@ -61,7 +61,7 @@ def is_wide(file: File) -> bool:
     """A header, a column that names items, and columns that share one small set of values."""
     if file.kind != "delimited" or len(file.columns) < 3:
         return False
-    rows = sample_rows(file, file.delimiter)
+    rows = _sample_rows(file, file.delimiter)
     if len(rows) <= _ROWS or len(set(rows[0])) < len(rows[0]):
         return False
     header = [cell.strip() or f"column {at}" for at, cell in enumerate(rows[0], start=1)]
@@ -76,7 +76,7 @@ def is_matrix(file: File) -> bool:
     """Rows of one width, all of whose cells are empty or from one small set of values."""
     if file.kind != "delimited" or ("," not in file.first and "\t" not in file.first):
         return False
-    rows = sample_rows(file, file.delimiter)
+    rows = _sample_rows(file, file.delimiter)
     widths = {len(row) for row in rows}
     if len(rows) < _ROWS or len(widths) > 1 or max(widths) < 3:
         return False
@@ -96,7 +96,7 @@ def is_headerless(file: File) -> bool:
         return False
     plain = any(mark in file.first for mark in "\t,;|")
     if plain:
-        rows = sample_rows(file, file.delimiter)
+        rows = _sample_rows(file, file.delimiter)
     else:
         rows = [line.split() for line in file.text.splitlines()[:300] if line.split()]
     if len(rows) < _ROWS or {len(row) for row in rows} not in ({2}, {3}):

@@ -349,7 +349,7 @@ SIGNATURES = (
     _Signature("quepid-case-json", "quepid_export", _keys("queries", "ratings", "query_text")),
     _Signature("quepid-static", "quepid_export", _quepid_static),
     _Signature("opensearch", "opensearch", _keys("judgmentRatings")),
-    _Signature("rank-eval", "opensearch", lambda _: False),  # written only
+    _Signature("rank-eval", "opensearch", _keys("requests", "ratings", "_id")),
     _Signature("promptfoo-csv", "promptfoo", _promptfoo_csv),
     _Signature("kaggle", "kaggle", _has(",", "id", "query", "product_title")),
     _Signature("trec-rf10", "trec_rf10", _is(*TREC_RF10)),
