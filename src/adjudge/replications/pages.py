@@ -129,18 +129,28 @@ def _table(table: Table, paper: str) -> Iterator[str]:
 
 
 def _claim(claim: Claim) -> str:
-    parts = [f"- **{VERDICTS[claim.holds].capitalize()}**: {claim.text}"]
-    if claim.source and not claim.beyond:
-        parts.append(f"({claim.source})")
-    if claim.published:
-        parts.append(f"*Published:* {claim.published}")
-        parts.append("*Obtained:*")
-    parts.append(claim.evidence)
-    if claim.reading:
-        parts.append(f"*Reading:* {claim.reading}")
-    if claim.passes is False:
-        parts.append("**The paper's own figures fail this criterion.**")
-    return " ".join(parts)
+    """A claim as an entry of a list, with what it stands on below it."""
+    head = f"- **{VERDICTS[claim.holds].capitalize()}**: {claim.text}"
+    if claim.beyond:
+        told = {"Obtained": claim.evidence, "Criterion": claim.criterion, "Reading": claim.reading}
+    else:
+        head += f" ({claim.source})" if claim.source else ""
+        bare = "" if claim.passes is not None else " There are no figures to try the criterion on."
+        told = {
+            "Published": f"{claim.published or 'in words only.'}{bare}",
+            "Obtained": claim.evidence,
+            "Criterion": f"{claim.criterion} {_OWN[claim.passes]}".strip(),
+            "Reading": claim.reading,
+        }
+    return "\n".join([head, *(f"    - *{name}:* {text}" for name, text in told.items() if text)])
+
+
+# What a criterion says of the paper's own figures.
+_OWN = {
+    True: "The published figures pass it.",
+    False: "**The paper's own figures fail it**, so that nothing is held against it.",
+    None: "",
+}
 
 
 def _counted(claims: Sequence[Claim]) -> str:

@@ -194,13 +194,14 @@ class PaperFigure:
 class Claim:
     """Something that the paper says, whether it holds here (None: cannot be told), and why.
 
-    A criterion that the paper's own figures fail would say nothing of ours: ``passes`` is what it
-    says of them, None where the paper gives no figures to hold it against.
+    A criterion that the paper's own figures fail would say nothing of ours: ``passes`` is what the
+    same criterion says of them, None where the paper gives no figures to hold it against.
     """
 
     text: str
     holds: bool | None
-    evidence: str  # the figures obtained, in words, and by what criterion they are judged
+    evidence: str  # the figures obtained, in words
+    criterion: str = ""  # when it holds: "if ..." or "from ... on"
     source: str = ""
     published: str = ""  # the paper's own figures or words
     reading: str = ""  # how the paper is read, where it can be read in more ways than one

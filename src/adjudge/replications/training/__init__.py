@@ -168,17 +168,21 @@ TABLE_4: dict[str, tuple[float, ...]] = {  # page 3
 POLICY = Policy(training_pass=0.6, warn_below=0.6, block_below=0.5)
 
 _CROWD = Assumptions()
-MAIN, CONTROL, LEARNING = "anchoring", "control", "learning"
+MAIN, CONTROL, LEARNING, CORRECT = "anchoring", "control", "learning", "correct"
 CROWDS: dict[str, Assumptions] = {
     MAIN: _CROWD,
     # Errors that are half as large again to begin with, and shrink: at the middle arm's mix, after
     # 20 pairs of training, to about what the others have from the start.
     LEARNING: replace(_CROWD, learning=0.1, errors=1.5),
     CONTROL: replace(_CROWD, anchoring=(0.0, 0.0), ethical=1.0, spammers=0.0, clickers=0.0),
+    CORRECT: _CROWD,
     "strength-0": replace(_CROWD, anchoring=(0.0, 0.0)),
     "strength-0.5": replace(_CROWD, anchoring=(0.5, 0.5)),
     "strength-1": replace(_CROWD, anchoring=(1.0, 1.0)),
 }
+# "Each worker has to complete 20 query-result pairs successfully": so many right of at most twice
+# as many shown, where the others pass by a share of 20; and training counts for trust too.
+_BY_NUMBER = replace(POLICY, training_rule="correct", training_tries=2, trust_training=True)
 _BLOCK = 10  # experiments in a part
 
 
@@ -203,11 +207,12 @@ class _TrainingPaper:
                 seeds = min(seeds, 2 if setup.quick else 20)
             for first in range(1, seeds + 1, _BLOCK):
                 last = min(first + _BLOCK - 1, seeds)
+                policy = _BY_NUMBER if name == CORRECT else POLICY
                 parts.append(
                     ReplicationPart(
                         name=f"{name}-seeds-{first:03d}",
-                        settings={"last": last, "crowd": asdict(crowd), "policy": POLICY.to_dict()},
-                        work=partial(_experiments, crowd, range(first, last + 1)),
+                        settings={"last": last, "crowd": asdict(crowd), "policy": policy.to_dict()},
+                        work=partial(_experiments, crowd, policy, range(first, last + 1)),
                     )
                 )
         return parts
@@ -220,7 +225,7 @@ class _TrainingPaper:
 
 
 def _experiments(
-    crowd: Assumptions, seeds: range, progress: Progress | None
+    crowd: Assumptions, policy: Policy, seeds: range, progress: Progress | None
 ) -> list[dict[str, Any]]:
     """The outcome of every arm, experiment by experiment."""
     found = []
@@ -228,7 +233,7 @@ def _experiments(
         if progress is not None:
             progress(Step("experiments", done, len(seeds)))
         made, collections = run_experiment(
-            POLICY, crowd, GOLDS, queries=_QUERIES, mix=MIX, seed=seed
+            policy, crowd, GOLDS, queries=_QUERIES, mix=MIX, seed=seed
         )
         found.append(
             {arm: _outcome(made, collection, seed) for arm, collection in collections.items()}

@@ -15,6 +15,7 @@ from adjudge.replications.training import (
     ARMS,
     BASELINE,
     CONTROL,
+    CORRECT,
     CROWDS,
     FIGURE_2,
     GOLDS,
@@ -55,7 +56,8 @@ def _notes(count: int) -> list[str]:
         "by the functions that the collection server uses. It can show that the paper's "
         "explanation (judges lean to the label mix they are shown, and spammers exploit it) is "
         "enough for its main finding. It cannot show that people do so. "
-        f"Mean and sd over {count} experiments.",
+        f"Mean and sd over {count} experiments, at most 20 where the strength of anchoring or the "
+        "rule of the training is another.",
         _assumed(crowd),
         "**The task.** 256 queries with 5 results each, 82.67% Not Matching, 14.5% Matching, 2.5% "
         "Off Topic, 0.33% Spam; 20 pairs of training, 5 golds with every 20 pairs of work, the "
@@ -63,9 +65,11 @@ def _notes(count: int) -> list[str]:
         f"pass at {POLICY.training_pass:g}, warning below {POLICY.warn_below:g}, block below "
         f"{POLICY.block_below:g} (the paper's lines are not published; these let about as many "
         "pass as in its table 2), 5 trusted judgments an item. Golds by table 1, which has "
-        "multiples of 1 in 150. The paper has workers complete 20 pairs successfully, which the "
-        "policy can ask for too (`training_rule`). Each gold stands under a query of its own. The "
-        "same people come to every arm, so that arms differ by their gold alone.",
+        "multiples of 1 in 150. The paper has workers complete 20 pairs successfully, which is "
+        "read here as a share of 20, and beside it as 20 right of at most 40, the training "
+        "counting for trust too (`training_rule`, `trust_training`). Each gold stands under a "
+        "query of its own. The same people come to every arm, so that arms differ by their gold "
+        "alone.",
         "**The paper's own certainty.** The percentages of its test set are multiples of 1 in 600. "
         "If the aggregates were measured on 600 results, an accuracy of .877 has a standard error "
         "of .013, and the difference between arms 3 and 5 (.027) is about 1.3 standard errors of a "
@@ -189,6 +193,17 @@ def _tables(runs: dict[str, list[Any]]) -> list[Table]:
             cause=_vote_cause,
         ),
         Table(
+            name="table-2-correct",
+            title="Funnel with a training that wants 20 right",
+            source="Table 2, page 3; 20 right of at most 40 pass, and the training counts for "
+            "trust too",
+            digits=1,
+            cells=_arm_cells(runs[CORRECT], "funnel", TABLE_2),
+            cause=lambda _: (
+                "Shares of kinds, pages a judge does and how many pairs may be tried are assumed."
+            ),
+        ),
+        Table(
             name="crowds",
             title="Aggregate accuracy by crowd and by model",
             source="Beyond the paper: the same arms with other judges, and with another model",
@@ -225,6 +240,7 @@ def _arm_cells(runs: Runs, what: str, published: Mapping[str, Sequence[float]]) 
 _SAID = {
     MAIN: "as assumed",
     LEARNING: "judges who learn",
+    CORRECT: "as assumed, 20 right to pass",
     "strength-0": "no anchoring",
     "strength-0.5": "anchoring 0.5",
     "strength-1": "anchoring 1",
@@ -253,7 +269,7 @@ def _figures(runs: dict[str, list[Any]]) -> list[PaperFigure]:
             name="strength-plot",
             title="Aggregate accuracy by strength of anchoring",
             source="Beyond the paper",
-            data=strength_data(runs, _SAID.items(), _SHOWN),
+            data=strength_data(runs, _drawn(), _SHOWN),
             chart=strength_chart,
             caption=(
                 "Means, ± 2 standard errors, of the majority vote and of HybridConfusion by EM; "
@@ -261,6 +277,11 @@ def _figures(runs: dict[str, list[Any]]) -> list[PaperFigure]:
             ),
         ),
     ]
+
+
+def _drawn() -> list[tuple[str, str]]:
+    """The crowds that differ by what they are, not by the policy."""
+    return [(name, said) for name, said in _SAID.items() if name != CORRECT]
 
 
 def aggregate_figure(runs: Runs, judgments: str) -> PaperFigure:

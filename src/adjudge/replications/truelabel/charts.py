@@ -32,7 +32,9 @@ def _lines(rows: list[dict[str, Any]], x: Any, title: str, name: str) -> Any:
         high=[row["mean"] + 2 * row["error"] for row in rows],
     )
     base = alt.Chart(data)
-    up = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False))
+    whole = alt.Scale(zero=False, domainMax=1.0)
+    scale = whole if "accuracy" in title else alt.Scale(zero=False)
+    up = alt.Y("mean:Q", title=title, scale=scale)
     lines = base.mark_line(point=alt.OverlayMarkDef(size=24), strokeWidth=2).encode(
         x=x, y=up, color=_colours()
     )
@@ -52,7 +54,7 @@ def by_size(table: Any, title: str) -> Any:
         "items:Q",
         title="items",
         scale=alt.Scale(type="log", nice=False, padding=12),
-        axis=alt.Axis(values=ticks, grid=False, labelAngle=-45),
+        axis=alt.Axis(values=ticks, grid=False, labelAngle=-45, labelOverlap=False),
     )
     names = list(dict.fromkeys(row["panel"] for row in rows))
     panels = [_lines([row for row in rows if row["panel"] == n], x, title, n) for n in names]
