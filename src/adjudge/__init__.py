@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from adjudge.errors import AdjudgeError as AdjudgeError
     from adjudge.errors import BadData as BadData
     from adjudge.errors import BadSetting as BadSetting
+    from adjudge.errors import ReadingWarning as ReadingWarning
     from adjudge.errors import UnknownName as UnknownName
     from adjudge.evaluation.estimation.estimate import Estimate as Estimate
     from adjudge.evaluation.estimation.estimate import estimate as estimate
     from adjudge.evaluation.replacement import may_replace as may_replace
     from adjudge.fitting import fit as fit
+    from adjudge.models.continuous import Continuous as Continuous
     from adjudge.models.dawid_skene import DawidSkene as DawidSkene
     from adjudge.models.hierarchical_confusion import HierarchicalConfusion as HierarchicalConfusion
     from adjudge.models.hierarchical_relevance import HierarchicalRelevance as HierarchicalRelevance
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from adjudge.models.item_types import ItemTypes as ItemTypes
     from adjudge.models.majority_vote import MajorityVote as MajorityVote
     from adjudge.models.model import Model as Model
+    from adjudge.models.number_consensus import ContinuousConsensus as ContinuousConsensus
     from adjudge.models.pairs.baselines import Elo as Elo
     from adjudge.models.pairs.baselines import WinRate as WinRate
     from adjudge.models.pairs.bradley_terry import BradleyTerry as BradleyTerry

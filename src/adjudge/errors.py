@@ -12,6 +12,8 @@ AdjudgeError
 ├── Refused          what a judge or requester asked for cannot be done now; carries a code
 └── Unavailable      the database is busy, full or gone; carries a code; worth another try later
 
+ReadingWarning (a UserWarning) tells what was read in a way that a person should know of.
+
 Messages name the place, the value and what was wanted, and every part is also an attribute,
 so that a caller never has to parse a sentence.
 """
@@ -24,6 +26,10 @@ from collections.abc import Iterable
 
 class AdjudgeError(Exception):
     """The root: catch this to catch whatever adjudge raises on purpose."""
+
+
+class ReadingWarning(UserWarning):
+    """What was left out, merged or guessed in reading; ``Judgments.notes`` keeps it."""
 
 
 class BadData(AdjudgeError):

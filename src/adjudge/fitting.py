@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields
+from inspect import signature
+from typing import Any, Literal, overload
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, gold_given, judgments_given
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.labels import is_many
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
 from adjudge.models import default
 from adjudge.models.calibrated_fit import with_calibration
+from adjudge.models.continuous import Continuous
 from adjudge.models.model import Progress
+from adjudge.models.number_consensus import ContinuousConsensus
 from adjudge.models.registry import model as build_model
+
+
+@overload
+def fit(  # type: ignore[overload-overlap]  # the first that fits is taken
+    judgments: JudgmentsLike,
+    gold: GoldLike = None,
+    *,
+    model: Literal["continuous"],
+    family: str | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    start: ContinuousConsensus | None = None,
+    **settings: object,
+) -> ContinuousConsensus: ...
+
+
+@overload
+def fit(
+    judgments: JudgmentsLike,
+    gold: GoldLike = None,
+    *,
+    model: str | None = None,
+    family: str | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    start: Consensus | ContinuousConsensus | None = None,
+    **settings: object,
+) -> Consensus: ...
 
 
 def fit(
@@ -22,15 +57,18 @@ def fit(
     family: str | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    start: Consensus | None = None,
+    start: Consensus | ContinuousConsensus | None = None,
     **settings: object,
-) -> Consensus:
+) -> Consensus | ContinuousConsensus:
     """The consensus of judgments: a file, a table of any dataframe library, or Judgments.
 
     ``gold`` likewise, or a mapping; gold that stands in a column beside the judgments is used only
     if their file is named as ``gold`` too.
-    ``model`` and ``settings`` are those of the command line. ``family`` is a pattern in the names
-    of judges: those who share what it finds are one source. ``start`` goes on from an earlier fit.
+    ``model`` and ``settings`` are those of the command line. Where labels are many different
+    numbers and no model is named, they are read as numbers, as on the command line, and the answer
+    is a ``ContinuousConsensus``; so is that of ``model="continuous"``. ``family`` is a pattern in
+    the names of judges: those who share what it finds are one source. ``start`` goes on from an
+    earlier fit.
     Gold calibrates the answer, across folds where the model learns from it too; where a model is
     sampled, which takes long, only with ``calibrate=True``. ``calibrate=False`` leaves it out.
     """
@@ -38,12 +76,46 @@ def fit(
     known = None if gold is None else gold_given(gold)
     if family is not None:
         table = table.with_family_rule(family)
+    if model == Continuous.name or (model is None and is_many(table.scale)):
+        return _fit_numbers(table, known, engine, progress, start, settings)
     chosen = {**(default.SETTINGS if model is None else {}), **settings}
     name = model or default.DEFAULT
     wanted = chosen.pop("calibrate", None)
     if wanted not in (None, True, False):
         raise BadSetting("calibrate", wanted, "True or False")
     made: Any = with_calibration(build_model(name, **chosen), wanted)
-    more = {} if start is None else {"start": start}
+    more = {} if start is None else {"start": _earlier(start, made)}
     consensus: Consensus = made.fit(table, known, engine=engine, progress=progress, **more)
     return consensus
+
+
+def _earlier(start: object, model: Any) -> Consensus:
+    """An earlier fit, if it is one and the model goes on from it."""
+    if not isinstance(start, Consensus):
+        raise BadSetting("start", type(start).__name__, "an earlier consensus")
+    if "start" not in signature(model.fit).parameters:
+        wanted = "a model that goes on from an earlier fit: item-types, or continuous for numbers"
+        raise BadSetting("start", f"a consensus, and the model is {model.name}", wanted)
+    return start
+
+
+def _fit_numbers(
+    table: Judgments,
+    gold: Gold | None,
+    engine: Engine | None,
+    progress: Progress | None,
+    start: Any,
+    settings: dict[str, Any],
+) -> ContinuousConsensus:
+    """The values of numbers, as the settings have it."""
+    known = [entry.name for entry in fields(Continuous)]
+    for setting, value in settings.items():
+        if setting not in known:
+            raise BadSetting(f"continuous {setting}", value, f"one of {', '.join(known)}")
+    if start is not None and not isinstance(start, ContinuousConsensus):
+        raise BadSetting("start", type(start).__name__, "an earlier fit of numbers")
+    model = Continuous(**settings)
+    found: ContinuousConsensus = model.fit(
+        table, gold, engine=engine, progress=progress, start=start
+    )
+    return found

@@ -35,6 +35,10 @@ pytestmark = pytest.mark.slow
 
 EM = DawidSkene(tolerance=0.0, iterations=25)
 GIBBS = HybridConfusion(chains=2, warmup=10, draws=40, thin=1)
+EITHER = pytest.mark.parametrize(
+    "model",
+    [pytest.param(EM, id="em"), pytest.param(GIBBS, id="gibbs", marks=pytest.mark.full)],
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +74,15 @@ def middle(step: Step) -> bool:
     return step.done >= 5 if step.stage == "fitting" else "draws" in step.note
 
 
-@pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
-@pytest.mark.parametrize("stored", [False, True], ids=["sent", "stored"])
+@pytest.mark.parametrize(
+    ("stored", "model"),
+    [
+        pytest.param(False, EM, id="sent-em"),
+        pytest.param(True, GIBBS, id="stored-gibbs"),
+        pytest.param(False, GIBBS, id="sent-gibbs", marks=pytest.mark.full),
+        pytest.param(True, EM, id="stored-em", marks=pytest.mark.full),
+    ],
+)
 def test_a_process_that_is_killed_changes_no_bit(
     model: Model, stored: bool, table: Judgments, tmp_path: Path
 ) -> None:
@@ -100,6 +111,7 @@ def survives(table: Judgments, model: Model, folder: Path) -> None:
     assert_same(model.fit(table), consensus)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
 def test_a_kill_in_a_fit_of_a_million(model: Model, tmp_path: Path) -> None:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)
@@ -108,6 +120,7 @@ def test_a_kill_in_a_fit_of_a_million(model: Model, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.full
 @pytest.mark.data
 @pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
 def test_a_kill_in_a_fit_of_real_judgments(model: Model, tmp_path: Path, shared_data: Path) -> None:
@@ -116,7 +129,7 @@ def test_a_kill_in_a_fit_of_real_judgments(model: Model, tmp_path: Path, shared_
     survives(content.judgments, model, tmp_path)
 
 
-@pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
+@EITHER
 def test_a_process_that_joins_takes_over_and_changes_no_bit(
     model: Model, table: Judgments, tmp_path: Path
 ) -> None:
@@ -134,30 +147,26 @@ def test_a_process_that_joins_takes_over_and_changes_no_bit(
     assert_same(model.fit(table), consensus)
 
 
+@EITHER
 def test_a_scheduler_that_is_lost_is_named_and_the_fit_goes_on_elsewhere(
-    table: Judgments, tmp_path: Path
+    model: Model, table: Judgments, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "checkpoint"
-    for model, name in ((EM, "em"), (GIBBS, "gibbs")):
-        folder = kept / name
-        with RealCluster(tmp_path, 1) as cluster:
-            checkpoint = Checkpoint(folder=folder, every=4)
-            engine = DaskEngine(scheduler=cluster.address, checkpoint=checkpoint)
-            engine.client.wait_for_workers(1, timeout=60)
-            progress = once(
-                lambda _, folder=folder: any(folder.glob("*.npz")),
-                lambda cluster=cluster: kill(cluster.scheduler),
-            )
-            named = re.escape(f"the cluster at {cluster.address} is gone (")
-            with pytest.raises(ClusterLost, match=f"^{named}"):
-                model.fit(table, engine=engine, progress=progress)
-            engine.close()
-        again = ThreadsEngine(checkpoint=Checkpoint(folder=folder, every=4, resume=True))
-        steps: list[int] = []
-        consensus = model.fit(table, engine=again, progress=lambda s, to=steps: to.append(s.done))
-        if model is EM:
-            assert steps[0] > 4  # it did not start again
-        assert_same(model.fit(table), consensus)
+    folder = tmp_path / "checkpoint"
+    with RealCluster(tmp_path, 1) as cluster:
+        checkpoint = Checkpoint(folder=folder, every=4)
+        engine = DaskEngine(scheduler=cluster.address, checkpoint=checkpoint)
+        engine.client.wait_for_workers(1, timeout=60)
+        progress = once(lambda _: any(folder.glob("*.npz")), lambda: kill(cluster.scheduler))
+        named = re.escape(f"the cluster at {cluster.address} is gone (")
+        with pytest.raises(ClusterLost, match=f"^{named}"):
+            model.fit(table, engine=engine, progress=progress)
+        engine.close()
+    again = ThreadsEngine(checkpoint=Checkpoint(folder=folder, every=4, resume=True))
+    steps: list[int] = []
+    consensus = model.fit(table, engine=again, progress=lambda step: steps.append(step.done))
+    if model is EM:
+        assert steps[0] > 4  # it did not start again
+    assert_same(model.fit(table), consensus)
 
 
 def test_a_damaged_part_is_named_by_the_process_that_finds_it(
@@ -182,9 +191,9 @@ def test_the_command_line_goes_on_after_its_scheduler_was_killed(
 ) -> None:
     write(Content(judgments=table), tmp_path / "j.adjudge", format="encoded")
     words = [sys.executable, "-m", "adjudge", "consensus", str(tmp_path / "j.adjudge")]
-    words += ["-m", "dawid-skene", "--iterations", "400", "--set", "tolerance=0"]
+    words += ["-m", "dawid-skene", "--iterations", "150", "--set", "tolerance=0"]
     kept = ["--checkpoint", str(tmp_path / "kept"), "--every", "5"]
-    with RealCluster(tmp_path, 2) as cluster:
+    with RealCluster(tmp_path, 1) as cluster:
         place = ["--engine", "dask", "--scheduler", cluster.address]
         fit = subprocess.Popen(
             [*words, *kept, *place, "-o", str(tmp_path / "lost.csv")], stderr=subprocess.PIPE

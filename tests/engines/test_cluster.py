@@ -13,6 +13,7 @@ from adjudge import DaskEngine, DawidSkene, HybridConfusion
 from adjudge.engines import cluster as module
 from adjudge.engines.remote import JobResult, Partial, count_held, together
 from adjudge.simulation import demo
+from sizes import sized
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,8 @@ def test_trees_and_jobs_sent_once_change_no_bit(
     monkeypatch.setattr(module, "_EMBED", embedded)
     table = demo(seed=3).judgments
     engine = DaskEngine(five)
-    for model in (DawidSkene(), HybridConfusion(chains=1, warmup=2, draws=3, thin=1)):
+    em = DawidSkene(iterations=sized(10, full=500))
+    for model in (em, HybridConfusion(chains=1, warmup=2, draws=3, thin=1)):
         here, there = model.fit(table), model.fit(table, engine=engine)
         np.testing.assert_array_equal(here.posterior, there.posterior)
         np.testing.assert_array_equal(here.confusion, there.confusion)

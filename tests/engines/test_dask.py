@@ -11,6 +11,7 @@ import pytest
 from adjudge import (
     BadSetting,
     Consensus,
+    Continuous,
     DaskEngine,
     DawidSkene,
     Gold,
@@ -26,10 +27,12 @@ from adjudge import (
 )
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
+from adjudge.engines import dask
 from adjudge.engines.pieces import folder_of
 from adjudge.errors import ClusterLost
 from adjudge.models.features import available, measure_features
 from adjudge.simulation import Crowd, Made, Population, demo
+from sizes import FULL
 
 pytestmark = pytest.mark.slow
 
@@ -59,17 +62,19 @@ def assert_same(one: Consensus, two: Consensus) -> None:
             np.testing.assert_array_equal(values, two.draws.hyper[name])
 
 
+PROCESSES = [4, *(pytest.param(many, marks=pytest.mark.full) for many in (1, 2))]
+SWEEPS = {} if FULL else {"iterations": 10}  # as many as show it, or until nothing moves
 SHORT = {"chains": 2, "warmup": 5, "draws": 8, "thin": 1}
 MODELS: list[Model] = [
-    ItemTypes(),
-    ItemTypes(by_topic=True),
+    ItemTypes(**SWEEPS),
+    ItemTypes(by_topic=True, **SWEEPS),
     MajorityVote(),
-    DawidSkene(),
-    DawidSkene(by_topic=True),
-    SingleConfusion(),
-    HybridConfusion(method="em"),
+    DawidSkene(**SWEEPS),
+    DawidSkene(by_topic=True, **SWEEPS),
+    SingleConfusion(**SWEEPS),
+    HybridConfusion(method="em", **SWEEPS),
     HybridConfusion(**SHORT),
-    HierarchicalConfusion(method="variational"),
+    HierarchicalConfusion(method="variational", **SWEEPS),
     HierarchicalConfusion(**SHORT, by_topic=True),
     Vote(weight="graded-accuracy-gold*label-typicality", keep="zscore:graded-accuracy-majority:1"),
 ]
@@ -91,6 +96,27 @@ def test_hierarchical_relevance_on_a_binary_crowd(crowd: Made, engine: DaskEngin
     model = HierarchicalRelevance(**SHORT)
     table = crowd.judgments.collapse()
     assert_same(model.fit(table), model.fit(table, engine=engine))
+
+
+def test_numbers_are_those_of_the_threads(engine: DaskEngine, tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    item, judge = np.repeat(np.arange(600), 4), random.integers(0, 20, 2400)
+    label = np.round(item % 90 + judge + random.normal(0, 5, 2400), 1)
+    table = Judgments.from_table({"item": item, "judge": judge, "label": label})
+    gold = Gold.of({str(i): float(i % 90) for i in range(30)})
+    write(Content(judgments=table), tmp_path / "numbers.adjudge", format="encoded")
+    stored = read(tmp_path / "numbers.adjudge").judgments
+    model = Continuous(iterations=15)
+    for known in (None, gold):
+        here = model.fit(table, known)
+        for given in (table, stored):
+            there = model.fit(given, known, engine=engine)
+            for name in ("value", "error", "shift", "scale", "noise"):
+                np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
+            assert (here.notes, here.iterations) == (there.notes, there.iterations)
+    np.testing.assert_array_equal(
+        here.predict(table).value, here.predict(table, engine=engine).value
+    )
 
 
 def test_features_are_those_of_the_threads(crowd: Made, engine: DaskEngine) -> None:
@@ -137,7 +163,7 @@ def test_tiny_and_empty_tables(engine: DaskEngine) -> None:
         assert_same(model.fit(table, gold), model.fit(table, gold, engine=engine))
 
 
-@pytest.fixture(scope="module", params=[1, 2, 4], ids=lambda many: f"{many} processes")
+@pytest.fixture(scope="module", params=PROCESSES, ids=lambda many: f"{many} processes")
 def cluster(request: pytest.FixtureRequest) -> Iterator[DaskEngine]:
     """A cluster of so many processes."""
     with DaskEngine(processes=request.param) as made:
@@ -175,7 +201,8 @@ def test_settings_that_cannot_be() -> None:
         DaskEngine(scheduler="tcp://localhost:1", processes=2)
 
 
-def test_a_scheduler_that_is_not_there_is_named() -> None:
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask, "_REACHED", 0.5)
     with pytest.raises(ClusterLost, match=r"^the cluster at tcp://127.0.0.1:9 is gone \("):
         DaskEngine(scheduler="tcp://127.0.0.1:9")
 

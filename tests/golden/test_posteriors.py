@@ -28,6 +28,7 @@ from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.evaluation.predictive import predictive_checks
 from adjudge.simulation import three_judges
+from sizes import FULL, sized
 
 pytestmark = pytest.mark.slow
 
@@ -76,10 +77,10 @@ def test_unsupervised_scores_are_those_of_the_reference(long_run: Consensus, tre
     assert result["specificity"].value == pytest.approx(0.57, abs=0.01)
 
 
-def test_no_seed_of_a_hundred_lands_in_the_mirrored_mode(trec: Content) -> None:
+def test_no_seed_lands_in_the_mirrored_mode(trec: Content) -> None:
     gold = trec.gold.align(trec.judgments)
     known = gold >= 0
-    for seed in range(100):
+    for seed in range(sized(12, full=100)):
         model = HierarchicalRelevance(chains=1, warmup=25, draws=15, seed=seed)
         choice = model.fit(trec.judgments).choice
         assert (choice == gold)[known].mean() > 0.66, seed
@@ -113,8 +114,9 @@ def test_semi_supervised_beats_the_published_bests(trec: Content, shared_data: P
     judgments = judgments.select(items=gold.align(judgments) >= 0)
     graded = cross_validate(HierarchicalConfusion(**short), judgments, gold, seed=1)
     assert graded.pooled["graded_accuracy"].value >= 0.615
-    whole = cross_validate(HierarchicalRelevance(**short), trec.judgments, trec.gold, seed=1)
-    assert whole.pooled["accuracy"].value == pytest.approx(0.714, abs=0.004)
+    if FULL:
+        whole = cross_validate(HierarchicalRelevance(**short), trec.judgments, trec.gold, seed=1)
+        assert whole.pooled["accuracy"].value == pytest.approx(0.714, abs=0.004)
 
 
 def test_hybrid_is_above_nine_tenths_throughout_and_above_dawid_skene_when_data_are_scarce() -> (
@@ -123,7 +125,7 @@ def test_hybrid_is_above_nine_tenths_throughout_and_above_dawid_skene_when_data_
     """Liu and Wang's synthetic setting: three judges, three labels, N items."""
     for items in (5, 10, 20, 50, 200, 1000):
         scores = []
-        for seed in range(40):
+        for seed in range(sized(12, full=40)):
             made = three_judges(items, seed=1000 + seed)
             truth = made.truth.align(made.judgments)
             hybrid = HybridConfusion(chains=1, warmup=300, draws=100, thin=5, seed=seed)

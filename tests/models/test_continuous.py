@@ -7,7 +7,7 @@ import pytest
 
 from adjudge import Gold, Judgments
 from adjudge.errors import BadData, BadSetting
-from adjudge.models.continuous import Continuous
+from adjudge.models.continuous import Continuous, ContinuousConsensus
 
 
 def made(seed: int = 0) -> tuple[Judgments, np.ndarray, np.ndarray, np.ndarray]:
@@ -37,6 +37,35 @@ def test_made_values_come_back_better_than_by_the_mean() -> None:
     assert np.corrcoef(found.noise, noise[judges])[0, 1] > 0.9
     away = np.abs(found.value - truth[order]) / found.error
     assert 0.85 < (away < 1.96).mean() <= 1.0
+
+
+def test_gold_widens_intervals_where_judges_err_together() -> None:
+    random = np.random.default_rng(3)
+    truth = random.normal(0, 20, 300)
+    common = truth + random.normal(0, 8, 300)  # what all judges see
+    rows = [(i, j) for i in range(300) for j in range(8)]
+    table = {
+        "item": [f"i{i}" for i, _ in rows],
+        "judge": [f"j{j}" for _, j in rows],
+        "label": [round(common[i] + random.normal(0, 6), 2) for i, _ in rows],
+    }
+    judgments = Judgments.from_table(table)
+
+    def held(found: ContinuousConsensus) -> float:
+        labels = found.labels.to_pylist()[100:]
+        return float(np.mean([row["low"] < truth[int(row["item"][1:])] < row["high"]
+                              for row in labels]))  # fmt: skip
+
+    alone = Continuous(bias="shift").fit(judgments)
+    gold = Gold.of({f"i{i}": float(truth[i]) for i in range(100)})
+    guided = Continuous(bias="shift").fit(judgments, gold)
+    assert alone.widened == 1.0
+    assert held(alone) < 0.6
+    assert held(guided) > 0.9
+    assert guided.error[0] == 0.0
+    few = Continuous().fit(judgments, Gold.of({f"i{i}": float(truth[i]) for i in range(19)}))
+    assert few.widened == 1.0
+    assert "gold of 20 items or more would widen them" in few.notes[-1]
 
 
 def test_gold_is_known() -> None:

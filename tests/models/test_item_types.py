@@ -15,6 +15,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.models.type_reading import TypesMemory
 from adjudge.simulation import Crowd, Population, demo
+from sizes import sized
 from strategies import judgments
 
 
@@ -32,7 +33,7 @@ def with_copies(given: Judgments, judge: str, copies: int, *, renamed: str = "co
     return Judgments.from_table(columns, scale=given.scale)
 
 
-@settings(max_examples=300)
+@settings(max_examples=sized(60, full=1000))
 @given(table=judgments(), frozen=st.integers(1, 6))
 def test_the_objective_never_falls_once_beliefs_are_frozen(table: Judgments, frozen: int) -> None:
     model = ItemTypes(iterations=25, frozen=frozen, tolerance=0.0)

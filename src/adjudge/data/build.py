@@ -6,6 +6,7 @@ never looked at again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +19,9 @@ from scipy.sparse import coo_array
 
 from adjudge.data.checks import bad_rows, need_columns, one_gold_each, scale_of
 from adjudge.data.columns import (
+    as_text,
     canonical_codes,
+    named_columns,
     numbers,
     one_each,
     roles_of,
@@ -104,6 +107,31 @@ def load_table(
         judgments = _with_fields(judgments, rows, items.by_row, fields)
     gold = _gold_column(coded, where, place, items) if "gold" in coded else None
     return judgments, gold
+
+
+def load_judgments(
+    table: Any, *, scale: Scale | None, source: Source, named: Mapping[str, str]
+) -> Judgments:
+    """Judgments from a program's table: columns as it names them, its categories in their order."""
+    rows = taken_in(table, source)
+    told = named_columns(named, rows.column_names, source.name)
+    roles = roles_of(rows.column_names, named=told)
+    if scale is None and "label" in roles:
+        scale = _ordered_scale(rows[roles["label"]])
+    asked = "label" in told
+    return load_table(rows, scale=scale, source=source, roles=roles, asked=asked)[0]
+
+
+def _ordered_scale(column: Any) -> Scale | None:
+    """The scale of an ordered categorical column of words; numbers have their order anyway."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or not kind.ordered or not column.num_chunks:
+        return None
+    words = as_text(column.chunk(0).dictionary)
+    labels = [canonical(word) for word in words.to_pylist() if word is not None]
+    if len(labels) < 2 or len(set(labels)) < len(labels) or not all(labels):
+        return None
+    return Scale(labels=tuple(labels), ordinal=True)
 
 
 def encode_columns(rows: Any, where: dict[str, str], place: Source) -> Coded:

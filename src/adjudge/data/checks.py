@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.faults import Coded, mixed, row_error
 from adjudge.data.names import Codes, Names
-from adjudge.data.scale import Scale, canonical
+from adjudge.data.scale import MOST_LABELS, Scale, canonical
 from adjudge.data.source import Source
 from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import BadData
@@ -31,7 +31,7 @@ def need_columns(where: dict[str, str], columns: list[str], place: Source) -> No
         also = " (or topic and document)" if role == "item" else ""
         raise place.error(
             None,
-            f"no column {role!r}{also}; the columns are {', '.join(columns)}; "
+            f"no column {role!r}{also}; the columns are {', '.join(columns) or 'none'}; "
             f"also accepted: {', '.join(SYNONYMS[role][1:])}; or name it with --{role} COLUMN",
             column=role,
             wanted=role,
@@ -46,6 +46,15 @@ def scale_of(coded: Coded, where: dict[str, str], place: Source) -> Scale:
     texts = [text for text in texts if text.strip()]
     if not texts:
         raise place.error(0, "there is no label in the whole column", column=where["label"])
+    many = len(set(texts))
+    if many > MOST_LABELS:
+        raise place.error(
+            None,
+            f"{many:,} different labels are more than the {MOST_LABELS:,} that can be; "
+            "if they are numbers, round them",
+            column=where["label"],
+            wanted=f"at most {MOST_LABELS:,} different labels",
+        )
     try:
         return Scale.infer(texts)
     except BadData:

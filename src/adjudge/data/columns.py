@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data.frames import as_arrow
 from adjudge.data.names import Codes, Names
 from adjudge.data.scale import as_number, canonical
 from adjudge.data.source import Source
@@ -136,17 +138,15 @@ def worth_reading(columns: list[str], named: Mapping[str, str] | None = None) ->
 
 def taken_in(table: Any, place: Source) -> Any:
     """A table of any library as an Arrow table."""
-    try:
-        # An Arrow table is what it is: taken in again, all of it would be looked through.
-        rows = table if isinstance(table, pa.Table) else pa.table(table)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as fault:
-        reason = "; ".join(str(part) for part in fault.args)
+    # An Arrow table is what it is: taken in again, all of it would be looked through.
+    rows = table if isinstance(table, pa.Table) else as_arrow(table, place)
+    twice = [name for name, times in Counter(rows.column_names).items() if times > 1]
+    if twice:
         raise place.error(
             None,
-            f"Arrow cannot take in this {type(table).__name__} ({reason}); "
-            "wanted a table with values of one type in each column",
-            wanted="a table",
-        ) from None
+            f"two columns are called {shown(twice[0])}; wanted each name once",
+            column=twice[0],
+        )
     for at, kind in enumerate(rows.schema.types):
         if _is_view(kind):  # Polars' text, for which Arrow lacks many functions
             rows = rows.set_column(at, rows.column_names[at], _without_view(rows.column(at)))
@@ -174,7 +174,7 @@ def text_of(rows: Any, name: str, place: Source) -> Any:
     """A column of a table as text, or an error where its kind cannot be."""
     try:
         return as_text(rows[name])
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    except pa.ArrowException:
         raise place.error(
             None,
             f"holds {rows[name].type}; wanted text or numbers",

@@ -181,6 +181,12 @@ def _sides(
     return np.where((named >= 0) & (by_word >= 0) & (named != by_word), -2, found).astype(np.int8)
 
 
+def side_named(text: str) -> str | None:
+    """The outcome that a word names, as ``model_a`` names left; None where it names none."""
+    code = _KNOWN.get(_letters(text))
+    return None if code is None else OUTCOMES[code]
+
+
 def _letters(text: str) -> str:
     """A word by its letters and digits alone."""
     return re.sub(r"[^a-z0-9]", "", text.casefold())

@@ -45,6 +45,7 @@ class Comparisons:
     families: Names | None = None  # (family,) unique: declared sources of several judges
     family: Codes | None = None  # (judge,) -1 where none is declared
     kind: NDArray[np.int8] | None = None  # (judge,) 0 a person, 1 a model, -1 unknown
+    notes: tuple[str, ...] = ()  # what was left out or guessed in reading
 
     @classmethod
     def from_table(
@@ -63,20 +64,24 @@ class Comparisons:
     def read(cls, *paths: str | Path, **options: Any) -> Comparisons:
         """Comparisons from files of any known format; the judge of one without judges is its name.
 
-        With several files, a judge of one file is the judge of that name in another.
+        With several files, a judge of one file is the judge of that name in another. What was left
+        out or guessed is warned of (``ReadingWarning``) and kept in ``notes``.
         """
         from adjudge.data.formats import read
+        from adjudge.data.telling import tell, told_in_python
 
         found = []
         for path in paths:
-            content = read(path, wanted="comparisons", **options)
+            with told_in_python():
+                content = read(path, wanted="comparisons", **options)
             if content.comparisons is None:
                 raise BadData(
                     f"there are no comparisons in this file: it is read as {content.format}",
                     source=str(path),
                     wanted="comparisons",
                 )
-            found.append(content.comparisons)
+            notes = tell(Path(path).name, content.notes, content.bad)
+            found.append(replace(content.comparisons, notes=notes))
         return cls.join(found)
 
     @classmethod
@@ -116,6 +121,7 @@ class Comparisons:
             families=families,
             family=family,
             kind=kind,
+            notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         )
 
     def __len__(self) -> int:

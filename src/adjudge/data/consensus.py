@@ -16,7 +16,7 @@ from adjudge.data.families import Families
 from adjudge.data.judges import judge_table, judge_table_from_draws
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
+from adjudge.errors import BadData, BadSetting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,6 +59,36 @@ class Consensus:
         facts = f"{self.model}: {items:,} items, {sure:.0%} sure on average"
         bars = list(zip(self.scale.truths, self.overall_prevalence.tolist(), strict=True))
         return show("Consensus", facts, bars, self.labels, items)
+
+    def to_arviz(self, *, truths: int = 0, seed: int = 0) -> Any:
+        """The draws of a sampled model as ArviZ takes them, on request with truths of items.
+
+        ``truths`` is how many draws a chain has of them, evenly over those whose prevalence and
+        confusion were kept: the group ``posterior_truths`` has ``truth``, by its place on the
+        scale, for every chain, draw and item.
+        """
+        if self.draws is None:
+            raise BadSetting("draws", None, "a model that draws, such as hierarchical-relevance")
+        if not truths:
+            return self.draws.to_arviz()
+        from adjudge.data.truth_draws import draw_truths
+        from adjudge.lazy import load
+
+        have = self.draws.prevalence.shape[1]
+        if not 0 < truths <= have:
+            raise BadSetting("truths", truths, f"a number from 1 to {have:,}, the draws kept")
+        kept = np.arange(truths) * have // truths
+        drawn = draw_truths(self, self.draws, kept, seed)
+        data = load("xarray").Dataset(
+            {"truth": (("chain", "draw", "item"), drawn)},
+            coords={
+                "chain": np.arange(len(drawn)),
+                "draw": kept * self.draws.stride,
+                "item": self.judgments.items.to_pylist(),
+            },
+            attrs={"truths": list(self.scale.truths)},
+        )
+        return self.draws.to_arviz({"posterior_truths": data})
 
     @property
     def scale(self) -> Scale:
@@ -173,7 +203,7 @@ class Consensus:
             return np.asarray(self.prevalence.mean(axis=0))
         return np.asarray(self.posterior.mean(axis=0))
 
-    def predict(self, judgments: Judgments) -> Consensus:
+    def predict(self, judgments: Judgments | Any) -> Consensus:
         """Label other judgments with the prevalence and confusion learnt here, and nothing else.
 
         A judge who was not in the fit gets the population's confusion, a topic that was not gets
@@ -181,7 +211,9 @@ class Consensus:
         """
         if self.predictor is None:
             raise BadData(f"{self.model} keeps nothing to predict with", wanted="a fitted model")
-        return self.predictor(judgments)
+        from adjudge.data.given import judgments_given
+
+        return self.predictor(judgments_given(judgments))
 
     def save(self, path: str | Path) -> None:
         """Write it to a file, with all that ``predict``, and ``start`` of a fit, need."""

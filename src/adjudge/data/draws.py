@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -111,16 +111,17 @@ class Draws:
         variables["confusion"] = (("chain", "draw", "judge", "truth", "label"), self.confusion)
         return self._dataset(variables, self.stride)
 
-    def to_arviz(self) -> Any:
+    def to_arviz(self, more: Mapping[str, Any] | None = None) -> Any:
         """The draws as ArviZ takes them: inference data with the group posterior.
 
         Where not all draws of prevalence and confusion were kept, the group ``posterior_hyper`` has
-        the hyper-parameters of all.
+        the hyper-parameters of all. ``more`` are further groups; ``Consensus.to_arviz`` has one of
+        the truths of items.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             arviz = load("arviz")
-        groups = self._groups()
+        groups = self._groups() | dict(more or {})
         if hasattr(arviz, "InferenceData"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a group of our own

@@ -14,6 +14,9 @@ from adjudge.errors import BadData, shown
 
 Coded = dict[str, tuple[Codes, Names]]  # role: code of each row, names
 
+_MISSING = frozenset({"nan", "na", "n/a", "null", "none", "#n/a", "<na>"})
+_LISTED = 5  # labels that are written out
+
 
 def mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn:
     """Name the first row whose label is of the other kind than the labels before it."""
@@ -35,6 +38,18 @@ def mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn:
     value = texts[codes[row]]
     if role == "label":  # names are in order of first appearance
         seen = [text for text in seen if texts.index(text) < codes[row]]
+    lost = [text for text in (value, *seen) if text.casefold() in _MISSING]
+    if lost:
+        numbers = sorted({t for t in texts if as_number(t) is not None}, key=float)
+        named = "<".join(numbers[:_LISTED]) + ("<..." if len(numbers) > _LISTED else "")
+        raise place.error(
+            row,
+            f"{shown(lost[0])} beside numbers looks like a label that is missing; "
+            f"--labels '{named}' and --skip-bad-rows together leave such rows out",
+            column=where[role],
+            value=lost[0],
+            wanted="labels of one kind",
+        )
     raise place.error(
         row,
         f"{shown(value)} is {'text' if numeric else 'a number'}, but the labels before it are "

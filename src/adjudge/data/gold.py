@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,8 @@ class Gold:
 
     ``honeypot`` marks the items that were planted to test judges; ``reasons`` say why the truth
     is what it is. ``sampling`` is the chance that each item had to be drawn, where that is known,
-    in ``round`` 1 or, among those not drawn before, in a later one. Build one with ``Gold.of``,
+    in ``round`` 1 or, among those not drawn before, in a later one; ``stratum`` is the part of the
+    round that it was drawn in, where there were parts. Build one with ``Gold.of``,
     ``Gold.from_table`` or ``Gold.read``.
     """
 
@@ -39,7 +41,9 @@ class Gold:
     honeypot: NDArray[np.bool_] | None = None  # (gold,)
     sampling: NDArray[np.float64] | None = None  # (gold,) above 0, at most 1; NaN unknown
     round: NDArray[np.int64] | None = None  # (gold,) from 1
+    stratum: NDArray[np.int64] | None = None  # (gold,) from 1
     source: str = "gold"
+    notes: tuple[str, ...] = ()  # what was left out, merged or guessed in reading
 
     def __len__(self) -> int:
         return len(self.items)
@@ -53,7 +57,7 @@ class Gold:
 
         share = np.bincount(self.value, minlength=len(self.values)) / max(len(self), 1)
         bars = sorted(zip(self.values, share.tolist(), strict=True))
-        return show("Gold", f"{len(self):,} items", bars, self.to_table(), len(self))
+        return show("Gold", f"{len(self):,} items", bars, self.to_table(), len(self), self.notes)
 
     @classmethod
     def of(cls, truths: dict[str, object]) -> Gold:
@@ -67,18 +71,30 @@ class Gold:
     def from_table(cls, table: Any, *, source: str | Source = "gold") -> Gold:
         """Gold from any Arrow, pandas or Polars table with ``item`` and ``gold`` (or ``label``)."""
         from adjudge.data.gold_table import gold_from_table
+        from adjudge.data.source import Source
+        from adjudge.data.telling import tell, told_in_python
 
-        return gold_from_table(table, source=source)
+        place = source if isinstance(source, Source) else Source(source)
+        with told_in_python():
+            gold = gold_from_table(table, source=place)
+        return replace(gold, notes=tell(place.name, place.notes, place.skipped))
 
     @classmethod
-    def read(cls, path: str | Path, **options: Any) -> Gold:
-        """Gold from a file of any format that carries it; see ``adjudge.data.formats``."""
-        from adjudge.data.formats import read
+    def read(cls, path: str | Path | Sequence[str | Path], **options: Any) -> Gold:
+        """Gold from a file of any format that carries it; see ``adjudge.data.formats``.
 
-        loaded = read(path, wanted="gold", **options)
+        What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
+        ``notes``.
+        """
+        from adjudge.data.formats import read
+        from adjudge.data.telling import tell, told_in_python
+
+        with told_in_python():
+            loaded = read(path, wanted="gold", **options)
         if loaded.gold is None:
             raise BadData("there is no gold in this file", source=str(path), wanted="gold")
-        return loaded.gold
+        name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
+        return replace(loaded.gold, notes=tell(name, loaded.notes, loaded.bad))
 
     def texts(self) -> list[str]:
         """The truth of each gold item, as text."""
@@ -146,6 +162,7 @@ class Gold:
             honeypot=None if self.honeypot is None else self.honeypot[mask],
             sampling=None if self.sampling is None else self.sampling[mask],
             round=None if self.round is None else self.round[mask],
+            stratum=None if self.stratum is None else self.stratum[mask],
             source=self.source,
         )
 
@@ -164,6 +181,7 @@ class Gold:
             honeypot=self.honeypot,
             sampling=self.sampling,
             round=self.round,
+            stratum=self.stratum,
             source=self.source,
         )
 
@@ -190,4 +208,6 @@ class Gold:
             columns["sampling_probability"] = pa.array(self.sampling)
         if self.round is not None:
             columns["sampling_round"] = pa.array(self.round)
+        if self.stratum is not None:
+            columns["sampling_stratum"] = pa.array(self.stratum)
         return pa.table(columns)

@@ -18,7 +18,8 @@ from adjudge.data.scale import Scale, as_number
 from adjudge.data.source import Source
 from adjudge.errors import shown
 
-_NOT_GOLD = ("judge", "label", "family", "kind", "prompt", "version", "sampling", "round")
+_DRAWN = ("sampling", "round", "stratum")  # how gold was chosen
+_NOT_GOLD = ("judge", "label", "family", "kind", "prompt", "version", *_DRAWN)
 
 
 def gold_from_table(
@@ -36,7 +37,7 @@ def gold_from_table(
     rows = taken_in(table, place)
     where = roles_of(rows.column_names) if roles is None else dict(roles)
     _need_gold_columns(where, rows.column_names, place)
-    text = pc.utf8_trim_whitespace(text_of(rows, where["gold"], place))
+    text = pc.utf8_trim_whitespace(_spread(text_of(rows, where["gold"], place)))
     kept = np.flatnonzero(np.asarray(pc.fill_null(pc.not_equal(text, ""), False)))
     rows = rows.take(pa.array(kept))
     place.keep(kept)
@@ -53,14 +54,16 @@ def gold_from_table(
     chosen, first = one_each(items.by_row, value, values, where["gold"], place, items.names)
 
     def of_item(role: str) -> Any:
-        return as_text(rows[where[role]]).take(pa.array(first)) if role in where else None
+        if role not in where:
+            return None
+        return _spread(as_text(rows[where[role]]).take(pa.array(first)))
 
     marks = of_item("honeypot")
     if marks is not None:
         marks = pc.is_in(pc.utf8_lower(marks), pa.array(["1", "true", "yes", "y"], marks.type))
     reasons = of_item("reason")
-    chances, rounds = _numbers(of_item("sampling")), _numbers(of_item("round"))
-    _check_chances(chances, rounds, where, items.names, place)
+    drawn = {role: _numbers(of_item(role)) for role in _DRAWN}
+    _check_drawn(drawn, where, items.names, place)
     return Gold(
         items=items.names,
         value=chosen,
@@ -69,10 +72,17 @@ def gold_from_table(
         documents=items.documents,
         reasons=None if reasons is None else as_names(reasons),
         honeypot=None if marks is None else np.asarray(marks, dtype=np.bool_),
-        sampling=chances,
-        round=None if rounds is None else np.nan_to_num(rounds, nan=1.0).astype(np.int64),
+        sampling=drawn["sampling"],
+        round=_whole(drawn["round"]),
+        stratum=_whole(drawn["stratum"]),
         source=place.name,
     )
+
+
+def _spread(column: Any) -> Any:
+    """A text column each of whose cells holds its text, not the place of it in a dictionary."""
+    kind = column.type
+    return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
 
 
 def _numbers(column: Any) -> NDArray[np.float64] | None:
@@ -87,22 +97,29 @@ def _numbers(column: Any) -> NDArray[np.float64] | None:
     )
 
 
-def _check_chances(
-    chances: NDArray[np.float64] | None,
-    rounds: NDArray[np.float64] | None,
+def _whole(numbers: NDArray[np.float64] | None) -> NDArray[np.int64] | None:
+    """Numbers as whole ones, 1 where there is none."""
+    return None if numbers is None else np.nan_to_num(numbers, nan=1.0).astype(np.int64)
+
+
+def _check_drawn(
+    drawn: dict[str, NDArray[np.float64] | None],
     where: dict[str, str],
     items: Any,
     place: Source,
 ) -> None:
-    """Refuse a chance that is none, or a round that is no whole number from 1."""
-    wanted = {"sampling": "a chance above 0, at most 1", "round": "a whole number from 1"}
+    """Refuse a chance that is none, or a round or stratum that is no whole number from 1."""
+    whole = "a whole number from 1"
+    wanted = {"sampling": "a chance above 0, at most 1", "round": whole, "stratum": whole}
     bad = {}
-    if chances is not None:
-        given = np.nan_to_num(chances, nan=1.0)
-        bad["sampling"] = (given <= 0) | (given > 1)
-    if rounds is not None:
-        given = np.nan_to_num(rounds, nan=1.0)
-        bad["round"] = (given < 1) | (given != np.floor(given)) | np.isinf(given)
+    for role, numbers in drawn.items():
+        if numbers is None:
+            continue
+        given = np.where(np.isnan(numbers), 1.0, numbers)
+        if role == "sampling":
+            bad[role] = (given <= 0) | (given > 1)
+        else:
+            bad[role] = (given < 1) | (given != np.floor(given)) | np.isinf(given)
     for role, wrong in bad.items():
         if wrong.any():
             item = items[int(np.argmax(wrong))].as_py()

@@ -11,12 +11,20 @@ _BARS = 12  # labels that the chart shows
 _WIDTH, _HEIGHT = 260, 16  # of a bar, in pixels
 
 
-def show(title: str, facts: str, shares: Sequence[tuple[str, float]], table: Any, rows: int) -> str:
-    """A box with a heading, one line of facts, a bar for each share, and the first rows."""
+def show(
+    title: str,
+    facts: str,
+    shares: Sequence[tuple[str, float]],
+    table: Any,
+    rows: int,
+    notes: Sequence[str] = (),
+) -> str:
+    """A box with a heading, one line of facts, a bar for each share, the first rows, remarks."""
+    remarks = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:13px">'
         f"<p><strong>{escape(title)}</strong> {escape(facts)}</p>"
-        f"{_bars(shares)}{_table(table, rows)}</div>"
+        f"{_bars(shares)}{_table(table, rows)}{remarks and f'<ul>{remarks}</ul>'}</div>"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,32 +47,56 @@ class Judgments:
     families: Names | None = None  # (family,) unique: declared sources of several judges
     family: Codes | None = None  # (judge,) -1 where none is declared
     kind: NDArray[np.int8] | None = None  # (judge,) 0 a person, 1 a model, -1 unknown
+    notes: tuple[str, ...] = ()  # what was left out, merged or guessed in reading
 
     @classmethod
     def from_table(
-        cls, table: Any, *, scale: Scale | None = None, source: str | Source = "table"
+        cls,
+        table: Any,
+        *,
+        scale: Scale | None = None,
+        source: str | Source = "table",
+        columns: Mapping[str, str] | None = None,
+        skip_bad: bool = False,
     ) -> Judgments:
-        """Judgments from any Arrow, pandas, Polars or DuckDB table with item, judge and label."""
-        from adjudge.data.build import load_table
-
-        return load_table(table, scale=scale, source=source)[0]
-
-    @classmethod
-    def read(cls, path: str | Path, **options: Any) -> Judgments:
-        """Judgments from a file of any known format; see ``adjudge.data.formats``.
+        """Judgments from any Arrow, pandas, Polars or DuckDB table with item, judge and label.
 
         ``columns`` names the column of a role where its header does not: ``{"label": "stars"}``.
+        ``skip_bad`` leaves out rows without a label, and others that cannot be read. An ordered
+        categorical column of labels gives the scale its order. What was left out, merged or guessed
+        is warned of (``ReadingWarning``) and kept in ``notes``.
+        """
+        from adjudge.data.build import load_judgments
+        from adjudge.data.source import Source
+        from adjudge.data.telling import tell, told_in_python
+
+        place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad)
+        with told_in_python(skips=not place.skip_bad):
+            loaded = load_judgments(table, scale=scale, source=place, named=columns or {})
+        return replace(loaded, notes=tell(place.name, place.notes, place.skipped))
+
+    @classmethod
+    def read(cls, path: str | Path | Sequence[str | Path], **options: Any) -> Judgments:
+        """Judgments from a file of any known format; see ``adjudge.data.formats``.
+
+        Several files of a kind, a folder, a pattern and an address are taken too. ``columns`` names
+        the column of a role where its header does not: ``{"label": "stars"}``; ``skip_bad`` leaves
+        bad rows out. What was left out, merged or guessed is warned of (``ReadingWarning``) and
+        kept in ``notes``.
         """
         from adjudge.data.formats import read
+        from adjudge.data.telling import tell, told_in_python
 
-        loaded = read(path, wanted="judgments", **options)
+        name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
+        with told_in_python():
+            loaded = read(path, wanted="judgments", **options)
         if loaded.judgments is None:
             raise BadData(
                 f"there are no judgments in this file: it is read as {loaded.format}",
                 source=str(path),
                 wanted="judgments",
             )
-        return loaded.judgments
+        return replace(loaded.judgments, notes=tell(name, loaded.notes, loaded.bad))
 
     def __len__(self) -> int:
         return len(self.judge)
@@ -92,7 +116,7 @@ class Judgments:
         few = self.select(items=np.arange(self.item_count) < _SHOWN)
         bars = list(zip(self.scale.labels, share.tolist(), strict=True))
         facts = repr(self).removeprefix("Judgments(").removesuffix(")")
-        return show("Judgments", facts, bars, few.to_table(), len(self))
+        return show("Judgments", facts, bars, few.to_table(), len(self), self.notes)
 
     @classmethod
     def concat(cls, parts: Sequence[Judgments | Any], *, scale: Scale | None = None) -> Judgments:
@@ -206,6 +230,12 @@ class Judgments:
                 else (),
             )
         )
+
+    def in_bins(self, bins: int) -> Judgments:
+        """Numeric labels as so many grades of equal width, each by the number in its middle."""
+        from adjudge.data.binning import put_into_bins
+
+        return put_into_bins(self, bins)[0]
 
     def with_scale(self, scale: Scale) -> Judgments:
         """The same judgments on another scale that has every label they use."""

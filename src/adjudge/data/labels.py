@@ -149,6 +149,8 @@ def remark_repeats(
     item: Codes, judge: Codes, label: NDArray[np.signedinteger], judges: int, place: Source
 ) -> None:
     """Tell how often a judge judged an item again, and said something else."""
+    if place.samples:
+        return
     key = item.astype(np.int64) * judges + judge
     ranked = np.sort(key)
     again = int(np.count_nonzero(ranked[1:] == ranked[:-1]))

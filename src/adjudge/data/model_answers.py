@@ -7,9 +7,10 @@ have their ``length`` and texts beside them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +23,15 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, look_up, pair_names
 from adjudge.data.scale import Scale
-from adjudge.data.source import Source
+from adjudge.data.source import BadRow, Source
 from adjudge.errors import BadData
 
+if TYPE_CHECKING:
+    from adjudge.data.formats.format import Options
+    from adjudge.data.formats.opening import File
+
 _Floats = NDArray[np.float64]
+_PLAIN = {"csv", "tsv", "jsonl", "parquet"}
 
 _BESIDE: dict[str, tuple[str, ...]] = {
     "confidence": ("confidence", "certainty", "probability"),
@@ -54,6 +60,8 @@ class ModelAnswers:
     length: _Floats | None = None  # (item,)
     texts: Any = None  # Arrow table, one row an item
     gold: Gold | None = None  # that stood in the same table
+    notes: tuple[str, ...] = ()  # what was left out or guessed in reading
+    bad: tuple[BadRow, ...] = ()  # rows that were left out
 
     def __repr__(self) -> str:
         return f"ModelAnswers({self.judgments!r})"
@@ -76,6 +84,7 @@ class ModelAnswers:
     ) -> ModelAnswers:
         """Answers from a table with item, judge (or model) and label, and whatever else it has."""
         place = source if isinstance(source, Source) else Source(source)
+        place.samples = True
         rows = pa.table(table)
         judgments, gold = load_table(rows, scale=scale, source=place)
         if place.row_of is not None:
@@ -99,26 +108,68 @@ class ModelAnswers:
             length=None if length is None else length[first],
             texts=_texts(given, first),
             gold=gold,
+            notes=tuple(place.notes),
+            bad=place.skipped,
         )
 
     @classmethod
-    def read(cls, path: str | Path, *, format: str | None = None, **options: Any) -> ModelAnswers:
-        """Answers from a file of any known format; only plain tables hold more than judgments."""
-        from adjudge.data.formats import detect, read
+    def read(
+        cls, path: str | Path | Sequence[str | Path], *, format: str | None = None, **options: Any
+    ) -> ModelAnswers:
+        """Answers from files of any known format; only plain tables hold more than judgments.
+
+        What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
+        ``notes``.
+        """
+        from adjudge.data.telling import tell, told_in_python
+
+        name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
+        with told_in_python():
+            found = cls.load(path, format=format, **options)
+        return replace(found, notes=tell(name, found.notes, found.bad))
+
+    @classmethod
+    def load(
+        cls, path: str | Path | Sequence[str | Path], *, format: str | None = None, **options: Any
+    ) -> ModelAnswers:
+        """What ``read`` reads, without a warning, for who tells of ``notes`` and ``bad``."""
+        from adjudge.data.formats import detected, read
         from adjudge.data.formats.format import Options
-        from adjudge.data.formats.opening import File
-        from adjudge.data.formats.plain import read_rows
+        from adjudge.data.formats.several import each_known
+        from adjudge.data.formats.uris import local_files
 
         chosen = Options(wanted="judgments", **options)
-        kind = format or detect(path, encoding=chosen.encoding).name
-        if kind not in ("csv", "tsv", "jsonl", "parquet"):
-            content = read(path, format=format, wanted="judgments", **options)
-            if content.judgments is None:
-                raise BadData("there are no judgments in this file", source=str(path))
-            return cls.of(content.judgments, content.gold)
-        file = File.at(Path(path), chosen.encoding)
-        table, source = read_rows(file, chosen, lambda columns: columns)
-        return cls.from_table(table, scale=chosen.scale, source=source)
+        places = [path] if isinstance(path, str | Path) else list(path)
+        with local_files(places) as paths:
+            files = each_known(paths, chosen.encoding)
+            if files and {format or detected(file) for file in files} <= _PLAIN:
+                return cls._of_files(files, chosen)
+            content = read(paths, format=format, wanted="judgments", **options)
+        if content.judgments is None:
+            raise BadData("there are no judgments in this file", source=str(places[0]))
+        found = cls.of(content.judgments, content.gold)
+        return replace(found, notes=content.notes, bad=content.bad)
+
+    @classmethod
+    def _of_files(cls, files: list[File], options: Options) -> ModelAnswers:
+        """The answers of plain tables; each by itself first, so that errors have lines."""
+        from adjudge.data.formats.plain import read_rows
+
+        tables, sources, found = [], [], None
+        for file in files:
+            table, source = read_rows(file, options, list)
+            found = cls.from_table(table, scale=options.scale, source=source)
+            kept = table if source.row_of is None else table.take(pa.array(source.row_of))
+            flat = [name for name in kept.column_names if not pa.types.is_nested(kept[name].type)]
+            tables.append(pa.table({name: as_names(as_text(kept[name])) for name in flat}))
+            sources.append(source)
+        if found is not None and len(files) == 1:
+            return found
+        whole = pa.concat_tables(tables, promote_options="default")
+        notes = list(dict.fromkeys(note for one in sources for note in one.notes))
+        bad = [bad for one in sources for bad in one.bad]
+        source = Source(f"{len(files)} files", bad=bad, notes=notes)
+        return cls.from_table(whole, scale=options.scale, source=source)
 
     def with_items(self, table: Any, source: str = "items") -> ModelAnswers:
         """The same with texts and lengths from a table of items, by their names."""

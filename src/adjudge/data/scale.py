@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from adjudge.errors import BadData, BadSetting, shown
 
 # Pairs whose order is clear to a person although the alphabet says otherwise.
+MOST_LABELS = 32_000
+_SHOWN = 24  # labels that are written out
 _NEGATIVE_WORDS = frozenset(
     {
         "no",
@@ -74,8 +76,9 @@ class Scale:
             raise BadSetting("labels", self.labels, "at least one label")
         if len(set(self.labels)) < len(self.labels):
             raise BadSetting("labels", self.labels, "each label once")
-        if len(self.labels) > 32_000:
-            raise BadSetting("labels", f"{len(self.labels)} labels", "at most 32,000 labels")
+        if len(self.labels) > MOST_LABELS:
+            wanted = f"at most {MOST_LABELS:,} labels"
+            raise BadSetting("labels", f"{len(self.labels)} labels", wanted)
         if not self.truths:
             if self.truth_of:
                 raise BadSetting("truth_of", self.truth_of, "truths beside it")
@@ -101,8 +104,12 @@ class Scale:
             raise BadSetting("grades", self.grades, f"grades that rise along {self}")
 
     def __str__(self) -> str:
-        """``0 < 1 < 2`` for an ordinal scale, ``cat, dog`` for a nominal one."""
-        return (" < " if self.ordinal else ", ").join(self.labels)
+        """``0 < 1 < 2`` for an ordinal scale, ``cat, dog`` for a nominal one; of many, a few."""
+        between, labels = " < " if self.ordinal else ", ", self.labels
+        if len(labels) <= _SHOWN:
+            return between.join(labels)
+        few = between.join((*labels[:3], "…", labels[-1]))
+        return f"{few} ({len(labels):,} labels)"
 
     @classmethod
     def parse(cls, text: str, *, relevant: Sequence[str] = ()) -> Scale:

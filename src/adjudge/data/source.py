@@ -30,7 +30,8 @@ class Source:
     errors speak of rows, counted from 1. With ``skip_bad`` a bad row is noted and left out.
     ``row_of`` maps the rows of the table back to the rows of the file where a reader left some out.
     ``place_of`` names the record of a file that has no rows, such as "task 3, annotation 2".
-    ``notes`` are words on what was read in a way that a person should know of.
+    ``notes`` are words on what was read in a way that a person should know of. ``samples``: several
+    rows of a judge on an item are samples, which need no word.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Source:
     row_of: Any = None  # (row,) or None
     place_of: Callable[[int], str] | None = None
     notes: list[str] = field(default_factory=list)
+    samples: bool = False
 
     def remark(self, note: str) -> None:
         """Keep a word on how something was read, to be told once."""

@@ -89,9 +89,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "reason": ("reason", "why"),
     "honeypot": ("honeypot", "trap"),
-    # How gold was chosen: the chance an item had to be drawn, and in which round that was.
+    # How gold was chosen: the chance an item had to be drawn, in which round and part of it.
     "sampling": ("samplingprobability", "inclusionprobability"),
     "round": ("samplinground",),
+    "stratum": ("samplingstratum",),
     "time": ("time", "timestamp", "createdat", "submittedat", "datetime", "submittime", "date"),
     "seconds": ("seconds", "duration", "leadtime", "worktimeinseconds"),
 }
@@ -115,7 +116,7 @@ NOT_A_LABEL = (
 ITEM_SYNONYMS: dict[str, tuple[str, ...]] = {
     "name": ("item", "unit", "task", "pair", "example"),
     "topic": ("topic", "queryid", "qid"),
-    "query": ("query", "querytext", "search", "searchterm", "q"),
+    "query": ("query", "querytext", "search", "searchterm", "q", "prompt", "question"),
     "need": ("need", "informationneed", "narrative", "intent"),
     "category": ("category",),
     "document": ("document", "docid", "doc", "docno", "corpus", "product", "result"),
@@ -134,4 +135,15 @@ ITEM_SYNONYMS: dict[str, tuple[str, ...]] = {
     "gold": ("gold", "accepted", "goldlabel", "truth"),
     "reason": ("reason", "goldreason", "why"),
     "role": ("role", "goldrole"),
+    # Two results beside each other.
+    "left": ("left", "modela", "itema", "systema", "optiona"),
+    "right": ("right", "modelb", "itemb", "systemb", "optionb"),
+    "left_title": ("lefttitle", "titlea"),
+    "right_title": ("righttitle", "titleb"),
+    "left_text": ("lefttext", "leftsnippet", "leftanswer", "texta", "answera", "responsea"),
+    "right_text": ("righttext", "rightsnippet", "rightanswer", "textb", "answerb", "responseb"),
+    "left_url": ("lefturl", "urla"),
+    "right_url": ("righturl", "urlb"),
+    "left_image": ("leftimage", "imagea"),
+    "right_image": ("rightimage", "imageb"),
 }

@@ -31,6 +31,8 @@ from adjudge.engines.threads import usable_cores
 from adjudge.errors import BadSetting, ClusterLost
 from adjudge.lazy import load
 
+_REACHED = 10.0  # seconds in which a scheduler must answer
+
 
 class DaskEngine:
     """Sweeps on a cluster: a ``distributed.Client``, a scheduler's address, or processes here.
@@ -126,7 +128,7 @@ class DaskEngine:
     def load(
         self,
         judgments: Judgments,
-        known: NDArray[np.int16] | None = None,
+        known: NDArray[np.signedinteger] | None = None,
         *,
         by_topic: bool = False,
         shared: bool = False,
@@ -140,7 +142,7 @@ class DaskEngine:
     def sampler(
         self,
         judgments: Judgments,
-        known: NDArray[np.int16] | None = None,
+        known: NDArray[np.signedinteger] | None = None,
         *,
         by_topic: bool = False,
         seed: int = 0,
@@ -153,7 +155,9 @@ class DaskEngine:
         cuts = self._cuts(judgments, known, by_topic)
         return DaskSampler(self.connection, cuts, seed=seed, chains=chains, pivot=pivot)
 
-    def _cuts(self, judgments: Judgments, known: NDArray[np.int16] | None, by_topic: bool) -> Cuts:
+    def _cuts(
+        self, judgments: Judgments, known: NDArray[np.signedinteger] | None, by_topic: bool
+    ) -> Cuts:
         processes = len(self.connection.processes())
         return Cuts.of(judgments, known, by_topic, processes, local=self.connection.shares)
 
@@ -162,7 +166,7 @@ def _connected(scheduler: str) -> Any:
     """A client of the scheduler at an address."""
     distributed = load("distributed")
     try:
-        return distributed.Client(scheduler, timeout=10)
+        return distributed.Client(scheduler, timeout=_REACHED)
     except (OSError, ValueError) as fault:
         raise ClusterLost(scheduler, str(fault).splitlines()[0]) from None
 

@@ -209,7 +209,7 @@ class Engine(Protocol):
     def load(
         self,
         judgments: Judgments,
-        known: NDArray[np.int16] | None = None,
+        known: NDArray[np.signedinteger] | None = None,
         *,
         by_topic: bool = False,
         shared: bool = False,
@@ -230,7 +230,7 @@ class Engine(Protocol):
     def sampler(
         self,
         judgments: Judgments,
-        known: NDArray[np.int16] | None = None,
+        known: NDArray[np.signedinteger] | None = None,
         *,
         by_topic: bool = False,
         seed: int = 0,

@@ -76,7 +76,7 @@ class Part:
     def __init__(
         self,
         judgments: Coded,
-        known: NDArray[np.int16] | None,
+        known: NDArray[np.signedinteger] | None,
         *,
         by_topic: bool,
         threads: int,
@@ -85,10 +85,10 @@ class Part:
         self.judgments = judgments
         self.given = (judgments.offsets, judgments.judge, judgments.label)
         self.truths, self.labels = len(scale.truths), len(scale.labels)
-        stands = np.array(scale.truth_of)[:, None] == np.arange(self.truths)  # (label, truth)
-        self.stands = stands.astype(np.int64).reshape(-1)
-        none = np.full(1, -1, dtype=np.int16)
-        self.known, self.known_step = (none, 0) if known is None else (known, 1)
+        self.known: NDArray[np.signedinteger] = np.full(1, -1, dtype=np.int16)
+        self.known_step = 0
+        if known is not None:
+            self.known, self.known_step = known, 1
         self.topic, self.topic_step, self.topics = np.zeros(1, dtype=np.int32), 0, 1
         if by_topic and judgments.topic is not None:
             self.topic, self.topic_step = judgments.topic, 1
@@ -100,6 +100,11 @@ class Part:
         self.release = releaser(*self.given)
         # Threads live as long as this object: the pool ends them when it goes.
         self.pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+
+    def stands(self) -> NDArray[np.int64]:  # (label * truth,)
+        """1 where a label stands for a truth."""
+        stands = np.array(self.judgments.scale.truth_of)[:, None] == np.arange(self.truths)
+        return np.asarray(stands, dtype=np.int64).reshape(-1)
 
     def items_of(self) -> NDArray[np.int64]:  # (topic,)
         """How many items each topic has, or all have together."""
@@ -135,9 +140,10 @@ class Part:
         keep = posterior is not None
         out = np.empty((1, 1)) if posterior is None else posterior
         give_back = releaser(posterior)
-        kernel = kernels.vote_shares(truths)
-        inputs: tuple[NDArray[np.int64], ...] = (self.stands,)
-        if tables is not None:
+        inputs: tuple[NDArray[np.int64], ...]
+        if tables is None:
+            kernel, inputs = kernels.vote_shares(truths), (self.stands(),)
+        else:
             kernel, inputs = kernels.expectation(truths), (tables.prior, tables.ratio)
         where = self.where
         if tables is not None and tables.of_types:

@@ -31,7 +31,7 @@ class Cuts:
     """
 
     judgments: Judgments
-    known: NDArray[np.int16] | None  # (item,)
+    known: NDArray[np.signedinteger] | None  # (item,)
     by_topic: bool
     ends: tuple[int, ...]
     local: bool = False  # all processes are on this machine
@@ -41,7 +41,7 @@ class Cuts:
     def of(
         cls,
         judgments: Judgments,
-        known: NDArray[np.int16] | None,
+        known: NDArray[np.signedinteger] | None,
         by_topic: bool,
         processes: int,
         *,

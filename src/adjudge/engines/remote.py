@@ -39,7 +39,7 @@ class Piece:
     number: int
     first: int  # item
     source: PartSource
-    known: NDArray[np.int16] | None  # (item,)
+    known: NDArray[np.signedinteger] | None  # (item,)
     by_topic: bool
     sampling: Sampling | None = None
 

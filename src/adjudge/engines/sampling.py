@@ -66,7 +66,7 @@ class ThreadsSampler:
     def __init__(
         self,
         judgments: Coded,
-        known: NDArray[np.int16] | None,
+        known: NDArray[np.signedinteger] | None,
         *,
         by_topic: bool,
         seed: int,

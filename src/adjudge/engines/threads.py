@@ -43,7 +43,7 @@ class ThreadsEngine:
     def load(
         self,
         judgments: Judgments,
-        known: NDArray[np.int16] | None = None,
+        known: NDArray[np.signedinteger] | None = None,
         *,
         by_topic: bool = False,
         shared: bool = False,
@@ -56,7 +56,7 @@ class ThreadsEngine:
     def sampler(
         self,
         judgments: Judgments,
-        known: NDArray[np.int16] | None = None,
+        known: NDArray[np.signedinteger] | None = None,
         *,
         by_topic: bool = False,
         seed: int = 0,
@@ -75,7 +75,7 @@ class _ThreadsSweeps:
     def __init__(
         self,
         judgments: Coded,
-        known: NDArray[np.int16] | None,
+        known: NDArray[np.signedinteger] | None,
         by_topic: bool,
         shared: bool,
         threads: int,

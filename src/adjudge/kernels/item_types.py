@@ -9,8 +9,8 @@ names or places, so that neither renaming nor reordering changes a bit. Sums are
 
 Arguments are those of ``adjudge.kernels.confusion``, and:
 
-weight                  (judge,) what a judgment of hers weighs, in units of 2^-20
-key                     (judge,) a scrambled number made from how often she gave each label
+weight                  (judge,) what a judgment of theirs weighs, in units of 2^-20
+key                     (judge,) a scrambled number made from how often they gave each label
 place                   (type,) where each type lies on the line of grades; empty if on none
 kinds                   types of each label, where they are on no line: type = label * kinds + kind
 """
@@ -412,8 +412,8 @@ def count_pairs(
     """What pairs of judges have in common: items, agreements, and what their habits expect.
 
     ``row`` (judge,) is the row of a judge in the tables, -1 for those left out; ``habit`` (row,
-    label) her shares of labels in units of 2^-30. ``crossed`` (row, row, 2) gets, for the judge of
-    the first row, the sum of the other's habit, and of her own, at the labels that she gave.
+    label) their shares of labels in units of 2^-30. ``crossed`` (row, row, 2) gets, for the judge
+    of the first row, the sum of the other's habit, and of their own, at the labels that they gave.
     """
     labels = habit.shape[1]
     again = np.empty(_MOST, dtype=np.bool_)
@@ -479,7 +479,7 @@ def count_company(
 
 @njit(**_KERNEL)
 def add_prints(offsets, judge, label, start, stop, key, labels, prints):
-    """Add to each judge's print what she said of each item; equal prints: equal judgments.
+    """Add to each judge's print what they said of each item; equal prints: equal judgments.
 
     Items are told apart by who said what of them, so the copies of a judge all know the same ones.
     """
@@ -492,7 +492,7 @@ def add_prints(offsets, judge, label, start, stop, key, labels, prints):
 
 @njit(**_KERNEL)
 def judge_keys(cells, keys):
-    """A scrambled number for each judge, from how often she gave each label, (judge, label)."""
+    """A scrambled number for each judge, from how often they gave each label, (judge, label)."""
     for j in range(cells.shape[0]):
         code = U(0)
         for y in range(cells.shape[1]):

@@ -161,26 +161,28 @@ def crowd(
 def information(a, b, judge, side, many, strength, lean, tied, right, out):
     """What a cell's comparisons tell of the difference of its two log strengths, and likelihoods.
 
-    ``out`` (cell, 5): information; the probabilities that a wins, b wins, and of a tie; and what
-    the comparisons tell of how often their judge is right.
+    ``out`` (cell, 6): information; the probabilities that a wins, b wins, and of a tie; what the
+    comparisons tell of how often their judge is right; and of both together.
     """
     for c in range(a.size):
         i, k, j = a[c], b[c], judge[c]
         p, q, t, m = _three(strength[i], strength[k], side[c] * lean[j], tied)
         pr, qr, tr, mr = _three(strength[k], strength[i], side[c] * lean[j], tied)
         good, bad = right[j], 1.0 - right[j]
-        told, own = 0.0, 0.0
+        told, own, both = 0.0, 0.0, 0.0
         for one, other, score in ((p, pr, 1.0), (q, qr, 0.0), (t, tr, 0.5)):
             chance = good * one + bad * other
             slope = good * one * (score - m) - bad * other * (score - mr)
             if chance > 0.0:
                 told += slope * slope / chance
                 own += (one - other) ** 2 / chance
+                both += slope * (one - other) / chance
         out[c, 0] = told * many[c]
         out[c, 1] = good * p + bad * pr
         out[c, 2] = good * q + bad * qr
         out[c, 3] = good * t + bad * tr
         out[c, 4] = own * many[c]
+        out[c, 5] = both * many[c]
 
 
 @njit(**_COMPILED)

@@ -2,9 +2,9 @@
 
 A conditional logit over truths, score(i, c) = X_ic . b with b ~ N(mean, 1/lambda), is fitted to
 the gold items and applied to all. Its features, with mean and lambda: the log of the model's
-probability (1, 3); the log of the smoothed share of votes (0, 10); an intercept for each truth
+probability (1, 6); the log of the smoothed share of votes (0, 10); an intercept for each truth
 (0, 6); the log probabilities of the other truths (0, 10); on ordered scales the mean grade against
-the truth's place (0, 10); and, of judges on at least half the items, how likely each truth makes
+the truth's place (0, 60); and, of judges on at least half the items, how likely each truth makes
 the label given (0, 30). Where items belong to topics, every topic with gold may have a level of
 its own: how much higher its grades are, or for labels without order an intercept for each truth
 (0, 1 or 4). It is fitted more or less freely, with levels and without, and all are averaged with
@@ -27,7 +27,7 @@ from adjudge.models.item_groups import Groups, group_items
 from adjudge.models.type_rows import exact_sum, normalise
 
 _Floats = NDArray[np.float64]
-_PRECISION = {"slope": 3.0, "vote": 10.0, "truth": 6.0, "map": 10.0, "order": 10.0, "judge": 30.0}
+_PRECISION = {"slope": 6.0, "vote": 10.0, "truth": 6.0, "map": 10.0, "order": 60.0, "judge": 30.0}
 _PLAIN = ("slope", "vote", "truth")
 _SCALES = (
     (1.0, 1.0),

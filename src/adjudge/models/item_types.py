@@ -39,7 +39,7 @@ class ItemTypes:
 
     ``structures`` are averaged; ``line`` counts only where labels are ordered and more than two.
     ``kinds`` are the types of every label, ``strength`` the pseudo-judgments that draw a judge's
-    row to what is believed of her. Beliefs are frozen after ``frozen`` sweeps, or when a sweep
+    row to what is believed of them. Beliefs are frozen after ``frozen`` sweeps, or when a sweep
     gains less than ten times ``tolerance``, in nats an item; below ``tolerance`` the fit stops.
     """
 

@@ -31,7 +31,7 @@ from adjudge.models.type_rows import exact_sum, normalise
 _Floats = NDArray[np.float64]
 _FLOOR = 0.05
 _EXPONENT, _MANY = 4.0, 50.0  # of information, where there are many judges
-_SETTLED = 50.0  # judgments at which a judge has half her say
+_SETTLED = 50.0  # judgments at which a judge has half their say
 _SAME, _APART = 0.03, 0.08  # share of information within labels: one meaning, several
 _LEAST, _MORE = 0.5, 0.45  # of kappa
 _ANYWAY = 0.15  # of kappa, where kinds do not mean the same
@@ -44,7 +44,7 @@ class Judges:
     """What the reference judge has to know of each judge."""
 
     count: _Floats  # (judge,) items judged
-    weight: _Floats  # (judge,) what she says of an item weighs, on average
+    weight: _Floats  # (judge,) what they say of an item weighs, on average
 
     @property
     def voices(self) -> float:

@@ -48,5 +48,9 @@ def model(name: str, **settings: object) -> Model:
     for setting, value in settings.items():
         if setting not in known:
             raise BadSetting(f"{name} {setting}", value, f"one of {', '.join(known)}")
-    made: Model = kind(**settings)
+    try:
+        made: Model = kind(**settings)
+    except TypeError as fault:  # a word where a number was wanted
+        told = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
+        raise BadSetting(name, told, f"settings of the right kinds ({fault})") from None
     return made

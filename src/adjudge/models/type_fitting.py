@@ -184,7 +184,7 @@ def _earlier(start: Consensus | None, prepared: Prepared) -> dict[str, Parameter
 def weights_of(prepared: Prepared) -> _Floats:  # (judge,)
     """What the judgments of an item by each judge weigh together, on average.
 
-    Beliefs about her weigh as much, so that two copies of half a voice each are the one judge.
+    Beliefs about them weigh as much, so that two copies of half a voice each are the one judge.
     """
     items = prepared.voices.items
     heavy = prepared.voices.fold(prepared.voice_cells(), weighted=True).sum(axis=1)

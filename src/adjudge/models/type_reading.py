@@ -132,7 +132,7 @@ def _mean(
 
 
 def _judges_of(prepared: Prepared) -> Judges:
-    """How much each judge judged, and what her judgments weigh."""
+    """How much each judge judged, and what their judgments weigh."""
     return Judges(prepared.voices.items.astype(np.float64), weights_of(prepared))
 
 
@@ -262,8 +262,8 @@ def _said_of_truths(counts: _Floats, reading: _Floats, same: float) -> _Floats:
     """What judges said of truths (judge, truth, label), given what they said of types.
 
     A type means several truths, and where judges err independently a judge's label tells which of
-    them it is: counted under the others' types alone, she would seem worse than she is. So as far
-    as types may be trusted, by ``same``, truths are weighed by her own rates once.
+    them it is: counted under the others' types alone, they would seem worse than they are. So as
+    far as types may be trusted, by ``same``, truths are weighed by their own rates once.
     """
     found = np.asarray(np.einsum("jtl,tk->jkl", counts, reading))
     if same <= 0:

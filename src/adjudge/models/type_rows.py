@@ -1,11 +1,11 @@
-"""What is believed of a judge before her judgments: how she would label each type of item.
+"""What is believed of a judge before their judgments: how they would label each type of item.
 
-A structure of types is one such belief. Every judge's row of a type is drawn to her own, which is
-made from what all judges do and from a few numbers about her:
+A structure of types is one such belief. Every judge's row of a type is drawn to their own, which is
+made from what all judges do and from a few numbers about them:
 
-- habit: with probability 1 - e she is typical, with e she gives a label out of habit, whatever the
-  item; e ~ Beta(1, 3). Types are two kinds of every label, an easy and a hard one.
-- slant: the typical row of a label to the power of her sharpness a, times the slant e^b to each
+- habit: with probability 1 - e they are typical, with e they give a label out of habit, whatever
+  the item; e ~ Beta(1, 3). Types are two kinds of every label, an easy and a hard one.
+- slant: the typical row of a label to the power of their sharpness a, times the slant e^b to each
   label; a ~ N(1, 1/4), b ~ N(0, 1). Types as before.
 - line: habit, with types at even distances on the line of grades.
 
@@ -80,7 +80,7 @@ class HabitRows:
         self.kinds = kinds
         self.place = np.linspace(0.0, labels - 1.0, labels * kinds) if line else np.empty(0)
         self.base = normalise(exact_sum(cells) + 1.0)
-        self.weight = weight  # (judge,) of a judgment, and of beliefs about her
+        self.weight = weight  # (judge,) of a judgment, and of beliefs about them
         self.habit = normalise(cells + _HABIT * weight[:, None] * self.base)  # (judge, label)
         self.count = cells.sum(axis=1)
         self.share = np.full(len(cells), _BETA[1] / sum(_BETA))  # of habit, (judge,)

@@ -221,8 +221,8 @@ def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
         ),
         (
             "item,judge,label\na,w,1\nb,w,nan\n",
-            "judgments.csv, line 3, column label: 'nan' is text, but the labels before it are "
-            "numbers (1); wanted labels of one kind, or the scale named with --labels",
+            "judgments.csv, line 3, column label: 'nan' beside numbers looks like a label that is "
+            "missing; --labels '1' and --skip-bad-rows together leave such rows out",
         ),
         (
             "item,judge,label\na,w,1\nb,,1\n",
@@ -434,25 +434,28 @@ def test_duckdb_relations() -> None:
 def test_a_bad_row_of_a_table() -> None:
     with pytest.raises(BadData) as raised:
         Judgments.from_table(pd.DataFrame({**_COLUMNS, "label": [1.0, None, 2.0]}))
-    assert str(raised.value) == "table, row 2, column label: there is no label; wanted one of 1 < 2"
+    assert str(raised.value) == (
+        "table, row 2, column label: there is no label; wanted one of 1 < 2; "
+        "skip_bad=True leaves out such rows"
+    )
 
 
 def test_a_table_with_labels_of_two_types() -> None:
     with pytest.raises(BadData) as raised:
         Judgments.from_table(pd.DataFrame({**_COLUMNS, "label": [1, "x", 2]}), source="frame")
-    message = str(raised.value)
-    assert message.startswith("frame: Arrow cannot take in this DataFrame (")
-    assert message.endswith("; wanted a table with values of one type in each column")
-    assert "column label" in message
+    assert str(raised.value) == (
+        "frame, row 2, column label: 'x' is text, but the labels before it are numbers (1); "
+        "wanted labels of one kind, or the scale named with scale="
+    )
 
 
 def test_what_is_no_table() -> None:
     with pytest.raises(BadData) as raised:
         Judgments.from_table(3)
     assert str(raised.value) == (
-        "table: Arrow cannot take in this int "
-        "(Expected pandas DataFrame, python dictionary or list of arrays); "
-        "wanted a table with values of one type in each column"
+        "table: this int cannot be read as a table (Expected pandas DataFrame, python dictionary "
+        "or list of arrays); wanted columns item, judge and label of one length, as pandas, "
+        "Polars, Arrow or a dict of lists have them"
     )
 
 

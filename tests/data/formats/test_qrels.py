@@ -186,3 +186,21 @@ def test_the_scale_of_judgments_beside_the_labels_counts(tmp_path: Path) -> None
     labels = _labels(label=["high", "low"])
     write(Content(judgments=judgments, labels=labels), tmp_path / "out", format="qrels")
     assert (tmp_path / "out").read_text() == "7 0 a 1\n7 0 b 0\n"
+
+
+def test_a_filler_in_the_first_column_is_no_topic(tmp_path: Path) -> None:
+    path = tmp_path / "q.qrels"
+    path.write_text("0 301 a 0\n0 301 b 1\n0 302 a 1\n")
+    content = read(path)
+    assert content.gold is not None
+    assert content.gold.to_table()["item"].to_pylist() == ["301/a", "301/b", "302/a"]
+    assert content.notes == ("the topic is taken from the second column, since the first is '0'",)
+
+
+def test_grades_that_are_all_one_in_an_odd_order_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "q.qrels"
+    path.write_text("0 301 a 0\n1 301 b 0\n")
+    assert read(path).notes == (
+        "every grade is 0, and the second column is not 0 or Q0: wanted topic, 0, document and "
+        "grade, in this order",
+    )

@@ -17,7 +17,7 @@ from typing import Any
 
 from adjudge.data.formats.files import written_whole
 from adjudge.data.formats.format import Content, Format, Kind, Options
-from adjudge.data.formats.opening import AUTO, File
+from adjudge.data.formats.opening import AUTO, File, is_elsewhere
 from adjudge.data.formats.signatures import SIGNATURES
 from adjudge.data.source import BadRow
 from adjudge.errors import BadData, UnknownName
@@ -96,19 +96,24 @@ def read(
     """What a file, a folder or several files hold. ``options`` are the fields of ``Options``.
 
     Several files, and the files of a folder that is no format itself, have to be of one kind and
-    are taken together; each file of relevance grades (qrels) is then a judge.
+    are taken together; each file of relevance grades (qrels) is then a judge. A place may be a
+    pattern, or an address such as ``https://...`` or ``s3://bucket/*.parquet``.
     """
+    places = [path] if isinstance(path, str | Path) else list(path)
+    if any(is_elsewhere(place) for place in places):
+        from adjudge.data.formats.uris import local_files
+
+        with local_files(places) as found:
+            return read(found, format=format, wanted=wanted, **options)
     chosen = Options(wanted=wanted, **options)
     if format is not None and named(format).read is None:
         raise BadData(f"{format} is written, not read", source=str(path))
-    if not isinstance(path, str | Path):
-        from adjudge.data.formats.several import read_several
+    files = [File.at(Path(place), chosen.encoding) for place in places]
+    if len(files) == 1:
+        return _read(files[0], format, chosen)
+    from adjudge.data.formats.several import read_several
 
-        files = [File.at(Path(one), chosen.encoding) for one in path]
-        if len(files) > 1:
-            return read_several(files, format, chosen)
-        path = Path(path[0])
-    return _read(File.at(Path(path), chosen.encoding), format, chosen)
+    return read_several(files, format, chosen)
 
 
 def _read(file: File, format: str | None, options: Options) -> Content:
@@ -133,15 +138,22 @@ def read_file(file: File, format: str | None, options: Options) -> Content:
 
 
 def _content(file: File, format: str | None, options: Options) -> Content:
-    entry = named(format or detected(file))
+    entry = named(format or _detected_as_told(file, options))
     if options.columns and format is None and not file.is_folder:
-        entry, options = _as_told(entry, options)
+        entry, options = _as_told(entry, file, options)
     try:
         content = entry.read(file, options) if entry.read is not None else Content()
     except UnicodeDecodeError:
         from adjudge.data.formats.faults import not_text
 
         raise not_text(file) from None
+    except UnicodeEncodeError as fault:  # half of a character, which JSON can spell
+        half = fault.object[fault.start : fault.end]
+        raise BadData(
+            f"there is half of a character in it, {ascii(half)[1:-1]} (a lone surrogate)",
+            source=file.name,
+            wanted="whole characters",
+        ) from None
     except KeyError as fault:  # of Arrow too: a column or a key that the format must have
         raise BadData(
             f"is no {entry.name} file, or not a whole one: {fault.args[0]} is not there",
@@ -154,10 +166,20 @@ def _content(file: File, format: str | None, options: Options) -> Content:
     return replace(content, format=entry.name, notes=tuple(dict.fromkeys(notes)))
 
 
+def _detected_as_told(file: File, options: Options) -> str:
+    """The name of the format that fits; whose columns are named needs no header that is known."""
+    try:
+        return detected(file)
+    except BadData:
+        if {"judge", "label"} <= options.columns.keys() and not file.is_folder:
+            return "json" if file.is_json_list else "csv"
+        raise
+
+
 _PLAIN = ("csv", "tsv", "jsonl", "parquet", "json", "headerless")
 
 
-def _as_told(entry: Format, options: Options) -> tuple[Format, Options]:
+def _as_told(entry: Format, file: File, options: Options) -> tuple[Format, Options]:
     """The format to read a file by whose columns are named, and the options with them.
 
     Where a format holds several questions, a named label is the question; any other name makes the
@@ -167,7 +189,7 @@ def _as_told(entry: Format, options: Options) -> tuple[Format, Options]:
         return entry, options
     if entry.asks and set(options.columns) == {"label"}:
         return entry, replace(options, question=options.columns["label"], columns={})
-    return named("csv"), options
+    return named("json" if file.is_json_list else "csv"), options
 
 
 def write(content: Content, path: str | Path, *, format: str) -> None:

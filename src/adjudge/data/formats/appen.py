@@ -45,7 +45,7 @@ _QUESTION = "label"  # what a written report calls its question
 
 def _read(file: File, options: Options) -> Content:
     """The judgments of a full report, with the gold of its test questions."""
-    table, source = read_delimited(file, options, columns=_columns)
+    table, source = read_delimited(file, options, spelt=_spelt, columns=_columns)
     table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
     questions = _asked(table.column_names)
     if not questions:
@@ -81,7 +81,7 @@ def _read(file: File, options: Options) -> Content:
 
 def _read_aggregated(file: File, options: Options) -> Content:
     """The aggregated answer of each unit, as gold."""
-    table, source = read_delimited(file, options)
+    table, source = read_delimited(file, options, spelt=_spelt)
     table = pa.table([unguarded(column) for column in table.columns], names=table.column_names)
     rated = [name.removesuffix(_SURE) for name in table.column_names if name.endswith(_SURE)]
     questions = [name for name in rated if name in table.column_names]
@@ -91,6 +91,16 @@ def _read_aggregated(file: File, options: Options) -> Content:
     roles |= {part: name for part, name in known.items() if name in table.column_names}
     gold = gold_from_table(table, source=source, roles=roles, scale=options.truths)
     return Content(gold=gold, bad=source.skipped)
+
+
+def _spelt(name: str) -> str:
+    """A column's name as a report has it: what the platform adds to it is in small letters."""
+    if name.startswith("_"):
+        return name.lower()
+    for end in ("_gold", "_gold_reason", _SURE):
+        if name.lower().endswith(end):
+            return name[: -len(end)] + end
+    return name
 
 
 def _columns(header: list[str]) -> list[str]:

@@ -54,9 +54,14 @@ def _read(file: File, options: Options) -> Content:
     )
 
 
+def _spelt(name: str) -> str:
+    """A column's name as BEIR has it, whatever its case."""
+    return name.lower() if name.lower() in HEADER else name
+
+
 def _read_qrels(file: File, options: Options) -> tuple[Gold, tuple[BadRow, ...]]:
     """The gold of one file of qrels, and the rows of it that were skipped."""
-    table, source = read_delimited(file, options, delimiter="\t", guarded=True)
+    table, source = read_delimited(file, options, spelt=_spelt, guarded=True)
     missing = [name for name in HEADER if name not in table.column_names]
     if missing:
         raise source.error(

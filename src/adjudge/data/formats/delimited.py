@@ -41,6 +41,7 @@ class Delimited:
     quoted: bool = True
     names: tuple[str, ...] | None = None  # column names of a file without a header
     strict: bool = False  # a quote out of place is an error
+    spelt: Callable[[str], str] = str  # how the format spells a name that a header may not
 
     def _walk(self) -> Iterator[tuple[int, int, list[str]]]:
         """Every record that is not blank, with its first and last line; the slow way."""
@@ -99,7 +100,8 @@ class Delimited:
         if self.names is not None:
             return list(self.names)
         cells = [cell.strip() for cell in self._first[0][2]] if self._first else []
-        return [cell or f"column {place}" for place, cell in enumerate(cells, start=1)]
+        named = [cell or f"column {place}" for place, cell in enumerate(cells, start=1)]
+        return [self.spelt(name) for name in named]
 
     @property
     def header_line(self) -> int:
@@ -130,18 +132,21 @@ def read_delimited(
     file: File,
     options: Options,
     *,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     quoted: bool = True,
     names: tuple[str, ...] | None = None,
+    spelt: Callable[[str], str] = str,
     columns: Callable[[list[str]], list[str]] | None = None,
     guarded: bool = False,
 ) -> tuple[Any, Source]:
     """A delimited file as a table of text columns, and the source that can name its lines.
 
+    The delimiter is the one that the header shows, unless it is given. ``spelt`` makes of a name in
+    the header, perhaps in another case, the one that the format has.
     ``columns`` picks from the header those worth reading; all, if it is not given. ``guarded``: the
     format is one that we write, with cells disarmed that a spreadsheet would run.
     """
-    shape = Delimited(file, delimiter, quoted, names)
+    shape = Delimited(file, delimiter or delimiter_of(file), quoted, names, spelt=spelt)
     check_header(shape)
     source = Source(
         file.name, line_of=shape.line_of, skip_bad=options.skip_bad, notes=options.notes

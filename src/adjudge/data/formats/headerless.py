@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.omissions import is_blank
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import content_of, numbered
 from adjudge.data.gold_table import gold_from_table
@@ -30,6 +31,8 @@ def _read(file: File, options: Options) -> Content:
     else:
         names = numbered(len(file.cells(file.delimiter)))
         table, source = read_delimited(file, options, delimiter=file.delimiter, names=names)
+    if len(table.column_names) == 4 and is_blank(table[table.column_names[-1]]).all():
+        table = table.select(table.column_names[:-1])  # a delimiter at the end of every line
     if options.columns:
         return content_of(table, source, options)
     names = tuple(table.column_names)
@@ -61,7 +64,7 @@ def _roles(table: Any, source: Source) -> dict[str, str]:
         first, second, label = names
         few, many = sorted((first, second), key=lambda name: counts[name])
         clear = counts[many] >= _CLEAR * counts[few]
-        if counts[label] <= counts[few] and clear:
+        if 1 < counts[label] <= counts[few] and clear:
             return {"judge": few, "item": many, "label": label}
     raise BadData(
         f"there is no header, and which column is the item, the judge and the label is not clear: "

@@ -19,7 +19,10 @@ def _read(file: File, options: Options) -> Content:
     """The median ratings as gold, and the words of queries and products."""
     wanted = ("id", *_TEXTS, _GOLD)
     table, source = read_delimited(
-        file, options, columns=lambda header: [name for name in wanted if name in header]
+        file,
+        options,
+        spelt=str.lower,
+        columns=lambda header: [name for name in wanted if name in header],
     )
     texts = table.select([name for name in _TEXTS if name in table.column_names])
     texts = texts.rename_columns([_TEXTS[name] for name in texts.column_names])

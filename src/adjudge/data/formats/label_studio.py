@@ -28,6 +28,7 @@ from adjudge.data.formats.omissions import left_out
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question, pair_columns
 from adjudge.data.formats.records import RecordRows, as_text, read_records, scalars, single
+from adjudge.data.formats.unknown import unknown
 from adjudge.data.gold import Gold
 from adjudge.data.gold_table import gold_from_table
 from adjudge.data.instants import instants
@@ -59,6 +60,8 @@ class _Gathered:
 def _read(file: File, options: Options) -> Content:
     """The judgments of people and models, and the gold of annotations marked as ground truth."""
     tasks = read_records(file, "task")
+    if not any(isinstance(t, dict) and {"annotations", "predictions"} & t.keys() for _, t in tasks):
+        raise unknown(file)
     found = [name for _, task in tasks for name in _asked(task)]
     wanted = "a from_name with choices, a rating or a number"
     question = chosen_question(found, options, file.name, "question", wanted)

@@ -43,7 +43,7 @@ _JSON = "taskAnswers"
 
 def _read(file: File, options: Options) -> Content:
     """The judgments of a batch, with gold where an input holds it."""
-    table, source = read_delimited(file, options, columns=_columns)
+    table, source = read_delimited(file, options, spelt=_spelt, columns=_columns)
     table, question = _with_label(table, source, options)
     label = f"Answer.{question}"
     table, notes = leave_out(table, source, _reasons(table, label))
@@ -63,6 +63,17 @@ def _read(file: File, options: Options) -> Content:
         bare = [name.removeprefix("Input.") for name in inputs]
         judgments = replace(judgments, fields=judgments.fields.rename_columns(bare))
     return Content(judgments=judgments, gold=gold, bad=source.skipped, notes=notes)
+
+
+def _spelt(name: str) -> str:
+    """A column's name as a batch has it, of one that a program may have put in small letters."""
+    for known in (*_WANTED, *_GOLD, f"Answer.{_JSON}"):
+        if name.casefold() == known.casefold():
+            return known
+    for prefix in ("Input.", "Answer."):
+        if name.casefold().startswith(prefix.casefold()):
+            return prefix + name[len(prefix) :]
+    return name
 
 
 def _columns(header: list[str]) -> list[str]:

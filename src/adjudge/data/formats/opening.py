@@ -6,6 +6,7 @@ import bz2
 import codecs
 import gzip
 import io
+import json
 import re
 import zipfile
 import zlib
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from glob import has_magic
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, cast
@@ -23,6 +25,7 @@ from adjudge.errors import BadData, UnknownName
 AUTO = "auto"  # the encoding is found out
 _START = 65_536  # bytes
 _UNPACKED = 4 << 30  # bytes that an archive may hold
+_LIST = re.compile(r"\[\s*[\[{\]]")  # a list of objects, of lists or of nothing
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -150,12 +153,26 @@ class File:
         return "," if commas or "|" not in first else "|"
 
     @property
-    def kind(self) -> Literal["parquet", "jsonl", "delimited"]:
-        """Whether a table in it is Parquet, JSONL or delimited text, by its first bytes."""
+    def kind(self) -> Literal["parquet", "jsonl", "json", "delimited"]:
+        """Whether a table in it is Parquet, JSONL, a JSON list or delimited text: how it begins."""
         if self.start.startswith(b"PAR1"):
             return "parquet"
-        begins = self.start.lstrip(b"\xef\xbb\xbf \t\r\n")
-        return "jsonl" if begins.startswith(b"{") else "delimited"
+        begins = self.text.lstrip()
+        if begins.startswith("{"):
+            return "jsonl"
+        return "json" if _LIST.match(begins) else "delimited"
+
+    @property
+    def is_json_list(self) -> bool:
+        """Whether it is JSON with a list of objects, by itself or in an object, and not JSONL."""
+        text = self.text.lstrip()
+        if text[:1] not in ("[", "{") or re.search(r"\[\s*\{", text) is None:
+            return False
+        try:
+            _, end = json.JSONDecoder().raw_decode(text)
+        except (ValueError, RecursionError):
+            return True
+        return not text[end:].lstrip().startswith("{")
 
     def open(self) -> IO[bytes]:
         """All of it, to be read as bytes."""
@@ -228,6 +245,12 @@ def _is_hidden(name: str) -> bool:
 def is_uri(place: str) -> bool:
     """Whether a place is named by a URI."""
     return _SCHEME.match(place) is not None
+
+
+def is_elsewhere(place: str | Path) -> bool:
+    """Whether a place is no path as it stands: an address, or a pattern that files fit."""
+    text = str(place)
+    return is_uri(text) or (has_magic(text) and not Path(place).exists())
 
 
 def check_readable(path: Path) -> None:

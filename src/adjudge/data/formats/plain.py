@@ -42,7 +42,7 @@ def content_of(table: Any, source: Source, options: Options) -> Content:
     """What a table of plain rows holds, its roles by name unless a person says otherwise."""
     told = named_columns(options.columns, table.column_names, source.name)
     roles = roles_of(table.column_names, named=told)
-    if "label" in roles and len(table):
+    if "label" in roles and "label" not in told and len(table):
         _tell_label(roles["label"], source)
     alone = "judge" not in roles and ("item" in roles or "document" in roles)
     labels = None

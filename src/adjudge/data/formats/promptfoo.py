@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from adjudge.data.build import load_table
+from adjudge.data.formats.delimited import delimiter_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.records import RecordRows, read_json, read_records
@@ -98,13 +99,20 @@ def _judged(result: dict[str, Any], graded: dict[str, Any]) -> Iterator[tuple[st
 def _read_csv(file: File, options: Options) -> Content:
     """The outcome of every output: a row a test, a column a prompt."""
     rows = RecordRows(file, options)
-    table = list(csv.reader(io.StringIO(file.read_text(), newline="")))
-    for number, cells in enumerate(table[1:], start=1):
-        for place, cell in enumerate(cells, start=1):
-            outcome = _OUTCOME.match(cell)
+    text = io.StringIO(file.read_text(), newline="")
+    table = [cells for cells in csv.reader(text, delimiter=delimiter_of(file)) if cells]
+    outcomes = [[_OUTCOME.match(cell) for cell in cells] for cells in table[1:]]
+    # Variables and whatever else stands beside the outputs have no outcome in any row.
+    outputs = sorted({at for found in outcomes for at, one in enumerate(found) if one is not None})
+    for number, found in enumerate(outcomes, start=1):
+        for place, at in enumerate(outputs, start=1):
+            outcome = found[at] if at < len(found) else None
             if outcome is not None and outcome[1] != "ERROR":
                 told = {"item": f"{number}/{place}", "judge": _WHOLE}
                 rows.add(f"row {number}", told | {"label": outcome[1].lower()})
+    rows.source.remark(
+        "outputs have no names here: each is called by its row and its prompt's place"
+    )
     return _content(rows, options, file)
 
 

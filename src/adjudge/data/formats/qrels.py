@@ -31,6 +31,7 @@ from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
 _NAMES = ("topic", "0", "document", "grade")
+_FILLERS = ("0", "Q0")  # what the second column holds, and means nothing
 
 
 def _read(file: File, options: Options) -> Content:
@@ -56,11 +57,19 @@ def _roles(table: Any, source: Source) -> dict[str, str]:
     """Which column is the topic, and whether one names judges; what is unusual is told."""
     usual = {"topic": "topic", "document": "document"}
     _, seconds = encode(table["0"])
-    if len(seconds) == 1:
-        return usual
     _, firsts = encode(table["topic"])
     name = firsts[0].as_py()
-    odd = len(firsts) == 1 and not _is_number(name)
+    if seconds[0].as_py() not in _FILLERS and len(table) > 1:
+        _, grades = encode(table["grade"])
+        if len(grades) == 1:
+            source.remark(
+                f"every grade is {grades[0].as_py()}, and the second column is not 0 or Q0: wanted "
+                "topic, 0, document and grade, in this order"
+            )
+    filled = len(firsts) == 1 and name in _FILLERS
+    if len(seconds) == 1 and (not filled or seconds[0].as_py() in _FILLERS):
+        return usual
+    odd = filled or (len(firsts) == 1 and not _is_number(name))
     if odd and not find_repeated(table, ("0", "document"))[0].any():
         source.remark(f"the topic is taken from the second column, since the first is {name!r}")
         return {"topic": "0", "document": "document"}

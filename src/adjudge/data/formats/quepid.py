@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from adjudge.data.build import load_table
 from adjudge.data.columns import letters_of
-from adjudge.data.formats.delimited import Delimited, read_delimited
+from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.omissions import is_blank, keep_rows, left_out
 from adjudge.data.formats.opening import File
@@ -76,7 +76,7 @@ def _read_case_rows(file: File, options: Options) -> tuple[Any, Source, int]:
     if not source.bad:
         return table, source, 0
     width = len(table.column_names)
-    shape = Delimited(file)
+    shape = Delimited(file, delimiter_of(file))
     lone = [line for line, cells in shape.records() if len(cells) == 1]
     for line, cells in shape.records():
         if len(cells) not in (1, width) and not options.skip_bad:

@@ -9,20 +9,23 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import chain
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from adjudge.data.build import load_table
+from adjudge.data.comparisons import Comparisons
 from adjudge.data.formats.format import Content, Options
 from adjudge.data.formats.opening import File
+from adjudge.data.formats.signatures import SIGNATURES
 from adjudge.data.gold import Gold
 from adjudge.data.gold_table import gold_from_table
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
-from adjudge.errors import BadData
+from adjudge.errors import BadData, shown
 
 _JUDGES = ("qrels", "beir", "opensearch", "quepid-case", "umbrela")  # a file may be a judge's
 _ABOUT = (".md", ".rst", ".pdf", ".png", ".py", ".sh", ".yaml", ".yml", ".toml", ".html", ".lock")
@@ -31,6 +34,17 @@ _ROLES = ("item", "topic", "document", "judge", "label", "time", "seconds", "gol
 
 def read_folder(folder: File, options: Options) -> Content:
     """What the files of a folder or an archive hold together; those of no format are told."""
+    files, strange = _known_files(folder)
+    content = read_several(files, None, options) if len(files) > 1 else _one(files[0], options)
+    if not strange:
+        return content
+    told = f"{strange[0]}{' and others' if len(strange) > 1 else ''}"
+    note = f"{len(strange):,} file{'' if len(strange) == 1 else 's'} of no known format: {told}"
+    return replace(content, notes=(*content.notes, note))
+
+
+def _known_files(folder: File) -> tuple[list[File], list[str]]:
+    """The files of a folder whose format is known, and the names of the others that hold data."""
     from adjudge.data.formats import detected
     from adjudge.data.formats.unknown import unknown
 
@@ -45,12 +59,20 @@ def read_folder(folder: File, options: Options) -> Content:
             strange.append(file.name)
     if not files:
         raise unknown(folder)
-    content = read_several(files, None, options) if len(files) > 1 else _one(files[0], options)
-    if not strange:
-        return content
-    told = f"{strange[0]}{' and others' if len(strange) > 1 else ''}"
-    note = f"{len(strange):,} file{'' if len(strange) == 1 else 's'} of no known format: {told}"
-    return replace(content, notes=(*content.notes, note))
+    return files, strange
+
+
+def each_known(paths: list[Path], encoding: str) -> list[File]:
+    """The files at paths, those of folders one by one; none where a folder is a format itself."""
+    found: list[File] = []
+    for file in (File.at(path, encoding) for path in paths):
+        if not file.is_folder:
+            found.append(file)
+        elif any(signature.fits(file) for signature in SIGNATURES):
+            return []
+        else:
+            found += _known_files(file)[0]
+    return found
 
 
 def _one(file: File, options: Options) -> Content:
@@ -79,7 +101,24 @@ def read_several(files: list[File], format: str | None, options: Options) -> Con
         scale = options.scale or _common_scale([j.scale for j in judged if j is not None])
         whole, remarks = _joined([j for j in judged if j is not None], scale, names)
         gold = _joined_gold(golds) if golds else None
-        return Content(judgments=whole, gold=gold, format=kind, bad=bad, notes=(*notes, *remarks))
+        told = (*notes, *remarks)
+        same = all(content.columns == contents[0].columns for content in contents)
+        columns = contents[0].columns if same else {}
+        return Content(
+            judgments=whole, gold=gold, format=kind, bad=bad, notes=told, columns=columns
+        )
+    compared = [content.comparisons for content in contents if content.comparisons is not None]
+    if len(compared) == len(contents):
+        joined = Comparisons.join(compared)
+        return Content(comparisons=joined, format=kind, bad=bad, notes=tuple(notes))
+    tables = [content.labels for content in contents if content.labels is not None]
+    if len(tables) == len(contents):
+        labels = _joined_labels(tables, names)
+        scales = [content.scale for content in contents if content.scale is not None]
+        shared = options.scale or (_common_scale(scales) if scales else None)
+        gold = _joined_gold(golds) if golds else None
+        told = tuple(notes)
+        return Content(labels=labels, gold=gold, scale=shared, format=kind, bad=bad, notes=told)
     if len(golds) == len(contents):
         return Content(gold=_joined_gold(golds), format=kind, bad=bad, notes=tuple(notes))
     runs = [content.run for content in contents]
@@ -105,9 +144,10 @@ def _together(names: list[str], contents: list[Content]) -> list[str]:
 
 def _one_kind(kinds: list[str], files: list[File]) -> str:
     """The one format that files have; plain ones may be mixed."""
-    plain = {"csv", "tsv", "jsonl", "parquet", "json"}
-    if set(kinds) <= plain:
+    if set(kinds) <= {"csv", "tsv", "jsonl", "parquet", "json"}:
         return kinds[0] if len(set(kinds)) == 1 else "plain"
+    if set(kinds) <= {"pairs", "evalica", "crowd-kit-pairs", "arena", "mt-bench"}:
+        return kinds[0] if len(set(kinds)) == 1 else "pairs"
     counts = Counter(kinds)
     if len(counts) > 1:
         told = ", ".join(f"{kind} ({count})" for kind, count in counts.most_common())
@@ -167,6 +207,20 @@ def _families(parts: list[Judgments], judges: list[str]) -> list[str | None]:
                 if family >= 0:
                     found.setdefault(judge, names[family])
     return [found.get(judge) for judge in judges]
+
+
+def _joined_labels(tables: list[Any], names: list[str]) -> Any:
+    """Consensus tables one below the other; an item that has two labels is an error."""
+    whole = pa.concat_tables(tables, promote_options="permissive")
+    counts = pc.value_counts(whole["item"]) if "item" in whole.column_names else pa.array([])
+    twice = [entry["values"].as_py() for entry in counts if entry["counts"].as_py() > 1]
+    if twice:
+        raise BadData(
+            f"item {shown(twice[0])} has a label in more than one of these files; "
+            "wanted parts of one table of labels",
+            source=f"{len(names)} files",
+        )
+    return whole
 
 
 def _joined_gold(parts: list[Gold]) -> Gold:

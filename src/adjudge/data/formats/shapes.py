@@ -74,7 +74,7 @@ def is_wide(file: File) -> bool:
 
 def is_matrix(file: File) -> bool:
     """Rows of one width, all of whose cells are empty or from one small set of values."""
-    if file.kind != "delimited" or ("," not in file.first and "\t" not in file.first):
+    if file.kind != "delimited" or file.delimiter not in file.first:
         return False
     rows = _sample_rows(file, file.delimiter)
     widths = {len(row) for row in rows}
@@ -99,6 +99,8 @@ def is_headerless(file: File) -> bool:
         rows = _sample_rows(file, file.delimiter)
     else:
         rows = [line.split() for line in file.text.splitlines()[:300] if line.split()]
+    if rows and all(len(row) == 4 and not row[-1].strip() for row in rows):
+        rows = [row[:-1] for row in rows]  # a delimiter at the end of every line
     if len(rows) < _ROWS or {len(row) for row in rows} not in ({2}, {3}):
         return False
     last = [row[-1].strip() for row in rows]

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.comparison_table import comparison_roles
@@ -44,9 +45,14 @@ class _Signature:
     fits: Callable[[File], bool]
 
 
-def _has(delimiter: str, *names: str) -> Callable[[File], bool]:
-    """A header with these columns among others."""
-    return lambda file: set(names) <= set(file.cells(delimiter))
+def _has(*names: str) -> Callable[[File], bool]:
+    """A header with these columns among others, in whatever case."""
+    return lambda file: set(names) <= _lower(file)
+
+
+def _lower(file: File) -> set[str]:
+    """The columns of a header, in small letters."""
+    return {name.casefold() for name in file.columns}
 
 
 def _is(*header: str) -> Callable[[File], bool]:
@@ -56,15 +62,14 @@ def _is(*header: str) -> Callable[[File], bool]:
 
 def _mturk(file: File) -> bool:
     """A header with HITs, workers and answers."""
-    columns = file.columns
-    known = {"HITId", "WorkerId"} <= set(columns)
-    return known and any(column.startswith("Answer.") for column in columns)
+    columns = _lower(file)
+    return {"hitid", "workerid"} <= columns and any(c.startswith("answer.") for c in columns)
 
 
 def _toloka(file: File) -> bool:
     """A header with workers, inputs and outputs, each under its prefix."""
-    columns = file.columns
-    return "ASSIGNMENT:worker_id" in columns and any(c.startswith("OUTPUT:") for c in columns)
+    columns = _lower(file)
+    return "assignment:worker_id" in columns and any(c.startswith("output:") for c in columns)
 
 
 def _label_studio(file: File) -> bool:
@@ -84,16 +89,16 @@ def _is_json(file: File) -> bool:
 
 def _quepid_case(file: File) -> bool:
     """A header of query, docid and rating, in whatever case."""
-    return sorted(letters_of(name) for name in file.cells(",")) == ["docid", "query", "rating"]
+    return sorted(letters_of(name) for name in file.columns) == ["docid", "query", "rating"]
 
 
 def _quepid_book(file: File) -> bool:
     """A header of query, docid and names, over cells that are numbers or empty."""
-    header = [letters_of(name) for name in file.cells(",")[:2]]
+    header = [letters_of(name) for name in file.columns[:2]]
     if sorted(header) != ["docid", "query"]:
         return False
     lines = file.text.splitlines(keepends=True)
-    rows = [cells for cells in csv.reader(lines[: 1 + 20]) if cells]
+    rows = [cells for cells in csv.reader(lines[: 1 + 20], delimiter=file.delimiter) if cells]
     if len(rows[0]) < 3 or _is_plain_but_for_pairs(rows[0][2:]):
         return False
     whole = [cells for cells in rows[1:] if len(cells) == len(rows[0])]
@@ -114,7 +119,7 @@ def quepid_book_json(file: File) -> bool:
 
 def _aggregated(file: File) -> bool:
     """A header with units and how sure their answers are."""
-    names = file.cells(",")
+    names = _lower(file)
     return "_unit_id" in names and any(name.endswith(":confidence") for name in names)
 
 
@@ -176,9 +181,9 @@ def _encoded(file: File) -> bool:
 
 
 def _beir(file: File) -> bool:
-    """Exactly this header, or a folder with qrels in it."""
+    """BEIR's header, perhaps with more columns but no judge, or a folder with qrels in it."""
     inside = any(name.startswith("qrels/") and name.endswith(".tsv") for name in file.names)
-    return inside or tuple(file.cells("\t")) == BEIR
+    return inside or (set(BEIR) <= _lower(file) and "judge" not in roles_of(file.columns))
 
 
 def _consensus(file: File) -> bool:
@@ -191,6 +196,8 @@ def _plain(file: File) -> bool:
     """A header, or a first JSON record, with two of item, judge and label; or item and gold."""
     if file.path.suffix == ".parquet" or file.kind == "parquet":
         return True
+    if file.kind == "json":
+        return False
     roles = roles_of(_columns(file))
     parts = ("item" in roles or "document" in roles, "judge" in roles, "label" in roles)
     return sum(parts) >= 2 or (parts[0] and "gold" in roles)  # with one missing, say which
@@ -226,11 +233,11 @@ def _doccano(file: File) -> bool:
     if not _is_json(file):
         return False
     text = file.text.lstrip()
-    keys = _json_keys(text[text.find("{") :])
+    record = _json_object(text[text.find("{") :])
+    keys, given = list(record), record.get("annotations")
     if "annotations" in keys:
-        return (
-            re.search(r'"annotations"\s*:\s*\[\s*(\]|\{[^}]*"(label|user)"\s*:)', text) is not None
-        )
+        entries = given if isinstance(given, list) else [None]
+        return all(isinstance(one, dict) and {"label", "user"} & one.keys() for one in entries[:1])
     lists = re.search(r'"(label|labels|cats)"\s*:\s*\[', text) is not None
     return lists and {"id", "text"} <= set(keys) and "judge" not in roles_of(keys)
 
@@ -271,7 +278,8 @@ def _promptfoo(file: File) -> bool:
 
 def _promptfoo_csv(file: File) -> bool:
     """Cells that begin with an outcome."""
-    return re.search(r'(^|,|\n)"?\[(PASS|FAIL)\] ', file.text) is not None and "," in file.first
+    outcome = re.search(r'(^|[,;|\t\n])"?\[(PASS|FAIL)\] ', file.text)
+    return outcome is not None and file.delimiter in file.first
 
 
 def _umbrela(file: File) -> bool:
@@ -289,20 +297,22 @@ def _quepid_static(file: File) -> bool:
 
 def _plain_json(file: File) -> bool:
     """A list of objects, or an object with one in it, with two of item, judge and label."""
-    text = file.text.lstrip()
-    if text[:1] not in ("[", "{"):
+    found = _RECORD.search(file.text)
+    if found is None or not file.is_json_list:
         return False
-    found = _RECORD.search(text)
-    if found is None or (text[0] == "{" and found.start() == 0):
-        return False
-    roles = roles_of(_json_keys(text[found.end() - 1 :]))
+    roles = roles_of(_json_keys(file.text[found.end() - 1 :]))
     parts = ("item" in roles or "document" in roles, "judge" in roles, "label" in roles)
     return sum(parts) >= 2 or (parts[0] and "gold" in roles)
 
 
 def _alt_test(file: File) -> bool:
     """An object of objects, the first of which begins with an item and its label."""
-    return _BY_JUDGE.match(file.text.lstrip()) is not None and not _plain(file)
+    text = file.text.lstrip()
+    if _BY_JUDGE.match(text) is None or _plain(file):
+        return False
+    judges = [judge for judge in _json_object(text).values() if isinstance(judge, dict)]
+    labels = [label for judge in judges for label in judge.values()]
+    return not any(isinstance(one, list) and one and isinstance(one[0], dict) for one in labels)
 
 
 def _columns(file: File) -> list[str]:
@@ -320,17 +330,22 @@ def _columns(file: File) -> list[str]:
 
 def _json_keys(text: str) -> list[str]:
     """The keys of the first object of a file; none if it begins otherwise."""
+    return list(_json_object(text))
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """The first object of a file; an empty one if it begins otherwise."""
     try:
         record, _ = json.JSONDecoder().raw_decode(text.lstrip())
     except (ValueError, RecursionError):
-        return []
-    return list(record) if isinstance(record, dict) else []
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 SIGNATURES = (
     _Signature("encoded", "encoded", _encoded),
     _Signature("mturk", "mturk", _mturk),
-    _Signature("appen", "appen", _has(",", "_unit_id", "_worker_id")),
+    _Signature("appen", "appen", _has("_unit_id", "_worker_id")),
     _Signature("appen-aggregated", "appen", _aggregated),
     _Signature("toloka", "toloka", _toloka),
     _Signature("potato", "potato", _potato),
@@ -351,7 +366,7 @@ SIGNATURES = (
     _Signature("opensearch", "opensearch", _keys("judgmentRatings")),
     _Signature("rank-eval", "opensearch", _keys("requests", "ratings", "_id")),
     _Signature("promptfoo-csv", "promptfoo", _promptfoo_csv),
-    _Signature("kaggle", "kaggle", _has(",", "id", "query", "product_title")),
+    _Signature("kaggle", "kaggle", _has("id", "query", "product_title")),
     _Signature("trec-rf10", "trec_rf10", _is(*TREC_RF10)),
     _Signature("qrels", "qrels", _rows(_qrels)),
     _Signature("run", "run", _rows(is_run_row)),

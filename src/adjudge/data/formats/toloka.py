@@ -37,9 +37,7 @@ _INPUTS = "INPUT"  # the joined inputs, where they are the item
 
 def _read(file: File, options: Options) -> Content:
     """The judgments of a pool, with the gold of its control tasks."""
-    # A pool saved again by a program may have commas.
-    delimiter = "\t" if b"\t" in file.start.partition(b"\n")[0] else ","
-    table, source = read_delimited(file, options, delimiter=delimiter, columns=_columns)
+    table, source = read_delimited(file, options, spelt=_spelt, columns=_columns)
     outputs = [_bare(name) for name in table.column_names if name.startswith("OUTPUT:")]
     question = chosen_question(outputs, options, source.name, "output", "a column OUTPUT:<field>")
     table, notes = leave_out(table, source, _reasons(table, f"OUTPUT:{question}"))
@@ -57,6 +55,13 @@ def _read(file: File, options: Options) -> Content:
         if _HINT in table.column_names:
             gold = with_reasons(gold, table, roles, _HINT)
     return Content(judgments=judgments, gold=gold, bad=source.skipped, notes=notes)
+
+
+def _spelt(name: str) -> str:
+    """A column's name as a pool has it, of one that a program may have put in another case."""
+    prefix, colon, rest = name.partition(":")
+    known = prefix.upper()
+    return f"{known}:{rest.lower() if known in ('ASSIGNMENT', 'HINT') else rest}" if colon else name
 
 
 def _bare(name: str) -> str:

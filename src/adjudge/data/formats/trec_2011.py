@@ -35,6 +35,7 @@ from adjudge.data.formats.tables import guarded, write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import encode, look_up, pair_names
 from adjudge.data.scale import Scale, as_number
+from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
 SCALE = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
@@ -131,7 +132,20 @@ def _read_submission(file: File, options: Options) -> Content:
         ],
     )
     table = check_rows(table, source, [repeated_fault(table, source)])
+    _tell_unranked(table, source)
     return Content(labels=_labels(table), scale=SCALE, bad=source.skipped)
+
+
+def _tell_unranked(table: Any, source: Source) -> None:
+    """Tell if most topics have no first rank, as other files of four columns have none."""
+    topics = pc.count_distinct(table["topic"]).as_py()
+    leads = pc.is_in(table["rank"], value_set=pa.array(["1", "na"]))
+    led = pc.count_distinct(table["topic"].filter(leads)).as_py()
+    if 2 * led < topics:
+        source.remark(
+            "read as a submission to TREC 2011 (topic, document, rank, class), though "
+            f"{topics - led:,} of {topics:,} topics have no document of rank 1"
+        )
 
 
 def _or_na(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.bool_]]:

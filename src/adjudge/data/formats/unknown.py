@@ -9,6 +9,8 @@ from adjudge.data.formats.opening import File
 from adjudge.errors import BadData, shown
 
 _NEXT = "name the columns, such as --item A --judge B --label C, or the format with --format"
+_MOST = 40  # keys, and objects that have some
+_DEPTH = 2  # points in the path to an object whose keys are told
 
 
 def unknown(file: File) -> BadData:
@@ -44,21 +46,30 @@ def _columns(file: File) -> list[str]:
 
 
 def _unknown_json(file: File, name: str) -> BadData:
-    """The error for JSON: its keys, and those of its first record."""
+    """The error for JSON: its keys, and those of what is in it."""
     found = _beginning(file)
-    record = found[0] if isinstance(found, list) and found else found
-    told = f"its keys are {', '.join(record)}" if isinstance(record, dict) else "it has no keys"
-    if isinstance(found, dict):
-        for key, value in found.items():
-            inner = value[0] if isinstance(value, list) and value else None
-            if isinstance(inner, dict):
-                told += f"; each of {key!r} has {', '.join(inner)}"
+    told = "; ".join(_keys(found)) or "it has no keys"
     return BadData(
         f"no known format fits this JSON: {told}; wanted records with item, judge and label; "
         f"{_NEXT}",
         source=name,
         wanted="a known format",
     )
+
+
+def _keys(found: object, path: str = "") -> list[str]:
+    """What keys there are, of records and of the objects in them, as far as one would read."""
+    record, each = found, ""
+    if isinstance(found, list):
+        record = next((entry for entry in found if isinstance(entry, dict)), None)
+        each = "each of "
+    if not isinstance(record, dict) or not record or path.count(".") >= _DEPTH:
+        return []
+    keys = ", ".join(list(record)[:_MOST]) + (", ..." if len(record) > _MOST else "")
+    told = [f"{each}{path!r} has {keys}" if path else f"its keys are {keys}"]
+    for key, value in list(record.items())[:_MOST]:
+        told += _keys(value, f"{path}.{key}" if path else key)
+    return told[:_MOST]
 
 
 def _beginning(file: File) -> object:
@@ -70,7 +81,7 @@ def _beginning(file: File) -> object:
         except (ValueError, RecursionError):
             continue
     try:
-        found: object = json.loads(file.read_text())
+        found: object = json.JSONDecoder().raw_decode(file.read_text().lstrip())[0]
     except (ValueError, RecursionError, BadData):
         return None
     return found

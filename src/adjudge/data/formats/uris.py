@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from glob import glob, has_magic
 from http.client import HTTPException
@@ -119,6 +119,19 @@ def _told(uri: str) -> Iterator[None]:
         ) from None
 
 
+def is_web(place: str) -> bool:
+    """Whether a place is an address of the Web."""
+    return place.startswith(("http://", "https://"))
+
+
+@contextmanager
+def local_files(places: Iterable[str | Path]) -> Iterator[list[Path]]:
+    """Every file that is named or fits a pattern, those from elsewhere copied for the block."""
+    with ExitStack() as stack:
+        found = expand_patterns(str(place) for place in places)
+        yield [stack.enter_context(fetch_file(place)) for place in found]
+
+
 @contextmanager
 def fetch_file(
     place: str, scratch: Path | None = None, progress: Callable[[int, int], None] | None = None
@@ -127,7 +140,7 @@ def fetch_file(
     if not is_uri(place):
         yield Path(place)
         return
-    if place.startswith(("http://", "https://")):
+    if is_web(place):
         with TemporaryDirectory(prefix="adjudge-", dir=scratch) as folder:
             yield _from_web(place, Path(folder), progress)
         return

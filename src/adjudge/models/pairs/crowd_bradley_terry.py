@@ -9,7 +9,8 @@ Newman's iteration gives strengths and the shares give r_j, under a Beta prior. 
 Beyond the paper: ties (Davidson), log odds of every judge for what is shown first, about a common
 mean, and judges who are copies have one voice. With ``by_topic`` an item may be better in one
 topic than in another, by a normal step of learnt spread about its score. ``method="gibbs"`` draws
-from the posterior; by EM, intervals of scores take the judges as known.
+from the posterior; by EM, intervals of scores allow for the judges' skill not being known, and
+take leans and the weight of ties as known.
 """
 
 from __future__ import annotations

@@ -70,8 +70,11 @@ def _tell_contradictions(comparisons: Comparisons) -> tuple[str, ...]:
         key = key * comparisons.topic_count + comparisons.topic
     side = comparisons.shown_first ^ turned
     key = key * 4 + np.where(comparisons.shown_first < 0, 2, side)
-    answers = np.unique(key * 4 + outcome) // 4
-    twice = int(np.count_nonzero(np.unique(answers, return_counts=True)[1] > 1))
+    # By sorting: a table of so many distinct keys costs several times as much.
+    answers = np.sort(key * 4 + outcome)
+    answers = answers[np.append(True, answers[1:] != answers[:-1])] // 4
+    same = answers[1:] == answers[:-1]
+    twice = int(np.count_nonzero(same & ~np.append(False, same[:-1])))
     if not twice:
         return ()
     return (
@@ -131,7 +134,7 @@ def _conclude(
     parameters: dict[str, tuple[float, float, float]] = {}
     if samples is None:
         given = (found.strength, lean, tied, right, rules.prior, model.seed)
-        covariance, off = spread_of(cells, *given)
+        covariance, off = spread_of(cells, *given, agree=rules.agree)
         score = score - score.mean()
         if off is not None:
             draws = (score + off).astype(np.float32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ _Floats = NDArray[np.float64]
 _ALL_ALONE = 1e9  # spread of a lean that has no others to go by
 _DAMPED = 0.75  # all at once, whole steps of two items alone would go to and fro for ever
 _FURTHEST = 30.0  # of a log strength
+_SETTLED = 10  # sweeps before the first leap
+_FARTHEST_LEAP = 64.0  # steps
+_NEVER = 1e-300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,7 @@ def fit_strengths(cells: PairCells, rules: Rules, progress: Progress | None = No
     found = Strengths.start(cells, rules)
     arrays = cells.arrays
     held = np.asarray(np.bincount(cells.judge, cells.many, cells.judges), dtype=np.float64)
+    leap = _Leap()
     for sweep in range(rules.iterations):
         moved = _sweep(cells, rules, found, arrays, held)
         found.sweeps = sweep + 1
@@ -70,7 +74,60 @@ def fit_strengths(cells: PairCells, rules: Rules, progress: Progress | None = No
         if moved < rules.tolerance:
             found.converged = True
             break
+        if rules.agree is not None and sweep >= _SETTLED:  # else a sweep goes far enough
+            leap.after(found, moved)
     return found
+
+
+@dataclass(slots=True, eq=False)
+class _Leap:
+    """Steps far ahead between sweeps, where skill and strength creep together to their place.
+
+    Of three points in a row SQUAREM (R. Varadhan and C. Roland 2008,
+    doi:10.1111/j.1467-9469.2007.00585.x, their third step length) says where they lead. The sweep
+    from there tells: if it moves things more than the last one had, all goes back.
+    """
+
+    points: list[_Floats] = field(default_factory=list)
+    kept: tuple[_Floats, float] | None = None  # where the leap began, and how far the sweep moved
+
+    def after(self, found: Strengths, moved: float) -> None:
+        """Look at where a sweep has come to, and leap or go back."""
+        if self.kept is not None:
+            place, before = self.kept
+            self.kept = None
+            if moved > 2.0 * before:
+                _put(found, place)
+        self.points.append(_place_of(found))
+        if len(self.points) < 3:
+            return
+        first, second, third = self.points
+        self.points = []
+        step = second - first
+        bend = third - second - step
+        length = float(np.sqrt(step @ step / max(float(bend @ bend), 1e-300)))
+        length = min(max(length, 1.0), _FARTHEST_LEAP)
+        self.kept = (third, moved)
+        _put(found, first + 2.0 * length * step + length**2 * bend)
+
+
+def _place_of(found: Strengths) -> _Floats:
+    """All that iterates, on scales without bounds."""
+    right = np.log(found.right / (1.0 - found.right))
+    more = [np.log(max(found.tied, _NEVER)), found.position]
+    return np.concatenate([np.log(found.strength), found.lean, right, more])
+
+
+def _put(found: Strengths, place: _Floats) -> None:
+    """Bring what iterates to a place."""
+    items, judges = len(found.strength), len(found.lean)
+    log, lean, right = np.split(place[:-2], [items, items + judges])
+    found.strength = np.exp(np.clip(log, -_FURTHEST, _FURTHEST))
+    found.lean = np.clip(lean, -10.0, 10.0)
+    found.right = 1.0 / (1.0 + np.exp(-np.clip(right, -13.0, 13.0)))
+    if found.tied > 0:
+        found.tied = float(np.exp(np.clip(place[-2], -20.0, 20.0)))
+    found.position = float(place[-1])
 
 
 def _sweep(

@@ -1,7 +1,12 @@
-"""How sure scores are: the inverse of the information that comparisons give about them."""
+"""How sure scores are: the inverse of the information that comparisons give about them.
+
+Where judges have a skill, what comparisons tell of both together is taken off: a judge who may be
+better or worse than they look leaves the distances between items open.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,9 +25,9 @@ _DRAWN = 200  # draws above that
 
 def cell_information(
     cells: PairCells, strength: _Floats, lean: _Floats, tied: float, right: _Floats
-) -> _Floats:  # (cell, 5)
+) -> _Floats:  # (cell, 6)
     """What each cell tells of its items and its judge, and the chances of its outcomes."""
-    out = np.empty((len(cells.a), 5))
+    out = np.empty((len(cells.a), 6))
     kernels.information(
         cells.a, cells.b, cells.judge, cells.side, cells.many, strength, lean, tied, right, out
     )
@@ -37,20 +42,52 @@ def spread_of(
     right: _Floats,
     prior: float,
     seed: int,
+    agree: tuple[float, float] | None = None,
 ) -> tuple[_Floats | None, _Floats | None]:
-    """The covariance of log strengths, or draws of their deviation where items are very many."""
-    told = cell_information(cells, strength, lean, tied, right)[:, 0]
+    """The covariance of log strengths, or draws of their deviation where items are very many.
+
+    ``agree`` is the prior of judges who have a skill; without it they answer with the order.
+    """
+    found = cell_information(cells, strength, lean, tied, right)
     own = 2.0 * prior * strength / (1.0 + strength) ** 2
+    skill = None
+    if agree is not None:
+        held = agree[0] / right**2 + agree[1] / (1.0 - right) ** 2
+        skill = _SkillDoubt(told=found[:, 4], both=found[:, 5], held=np.asarray(held))
     if cells.items <= _DENSE:
-        return _covariance(cells, told, own), None
-    return None, _draws(cells, told, own, seed)
+        return _covariance(cells, found[:, 0], own, skill), None
+    return None, _draws(cells, found[:, 0], own, skill, seed)
 
 
-def _covariance(cells: PairCells, told: _Floats, own: _Floats) -> _Floats:
+@dataclass(frozen=True, slots=True, eq=False)
+class _SkillDoubt:
+    """What cells tell of the skill of their judges, alone and together with the difference."""
+
+    told: _Floats  # (cell,)
+    both: _Floats  # (cell,)
+    held: _Floats  # (judge,) by the prior
+
+
+def _shared(cells: PairCells, skill: _SkillDoubt) -> Any:
+    """The information about each item that is not told apart from that about judges."""
+    own = np.bincount(cells.judge, skill.told, cells.judges) + skill.held
+    weight = skill.both / np.sqrt(own)[cells.judge]
+    rows = np.concatenate([cells.a, cells.b])
+    columns = np.concatenate([cells.judge, cells.judge])
+    shape = (cells.items, cells.judges)
+    joint = coo_array((np.concatenate([weight, -weight]), (rows, columns)), shape=shape).tocsr()
+    return (joint @ joint.T).toarray()
+
+
+def _covariance(
+    cells: PairCells, told: _Floats, own: _Floats, skill: _SkillDoubt | None
+) -> _Floats:
     size = cells.items
     half = np.bincount(cells.a * size + cells.b, -told, size * size).reshape(size, size)
     matrix = np.asarray(half + half.T, dtype=np.float64)
     np.fill_diagonal(matrix, own - matrix.sum(axis=1))
+    if skill is not None:
+        matrix -= _shared(cells, skill)
     if not own.any():
         matrix += 1.0 / size  # the common level is not known, and not wanted
     factor, fault = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
@@ -61,28 +98,41 @@ def _covariance(cells: PairCells, told: _Floats, own: _Floats) -> _Floats:
     return np.asarray(below + below.T + np.diag(np.diag(inverse)))
 
 
-def _draws(cells: PairCells, told: _Floats, own: _Floats, seed: int) -> _Floats:  # (draw, item)
-    """Normal draws with that information, by noise on every cell and a linear system each."""
-    size = cells.items
-    ends = np.concatenate([cells.a, cells.b])
-    others = np.concatenate([cells.b, cells.a])
-    twice = np.concatenate([told, told])
-    diagonal = own + np.bincount(ends, weights=twice, minlength=size)
+def _draws(
+    cells: PairCells, told: _Floats, own: _Floats, skill: _SkillDoubt | None, seed: int
+) -> _Floats:  # (draw, item)
+    """Normal draws with that information, by noise on every cell and a linear system each.
+
+    Judges of a skill are drawn with the items, behind them.
+    """
+    items, judges = cells.items, 0 if skill is None else cells.judges
+    size = items + judges
+    ends = [(cells.a, cells.b, -told), (cells.b, cells.a, -told)]
+    diagonal = own + np.bincount(cells.a, told, items) + np.bincount(cells.b, told, items)
+    judge = items + cells.judge.astype(np.int64)
+    if skill is not None:
+        ends += [(cells.a, judge, skill.both), (judge, cells.a, skill.both)]
+        ends += [(cells.b, judge, -skill.both), (judge, cells.b, -skill.both)]
+        theirs = np.bincount(cells.judge, skill.told, judges) + skill.held
+        diagonal = np.concatenate([diagonal, theirs])
     every = np.arange(size)
-    matrix = coo_array(
-        (
-            np.concatenate([-twice, diagonal]),
-            (np.concatenate([ends, every]), np.concatenate([others, every])),
-        ),
-        shape=(size, size),
-    ).tocsr()
+    ends.append((every, every, diagonal))
+    rows, columns, values = (np.concatenate(part) for part in zip(*ends, strict=True))
+    matrix = coo_array((values, (rows, columns)), shape=(size, size)).tocsr()
     rng = np.random.default_rng(seed)
     scale = coo_array((1.0 / np.maximum(diagonal, 1e-12), (every, every))).tocsr()
-    out = np.empty((_DRAWN, size))
+    out = np.empty((_DRAWN, items))
     for number in range(_DRAWN):
-        noise = np.sqrt(told) * rng.standard_normal(len(told))
+        chance = rng.standard_normal(len(told))
+        noise = np.sqrt(told) * chance
         pull: Any = np.bincount(cells.a, noise, size) - np.bincount(cells.b, noise, size)
-        pull += np.sqrt(own) * rng.standard_normal(size)
+        pull[:items] += np.sqrt(own) * rng.standard_normal(items)
+        if skill is not None:
+            with_it = skill.both / np.sqrt(np.maximum(told, 1e-300))
+            alone = np.sqrt(np.maximum(skill.told - with_it**2, 0.0))
+            other = with_it * chance + alone * rng.standard_normal(len(told))
+            pull += np.bincount(judge, other, size)
+            pull[items:] += np.sqrt(skill.held) * rng.standard_normal(judges)
         found, _ = cg(matrix, pull, rtol=1e-4, maxiter=500, M=scale)
-        out[number] = found - found.mean()
+        out[number] = found[:items] - found[:items].mean()
     return out

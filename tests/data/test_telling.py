@@ -1,0 +1,56 @@
+"""What readers leave out or guess, told to programs: warned of once and kept with the data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.data.comparisons import Comparisons
+from adjudge.data.gold import Gold
+from adjudge.data.judgments import Judgments
+from adjudge.data.model_answers import ModelAnswers
+from adjudge.errors import ReadingWarning
+
+FILES = {
+    Judgments: "item,judge,label\na,x,1\na,y,\nb,x,0\n",
+    ModelAnswers: "item,judge,label,cost\na,x,1,.1\na,y,,.1\nb,x,0,.1\n",
+    Comparisons: "left,right,label,judge\na,b,left,x\na,b,,y\nb,c,right,x\n",
+    Gold: "item,gold\na,1\n,0\nb,0\n",
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_rows_that_were_skipped_are_warned_of_and_kept(tmp_path: Path, kind: Any) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text(FILES[kind])
+    with pytest.warns(ReadingWarning, match="1 bad row left out, at some.csv, line 3") as told:
+        found = kind.read(path, skip_bad=True)
+    assert [Path(one.filename).name for one in told] == ["test_telling.py"]
+    assert len(found.notes) == 1
+    assert found.notes[0] in str(told[0].message)
+
+
+def test_several_files_tell_what_each_left_out(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(FILES[ModelAnswers].replace("x", name))
+    with pytest.warns(ReadingWarning, match="2 bad rows left out") as told:
+        answers = ModelAnswers.read([tmp_path / "a.csv", tmp_path / "b.csv"], skip_bad=True)
+    assert "a.csv, line 3" in str(told[0].message)
+    assert "b.csv, line 3" in str(told[0].message)
+    assert (len(answers.judgments), len(answers.bad)) == (4, 2)
+    (tmp_path / "c.csv").write_text(FILES[Comparisons])
+    (tmp_path / "d.csv").write_text(FILES[Comparisons])
+    with pytest.warns(ReadingWarning) as told:
+        pairs = Comparisons.read(tmp_path / "c.csv", tmp_path / "d.csv", skip_bad=True)
+    assert len(told) == len(pairs.notes) == 2
+
+
+def test_a_notebook_shows_what_gold_was_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
+    path.write_text("a,1\nb,0\nc,1\nd,0\n")
+    with pytest.warns(ReadingWarning, match="no header"):
+        gold = Gold.read(path)
+    assert gold.notes == ("no header: column 1 is taken for the item, column 2 for its gold",)
+    assert f"<li>{gold.notes[0]}</li>" in gold._repr_html_()
