@@ -15,6 +15,7 @@ from adjudge.evaluation.replay import replays
 from adjudge.evaluation.stopping import Stopping
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.simulation import Crowd, Population
+from sizes import sized
 
 MODEL = HybridConfusion(method="em")
 
@@ -78,7 +79,7 @@ def test_bad_input() -> None:
 @pytest.mark.slow
 @pytest.mark.data
 def test_a_quarter_of_the_judgments_is_saved_at_the_same_accuracy(shared_data: Path) -> None:
-    """TREC RF 2010, 20 orders of the real judgments, against 5 an item and against random order."""
+    """TREC RF 2010, orders of the real judgments, against 5 an item and against random order."""
     trec = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
     assert trec.judgments is not None
     assert trec.gold is not None
@@ -88,7 +89,7 @@ def test_a_quarter_of_the_judgments_is_saved_at_the_same_accuracy(shared_data: P
         model=MODEL,
         rule=Stopping(least=2, most=5, sure=0.95),
         budget=0.7,
-        seeds=20,
+        seeds=sized(3, full=20),
         rounds=10,
     )
     saved = np.array([one.saved for one in found])

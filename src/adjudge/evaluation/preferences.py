@@ -28,7 +28,7 @@ def need_strengths(preferences: Preferences) -> None:
         raise BadData(f"{preferences.model} has no log strengths; wanted a model of Bradley-Terry")
 
 
-def _pair_gains(preferences: Preferences, first: Any, second: Any) -> _Floats:
+def pair_gains(preferences: Preferences, first: Any, second: Any) -> _Floats:
     """Bits that one more comparison of each pair is expected to tell about their difference.
 
     The mutual information of the outcome and the difference: large where both are close and what
@@ -51,7 +51,7 @@ def _pair_gains(preferences: Preferences, first: Any, second: Any) -> _Floats:
 def next_pairs(preferences: Preferences, count: int) -> Any:
     """The pairs most worth another comparison: left, right, score apart, p, comparisons, gain."""
     first, second = _candidates(preferences)
-    gain = _pair_gains(preferences, first, second)
+    gain = pair_gains(preferences, first, second)
     chosen = np.argsort(-gain, kind="stable")[: count or len(gain)]
     a, b = first[chosen], second[chosen]
     items = preferences.comparisons.items

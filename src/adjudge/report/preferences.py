@@ -25,12 +25,10 @@ def write_pair_report(found: Preferences, path: Path, *, title: str, command: st
     from adjudge.data.formats.files import written_whole
 
     with written_whole(path) as file:
-        file.write(
-            _pair_report_html(found, title=title, command=command).encode("utf-8", "replace")
-        )
+        file.write(pair_report_html(found, title=title, command=command).encode("utf-8", "replace"))
 
 
-def _pair_report_html(found: Preferences, *, title: str, command: str = "") -> str:
+def pair_report_html(found: Preferences, *, title: str, command: str = "") -> str:
     """The page as one HTML document."""
     evaluation.need_strengths(found)
     environment = Environment(

@@ -17,7 +17,7 @@ BELIEF = np.array([0.2, 0.9, 0.6, 0.4, 0.3, 0.1, 0.5, 0.8])
 ADDS = np.tile([0.0, 1.0], (8, 1)) / 8
 
 
-def estimated(items: tuple[int, ...], *, tune: bool) -> Corrected:
+def estimated(items: tuple[int, ...], *, tune: bool, few: bool = False) -> Corrected:
     at = np.array(items, dtype=np.int64)
     sample = sample_of(at, TRUTH[at], 8, None, None, "gold")
     belief = np.column_stack([1 - BELIEF, BELIEF])
@@ -25,7 +25,8 @@ def estimated(items: tuple[int, ...], *, tune: bool) -> Corrected:
     told[at] = np.eye(2)[TRUTH[at]]
     expansion = Expansion(value=float((told * ADDS).sum()), adds=ADDS)
     share = float(TRUTH[at].mean())
-    return correct(expansion, sample, belief, np.array([1 - share, share]), tune=tune)
+    plain = np.array([1 - share, share])
+    return correct(expansion, sample, belief, plain, tune=tune, few=few)
 
 
 def test_it_is_unbiased_whatever_is_believed() -> None:
@@ -48,17 +49,23 @@ def test_gold_alone_is_the_sample_mean_and_its_interval() -> None:
     assert (low, high) == pytest.approx(stats.t.interval(0.9, 4, loc=0.6, scale=error))
 
 
-def test_no_other_power_has_a_smaller_variance() -> None:
-    items = (0, 1, 3, 4, 7)
-    best = estimated(items, tune=True).interval
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("items", [(0, 1, 3, 4, 7), (1, 2, 3, 4, 6), (0, 2, 3, 5, 7)])
+def test_no_other_power_has_a_smaller_variance(items: tuple[int, ...], few: bool) -> None:
+    """A power that was learnt costs a degree of freedom; where few count, a bound does not."""
+    best = estimated(items, tune=True, few=few).interval
     at = np.array(items)
     f, y = BELIEF[at], TRUTH[at]
     slope = np.cov(y, f)[0, 1] / f.var(ddof=1)
     assert best.power == pytest.approx(np.clip(slope, 0, 1))
-    residual = y - best.power * f
-    expected = (1 / 5 - 1 / 8) * residual.var(ddof=1) * 4 / 3  # a degree of freedom for the power
+    spread = (y - best.power * f).var(ddof=1)
+    freedom = 4
+    if few:  # what is believed counts as two degrees of freedom
+        spread, freedom = (4 * spread + 2 * (f * (1 - f)).mean()) / 6, 6
+    costs = 0 < slope < 1 or not few
+    expected = (1 / 5 - 1 / 8) * spread * (freedom / (freedom - 1) if costs else 1)
     assert best.variance == pytest.approx(expected)
-    assert best.freedom == pytest.approx(3)
+    assert best.freedom == pytest.approx(freedom - costs)
 
 
 def test_where_all_is_known_nothing_is_in_doubt() -> None:

@@ -82,6 +82,28 @@ def test_unequal_chances_give_totals_without_bias() -> None:
     assert np.mean(found) == pytest.approx(population.sum(), abs=4 * error)
 
 
+def test_degrees_of_freedom_of_pairs_are_those_of_all() -> None:
+    """Fifty strata of two with one spread: some fifty degrees of freedom, not a third of them."""
+    random = np.random.default_rng(4)
+    sample = drawn(list(range(0, 200, 2)), 200).in_strata(np.repeat(np.arange(50), 4))
+    found = [sample.variance(random.normal(size=100), ONE)[1] for _ in range(200)]
+    assert np.mean(found) == pytest.approx(50, rel=0.1)
+
+
+def test_strata_of_a_draw_and_small_ones_that_join() -> None:
+    """Round 1 has strata of 2, 1 and 2 items; the small one joins; what was sure shows nothing."""
+    chance = np.array([0.5, 0.5, 0.5, 0.25, 0.25, 1.0, 0.5, 0.5])
+    rounds = np.array([1, 1, 1, 1, 1, 1, 2, 2])
+    strata = np.array([1, 1, 2, 3, 3, 4, 1, 1])
+    truth = np.zeros(8, dtype=np.int16)
+    sample = sample_of(np.arange(8), truth, 30, chance, rounds, "gold", strata)
+    assert sample.group.tolist() == [0, 0, 0, 1, 1, 1, 2, 2]
+    assert sample.round.tolist() == [0, 0, 1]
+    values = np.array([1.0, 3.0, 2.0, 5.0, 6.0, 9.0, 2.0, 2.0])
+    by_hand = 3 / 2 * 0.5 * ((2 - 4) ** 2 + (6 - 4) ** 2) + 2 * 0.75 * (2.0**2 + 2.0**2)
+    assert sample.variance(values, np.array([1.0, 0.0]))[0] == pytest.approx(by_hand)
+
+
 def test_a_chance_that_is_not_known_is_complained_of() -> None:
     chance = np.array([0.5, np.nan, 0.5])
     with pytest.raises(BadData) as caught:
@@ -92,7 +114,7 @@ def test_a_chance_that_is_not_known_is_complained_of() -> None:
     )
 
 
-def test_a_believed_spread_counts_as_two_items() -> None:
+def test_a_believed_spread_counts_as_two_degrees_of_freedom() -> None:
     """Three items of six, alike: their own spread is none, and what is believed is all there is."""
     at = np.array([0, 2, 4])
     sample = sample_of(at, np.zeros(3, dtype=np.int16), 6, None, None, "gold")
@@ -101,3 +123,4 @@ def test_a_believed_spread_counts_as_two_items() -> None:
     promised = 0.5 / 0.25 * believed.sum()
     found = sample.variance(alike, np.ones(1), believed)[0]
     assert found == pytest.approx(2 * promised / (2 + 2))
+    assert sample.variance(alike, np.ones(1), believed)[1] == pytest.approx(2 + 2)

@@ -8,9 +8,13 @@ counts beside it: two fifths as long as no gold has calibrated beliefs, an eight
 item that matters goes without a chance, and none gets a weight that its range does not bound.
 Because the chances are known, the estimate stays valid whatever they are.
 
-A batch has a fixed size: items in a random order, taken at even steps along the sum of their
-chances (Madow 1949). A later batch is drawn among the items that have no gold, as a round of its
-own.
+A batch has a fixed size: items in a row, taken at even steps along the sum of their chances (Madow
+1949). For a mean or a share the row goes topic by topic, and in a topic from what is believed to
+add least to what adds most: every topic and every kind of item has its part, and what neighbours
+have in common is no error. Two that follow each other are a stratum, by whose difference the
+variance is told. For a ranking the row is shuffled, and at least a fifth of the chances go to
+documents in no place that counts, since what the best ranking could have hangs on them. A later
+batch is drawn among the items that have no gold, as a round of its own.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ _Floats = NDArray[np.float64]
 _FEWEST = 2
 _CALIBRATED = 50  # gold items from which beliefs are known to mean what they say
 _SURE = 0.125  # of an item's range that then counts beside its spread
+_OTHERS = 0.2  # of the chances that documents in no place that counts have at least
 
 
 def choose_items(
@@ -48,7 +53,7 @@ def choose_items(
     """A table of the items to label, with the chance of each; earlier gold stands before them.
 
     Columns: item, topic and document if known, gold (empty where it is asked for), label and
-    probability by the consensus, sampling_probability, sampling_round.
+    probability by the consensus, sampling_probability, sampling_round, sampling_stratum.
     """
     how = plan if plan is not None else Plan()
     target = target_of(name, fit.consensus, runs, how)
@@ -56,19 +61,21 @@ def choose_items(
     known = np.full(table.item_count, -1, dtype=np.int16)
     if gold is not None:
         known = np.where(table.counts_per_item > 0, gold.align(table), -1).astype(np.int16)
-    chance = _chances(fit, target, known, budget, how)
-    taken = draw(chance, how.seed)
-    earlier, rounds = _earlier(fit, gold, known, len(target.item))
-    item = np.concatenate([earlier[0], target.item[taken]])
-    told = np.concatenate([earlier[1], chance[taken]])
-    turn = np.concatenate([rounds, np.full(len(taken), int(rounds.max(initial=0)) + 1)])
-    return _table(fit, item, known, told, turn)
+    chance, row = _chances(fit, target, known, budget, how)
+    taken, part = draw(chance, how.seed, row)
+    earlier = _earlier(fit, gold, known, len(target.item))
+    turn = int(earlier[2].max(initial=0)) + 1
+    drawn = (target.item[taken], chance[taken], np.full(len(taken), turn), part)
+    return _table(fit, known, *map(np.concatenate, zip(earlier, drawn, strict=True)))
 
 
 def _chances(
     fit: CrossFit, target: Target, known: NDArray[np.int16], budget: int, plan: Plan
-) -> _Floats:  # (member,)
-    """The chance of each of the target's items to be drawn; 0 where gold is known."""
+) -> tuple[_Floats, _Floats | None]:  # (member,), (key, member)
+    """The chance of each of the target's items to be drawn, 0 where gold is known; and their row.
+
+    The row is as keys to sort by, none where it is to be shuffled.
+    """
     have = known[target.item] >= 0
     belief = fit.consensus.posterior
     if have.sum() >= plan.folds:
@@ -77,7 +84,8 @@ def _chances(
     told = belief.copy()
     told[have] = np.eye(belief.shape[1])[known[target.item][have]]
     sure = target.is_sum and have.sum() >= _CALIBRATED
-    size = np.sqrt(target.expand(told, None).doubt(belief, _SURE if sure else RANGE))
+    expansion = target.expand(told, None)
+    size = np.sqrt(expansion.doubt(belief, _SURE if sure else RANGE))
     size[have] = 0.0
     able = int((size > 0).sum())
     if budget < _FEWEST:
@@ -87,7 +95,20 @@ def _chances(
             f"{able:,} items matter to {target.name} and have no gold; wanted at least the budget "
             f"of {budget:,}"
         )
-    return shared_out(size, budget)
+    kind = target.strata()
+    if kind is not None:
+        return shared_out(_spared(size, kind) if target.is_normalised else size, budget), None
+    topics = np.zeros(len(size)) if target.topics is None else target.topics
+    return shared_out(size, budget), np.stack([topics, expansion.expected(belief)])
+
+
+def _spared(size: _Floats, kind: NDArray[np.int64]) -> _Floats:  # (member,)
+    """Sizes of which those of documents in no place that counts are a fifth, or more."""
+    others, counted = float(size[kind == 0].sum()), float(size[kind == 1].sum())
+    if not others > 0:
+        return size
+    more = max(_OTHERS / (1 - _OTHERS) * counted / others, 1.0)
+    return np.where(kind == 0, more * size, size)
 
 
 def shared_out(size: _Floats, budget: int) -> _Floats:  # (member,)
@@ -103,42 +124,62 @@ def shared_out(size: _Floats, budget: int) -> _Floats:  # (member,)
         sure |= beyond
 
 
-def draw(chance: _Floats, seed: int) -> NDArray[np.int64]:  # (drawn,)
-    """Items drawn with their chances, as many as the chances add up to."""
+def draw(
+    chance: _Floats,  # (member,)
+    seed: int,
+    row: _Floats | None = None,  # (key, member) topics first
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (drawn,), (drawn,)
+    """Items drawn with their chances, as many as these add up to, and the stratum of each, from 1.
+
+    In a row, two that follow each other are a stratum; without one, all are.
+    """
     random = np.random.default_rng([seed, 7])
-    order = random.permutation(len(chance))
+    sure = np.flatnonzero(chance >= 1.0)
+    order = random.permutation(np.flatnonzero(chance < 1.0))
+    if row is not None:
+        topic = random.permutation(int(row[0].max(initial=0)) + 1)[row[0].astype(np.int64)]
+        order = order[np.lexsort((row[1][order], topic[order]))]
     ends = np.cumsum(chance[order])
-    count = round(float(ends[-1]))
+    count = round(float(ends[-1])) if len(ends) else 0
     steps = random.random() + np.arange(count)
-    taken = np.searchsorted(ends * (count / ends[-1]), steps, side="right")
-    return np.sort(order[np.minimum(taken, len(order) - 1)])
+    at = np.searchsorted(ends * (count / ends[-1]), steps, side="right") if count else steps
+    taken = order[np.minimum(at, len(order) - 1).astype(np.int64)]
+    part = np.ones(count, dtype=np.int64)
+    if row is not None:
+        part = 1 + np.minimum(np.arange(count) // 2, max(count // 2 - 1, 0))
+    item = np.concatenate([sure, taken])
+    part = np.concatenate([np.ones(len(sure), dtype=np.int64), part])
+    by = np.argsort(item, kind="stable")
+    return item[by], part[by]
 
 
 def _earlier(
     fit: CrossFit, gold: Gold | None, known: NDArray[np.int16], size: int
-) -> tuple[tuple[NDArray[np.int64], _Floats], NDArray[np.int64]]:
-    """Earlier gold: items and chances, and rounds; without chances, a random draw of them all."""
+) -> tuple[NDArray[np.int64], _Floats, NDArray[np.int64], NDArray[np.int64]]:
+    """Earlier gold: items, chances, rounds, strata; without chances, a random draw of them all."""
     item = np.flatnonzero(known >= 0)
-    chance = np.full(len(item), len(item) / max(size, 1))
-    rounds = np.ones(len(item), dtype=np.int64)
-    if gold is not None and gold.sampling is not None:
-        where = look_up(gold.items, fit.consensus.judgments.items)
-        spread = np.full(len(known) + 1, np.nan)
-        spread[where] = gold.sampling
-        chance = spread[item]
-        turn = np.ones(len(known) + 1, dtype=np.int64)
-        if gold.round is not None:
-            turn[where] = gold.round
-        rounds = turn[item]
-    return (item, chance), rounds
+    ones = np.ones(len(item), dtype=np.int64)
+    if gold is None or gold.sampling is None:
+        return item, np.full(len(item), len(item) / max(size, 1)), ones, ones
+    where = look_up(gold.items, fit.consensus.judgments.items)
+
+    def told(values: NDArray[Any] | None) -> NDArray[Any]:  # (earlier,)
+        if values is None:
+            return ones
+        spread = np.zeros(len(known) + 1, dtype=values.dtype)
+        spread[where] = values
+        return np.asarray(spread[item])
+
+    return item, told(gold.sampling), told(gold.round), told(gold.stratum)
 
 
 def _table(
     fit: CrossFit,
-    item: NDArray[np.int64],
     known: NDArray[np.int16],
+    item: NDArray[np.int64],
     chance: _Floats,
     rounds: NDArray[np.int64],
+    strata: NDArray[np.int64],
 ) -> Any:
     """The table that people fill in."""
     consensus, judgments = fit.consensus, fit.consensus.judgments
@@ -154,4 +195,5 @@ def _table(
     columns["probability"] = pa.array(consensus.probability[item])
     columns["sampling_probability"] = pa.array(chance)
     columns["sampling_round"] = pa.array(rounds)
+    columns["sampling_stratum"] = pa.array(strata)
     return pa.table(columns)

@@ -26,7 +26,7 @@ from adjudge.evaluation.estimation.sampling import Sample
 _Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Interval:
     """An estimate with its variance and the interval that follows."""
 
@@ -34,11 +34,17 @@ class Interval:
     variance: float
     freedom: float
     power: float = 0.0  # lambda
+    errors: _Floats | None = None  # (draw,) in standard errors, where no t has to stand for them
 
     def bounds(self, level: float, within: tuple[float, float]) -> tuple[float, float]:
         """The interval, within what the target can be."""
-        reach = float(student.ppf(0.5 + level / 2, self.freedom)) * np.sqrt(self.variance)
-        low, high = max(self.value - reach, within[0]), min(self.value + reach, within[1])
+        over = under = float(student.ppf(0.5 + level / 2, self.freedom))
+        if self.errors is not None:
+            ends = np.quantile(self.errors, [0.5 - level / 2, 0.5 + level / 2])
+            over, under = -float(ends[0]), float(ends[1])
+        error = np.sqrt(self.variance)
+        low = max(self.value - under * error, within[0])
+        high = min(self.value + over * error, within[1])
         return float(min(low, within[1])), float(max(high, within[0]))
 
 
@@ -73,7 +79,9 @@ def correct(
     weight = sample.weights(shares)
     believed = expansion.spread(belief)[sample.item] if few else None
     variance, freedom = sample.variance(residual, shares, believed)
-    if tune:  # one number more was learnt from the same gold
+    # One number more was learnt from the same gold. At its bounds it was not; then the beliefs
+    # count in full, and of a sum it stands for what they learnt.
+    if tune and (0 < power < 1 or not few):
         freedom = max(freedom - 1.0, 1.0)
         variance *= (freedom + 1.0) / freedom
     rest = np.ones(len(f), dtype=np.bool_)

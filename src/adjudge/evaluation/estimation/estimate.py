@@ -26,6 +26,7 @@ from adjudge.evaluation.estimation.clustered import over_topics
 from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.difference import Corrected, Interval, classical, correct
 from adjudge.evaluation.estimation.expansion import Expansion, Target
+from adjudge.evaluation.estimation.kinds import by_kind
 from adjudge.evaluation.estimation.levels import levels_of
 from adjudge.evaluation.estimation.rankings import RankingTarget, ranking_target
 from adjudge.evaluation.estimation.rogan_gladen import rogan_gladen
@@ -182,6 +183,9 @@ def estimate_from(
         if beliefs is None:
             beliefs = fit.beliefs(known, folds=plan.folds, seed=plan.seed)
         belief = beliefs[target.item]
+        kind = target.strata()
+        if sample.drawn and kind is not None:
+            belief = by_kind(belief, kind, sample, folds=plan.folds, seed=plan.seed)
         found, around = _solve(target, sample, belief, plain, tune=True)
     elif plan.estimator == "rogan-gladen":
         rated = _by_rates(target, sample, fit.consensus, plan)
@@ -204,23 +208,23 @@ def _sample(
     from adjudge.data.names import look_up
 
     member = np.flatnonzero(known[target.item] >= 0)
-    chance = rounds = None
-    if gold.sampling is not None:
-        where = look_up(gold.items, table.items)
-        spread = np.full(table.item_count + 1, np.nan)
-        spread[where] = gold.sampling
-        chance = spread[target.item[member]]
-        if gold.round is not None:
-            turn = np.ones(table.item_count + 1, dtype=np.int64)
-            turn[where] = gold.round
-            rounds = turn[target.item[member]]
+    where = look_up(gold.items, table.items)
+
+    def told(values: NDArray[Any] | None) -> NDArray[Any] | None:  # (gold,)
+        if values is None or gold.sampling is None:
+            return None
+        spread = np.zeros(table.item_count + 1, dtype=values.dtype)
+        spread[where] = values
+        return np.asarray(spread[target.item[member]])
+
     sample = sample_of(
         member.astype(np.int64),
         known[target.item[member]],
         len(target.item),
-        chance,
-        rounds,
+        told(gold.sampling),
+        told(gold.round),
         gold.source,
+        told(gold.stratum),
     )
     if sample.drawn:
         return sample
@@ -280,7 +284,9 @@ def _concluded(
     """The estimate with its interval, and what gold alone would give."""
     first, second = (
         _in_population(
-            over_topics(*found, target.topics) if plan.over == "topics" else found[0].interval,
+            over_topics(*found, target.topics, is_sum=target.is_sum, seed=plan.seed)
+            if plan.over == "topics"
+            else found[0].interval,
             by_gold[1],
             sample,
             target,
@@ -301,7 +307,7 @@ def _concluded(
     if plan.strata is not None and not sample.drawn:
         method.append(f"stratified by {plan.strata}")
     if plan.over == "topics":
-        method.append("clustered by topic")
+        method.append("clustered by topic" + (", bootstrap" if second.errors is not None else ""))
     tuned = plan.estimator == "prediction-powered"
     return Estimate(
         target=target.name,

@@ -26,7 +26,7 @@ from adjudge.errors import BadData
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 _FEWEST = 2  # gold items in a stratum from which a spread can be told
-_BELIEVED = 2.0  # gold items that a believed spread counts for
+_BELIEVED = 2.0  # degrees of freedom that a believed spread counts for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,7 +36,7 @@ class Sample:
     item: _Whole  # (gold,) in the population
     truth: NDArray[np.int16]  # (gold,)
     chance: _Floats  # (gold,) of being drawn in its round
-    group: _Whole  # (gold,) strata and rounds, from 0
+    group: _Whole  # (gold,) strata, rounds and their parts, from 0
     round: _Whole  # (group,) the round of each group, from 0
     drawn: bool  # with chances that were told, not taken for equal
 
@@ -76,7 +76,7 @@ class Sample:
     def spread(self, first: _Floats, second: _Floats) -> _Floats:  # (group,)
         """The covariance of the totals of two residuals (gold,), group by group."""
         groups = len(self.round)
-        count = np.bincount(self.group, minlength=groups).astype(np.float64)
+        count = self._open()
         open_ = 1.0 - self.chance
         mass = np.bincount(self.group, weights=open_, minlength=groups)
         whole = []
@@ -114,22 +114,31 @@ class Sample:
     ) -> tuple[float, float]:
         """The variance of the weighted total of residuals, and its degrees of freedom.
 
-        Where variances are believed of the items, they count as much as two items of each group:
-        eleven items that are alike do not show that all are.
+        Where variances are believed of the items, they count as two degrees of freedom of each
+        group, as in a moderated t (Smyth 2004): eleven items that are alike do not show that all
+        are. Groups have degrees of freedom together as Welch (1949) has them, with the squares of
+        their variances taken without bias, which matters to groups of two.
         """
         spread = self.spread(residual, residual)
-        count = np.bincount(self.group[self.chance < 1], minlength=len(spread))
+        freedom = np.maximum(self._open() - 1.0, 0.0)
         if believed is not None:
             each = (1.0 - self.chance) / self.chance**2 * believed
             promised = np.bincount(self.group, weights=each, minlength=len(spread))
-            seen = np.maximum(count - 1, 0)
-            spread = (seen * spread + _BELIEVED * promised) / (seen + _BELIEVED)
+            spread = (freedom * spread + _BELIEVED * promised) / (freedom + _BELIEVED)
+            freedom = freedom + _BELIEVED
         spread = spread * shares[self.round] ** 2
-        each = spread**2 / np.maximum(count - 1, 1)
         total = float(spread.sum())
-        if not each.sum() > 0:
+        some = spread > 0
+        if not some.any():
             return total, float(max(len(self) - 1, 1))
-        return total, max(total**2 / float(each.sum()), 1.0)
+        freedom = np.maximum(freedom, 1.0)
+        joint = total**2 / float((spread**2 / (freedom + 2.0)).sum()) - 2.0
+        return total, max(joint, float(freedom[some].min()))
+
+    def _open(self) -> _Floats:  # (group,)
+        """How many gold items of each group might not have been drawn."""
+        counted = np.bincount(self.group[self.chance < 1], minlength=len(self.round))
+        return counted.astype(np.float64)
 
 
 def sample_of(
@@ -139,6 +148,7 @@ def sample_of(
     chance: _Floats | None,  # (gold,) as told; None for a random draw
     round_: _Whole | None,  # (gold,) from 1
     source: str,
+    stratum: _Whole | None = None,  # (gold,) the part of its round that it was drawn in
 ) -> Sample:
     """A sample from gold; chances have to be known of all items or of none."""
     order = np.argsort(item, kind="stable")
@@ -159,19 +169,38 @@ def sample_of(
             column="sampling_probability",
         )
     rounds = np.ones(len(item), dtype=np.int64) if round_ is None else round_[order]
-    numbers, group = np.unique(rounds, return_inverse=True)
-    few = np.bincount(group) < _FEWEST
+    numbers, turn = np.unique(rounds, return_inverse=True)
+    few = np.bincount(turn) < _FEWEST
     if few.any():
         raise BadData(
             f"round {numbers[np.argmax(few)]} has one gold item; wanted at least {_FEWEST}",
             source=source,
             column="sampling_round",
         )
+    parts = np.ones(len(item), dtype=np.int64) if stratum is None else stratum[order]
+    group = _joined(turn, parts, chance < 1)
     return Sample(
         item=item,
         truth=truth,
         chance=chance,
-        group=group.astype(np.int64),
-        round=np.arange(len(numbers)),
+        group=group,
+        round=turn[np.unique(group, return_index=True)[1]],
         drawn=True,
     )
+
+
+def _joined(turn: _Whole, part: _Whole, open_: NDArray[np.bool_]) -> _Whole:  # (gold,)
+    """Groups of gold, by round and part of it; one that shows no spread joins the one before it.
+
+    The first of a round joins the second.
+    """
+    pairs, group = np.unique(np.stack([turn, part]), axis=1, return_inverse=True)
+    group = group.reshape(-1)
+    have = np.bincount(group[open_], minlength=pairs.shape[1])
+    first = np.concatenate([[True], pairs[0, 1:] != pairs[0, :-1]])
+    begins = np.zeros(len(have), dtype=np.bool_)
+    held = 0
+    for place in range(len(have)):  # a group begins where the one before it has two
+        begins[place] = first[place] or (held >= _FEWEST and have[place] >= _FEWEST)
+        held = have[place] if begins[place] else held + have[place]
+    return np.asarray((np.cumsum(begins) - 1)[group], dtype=np.int64)

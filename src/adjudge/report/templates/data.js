@@ -51,6 +51,10 @@ function number(value, digits = 2) {
   return Number.isFinite(value) ? value.toFixed(digits) : "–";
 }
 
+function small(value) {
+  return value > 0 && value < 0.0005 ? "< 0.001" : number(value, 3);
+}
+
 function percent(value) {
   return Number.isFinite(value) ? `${Math.round(value * 100)}%` : "–";
 }

@@ -90,7 +90,7 @@ function itemColumns(data) {
   if (data.gold) columns.push(goldColumn(data));
   columns.push(
     { title: data.topics ? "rank in topic" : "rank", minor: true, value: (item) => -data.rank[item], cell: (item) => whole.format(data.rank[item]) },
-    { title: "gain, bits", minor: true, value: (item) => data.gain[item], cell: (item) => number(data.gain[item], 3) },
+    { title: "gain, bits", minor: true, value: (item) => data.gain[item], cell: (item) => small(data.gain[item]) },
   );
   return columns;
 }
