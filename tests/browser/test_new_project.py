@@ -160,3 +160,92 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(
     ada.get_by_role("button", name="Read the files").click()
     expect(ada.get_by_label("Name")).to_have_value("Mine")
     assert ada.url.endswith("/projects/new")
+
+
+def tab_to(page: Page, words: str, *, most: int = 120) -> None:
+    """Press Tab until what has the focus is called so, as somebody without a mouse does."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        named = page.evaluate(
+            """() => {
+                const one = document.activeElement;
+                const label = one.labels && one.labels.length ? one.labels[0].innerText : "";
+                const own = ["A", "BUTTON", "SUMMARY"].includes(one.tagName) ? one.innerText : "";
+                return `${label} ${own || ""} ${one.getAttribute("aria-label") || ""}`;
+            }"""
+        )
+        if words in named:
+            page.wait_for_function(  # the browser brings it into sight
+                "() => { const box = document.activeElement.getBoundingClientRect();"
+                " return box.width > 0 && box.bottom > 0 && box.top < innerHeight; }"
+            )
+            return
+    raise AssertionError(f"no Tab leads to {words!r}")
+
+
+def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_path: Path) -> None:
+    """No click anywhere: a file, a label with a colour, open, invite, adjudicate, export."""
+    ada = logged_in(site, visitors)
+    file = tmp_path / "lamps.csv"
+    file.write_text(PAIRS)
+    tab_to(ada, "Make one from files")
+    ada.keyboard.press("Enter")
+    ada.wait_for_url("**/projects/new")
+    tab_to(ada, "What is to be judged")
+    ada.locator("input[type=file]:focus").set_input_files(file)  # the dialog is the system's
+    tab_to(ada, "Read the files")
+    ada.keyboard.press("Enter")
+    ada.wait_for_url("**/begin?done=read")
+    tab_to(ada, "Colour")
+    ada.keyboard.press("r")  # red
+    expect(ada.locator("#shown-labels label").first).to_have_class("c-red")
+    tab_to(ada, "Add a label")
+    ada.keyboard.press("Enter")
+    ada.keyboard.type("Spam")  # the new row has the focus
+    ada.keyboard.press("Tab")
+    ada.keyboard.type("-1")
+    expect(ada.locator("#shown-labels label").first).to_contain_text("Spam")
+    tab_to(ada, "Save the labels")
+    ada.keyboard.press("Enter")
+    ada.wait_for_url("**/begin?done=saved")
+    slug = site.services.projects.get_all()[0].slug
+    assert site.services.projects.get_scale(slug).labels[0] == "Spam"
+    assert site.services.projects.read(slug).colours == {"Not relevant": "red"}
+    tab_to(ada, "Open to judges")
+    ada.keyboard.press("Enter")
+    expect(ada.get_by_text("The project is open")).to_be_visible()
+    judge_all(site, slug)
+    refit.fit_one(site.services, slug, "majority-vote")
+
+    tab_to(ada, "Items")
+    ada.keyboard.press("Enter")
+    ada.wait_for_url("**/items")
+    tab_to(ada, "Lamp")
+    ada.keyboard.press("Enter")
+    ada.wait_for_url("**/item?item=*")
+    tab_to(ada, "Spam")
+    ada.keyboard.press("ArrowRight")
+    tab_to(ada, "Why")
+    ada.keyboard.type("Seen by hand")
+    tab_to(ada, "Adjudicate")
+    ada.keyboard.press("Enter")
+    expect(ada.get_by_text("the fit takes it for gold")).to_be_visible()
+    ((final),) = site.services.items.get_final(slug).values()
+    assert final.reason == "Seen by hand"
+    tab_to(ada, "Members")
+    ada.keyboard.press("Enter")
+    ada.wait_for_url("**/members")
+    tab_to(ada, "Whom it is for")
+    ada.keyboard.type("Grace")
+    tab_to(ada, "Make a link")
+    ada.keyboard.press("Enter")
+    expect(ada.get_by_text("send it to one person")).to_be_visible()
+    tab_to(ada, "Export")
+    ada.keyboard.press("Enter")
+    ada.wait_for_url("**/export")
+    tab_to(ada, "in format labels-consensus")
+    with ada.expect_download() as download:
+        ada.keyboard.press("Enter")
+    download.value.save_as(tmp_path / "labels.csv")
+    assert (tmp_path / "labels.csv").read_text().count("\n") > 60
+    assert not visitors.said

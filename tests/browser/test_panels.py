@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from sites import LABELS, REASON, Site, served
+from visitors import find_faults
 
 pytestmark = pytest.mark.slow
 
@@ -26,12 +26,7 @@ def lamps(tmp_path: Path) -> Iterator[Site]:
 
 def looked_at(page: Page, name: str) -> None:
     """No serious fault of accessibility, and a picture for who wants one."""
-    faults = [
-        fault["id"]
-        for fault in Axe().run(page)["violations"]
-        if fault["impact"] in ("serious", "critical")
-    ]
-    assert not faults
+    assert find_faults(page) == []
     if SHOTS:
         Path(SHOTS).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)

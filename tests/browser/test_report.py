@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from adjudge import Gold, HierarchicalRelevance, HybridConfusion, Judgments
 from adjudge.report import Provenance, gather, write_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
+from visitors import find_faults
 
 pytestmark = pytest.mark.slow
 
@@ -59,13 +59,7 @@ def ready(page: Page) -> Page:
 def faults(page: Page) -> list[str]:
     """What axe-core finds that is serious or worse."""
     # Drawings are images to a reader, with words of their own; their thousands of points are slow.
-    found: dict[str, Any] = Axe().run(page, context={"exclude": [[".chart svg"]]})
-    return [
-        f"{entry['id']}: {node['html'][:200]}"
-        for entry in found["violations"]
-        if entry["impact"] in ("serious", "critical")
-        for node in entry["nodes"]
-    ]
+    return find_faults(page, {"exclude": [[".chart svg"]]})
 
 
 def test_it_opens_without_a_word_and_asks_nobody(report: str, opened: Any) -> None:

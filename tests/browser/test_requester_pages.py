@@ -1,4 +1,4 @@
-"""The requester's pages in a real browser: on a desk and a phone, in light and in dark."""
+"""Settings that are searched, and judges that are chosen, in a real browser."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sites import PASSWORD, Site, small_project
-from visitors import Visitors, check, fits
+from visitors import Visitors
 
 pytestmark = pytest.mark.slow
 
@@ -30,32 +30,13 @@ def worked(site: Site) -> str:
     return slug
 
 
-def test_every_page_is_for_everybody(site: Site, visitors: Visitors) -> None:
-    site.set_up()
-    desk = visitors.come(color_scheme="dark")
-    log_in(desk, site)
-    check(desk, "look-empty-dark")
-    slug = worked(site)
-    phone = visitors.come(viewport={"width": 360, "height": 740})
-    log_in(phone, site)
-    for path in ("", "/judges", "/notices", "/settings"):
-        name = path.strip("/") or "overview"
-        desk.goto(f"{site.url}/projects/{slug}{path}")
-        check(desk, f"look-{name}-dark")
-        phone.goto(f"{site.url}/projects/{slug}{path}")
-        fits(phone, f"look-{name}-phone")
-    judge = site.services.judges.get_all(slug)[0].judge
-    desk.goto(f"{site.url}/projects/{slug}/judges/{judge}")
-    check(desk, "look-judge-dark")
-    desk.goto(f"{site.url}/projects/{slug}")
-    expect(desk.get_by_text("Everything is judged.")).to_be_visible()
-
-
 def test_settings_are_searched_and_judges_chosen(site: Site, visitors: Visitors) -> None:
     site.set_up()
     slug = worked(site)
     page = visitors.come()
     log_in(page, site)
+    page.goto(f"{site.url}/projects/{slug}")
+    expect(page.get_by_text("Everything is judged.")).to_be_visible()
     page.goto(f"{site.url}/projects/{slug}/settings")
     page.get_by_text("Advanced: every other setting").click()
     page.get_by_label("Find a setting").fill("warn")

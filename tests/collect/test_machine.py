@@ -24,7 +24,7 @@ from collecting import LABELS, Bench, check_quotas, made_item, made_project
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = int(os.environ.get("ADJUDGE_EXAMPLES", "6"))  # sequences a test; new ones at every run
+EXAMPLES = int(os.environ.get("ADJUDGE_EXAMPLES", "3"))  # sequences a test; new ones at every run
 
 
 def refused(code: str) -> Any:
@@ -415,7 +415,7 @@ def test_no_sequence_of_events_breaks_an_invariant(
 
 
 def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(postgresql: Database) -> None:
-    run(postgresql, EXAMPLES // 2, 30)
+    run(postgresql, max(2, EXAMPLES // 2), 30)
 
 
 def test_no_sequence_of_events_brings_an_arm_over_its_number(sqlite: Database) -> None:
@@ -425,11 +425,11 @@ def test_no_sequence_of_events_brings_an_arm_over_its_number(sqlite: Database) -
 def test_no_sequence_of_events_brings_an_arm_over_its_number_on_postgresql(
     postgresql: Database,
 ) -> None:
-    run(postgresql, 3, 30, InArms, judgments_per_item=1)
+    run(postgresql, max(2, EXAMPLES // 2), 30, InArms, judgments_per_item=1)
 
 
 def test_no_sequence_of_events_leaves_an_adaptive_project_wrong(sqlite: Database) -> None:
-    run(sqlite, 5, 40, Adaptive, closing="adaptive", judgments_per_item=3)
+    run(sqlite, EXAMPLES, 40, Adaptive, closing="adaptive", judgments_per_item=3)
 
 
 def test_no_sequence_of_events_leaves_an_adaptive_project_wrong_on_postgresql(

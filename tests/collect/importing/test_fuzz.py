@@ -7,7 +7,6 @@ What was once found is kept in ``seeds`` and tried again each time.
 from __future__ import annotations
 
 import io
-import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,7 +23,9 @@ from adjudge.data.formats import formats, read
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError
 from fuzzing import damaged
-from sites import PASSWORD, Site, served, small_project
+from memory import Memory
+from sites import PASSWORD, Browser, served, small_project
+from sizes import sized
 
 SEEDS = sorted((Path(__file__).parent / "seeds").iterdir())
 LARGEST = 60_000  # bytes of a real file that are taken, so that many can be tried
@@ -88,31 +89,27 @@ def preview(kind: str, body: bytes) -> Preview:
     return importing.read([Upload(name=name, body=body), *beside], scale=SCALE)
 
 
-def preview_within_memory(kind: str, body: bytes) -> Preview:
+def preview_within_memory(memory: Memory, kind: str, body: bytes) -> Preview:
     """What is read, in at most ten times the memory, or a kilobyte a row where rows are short."""
-    tracemalloc.start()
-    try:
+    with memory.peak() as peak:
         found = preview(kind, body)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
     most = max(10 * len(body), 1_000 * body.count(b"\n")) + SPARE
-    assert peak <= most, f"{peak:,} bytes for {len(body):,}"
+    assert peak[0] <= most, f"{peak[0]:,} bytes for {len(body):,}"
     return found
 
 
 @pytest.mark.parametrize("length", [1, 30, 300])
-def test_many_rows_are_read_within_memory(length: int) -> None:
-    words = b"x" * length
-    rows = b"".join(b"i%d,q%d,%s\n" % (n, n, words) for n in range(20_000))
-    assert len(preview_within_memory("csv", b"item,query,title\n" + rows).items) == 20_000
+def test_many_rows_are_read_within_memory(length: int, memory: Memory) -> None:
+    words, count = b"x" * length, sized(8_000, full=20_000)
+    rows = b"".join(b"i%d,q%d,%s\n" % (n, n, words) for n in range(count))
+    assert len(preview_within_memory(memory, "csv", b"item,query,title\n" + rows).items) == count
     line = b'{"item": "i%d", "query": "q%d", "title": "%s"}\n'
-    records = b"".join(line % (n, n, words) for n in range(20_000))
-    assert len(preview_within_memory("jsonl", records).items) == 20_000
+    records = b"".join(line % (n, n, words) for n in range(count))
+    assert len(preview_within_memory(memory, "jsonl", records).items) == count
     documents = b"".join(
-        b"<DOC><DOCNO>%d</DOCNO><TEXT>%s</TEXT></DOC>\n" % (n, words) for n in range(20_000)
+        b"<DOC><DOCNO>%d</DOCNO><TEXT>%s</TEXT></DOC>\n" % (n, words) for n in range(count)
     )
-    preview_within_memory("documents", documents)
+    preview_within_memory(memory, "documents", documents)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,9 +120,11 @@ def test_the_seeds_themselves_are_read(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-def test_a_damaged_file_is_told_or_read_within_memory(kind: str, data: st.DataObject) -> None:
+def test_a_damaged_file_is_told_or_read_within_memory(
+    kind: str, memory: Memory, data: st.DataObject
+) -> None:
     body = data.draw(damaged(KINDS[kind][1]))
-    found = preview_within_memory(kind, body)
+    found = preview_within_memory(memory, kind, body)
     for item in found.items:
         str(item).encode()  # can be stored
 
@@ -145,7 +144,9 @@ def real_files(folder: Path) -> list[Path]:
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=sized(60, full=1000)
+)
 def test_damaged_real_files_are_told_or_read(
     shared_data: Path, tmp_path: Path, data: st.DataObject
 ) -> None:
@@ -167,25 +168,35 @@ def test_damaged_real_files_are_told_or_read(
 
 
 @pytest.fixture(scope="module")
-def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, httpx.Client]]:
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Browser, httpx.Client]]:
+    """A requester's browser, and a client with their token."""
     with served(tmp_path_factory.mktemp("fuzz")) as site:
-        site.set_up()
+        browser = site.set_up()
+        browser.get("/projects/new")
         acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
         acting.projects.create(small_project())
         token = acting.accounts.make_token("fuzz", scope="requester")[1]
-        yield site, site.browser(authorization=f"Bearer {token}").client
+        yield browser, site.browser(authorization=f"Bearer {token}").client
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=sized(8, full=60), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_the_server_says_422_or_stores(
-    door: tuple[Site, httpx.Client], kind: str, data: st.DataObject
+    door: tuple[Browser, httpx.Client], kind: str, data: st.DataObject
 ) -> None:
+    """To a project that is there, by the API; and to the page that begins one with its files."""
+    browser, client = door
     name, seeds, beside = KINDS[kind]
     body = data.draw(damaged(seeds))
-    files = [("files", (one.name, one.body)) for one in beside]
-    response = door[1].post(
-        "/api/v1/projects/lamps/import", files=[*files, ("files", (name, body))]
-    )
+    files = [*(("files", (one.name, one.body)) for one in beside), ("files", (name, body))]
+    response = client.post("/api/v1/projects/lamps/import", files=files)
     assert response.status_code in (200, 422), response.text
+    form = {"proof": browser.proof, "name": "Made of it"}
+    response = browser.client.post("/projects/upload", data=form, files=files)
+    assert response.status_code in (303, 422), response.text
+    if response.status_code == 303:
+        begun = browser.client.get(response.headers["location"])
+        assert begun.status_code == 200, begun.text

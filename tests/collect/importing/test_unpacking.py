@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import tracemalloc
 import zipfile
 from collections.abc import Callable
 
@@ -17,6 +16,7 @@ import adjudge.collect.importing as importing
 from adjudge.collect.importing import ImportLimits, Upload
 from adjudge.collect.importing.unpacking import unpack_all
 from adjudge.errors import BadData
+from memory import Memory
 
 METHODS = {
     "stored": zipfile.ZIP_STORED,
@@ -65,17 +65,15 @@ def test_what_was_packed_comes_out(how: str) -> None:
 
 
 @pytest.mark.parametrize("how", SQUEEZED)
-def test_a_bomb_stops_at_the_limit(how: str) -> None:
+def test_a_bomb_stops_at_the_limit(how: str, memory: Memory) -> None:
     bomb = packed(how, b"\0" * 60_000_000)
     limits = ImportLimits(bytes=20_000_000, ratio=10**9)
-    tracemalloc.start()
-    try:
-        with pytest.raises(BadData, match="unpacks to more than 20,000,000 bytes; wanted less"):
-            unpack_all([bomb], limits)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 50_000_000, f"{peak:,} bytes at once"
+    with (
+        memory.peak() as peak,
+        pytest.raises(BadData, match="unpacks to more than 20,000,000 bytes; wanted less"),
+    ):
+        unpack_all([bomb], limits)
+    assert peak[0] < 50_000_000, f"{peak[0]:,} bytes at once"
 
 
 @pytest.mark.parametrize("how", SQUEEZED)

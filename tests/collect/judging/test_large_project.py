@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +11,7 @@ import sqlalchemy as sa
 
 from adjudge.collect.store.database import Database
 from collecting import Bench
+from memory import Memory
 
 
 @contextmanager
@@ -45,6 +45,28 @@ def test_a_page_looks_down_a_part_of_the_queue_only(sqlite: Database) -> None:
     assert max(looked) <= 8 * 6 * 25, "not through all 4,000 items"
 
 
+def test_a_request_of_a_judge_sends_few_statements(sqlite: Database) -> None:
+    """However many items and golds there are: each is a part of what a crowd waits for."""
+    bench = Bench(sqlite, topics=60, results=10, golds=80, role="screening")
+    judge = bench.arrive("anna").judge
+    bench.turn(judge)
+    counts = {}
+    with statements(sqlite) as sent:
+        bench.arrive("anna")
+        counts["arrive"] = len(sent)
+        page = bench.judging.page(judge)
+        counts["page"] = len(sent) - sum(counts.values())
+        assert page is not None
+    answers = bench.answers(page)
+    with statements(sqlite) as sent:
+        bench.judging.submit(judge, page.page, page.key, answers)
+        counts["submit"] = len(sent)
+        bench.judging.state(judge)
+        counts["state"] = len(sent) - counts["submit"]
+    most = {"arrive": 4, "page": 12, "submit": 10, "state": 2}
+    assert all(counts[what] <= number for what, number in most.items()), counts
+
+
 def test_the_overview_reads_every_item_once(sqlite: Database) -> None:
     bench = Bench(sqlite, topics=20, role="screening")
     judge = bench.arrive().judge
@@ -59,10 +81,30 @@ def test_the_overview_reads_every_item_once(sqlite: Database) -> None:
         "not judged yet": 60, "some trusted judgments, more needed": 40,
     }  # fmt: skip
     assert sum("FROM items" in text for text, _ in sent) == 1
-    assert sum("FROM golds" in text for text, _ in sent) == 0, "nor is the gold read again"
+    assert not any(text.startswith("SELECT golds.") for text, _ in sent), "gold is not read again"
     bench.services.judges.block(bench.slug, judge)
     blocked = bench.services.projects.get_progress(bench.slug)
     assert blocked.why_open == {"not judged yet": 60, "judged by blocked judges only": 40}
+
+
+def test_pages_of_a_requester_count_nothing_twice(sqlite: Database) -> None:
+    """What every page of a project shows is not counted; nor are judgments read for no reason."""
+    bench = Bench(sqlite, topics=20, role="screening")
+    bench.turn(bench.arrive().judge)
+    projects, judges = bench.services.projects, bench.services.judges
+    projects.get_progress(bench.slug)
+    listed = judges.get_all(bench.slug)
+    summary = projects.get(bench.slug)
+    with statements(sqlite) as sent:
+        head = projects.get_head(bench.slug)
+        assert judges.get_all(bench.slug) == listed
+    assert {name: getattr(summary, name) for name in head.__slots__} == {
+        name: getattr(head, name) for name in head.__slots__
+    }
+    assert not any("items" in text or "judgments" in text for text, _ in sent)
+    with statements(sqlite) as sent:
+        projects.get_pace(bench.slug, projects.get_progress(bench.slug))
+    assert sum("FROM items" in text for text, _ in sent) == 1
 
 
 def test_connections_hold_little_memory_each(sqlite: Database) -> None:
@@ -71,7 +113,7 @@ def test_connections_hold_little_memory_each(sqlite: Database) -> None:
     assert kilobytes * 40 <= 400_000, "forty connections at once stay below 400 MB"
 
 
-def test_requests_leave_nothing_in_memory(sqlite: Database) -> None:
+def test_requests_leave_nothing_in_memory(sqlite: Database, memory: Memory) -> None:
     bench = Bench(sqlite, topics=60, golds=80, role="screening", judgments_per_item=10)
     judges = [bench.arrive(f"judge {number}").judge for number in range(10)]
 
@@ -84,14 +126,9 @@ def test_requests_leave_nothing_in_memory(sqlite: Database) -> None:
                 bench.turn(judges[number // 10 % 10])
                 bench.services.projects.get_progress(bench.slug)
 
-    work(50)  # what is kept for good is kept by now
-    tracemalloc.start()
-    try:
-        work(50)
-        before = tracemalloc.get_traced_memory()[0]
-        work(150)
-        gc.collect()
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
+    work(100)  # what is kept for good is kept by now
+    before = memory.now()
+    work(150)
+    gc.collect()
+    grown = memory.now() - before
     assert grown < 100_000, "bytes, after more than 300 requests"

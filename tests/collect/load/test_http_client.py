@@ -110,8 +110,9 @@ def test_a_lost_or_busy_answer_is_asked_for_again_and_noted_once() -> None:
                 self.answer(200, {"ticket": "t", "judge": judge})
                 return
             if self.path.endswith("/page"):
-                rows = [{"row": 1, "title": "a", "text": "b"}]
+                rows = [{"row": 1, "title": "a", "text": "b", "asked": []}]
                 page = {"page": "p", "kind": "work", "key": "k", "answers": [], "labels": ["x"]}
+                page["questions"] = []
                 self.answer(
                     200, {"page": {**page, "groups": [{"query": "q", "rows": rows}]}, "judge": None}
                 )
@@ -149,6 +150,6 @@ def test_a_lost_or_busy_answer_is_asked_for_again_and_noted_once() -> None:
         server.server_close()
     assert len(sent) == 3
     assert len(set(sent)) == 1
-    assert json.loads(sent[0]) == {"key": "k", "answers": [{"row": 1, "label": "x"}]}
+    assert json.loads(sent[0]) == {"key": "k", "answers": [{"row": 1, "label": "x", "answers": {}}]}
     assert len(client.record.given) == 1
     assert client.record.again == {"connection-lost": 1, "database-busy": 1}

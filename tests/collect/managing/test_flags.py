@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer
 from collecting import LABELS, Bench
@@ -73,3 +74,32 @@ def test_flags_block_where_the_policy_says_so_and_not_who_was_looked_at(
     bench.services.judges.unblock(bench.slug, fast)
     assert bench.services.judges.block_flagged(bench.slug) == []
     bench.check()
+
+
+def test_what_is_kept_of_judges_is_what_would_be_found_now(database: Database) -> None:
+    """After each thing that may change flags or times, beside services that have kept nothing."""
+    bench = made(database)
+
+    def check() -> dict[str, list[str]]:
+        fresh = RequesterServices(database, clock=bench.clock).judges.get_all(bench.slug)
+        assert bench.services.judges.get_all(bench.slug) == fresh
+        assert bench.services.judges.get_all(bench.slug) == fresh, "when it is kept, too"
+        return flags(bench)
+
+    assert check() == {}
+    for name in ("anna", "berta"):
+        work(bench, name, 3, 5.0)
+    assert check() == {}
+    lazy = work(bench, "lazy", 3, 5.0, label="Spam")
+    assert check() == {lazy: ["one-label", "work-unlike-gold"]}
+    bench.services.judges.block(bench.slug, lazy)
+    assert check() == {}, "untrusted answers say nothing any more"
+    bench.services.judges.unblock(bench.slug, lazy)
+    assert check() == {lazy: ["one-label", "work-unlike-gold"]}
+    bench.services.projects.set_policy(bench.slug, {"flag_same_label": 0.0})
+    assert "one-label" not in check().get(lazy, [])
+    bench.services.projects.set_policy(bench.slug, {"flag_seconds": 60.0})
+    assert set(check()) == {row.judge for row in bench.services.judges.get_all(bench.slug)}
+    gold = next(one for one in bench.services.gold.get_all(bench.slug) if one.answered)
+    bench.services.gold.edit(bench.slug, gold.item, active=False)
+    check()

@@ -524,10 +524,11 @@ def test_a_page_tells_nothing_of_gold(database: Database) -> None:
     page = bench.judging.page(judge)
     assert page is not None
     names = {name for row in page.rows for name in row.__slots__}
-    assert names == {"row", "title", "text", "url", "image"}
+    assert names == {"row", "title", "text", "url", "image", "asked", "beside"}
+    assert {(row.asked, row.beside) for row in page.rows} == {((), None)}
     assert set(page.__slots__) == {
         "page", "kind", "key", "expires", "groups", "labels", "others", "answers", "feedback",
-        "why",
+        "why", "questions", "colours",
     }  # fmt: skip
     assert page.why == ""
     assert {len(group.rows) for group in page.groups} == {5}

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,21 @@ import httpx
 import pytest
 
 from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.values.members import MEMBER_ROLES
 from adjudge.collect.web.app import API
 from sites import LABELS, PASSWORD, Browser, Site, page_routes, served, small_project
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "collect" / "safety.md"
+LATER = datetime.now(UTC) + timedelta(days=2)
 REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))
 HERE = "/projects/{project}"
 HOLDERS = {
     "owner": "a token of the requester whose project it is",
     "admin": "a token of an admin",
     "project token": "a requester's token that is bound to this project",
+    "manager": "a token of a member who is a manager",
+    "reviewer": "a token of a member who is a reviewer",
+    "viewer": "a token of a member who is a viewer, a guest of the server",
     "judge": "a token to judge with in this project, whose ticket it is",
     "other project's token": "a token of the same requester, bound to another project",
     "other requester": "a token of another requester",
@@ -34,6 +40,23 @@ HOLDERS = {
     "stranger": "no token",
 }
 YES, SCOPE, AWAY, NOBODY = "yes", "403", "404", "401"
+MEMBERS = ("manager", "reviewer", "viewer")
+API_HERE = f"{API}{HERE}"
+# What takes an owner, and what a reviewer may too; the rest takes a manager, and looking a viewer.
+OWNERS = {
+    ("delete", API_HERE),
+    ("put", f"{API_HERE}/members/{{member}}"),
+    ("delete", f"{API_HERE}/members/{{member}}"),
+    ("get", f"{API_HERE}/member-links"),
+    ("post", f"{API_HERE}/member-links"),
+    ("delete", f"{API_HERE}/member-links/{{link}}"),
+}
+REVIEWERS = {
+    ("post", f"{API_HERE}/{path}")
+    for path in ("contests/{contest}", "consensus", "plan", "item/adjudicate", "item/reopen")
+}
+SECRETS = {f"{API_HERE}/{path}" for path in ("invites", "notifications", "deliveries")}
+LOOKS = {("post", f"{API_HERE}/arms/report")}  # that is asked with a body
 
 
 @dataclass
@@ -58,6 +81,17 @@ class World:
     def invite(self) -> str:
         return self.olga.judges.invite(self.slug, ["somebody"])[0].invite
 
+    def member(self) -> str:
+        """A member, who may have been removed a moment ago."""
+        members = self.olga.members
+        found = [one.member for one in members.get_all(self.slug) if one.name == "mia"]
+        if found:
+            return found[0]
+        services = self.site.services
+        mia = services.acting_for(services.accounts.log_in("mia", PASSWORD))
+        mia.members.join(members.invite(self.slug, "viewer", expires=LATER).link)
+        return self.member()
+
     def parameters(self) -> dict[str, Callable[[], str]]:
         """A value for each path parameter: what is there, and the owner's."""
         return {
@@ -68,6 +102,8 @@ class World:
             "judge": lambda: self.olga.judges.get_all(self.slug)[0].judge,
             "invite": self.invite,
             "contest": lambda: str(self.olga.gold.get_contests(self.slug, settled=None)[0].contest),
+            "member": self.member,
+            "link": lambda: self.olga.members.invite(self.slug, "viewer", expires=LATER).link,
             "model": lambda: "majority-vote",
             "format": lambda: "answers",
         }
@@ -97,7 +133,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with served(tmp_path_factory.mktemp("holders"), login_attempts=1000) as site:
         site.set_up()
         acting = {}
-        for name in ("olga", "otto"):
+        for name in ("olga", "otto", "mia", "manager", "reviewer"):
             site.services.accounts.add(name, PASSWORD)
         for name in ("ada", "olga", "otto"):
             acting[name] = site.services.acting_for(site.services.accounts.log_in(name, PASSWORD))
@@ -109,7 +145,17 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         tables = otto.projects.create(small_project(name="Tables", **policy)).slug
         for services, one in ((olga, slug), (olga, chairs), (otto, tables)):
             services.projects.set_state(one, "open")
+        viewing = olga.members.invite(slug, "viewer", expires=LATER).link
+        site.services.members.join_new(viewing, "viewer", PASSWORD)
+        for name in MEMBERS:
+            acting[name] = site.services.acting_for(site.services.accounts.log_in(name, PASSWORD))
+        for role in ("manager", "reviewer"):
+            acting[role].members.join(olga.members.invite(slug, role, expires=LATER).link)
+        of_members = {
+            name: acting[name].accounts.make_token(name, scope="requester") for name in MEMBERS
+        }
         tokens = {
+            **of_members,
             "owner": olga.accounts.make_token("a", scope="requester"),
             "admin": ada.accounts.make_token("b", scope="requester"),
             "project token": olga.accounts.make_token("c", scope="requester", project=slug),
@@ -129,6 +175,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         world.page = shown.json()["page"]["page"]
         world.browsers = {
             "owner": log_in(site, "olga"),
+            **{name: log_in(site, name) for name in MEMBERS},
             "other requester": log_in(site, "otto"),
             "judge": site.browser().join(slug),
             "stranger": site.browser(),
@@ -140,7 +187,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 # -- requests, from the schema
 
 FIELDS = {"item": "g0", "label": LABELS[0], "accepted": [LABELS[0]], "labels": "Good,Bad"}
-FIELDS |= {"test": {"q0/d0": "Good"}, "model": "majority-vote"}
+FIELDS |= {"role": "viewer", "more": 1, "test": {"q0/d0": "Good"}, "model": "majority-vote"}
 
 
 def example(schema: dict[str, Any], whole: dict[str, Any]) -> Any:
@@ -167,6 +214,9 @@ def example(schema: dict[str, Any], whole: dict[str, Any]) -> Any:
 
 def sent(operation: dict[str, Any], whole: dict[str, Any], judge: str) -> dict[str, Any]:
     """The body of a request, as httpx takes it; where it names judges, this one."""
+    asked = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
+    if "item" in asked:
+        return {"params": {"item": FIELDS["item"]}}
     content = operation.get("requestBody", {}).get("content", {})
     if "multipart/form-data" in content:
         return {"files": {"files": ("items.csv", b"item,query,title\nnew,q,t\n")}}
@@ -182,12 +232,19 @@ def rule(method: str, path: str, tag: str) -> dict[str, str]:
         return {name: YES if name == "judge" else AWAY for name in HOLDERS} | {"stranger": NOBODY}
     if "{project}" in path:
         hers = {"owner": YES, "admin": YES, "project token": YES}
+        asked = (method, path)
+        looks = (method == "get" and path not in SECRETS) or asked in LOOKS
+        may = (asked not in OWNERS, asked in REVIEWERS or looks, looks)
+        if asked in OWNERS:
+            may = (False, False, False)
+        hers |= {name: YES if one else SCOPE for name, one in zip(MEMBERS, may, strict=True)}
         hers |= {"judge": YES if tag == "judging" else SCOPE, "stranger": NOBODY}
         return {name: hers.get(name, AWAY) for name in HOLDERS}
     assert path == f"{API}/projects", f"say who may {method} {path}"
     bound = YES if method == "get" else SCOPE
     return {
         **dict.fromkeys(HOLDERS, YES),
+        "viewer": YES if method == "get" else SCOPE,
         "project token": bound,
         "other project's token": bound,
         "judge": SCOPE,
@@ -201,8 +258,8 @@ def told(response: httpx.Response) -> str:
     status = response.status_code
     assert status < 500, response.text
     if status in (401, 403, 404):
-        wanted = {401: "token-missing", 403: "token-scope", 404: "not-found"}
-        assert response.json()["error"]["code"] == wanted[status], response.text
+        wanted = {401: ("token-missing",), 403: ("token-scope", "role", "guest")}
+        assert response.json()["error"]["code"] in wanted.get(status, ("not-found",)), response.text
         return str(status)
     return YES
 
@@ -287,11 +344,29 @@ FORM = {
     "seed": "0",
     "training": "2",
     "name": "no such name",
+    "answer": "no",
     "arms": "",
     "guidelines": "Read.",
     "reason": "because",
     "do": "check",
     "days": "3",
+}
+
+# The role that a page takes: looking a viewer and a form a manager, but for these.
+PAGES_OF = {
+    ("POST", "/item"): "reviewer",
+    ("POST", "/contests/{contest}"): "reviewer",
+    ("POST", "/consensus"): "reviewer",
+    ("POST", "/gold/suggestions/fit"): "reviewer",
+    ("POST", "/plan"): "reviewer",
+    ("POST", "/dry-run"): "reviewer",
+    ("GET", "/judges/links.csv"): "manager",
+    ("GET", "/notices"): "manager",
+    ("POST", "/members/links"): "owner",
+    ("POST", "/members/links/{link}/revoke"): "owner",
+    ("POST", "/members/{member}"): "owner",
+    ("POST", "/members/{member}/remove"): "owner",
+    ("POST", "/delete"): "owner",
 }
 
 
@@ -312,6 +387,9 @@ def test_a_page_of_hers_is_not_there_for_others(world: World, method: str, path:
     known = world.parameters()
     names = re.findall(r"\{(\w+)(?::\w+)?\}", path)
     assert set(names) <= set(known), f"give {path} its parameters"
+    allowed = PAGES_OF.get(
+        (method, path.removeprefix(HERE)), "viewer" if method == "GET" else "manager"
+    )
     for holder, browser in world.browsers.items():
         at = re.sub(r"\{(\w+)(?::\w+)?\}", lambda found: known[found[1]](), path)
         if method == "GET":
@@ -328,6 +406,10 @@ def test_a_page_of_hers_is_not_there_for_others(world: World, method: str, path:
         if holder == "owner":
             assert status not in (401, 403, 404), (at, response.text[-2000:])
             assert "/login" not in response.headers.get("location", "")
+        elif holder in MEMBERS:
+            may = MEMBER_ROLES.index(holder) >= MEMBER_ROLES.index(allowed)
+            assert (status != 403) == may, (holder, at, status, response.text[-500:])
+            assert status not in (401, 404), (holder, at)
         elif holder == "other requester":
             assert status == 404, (at, status, response.text[-500:])
         else:

@@ -130,6 +130,10 @@ def test_links_are_short_and_come_as_csv(
     rows = list(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
     assert [row["for"] for row in rows] == ["Grace Hopper", "'=cmd|x"], "no formula"
     assert [row["came"] for row in rows] == ["yes", "no"]
+    site.services.judges.invite(slug, ["＝1+1", "+x(1)", "@x"])
+    sent = ada.client.get(f"/projects/{slug}/judges/links.csv")
+    rows = list(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
+    assert {row["for"] for row in rows} >= {"'＝1+1", "'+x(1)", "'@x"}, "wide ones neither"
     assert all(len(row["link"]) <= len(site.url) + 19 for row in rows)
     ada.get(f"/projects/{slug}/settings")
     assert "Invitations" not in ada.words, "they are with the judges"

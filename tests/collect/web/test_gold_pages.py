@@ -45,7 +45,7 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
         assert re.search(rf"A {title}, q\d d\d .*? Label {label} Probability (0.9|1.0)", ada.words)
     judges = {row.judge for row in site.services.judges.get_all(slug)}
     first = ada.text.partition("<h3")[2].partition("<form")[0]
-    assert set(re.findall(r"<code>([^<]+)</code>", first)) == judges, "who gave the label"
+    assert set(re.findall(r'/judges/([^"]+)"', first)) == judges, "who gave the label"
 
     item, other = items[0], items[1]
     label = "Good" if f"A good lamp, {item.replace('/', ' ')}" in ada.words else "Bad"

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from email import message_from_bytes, policy
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from adjudge.collect.web.messenger import Messenger
 from adjudge.collect.web.sending import find_address
 from adjudge.collect.web.settings import Settings
 from adjudge.errors import BadSetting, Refused
-from sites import Site, served
+from sites import Site, served, small_project
 
 
 class Hook:
@@ -185,6 +186,31 @@ def test_mail_arrives_at_a_real_server(told: Site, post: tuple[Box, str]) -> Non
     assert "Subject: Lamps: The budget is spent" in text
     assert f"{told.url}/projects/{slug}" in text
     assert "From: adjudge@example.com" in text
+
+
+def test_what_others_wrote_is_one_line_of_a_letter(told: Site, post: tuple[Box, str]) -> None:
+    """A participant's id is the participant's word: it writes no letters to the requester."""
+    project = small_project(name="Lamps\r\nBcc: c@example.com")
+    slug = told.open_project(project, channels=["panel"])
+    told.services.notices.set(
+        slug, webhook="", emails=["b@example.com"], events=("judge-blocked",), base=""
+    )
+    key = "p\r\n.\r\nRSET\nYour password has expired: https://evil.example/"
+    judge = told.browser()
+    judge.client.get(f"/j/{slug}", params={"participant": key})
+    (who,) = told.services.judges.get_all(slug)
+    told.services.judges.block(slug, who.judge, "to see")
+    tell(told)
+    (letter,) = post[0].letters
+    assert letter.rcpt_tos == ["b@example.com"]
+    said = message_from_bytes(letter.content, policy=policy.default)
+    assert said["Bcc"] is None
+    assert said["Subject"] == "Lamps Bcc: c@example.com: A judge was blocked"
+    assert said.get_content().split("\r\n") == [
+        "A judge was blocked, in the project Lamps Bcc: c@example.com.",
+        "Judge: p . RSET Your password has expired: https://evil.example/",
+        "",
+    ]
 
 
 def test_the_server_is_not_led_to_itself_or_its_neighbours(site: Site, hook: Hook) -> None:

@@ -61,7 +61,13 @@ def test_headers_over_64_kilobytes_are_too_large(site: Site) -> None:
     assert client.get("/healthz").status_code == 200
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET /heal", b"GET /healthz HTTP/1.1\r\nhost: x\r\n"])
+def test_a_connection_that_says_nothing_is_closed_without_a_word(site: Site, hasty: None) -> None:
+    """A browser that connects ahead would take a 408 for the answer to what it asks next."""
+    with connected(site) as line:
+        assert until_closed(line) == b""
+
+
+@pytest.mark.parametrize("sent", [b"GET /heal", b"GET /healthz HTTP/1.1\r\nhost: x\r\n"])
 def test_half_a_request_is_not_waited_for(site: Site, hasty: None, sent: bytes) -> None:
     with connected(site) as line:
         line.sendall(sent)

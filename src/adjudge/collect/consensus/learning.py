@@ -71,6 +71,13 @@ def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
     caller.database.write(lambda on: keep_setting(on, fixed_name(snapshot.id), stored))
 
 
+def begin_queue_again(on: Connection, project: int) -> None:
+    """Let every judge of a project go through its queue from the beginning: its order is new."""
+    theirs = select(judges.c.id).where(judges.c.project == project).order_by(judges.c.id)
+    on.execute(theirs.with_for_update(key_share=True)).all()  # in the order of all who lock them
+    on.execute(update(judges).where(judges.c.project == project).values(reached=0))
+
+
 def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> None:
     """Set the needs of all items again, and put the open ones in a new order."""
     database, project = caller.database, known.id
@@ -112,11 +119,7 @@ def _renew_all(caller: Caller, known: ProjectSnapshot, knowledge: Knowledge) -> 
     last = snapshot
 
     def end(on: Connection) -> None:
-        theirs = select(judges.c.id).where(judges.c.project == project).order_by(judges.c.id)
-        on.execute(
-            theirs.with_for_update(key_share=True)
-        ).all()  # in the order of all who lock them
-        on.execute(update(judges).where(judges.c.project == project).values(reached=0))
+        begin_queue_again(on, project)
         Request(on=on, project=last, now=caller.now()).log("needs-renewed", **figures)
 
     database.write(end)

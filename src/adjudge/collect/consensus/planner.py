@@ -25,7 +25,7 @@ from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
-    from adjudge.collect.values.requesting import ProjectSummary
+    from adjudge.collect.values.requesting import ProjectHead, ProjectSummary
     from adjudge.simulation.planning import JudgmentPlan
 
 ENVIRONMENT = "ADJUDGE_PLAN"
@@ -116,8 +116,9 @@ class ProjectPlan:
 def ask(services: RequesterServices, slug: str, wish: Wish) -> Asked:
     """Ask for a plan; it is made as soon as the background comes to it.
 
-    Refused: ``no-judgments`` where there is no pilot to plan from.
+    Refused: ``no-judgments`` where there is no pilot to plan from, ``role`` for a viewer.
     """
+    services.projects.check_role(slug, "reviewer")
     project = services.projects.get(slug)
     if not project.judgments:
         raise Refused("no-judgments", "a plan needs a pilot: there are no judgments yet")
@@ -128,7 +129,7 @@ def ask(services: RequesterServices, slug: str, wish: Wish) -> Asked:
 
 def asked_for(services: RequesterServices, slug: str) -> Asked | None:
     """The plan that is waited for."""
-    project = services.projects.get(slug)
+    project = services.projects.get_head(slug)
     held = services.settings.get(_ASKED + name_of(project))
     if held is None:
         return None
@@ -139,7 +140,7 @@ def asked_for(services: RequesterServices, slug: str) -> Asked | None:
 
 def plan_of(services: RequesterServices, slug: str) -> ProjectPlan | None:
     """The last plan that was made."""
-    held = services.settings.get(_made(services.projects.get(slug)))
+    held = services.settings.get(_made(services.projects.get_head(slug)))
     if held is None:
         return None
     rows = tuple(PlanRow(**row) for row in held["rows"])
@@ -152,7 +153,7 @@ def due(services: RequesterServices) -> list[str]:
     found = []
     for name, held in services.settings.find(_ASKED).items():
         try:
-            there = _ASKED + name_of(services.projects.get(held["project"])) == name
+            there = _ASKED + name_of(services.projects.get_head(held["project"])) == name
         except NotFound:
             there = False
         if there:
@@ -184,7 +185,7 @@ def gave_up(services: RequesterServices, slug: str, code: int) -> None:
     asked = asked_for(services, slug)
     if asked is not None:
         plan = ProjectPlan(wish=asked.wish, problem=f"its process ended with code {code}")
-        _keep(services, services.projects.get(slug), asked, plan)
+        _keep(services, services.projects.get_head(slug), asked, plan)
 
 
 def changes(plan: ProjectPlan, policy: Policy) -> dict[str, Any]:
@@ -300,16 +301,16 @@ def _row(row: Mapping[str, Any], policy: Policy, arms: int) -> PlanRow:
     )
 
 
-def _made(project: ProjectSummary) -> str:
+def _made(project: ProjectHead) -> str:
     return f"plan:{name_of(project)}"
 
 
-def _tried(project: ProjectSummary) -> str:
+def _tried(project: ProjectHead) -> str:
     return f"plan-tried:{name_of(project)}"
 
 
 def _keep(
-    services: RequesterServices, project: ProjectSummary, asked: Asked, plan: ProjectPlan
+    services: RequesterServices, project: ProjectHead, asked: Asked, plan: ProjectPlan
 ) -> None:
     """Keep a plan; what was asked is done with, unless something else was asked meanwhile."""
     services.settings.keep(_made(project), asdict(plan))

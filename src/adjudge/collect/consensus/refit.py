@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from adjudge.collect.consensus.ranking import make_ranking
 from adjudge.collect.consensus.reporting import KeptReport, make_report
 from adjudge.errors import AdjudgeError, UnknownName
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from adjudge.collect.gold.design import Suggestion
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.items import FinalLabel
-    from adjudge.collect.values.requesting import ProjectSummary
+    from adjudge.collect.values.requesting import ProjectHead, ProjectSummary
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
 
@@ -63,6 +64,12 @@ class ModelFit:
     problem: str = ""
     items: int = 0
     begun: float = 0.0
+    question: str = ""  # a further question; empty for the first
+
+    @property
+    def key(self) -> str:
+        """Its name among the fits of a project."""
+        return _key(self.model, self.question)
 
     @property
     def pages(self) -> int:
@@ -70,35 +77,64 @@ class ModelFit:
         return -(-self.items // _PAGE)
 
 
-def ask(services: RequesterServices, slug: str, model: str) -> None:
-    """Ask for a fit of a model; it is made as soon as the background comes to it."""
+def _key(model: str, question: str) -> str:
+    return f"{model}@{question}" if question else model
+
+
+def ask(services: RequesterServices, slug: str, model: str, *, question: str = "") -> None:
+    """Ask for a fit of a model; it is made as soon as the background comes to it.
+
+    ``question``: a further question that has labels; empty for the first.
+
+    Refused: ``role`` for a viewer.
+    """
+    services.projects.check_role(slug, "reviewer")
     if model not in MODEL_NAMES:
         raise UnknownName("model", model, MODEL_NAMES)
-    name = _asked(services.projects.get(slug))
+    _check_question(services, slug, question)
+    name = _asked(services.projects.get_head(slug))
     asked = services.settings.get(name) or {}
-    services.settings.keep(name, {**asked, model: time.time()})
+    services.settings.keep(name, {**asked, _key(model, question): time.time()})
 
 
-def fits(services: RequesterServices, slug: str) -> list[ModelFit]:
-    """Every fit of a project, also those that are only asked for."""
-    project = services.projects.get(slug)
+def _check_question(services: RequesterServices, slug: str, question: str) -> None:
+    """Raise unless a project has such a question, with labels; the empty name is the first."""
+    known = [one.name for one in services.projects.get_questions(slug) if one.fitted]
+    if question and question not in known:
+        raise UnknownName("question", question, known)
+
+
+def ask_again(services: RequesterServices, slug: str) -> None:
+    """Ask for the fits that are shown once more, since what they rest on has changed."""
+    for fit in fits(services, slug):
+        if fit.made:
+            ask(services, slug, fit.model)
+
+
+def fits(services: RequesterServices, slug: str, *, question: str = "") -> list[ModelFit]:
+    """Every fit of a project to one question, also those that are only asked for."""
+    project = services.projects.get_head(slug)
     done, asked = _known(services, project), services.settings.get(_asked(project)) or {}
     found = []
     for model in MODEL_NAMES:
-        fit = done.get(model)
-        if fit is None and model in asked:
-            fit = ModelFit(model=model, state="wanted")
+        key = _key(model, question)
+        fit = done.get(key)
+        if fit is None and key in asked:
+            fit = ModelFit(model=model, state="wanted", question=question)
         if fit is not None:
             found.append(fit)
     return found
 
 
-def labels(services: RequesterServices, slug: str, model: str, page: int) -> list[dict[str, Any]]:
+def labels(
+    services: RequesterServices, slug: str, model: str, page: int, *, question: str = ""
+) -> list[dict[str, Any]]:
     """One page of the items of a fit, the least sure first; a final label is what was decided."""
+    key = _key(model, question)
     rows: list[dict[str, Any]] = (
-        services.settings.get(_rows(services.projects.get(slug), model, page)) or []
+        services.settings.get(_rows(services.projects.get_head(slug), key, page)) or []
     )
-    final = services.items.get_final(slug)
+    final = {} if question else services.items.get_final(slug)
     return [_decided(row, final[row["item"]]) if row["item"] in final else row for row in rows]
 
 
@@ -108,19 +144,20 @@ def _decided(row: dict[str, Any], final: FinalLabel) -> dict[str, Any]:
     return {**row, **shares, "label": final.label, "probability": 1.0, "entropy": 0.0}
 
 
-def table(services: RequesterServices, slug: str, model: str) -> Any:
+def table(services: RequesterServices, slug: str, model: str, *, question: str = "") -> Any:
     """All items of a fit as an Arrow table of labels, for exports; None where there is none."""
     import pyarrow as pa
 
-    project = services.projects.get(slug)
-    fit = _known(services, project).get(model)
+    project = services.projects.get_head(slug)
+    fit = _known(services, project).get(_key(model, question))
     if fit is None or fit.state != "ready":
         return None
     rows: list[dict[str, Any]] = []
     for page in range(fit.pages):
-        rows += labels(services, slug, model, page)
+        rows += labels(services, slug, model, page, question=question)
     there = {row["item"] for row in rows}
-    for item, final in services.items.get_final(slug).items():
+    finals = {} if question else services.items.get_final(slug)
+    for item, final in finals.items():
         if rows and item not in there:  # decided by somebody, and judged by nobody
             blank = dict.fromkeys(rows[0])
             words = {"item": item, "topic": final.topic, "document": final.document}
@@ -129,10 +166,13 @@ def table(services: RequesterServices, slug: str, model: str) -> Any:
     return pa.Table.from_pylist(rows).sort_by([("item", "ascending")]) if rows else None
 
 
-def judges(services: RequesterServices, slug: str, model: str) -> list[dict[str, Any]]:
+def judges(
+    services: RequesterServices, slug: str, model: str, *, question: str = ""
+) -> list[dict[str, Any]]:
     """The judges by a fit, those of most bits a judgment first."""
     rows: list[dict[str, Any]] = (
-        services.settings.get(_judges(services.projects.get(slug), model)) or []
+        services.settings.get(_judges(services.projects.get_head(slug), _key(model, question)))
+        or []
     )
     return rows
 
@@ -145,18 +185,23 @@ def sure_of(services: RequesterServices, slug: str) -> tuple[ModelFit | None, li
     fit = ready.get(DEFAULT) or next(iter(ready.values()), None)
     if fit is None:
         return None, []
-    kept = services.settings.get(_sure(services.projects.get(slug), fit.model)) or []
+    kept = services.settings.get(_sure(services.projects.get_head(slug), fit.model)) or []
     return fit, [Suggestion(**row) for row in kept]
 
 
 def due(services: RequesterServices) -> list[tuple[str, str]]:
-    """The fits to make now, as (project, model): asked for, or with enough new judgments."""
+    """The fits to make now, as (project, model): asked for, or with enough new judgments.
+
+    A fit to a further question is ``model@question``.
+    """
     found = []
     for project in services.projects.get_all():
         if not project.judgments:
             continue
         done, asked = _known(services, project), services.settings.get(_asked(project)) or {}
-        for model in sorted({*done, *asked, DEFAULT}):
+        further = [q.name for q in services.projects.get_questions(project.slug) if q.fitted]
+        always = {_key(DEFAULT, question) for question in ("", *further)}
+        for model in sorted({*done, *asked, *always}):
             fit = done.get(model)
             grown = project.judgments - (fit.judgments if fit else 0)
             enough = max(_LEAST, _SHARE * (fit.judgments if fit else 0))
@@ -171,16 +216,19 @@ def fit_one(
 ) -> ModelFit:
     """Fit one model to a project's trusted judgments, and keep what it found.
 
+    ``model@question`` fits the answers to a further question.
     ``with_report``: then make its report, which takes longer than the fit of a small project.
     """
     project = services.projects.get(slug)
     began, consensus = time.time(), None
-    running = ModelFit(model=model, state="running", judgments=project.judgments, begun=began)
-    before = _known(services, project).get(model)
+    key, (model, _, question) = model, model.partition("@")
+    running = ModelFit(model=model, state="running", judgments=project.judgments, begun=began,
+                       question=question)  # fmt: skip
+    before = _known(services, project).get(key)
     if before is None:
         _keep(services, project, running)
     try:
-        items, consensus = _fitted(services, project, model)
+        items, consensus = _fitted(services, project, model, question)
     except AdjudgeError as fault:
         fit = ModelFit(**{**asdict(running), "state": "failed", "problem": str(fault)})
     else:
@@ -188,16 +236,18 @@ def fit_one(
         ready = {"state": "ready", "items": items, "seconds": time.time() - began, "made": made}
         fit = ModelFit(**{**asdict(running), **ready})
     _keep(services, project, fit)
+    if model == DEFAULT and consensus is not None:
+        make_ranking(services, slug, name_of(project), project.name, fit.made)
     if with_report and consensus is not None:
         services.settings.keep(
-            _report(project, model), make_report(services, project, consensus, fit.made)
+            _report(project, key), make_report(services, project, consensus, fit.made, question)
         )
     return fit
 
 
 def gave_up(services: RequesterServices, slug: str, model: str, code: int) -> None:
     """Note that the process of a fit ended without a word, so that it is not tried for ever."""
-    project = services.projects.get(slug)
+    project = services.projects.get_head(slug)
     fit = _known(services, project).get(model)
     if fit is not None and fit.state == "running":
         problem = f"its process ended with code {code}"
@@ -205,28 +255,33 @@ def gave_up(services: RequesterServices, slug: str, model: str, code: int) -> No
 
 
 def _fitted(
-    services: RequesterServices, project: ProjectSummary, model: str
+    services: RequesterServices, project: ProjectSummary, model: str, question: str = ""
 ) -> tuple[int, Consensus | None]:
     """Fit, and keep labels by pages, judges and possible gold; how many items, and the fit."""
     from adjudge.collect.consensus.learning import learn
     from adjudge.collect.gold.design import sure_items
     from adjudge.models import default, registry
 
-    judgments = services.exports.get_judgments(project.slug, golds=True)
+    key = _key(model, question)
+    judgments = services.exports.get_judgments(project.slug, golds=True, question=question)
     if judgments is None:
         return 0, None
-    own = services.exports.get_gold(project.slug)
-    gold = services.exports.get_gold(project.slug, adjudicated=True)
+    own, gold = None, None
+    if not question:  # the gold is of the first
+        own = services.exports.get_gold(project.slug)
+        gold = services.exports.get_gold(project.slug, adjudicated=True)
     settings = default.SETTINGS if model == default.DEFAULT else {}
     consensus = registry.model(model, **settings).fit(judgments, gold)
     golden = set() if own is None else set(own.items.to_pylist())
     table = consensus.labels.sort_by([("entropy", "descending"), ("item", "ascending")])
     rows = [row for row in table.to_pylist() if row["item"] not in golden]
     for page in range(0, max(len(rows), 1), _PAGE):
-        name = _rows(project, model, page // _PAGE)
+        name = _rows(project, key, page // _PAGE)
         services.settings.keep(name, rows[page : page + _PAGE])
     about = _advised(consensus, own)
-    services.settings.keep(_judges(project, model), about)
+    services.settings.keep(_judges(project, key), about)
+    if question:
+        return len(rows), consensus
     known = set() if gold is None else set(gold.items.to_pylist())
     found = sure_items(consensus, known=sorted(known), each=_SURE)
     services.settings.keep(_sure(project, model), [asdict(one) for one in found])
@@ -247,13 +302,15 @@ def _advised(consensus: Consensus, gold: Gold | None) -> list[dict[str, Any]]:
     return sorted(about, key=lambda row: -(row["bits"] or 0.0))
 
 
-def read_report(services: RequesterServices, slug: str, model: str) -> KeptReport | None:
+def read_report(
+    services: RequesterServices, slug: str, model: str, *, question: str = ""
+) -> KeptReport | None:
     """The report of the last fit of a model, None where there is none yet."""
-    kept = services.settings.get(_report(services.projects.get(slug), model))
+    kept = services.settings.get(_report(services.projects.get_head(slug), _key(model, question)))
     return None if kept is None else KeptReport.from_json(kept)
 
 
-def name_of(project: ProjectSummary) -> str:
+def name_of(project: ProjectHead) -> str:
     """A project by its name and its birth: one that is made again has nothing of the old.
 
     Short, since the names of settings are.
@@ -262,34 +319,34 @@ def name_of(project: ProjectSummary) -> str:
     return hashlib.blake2s(born.encode(), digest_size=9).hexdigest()
 
 
-def _asked(project: ProjectSummary) -> str:
+def _asked(project: ProjectHead) -> str:
     return f"fits-asked:{name_of(project)}"
 
 
-def _rows(project: ProjectSummary, model: str, page: int) -> str:
+def _rows(project: ProjectHead, model: str, page: int) -> str:
     return f"fit-labels:{name_of(project)}:{model}:{page}"
 
 
-def _judges(project: ProjectSummary, model: str) -> str:
+def _judges(project: ProjectHead, model: str) -> str:
     return f"fit-judges:{name_of(project)}:{model}"
 
 
-def _report(project: ProjectSummary, model: str) -> str:
+def _report(project: ProjectHead, model: str) -> str:
     return f"fit-report:{name_of(project)}:{model}"
 
 
-def _sure(project: ProjectSummary, model: str) -> str:
+def _sure(project: ProjectHead, model: str) -> str:
     return f"fit-sure:{name_of(project)}:{model}"
 
 
-def _known(services: RequesterServices, project: ProjectSummary) -> dict[str, ModelFit]:
+def _known(services: RequesterServices, project: ProjectHead) -> dict[str, ModelFit]:
     held = services.settings.get(f"fits:{name_of(project)}") or {}
     return {model: ModelFit(**fit) for model, fit in held.items()}
 
 
-def _keep(services: RequesterServices, project: ProjectSummary, fit: ModelFit) -> None:
+def _keep(services: RequesterServices, project: ProjectHead, fit: ModelFit) -> None:
     held = services.settings.get(f"fits:{name_of(project)}") or {}
-    services.settings.keep(f"fits:{name_of(project)}", {**held, fit.model: asdict(fit)})
+    services.settings.keep(f"fits:{name_of(project)}", {**held, fit.key: asdict(fit)})
 
 
 def main() -> None:

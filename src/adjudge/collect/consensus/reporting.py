@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
-    from adjudge.collect.values.requesting import ProjectSummary
+    from adjudge.collect.values.requesting import ProjectHead
     from adjudge.data.consensus import Consensus
 
 _POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]+)"')
@@ -44,28 +44,42 @@ class KeptReport:
 
 
 def make_report(
-    services: RequesterServices, project: ProjectSummary, consensus: Consensus, made: str
+    services: RequesterServices,
+    project: ProjectHead,
+    consensus: Consensus,
+    made: str,
+    question: str = "",
 ) -> dict[str, Any]:
     """The report of a fit, packed to be kept; a fault is kept in its place."""
     try:
-        page = _page_of(services, project, consensus, made)
+        page = _page_of(services, project, consensus, made, question)
     except Exception as fault:  # noqa: BLE001 - a fit is worth having without its report
         return {"made": made, "body": "", "problem": f"{type(fault).__name__}: {fault}"}
-    body = base64.b85encode(zlib.compress(page.encode(), 6)).decode()
+    return pack_page(page, made)
+
+
+def pack_page(page: str, made: str) -> dict[str, Any]:
+    """A page of a report as it is kept."""
+    body = base64.b85encode(zlib.compress(page.encode("utf-8", "replace"), 6)).decode()
     return {"made": made, "body": body, "problem": ""}
 
 
 def _page_of(
-    services: RequesterServices, project: ProjectSummary, consensus: Consensus, made: str
+    services: RequesterServices,
+    project: ProjectHead,
+    consensus: Consensus,
+    made: str,
+    question: str,
 ) -> str:
     from adjudge.models import default, registry
     from adjudge.report.page import report_html
     from adjudge.report.results import Provenance, gather
 
-    gold = services.exports.get_gold(project.slug, adjudicated=True)
+    gold = None if question else services.exports.get_gold(project.slug, adjudicated=True)
     blind = None
     if gold is not None:  # a fit that was told the gold cannot be scored by it
         settings = default.SETTINGS if consensus.model == default.DEFAULT else {}
         blind = registry.model(consensus.model, **settings).fit(consensus.judgments, None)
-    about = Provenance(title=project.name, made=f"{made} UTC")
+    title = f"{project.name}: {question}" if question else project.name
+    about = Provenance(title=title, made=f"{made} UTC")
     return report_html(gather(consensus, gold=gold, blind=blind, provenance=about))

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import sys
@@ -18,10 +19,13 @@ from adjudge.collect import importing
 from adjudge.collect.importing.preview import Preview
 from adjudge.collect.importing.unpacking import is_packed
 from adjudge.collect.importing.upload import ImportLimits, Upload
+from adjudge.errors import BadData
 
 _LARGE = 1_000_000  # bytes that are read without anybody noticing
 _PIECE = 500  # items, or gold
 _MANY = ("known", "topics")  # of what is to be known, as many as there are items
+_MEMORY = 2_000_000_000  # bytes for the interpreter and its libraries, and what is known
+_TIMES = 30  # the largest upload, beside it: readers keep to ten times what they read
 
 
 def is_large(files: Iterable[Upload], limits: ImportLimits) -> bool:
@@ -91,14 +95,32 @@ def _say(parent: IO[bytes], found: Preview) -> None:
     pickle.dump(("rest", replace(found, items=(), golds=())), parent)
 
 
+def _limit_memory(limits: ImportLimits) -> None:
+    """Let this process take no more memory than reading an upload ever should.
+
+    Whatever a file does to a reader, it is the reader that ends, and not the server.
+    """
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource  # not on every system
+
+        most = _MEMORY + _TIMES * limits.bytes
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 def main() -> None:
     """Read what the process that began this one sends."""
     if hasattr(os, "nice"):
         os.nice(5)  # judges come first
     files, wanted = _take(sys.stdin.buffer)
+    _limit_memory(wanted.get("limits") or ImportLimits())
     with sys.stdout.buffer as parent:
         try:
-            _say(parent, importing.read(files, **wanted))
+            try:
+                found = importing.read(files, **wanted)
+            except MemoryError:
+                fault = BadData("takes more memory to read than there is", source="what was sent")
+                found = Preview(errors=(fault,))
+            _say(parent, found)
         except Exception:  # noqa: BLE001 - whatever it is, it is told where there is a log
             pickle.dump(("fault", traceback.format_exc()), parent)
 

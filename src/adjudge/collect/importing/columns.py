@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from adjudge.collect.importing.rows import assign, table
+from adjudge.collect.importing.side_by_side import PAIR_PARTS
 from adjudge.collect.importing.unpacking import unpack_all
 from adjudge.collect.importing.upload import ImportLimits, Upload
 from adjudge.errors import BadData
 
 PARTS = ("query", "title", "text", "url", "image", "need", "category", "document", "topic", "name",
-         "gold", "reason", "role")  # fmt: skip
+         "gold", "reason", "role", *PAIR_PARTS)  # fmt: skip
 _TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from adjudge.collect.importing.preview import Gathering
-from adjudge.collect.importing.rows import SHOWN, assign, list_columns, read_json_text, table
+from adjudge.collect.importing.rows import (
+    SHOWN,
+    assign,
+    list_columns,
+    reason_columns,
+    table,
+    told_reasons,
+)
+from adjudge.collect.importing.side_by_side import holds_pairs, read_pairs
 from adjudge.collect.importing.upload import Upload
-from adjudge.data.scale import canonical
 from adjudge.errors import BadData
 
 _PARTS = ("name", "topic", "query", "need", "category", "document", *SHOWN)
@@ -15,9 +22,15 @@ def read(upload: Upload, gathering: Gathering) -> None:
     """The items of a file, their gold where there is a column for it, or gold alone."""
     columns, rows = table(upload, gathering.limits)
     found = assign(columns, gathering.columns)
+    if holds_pairs(found):
+        try:
+            read_pairs(upload, gathering, columns, rows, found)
+        except BadData as fault:  # the file cannot be read on from here
+            gathering.add_fault(fault)
+        return
     holds_items = any(part in found for part in SHOWN)
     _check(upload, columns, found, holds_items)
-    told = _reason_columns(columns)
+    told = reason_columns(columns)
     try:
         for line, cells in rows:
             parts = {part: cells.get(found[part], "") for part in _PARTS if part in found}
@@ -36,9 +49,7 @@ def read(upload: Upload, gathering: Gathering) -> None:
                 continue
             given = cells.get(found["gold"], "") if "gold" in found else ""
             if given:
-                reasons = {label: cells[column] for column, label in told.items() if cells[column]}
-                if "reasons" in cells and cells["reasons"].startswith("{"):
-                    reasons |= _told(cells["reasons"])
+                reasons = told_reasons(cells, told)
                 gathering.add_gold(
                     name, given, source=upload.name, line=line, column=found["gold"],
                     reason=cells.get(found.get("reason", ""), ""),
@@ -47,15 +58,6 @@ def read(upload: Upload, gathering: Gathering) -> None:
                 )  # fmt: skip
     except BadData as fault:  # the file cannot be read on from here
         gathering.add_fault(fault)
-
-
-def _told(text: str) -> dict[str, str]:
-    """The reasons of a record in JSON: an object of label and text."""
-    try:
-        held = read_json_text(text)
-    except BadData:
-        return {}
-    return {canonical(label): str(reason) for label, reason in held.items()}
 
 
 def _join(topic: str, document: str) -> str:
@@ -79,14 +81,3 @@ def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_item
         )  # fmt: skip
     if holds_items and "query" not in found and "topic" not in found:
         raise BadData(f"the columns are {told}; wanted 'query'", source=upload.name, line=1)
-
-
-def _reason_columns(columns: list[str]) -> dict[str, str]:
-    """Columns with the reason against one label, ``reason: Spam``, by their label."""
-    found = {}
-    for column in columns:
-        word, rest = column[:6], column[6:].lstrip()
-        label = rest[1:].strip()
-        if word.lower() == "reason" and rest[:1] in (":", ".") and label:
-            found[column] = canonical(label)
-    return found

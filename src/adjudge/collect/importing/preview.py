@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from adjudge.collect.importing.upload import ImportLimits
 from adjudge.collect.values.ids import topic_id
-from adjudge.collect.values.project import GoldEntry, Item
+from adjudge.collect.values.project import Beside, GoldEntry, Item
 from adjudge.data.scale import Scale, canonical
 from adjudge.errors import BadData, BadSetting, shown
 
@@ -68,10 +68,17 @@ class Gathering:
         else:
             self.more += 1
 
-    def add(self, cells: dict[str, str], *, source: str, line: int | None) -> Item | None:
-        """One item, unless something is wrong with it."""
+    def add(
+        self,
+        cells: dict[str, str],
+        *,
+        source: str,
+        line: int | None,
+        beside: dict[str, str] | None = None,
+    ) -> Item | None:
+        """One item, unless something is wrong with it; of a pair with the right one beside it."""
         where = f"{source}, line {line}" if line is not None else source
-        for name, value in cells.items():
+        for name, value in (*cells.items(), *(beside or {}).items()):
             if len(value) > self.limits.field:
                 self.add_fault(
                     f"{len(value):,} characters; wanted at most {self.limits.field:,}",
@@ -88,7 +95,7 @@ class Gathering:
                 )  # fmt: skip
                 return None
         try:
-            item = Item(**cells)
+            item = Item(**cells, beside=None if beside is None else Beside(**beside))
         except BadSetting as fault:
             self.add_fault(f"wanted {fault.wanted}", source=source, line=line)
             return None

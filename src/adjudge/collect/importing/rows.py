@@ -11,6 +11,7 @@ from adjudge.collect.importing.upload import ImportLimits, Upload, check_line_le
 from adjudge.data.columns import roles_of
 from adjudge.data.formats.delimited import Delimited, delimiter_of
 from adjudge.data.formats.opening import File
+from adjudge.data.scale import canonical
 from adjudge.data.synonyms import ITEM_SYNONYMS
 from adjudge.errors import BadData, shown
 
@@ -141,3 +142,31 @@ def list_columns(columns: list[str]) -> str:
     if len(columns) > 30:
         told.append(f"... ({len(columns):,} columns)")
     return ", ".join(told)
+
+
+def reason_columns(columns: list[str]) -> dict[str, str]:
+    """Columns with the reason against one label, ``reason: Spam``, by their label."""
+    found = {}
+    for column in columns:
+        word, rest = column[:6], column[6:].lstrip()
+        label = rest[1:].strip()
+        if word.lower() == "reason" and rest[:1] in (":", ".") and label:
+            found[column] = canonical(label)
+    return found
+
+
+def told_reasons(cells: Mapping[str, str], columns: Mapping[str, str]) -> dict[str, str]:
+    """The reasons against labels in a row: in columns of their own, or an object of JSON."""
+    reasons = {label: cells[column] for column, label in columns.items() if cells[column]}
+    if "reasons" in cells and cells["reasons"].startswith("{"):
+        reasons |= _told(cells["reasons"])
+    return reasons
+
+
+def _told(text: str) -> dict[str, str]:
+    """The reasons of a record in JSON: an object of label and text."""
+    try:
+        held = read_json_text(text)
+    except BadData:
+        return {}
+    return {canonical(label): str(reason) for label, reason in held.items()}

@@ -20,10 +20,11 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.items.counters import set_counters
 from adjudge.collect.rules.adaptive import Knowledge, needed_of, neutral, order_of, rule_of
 from adjudge.collect.rules.routing import STICKY, item_state
-from adjudge.collect.store.database import PreparedSelect, batches
+from adjudge.collect.store.database import batches
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments
 from adjudge.collect.store.settings import knowledge_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.store.statements import PreparedSelect
 
 _FRONT = 2000  # candidates that are put in order; those behind them stay behind
 _COUNTS = text(
@@ -169,10 +170,11 @@ def preferred(
 ) -> list[tuple[Any, ...]]:
     """Candidates for a judge's page (item, topic, rank), those that gain most from them first.
 
-    As they were in a project with a fixed number. Of a query no more are left than one group has,
-    where there are queries enough: a page would else take any of them.
+    As they were in a project with a fixed number, and in one of pairs, whose queue is in the order
+    of what they tell about the ranking (see consensus.ranking). Of a query no more are left than
+    one group has, where there are queries enough: a page would else take any of them.
     """
-    if not is_adaptive(snapshot) or not queue:
+    if not is_adaptive(snapshot) or snapshot.of_pairs or not queue:
         return list(queue)
     front, rest = queue[:_FRONT], queue[_FRONT:]
     place = {row[0]: at for at, row in enumerate(front)}

@@ -16,21 +16,33 @@ from adjudge.collect.rules.routing import interleave
 from adjudge.collect.store.schema import golds, items
 from adjudge.collect.values.judging import OTHERS
 from adjudge.collect.values.project import GoldEntry, Item
+from adjudge.collect.values.sides import PAIR_SCALE, is_of_pairs
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, shown
 
 TEXTS = ("topic", "query", "document", "need", "category", "title", "text", "url", "image")
+_CHANGING = (*TEXTS, "beside")
 _PIECE = 2_000  # items that are stored by one statement: others have to wait for the whole of it
 
 
 def _check_items(given: Sequence[Item], entries: Sequence[GoldEntry], scale: Scale) -> None:
     """Refuse items and gold that cannot be stored, before anything is."""
     seen: set[str] = set()
+    pairs = sum(item.beside is not None for item in given)
+    if pairs and not is_of_pairs(scale.labels):
+        raise BadData(
+            f"pairs are judged by left, tie and right, and the labels are {scale}",
+            wanted=str(PAIR_SCALE),
+        )
     for row, item in enumerate(given, 1):
+        if pairs and item.beside is None:
+            problem = f"item {shown(item.name)} has nothing beside it, as the others have"
+            raise BadData(problem, row=row, value=item.name, wanted="two results")
         if item.name in seen:
             raise BadData(f"item {shown(item.name)} is there twice", row=row, value=item.name)
         seen.add(item.name)
-        if any("\0" in getattr(item, name) for name in ("name", *TEXTS)):
+        texts = [getattr(item, name) for name in ("name", *TEXTS)]
+        if any("\0" in text for text in (*texts, *(_beside(item) or {}).values())):
             raise BadData(f"item {shown(item.name)} holds a null character", row=row)
     graded: set[str] = set()
     for row, entry in enumerate(entries, 1):
@@ -38,6 +50,11 @@ def _check_items(given: Sequence[Item], entries: Sequence[GoldEntry], scale: Sca
             raise BadData(f"gold of {shown(entry.item)} is there twice", row=row, value=entry.item)
         graded.add(entry.item)
         check_accepted(entry.accepted, scale, entry.item)
+
+
+def _beside(item: Item) -> dict[str, str] | None:
+    """The right result of a pair as it is stored; None of what is no pair."""
+    return None if item.beside is None else dataclasses.asdict(item.beside)
 
 
 def check_accepted(accepted: Sequence[str], scale: Scale, item: str) -> None:
@@ -81,6 +98,11 @@ def add_items(
     for entry in entries:
         if entry.item not in names:
             raise BadData(f"gold of {shown(entry.item)}: there is no such item", value=entry.item)
+    if given and known:
+        before = next(iter(known.values())).beside is not None
+        if before != (given[0].beside is not None):
+            has = "of pairs" if before else "of single results"
+            raise BadData(f"this project is {has}, and these items are not", wanted=f"items {has}")
     stored = _ItemChanges()
     fresh = [item for item in given if item.name not in known]
     _insert_items(on, project, fresh, graded, policy)
@@ -109,6 +131,7 @@ def _insert_items(
                 "project": project,
                 "name": item.name,
                 **{name: getattr(item, name) for name in TEXTS},
+                "beside": _beside(item),
                 "rank": last + place,
                 "gold": item.name in graded,
                 "needed": needed,
@@ -128,14 +151,17 @@ def _change_items(
     changes, returned = [], []
     for item in given:
         before = known[item.name]
-        texts = {f"new_{name}": getattr(item, name) for name in TEXTS}
+        texts: dict[str, Any] = {f"new_{name}": getattr(item, name) for name in TEXTS}
+        texts["new_beside"] = _beside(item)
         back = before.state == "withdrawn"
         if back:
             returned.append(before.id)
-        if back or any(texts[f"new_{name}"] != getattr(before, name) for name in TEXTS):
+        if back or any(texts[f"new_{name}"] != getattr(before, name) for name in _CHANGING):
             changes.append({"which": before.id, **texts})
     if changes:
-        values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in TEXTS}
+        values: dict[str, Any] = {
+            name: bindparam(f"new_{name}", type_=items.c[name].type) for name in _CHANGING
+        }
         on.execute(update(items).where(items.c.id == bindparam("which")).values(**values), changes)
     bring_back(on, returned, policy)
     return len(changes)

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from adjudge.collect.judging.pages import make_feedback
+from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.policy import Decision
-from adjudge.collect.store.database import BulkInsert, StoredRow
+from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import figures_of, judge_by_id, write_log
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import contests, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Outcome
+from adjudge.collect.values.questions import LONGEST_WORDS
+from adjudge.collect.values.sides import mirror
 from adjudge.errors import Refused
 
 LONGEST_COMMENT = 5000
 
-ROWS = (
-    select(page_rows.c.row, page_rows.c.item, page_rows.c.gold)
+ROWS = Statement(
+    select(page_rows.c.row, page_rows.c.item, page_rows.c.gold, page_rows.c.swapped)
     .where(page_rows.c.page == bindparam("page"))
-    .order_by(page_rows.c.row)
+    .order_by(page_rows.c.row),
+    packed="row",
 )
-GIVEN = select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
+GIVEN = Statement(
+    select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
+)
 ADD = BulkInsert(judgments)
-CLOSE = (
+CLOSE = Statement(
     update(pages)
     .where(pages.c.id == bindparam("page"))
     .values(state="answered", answered=bindparam("now"), outcome=bindparam("told"), draft=None)
@@ -54,8 +61,11 @@ def check_may_answer(request: JudgeRequest, page: StoredRow) -> None:
 def check_answers(
     answers: Sequence[Answer], rows: Sequence[StoredRow], snapshot: ProjectSnapshot
 ) -> dict[int, Answer]:
-    """The answers by row, each for a row of the page and with a label that can be given."""
-    known = {row.row for row in rows}
+    """The answers by row, each for a row of the page and with a label that can be given.
+
+    Sides are as the pair is stored, whichever way round the judge saw it.
+    """
+    known = {row.row: row.swapped for row in rows}
     given: dict[int, Answer] = {}
     for answer in answers:
         if answer.row not in known:
@@ -74,18 +84,69 @@ def check_answers(
                 f"row {answer.row}: a comment has at most {LONGEST_COMMENT} characters",
                 row=answer.row,
             )
+        _check_further(snapshot, answer)
         seconds = answer.seconds
         if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds < 1e7):
             answer = replace(answer, seconds=None)  # noqa: PLW2901 - a client's bad clock
-        given[answer.row] = answer
+        label = mirror(answer.label, known[answer.row])
+        given[answer.row] = answer if label == answer.label else replace(answer, label=label)
     return given
+
+
+def _check_further(project: ProjectSnapshot, answer: Answer) -> None:
+    """Refuse answers to questions that are not there, or that cannot be given."""
+    known = {one.name: one for one in project.questions}
+    for name, text in answer.answers.items():
+        place = f"row {answer.row}, {name[:40]}"
+        if name not in known:
+            raise Refused("bad-form", f"{place}: there is no such question", row=answer.row)
+        choices = known[name].choices
+        if choices and text not in choices:
+            raise Refused(
+                "bad-form", f"{place}: {text[:80]!r} is not one of the labels", row=answer.row
+            )
+        if len(text) > LONGEST_WORDS or "\0" in text:
+            problem = f"{place}: an answer has at most {LONGEST_WORDS} characters"
+            raise Refused("bad-form", problem, row=answer.row)
+
+
+def rows_unanswered(
+    request: JudgeRequest, rows: Sequence[StoredRow], given: Mapping[int, Answer]
+) -> list[int]:
+    """The rows that lack an answer to a further question that is required.
+
+    Whoever cannot judge a result is asked nothing more of it, and models never are.
+    """
+    project = request.project
+    needed = {one.name for one in project.questions if one.required}
+    if not needed or request.judge.kind == "model":
+        return []
+    return [
+        row.row
+        for row in rows
+        if given[row.row].label not in OTHERS
+        and any(
+            name in needed and not given[row.row].answers.get(name, "").strip()
+            for name in project.asked_of("work", row.item)
+        )
+    ]
+
+
+def _kept_answers(
+    project: ProjectSnapshot, row: StoredRow, answer: Answer
+) -> dict[str, str] | None:
+    """The answers to be stored: those that were asked for and said something."""
+    if not project.questions or answer.label in OTHERS:
+        return None
+    asked = project.asked_of("work", row.item)
+    return {name: answer.answers[name] for name in asked if answer.answers.get(name)} or None
 
 
 def check_page_answers(
     request: JudgeRequest, page: StoredRow, answers: Sequence[Answer]
 ) -> dict[int, Answer]:
     """The answers to a page by row, checked."""
-    rows = list(request.on.execute(ROWS, {"page": page.id}))
+    rows = ROWS.all(request.on, {"page": page.id})
     return check_answers(answers, rows, request.project)
 
 
@@ -93,8 +154,8 @@ def repeat_outcome(
     request: JudgeRequest, page: StoredRow, answers: Sequence[Answer] = ()
 ) -> Outcome:
     """The outcome of a page that is answered already, and how far ``answers`` differ from it."""
-    given = list(request.on.execute(GIVEN, {"page": page.id}))
-    stored = {row.row: row.label for row in given}
+    given = GIVEN.all(request.on, {"page": page.id})
+    stored = {row.row: mirror(row.label, row.swapped) for row in given}
     differing = sum(stored.get(answer.row) != answer.label for answer in answers)
     told = _stored_feedback(request, page, given)
     return replace(conclude(request, page, told, len(given), again=True), differing=differing)
@@ -127,6 +188,7 @@ def save_draft(request: JudgeRequest, page: StoredRow, given: dict[int, Answer])
             "label": answer.label,
             "comment": answer.comment,
             "seconds": answer.seconds,
+            "answers": dict(answer.answers),
         }
     draft = [kept[row] for row in sorted(kept)]
     request.on.execute(update(pages).where(pages.c.id == page.id).values(draft=draft))
@@ -138,7 +200,8 @@ def make_judgment(
 ) -> dict[str, Any]:
     """One judgment to be stored; of a dry run never a trusted one."""
     gold = None if row.gold is None else request.project.golds[row.gold]
-    return {
+    further = _kept_answers(request.project, row, answer) if page.kind == "work" else None
+    made = {
         "project": request.judge.project,
         "judge": request.judge.id,
         "item": row.item,
@@ -153,7 +216,11 @@ def make_judgment(
         "right": None if gold is None else gold.right(answer.label),
         "seconds": answer.seconds,
         "time": request.now,
+        "swapped": row.swapped,
     }
+    if request.project.questions:  # as JSON, since rows are inserted as the driver takes them
+        made["answers"] = None if further is None else json.dumps(further, ensure_ascii=False)
+    return made
 
 
 def log_decision(

@@ -21,6 +21,7 @@ from adjudge.collect.store.schema import (
     projects,
 )
 from adjudge.collect.store.snapshot import SnapshotCache
+from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import (
     CHANNELS,
@@ -50,10 +51,15 @@ _NEWEST = (
     .limit(1)
     .offset(bindparam("place"))
 )
-_FIND = select(judges.c.id, judges.c.public, judges.c.parameters).where(
-    judges.c.project == bindparam("project"),
-    judges.c.channel == bindparam("channel"),
-    judges.c.key == bindparam("key"),
+_FIND = Statement(
+    select(judges.c.id, judges.c.public, judges.c.parameters).where(
+        judges.c.project == bindparam("project"),
+        judges.c.channel == bindparam("channel"),
+        judges.c.key == bindparam("key"),
+    )
+)
+_PROJECT = Statement(
+    select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
 )
 
 
@@ -72,13 +78,11 @@ def take_in(
     ``admit`` is asked about who comes for the first time, or with another link than before.
     """
     _check_form(arrival)
-    project = on.execute(
-        select(projects.c.id, projects.c.version).where(projects.c.slug == arrival.project)
-    ).one_or_none()
+    project = _PROJECT.one_or_none(on, {"slug": arrival.project})
     if project is None:
         raise NotFound("project", arrival.project)
     who = {"project": project.id, "channel": arrival.channel, "key": arrival.key}
-    known = on.execute(_FIND, who).one_or_none()
+    known = _FIND.one_or_none(on, who)
     if known is not None:
         if arrival.channel == "panel":
             snapshot = snapshots.get(on, project.id, project.version)
@@ -90,7 +94,7 @@ def take_in(
         .where(projects.c.id == project.id)
         .with_for_update(key_share=True)
     ).one()
-    known = on.execute(_FIND, who).one_or_none()
+    known = _FIND.one_or_none(on, who)
     if known is not None:
         return str(known.public)
     snapshot = snapshots.get(on, project.id, locked.version)
@@ -104,12 +108,23 @@ def take_in(
     return _make_judge(request, arrival, locked.arrivals, invite)
 
 
-def find_known(on: Connection, arrival: Arrival) -> str | None:
-    """The public id of a judge who came before by this way and key."""
-    project = select(projects.c.id).where(projects.c.slug == arrival.project).scalar_subquery()
-    who = (judges.c.project == project, judges.c.channel == arrival.channel)
-    found = on.execute(select(judges.c.public).where(*who, judges.c.key == arrival.key)).scalar()
-    return None if found is None else str(found)
+def find_known(on: Connection, arrival: Arrival, *, unchanged: bool = False) -> str | None:
+    """The public id of a judge who came before by this way and key.
+
+    ``unchanged``: None also for a participant whose link has changed, which is to be stored.
+    """
+    if unchanged:
+        _check_form(arrival)
+    project = _PROJECT.one_or_none(on, {"slug": arrival.project})
+    if project is None:
+        return None
+    who = {"project": project.id, "channel": arrival.channel, "key": arrival.key}
+    known = _FIND.one_or_none(on, who)
+    if known is None:
+        return None
+    if unchanged and arrival.channel == "panel" and known.parameters != arrival.parameters:
+        return None
+    return str(known.public)
 
 
 def _come_again(request: Request, known: StoredRow, arrival: Arrival, admit: Admit | None) -> None:

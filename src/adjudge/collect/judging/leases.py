@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, bindparam, select, text, update
+from sqlalchemy import BindParameter, bindparam, select, text, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import renew_needs
@@ -14,8 +14,9 @@ from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import write_log
 from adjudge.collect.store.schema import page_rows, pages, projects
 from adjudge.collect.store.snapshot import load_snapshot
+from adjudge.collect.store.statements import Statement
 
-_EXPIRED: Select[Any] = (
+_EXPIRED = Statement(
     select(pages.c.id, pages.c.public, pages.c.judge, pages.c.project, projects.c.policy_version)
     .join(projects, projects.c.id == pages.c.project)
     .where(
@@ -39,7 +40,7 @@ _END = update(pages).where(pages.c.id.in_(_PAGES)).values(state=bindparam("new_s
 
 def expire_pages(on: Connection, now: float) -> int:
     """End the pages whose time is over; how many there were."""
-    over = list(on.execute(_EXPIRED, {"now": now}))
+    over = _EXPIRED.all(on, {"now": now})
     if over:
         end_pages(on, [page.id for page in over], "expired")
         write_log(on, [_expired_line(page, now) for page in over])

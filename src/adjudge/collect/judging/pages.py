@@ -21,6 +21,7 @@ from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.refreshers import due_for, is_refresher
 from adjudge.collect.judging.returning import bring_back, given_before
 from adjudge.collect.judging.screening import Screening, golds_met
+from adjudge.collect.judging.showing import answers_so_far, show_row
 from adjudge.collect.judging.views import any_left, any_open, ended_untrained, in_arm
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
@@ -33,14 +34,21 @@ from adjudge.collect.rules.golds import choose_training
 from adjudge.collect.rules.policy import Policy, resumed, training_left
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
-from adjudge.collect.store.database import BulkInsert, PreparedSelect
 from adjudge.collect.store.records import judge_by_id, record_of, to_time
 from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.ids import make_id
-from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Group, Page
+from adjudge.collect.values.judging import (
+    DRY_RUN,
+    OTHERS,
+    AskedQuestion,
+    Group,
+    Page,
+)
 from adjudge.collect.values.judging import Row as PageRow
+from adjudge.collect.values.sides import toss
 from adjudge.errors import Refused
 
 _PAGE = select(
@@ -55,7 +63,7 @@ _PAGE = select(
     pages.c.draft,
     pages.c.outcome,
 )
-_PAGE_BY_ID = _PAGE.where(pages.c.id == bindparam("page"))
+_PAGE_BY_ID = Statement(_PAGE.where(pages.c.id == bindparam("page")))
 _CANDIDATES = (
     select(items.c.id, items.c.topic, items.c.rank)
     .where(
@@ -73,8 +81,8 @@ _CANDIDATES = (
     .order_by(items.c.rank)
     .limit(bindparam("most"))
 )
-CANDIDATES = PreparedSelect(_CANDIDATES)
-CANDIDATES_IN_ARM = PreparedSelect(_CANDIDATES.where(arm_room))
+CANDIDATES = Statement(_CANDIDATES, packed="rank")
+CANDIDATES_IN_ARM = Statement(_CANDIDATES.where(arm_room), packed="rank")
 _ROUNDS = 12  # tries to get a page's items while others are being given theirs
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _OBTAIN = (
@@ -83,12 +91,29 @@ _OBTAIN = (
     .order_by(items.c.id)
     .with_for_update(key_share=True, skip_locked=True)
 )
-_ADD_PAGE = insert(pages).returning(pages.c.id)
+_NEW = (
+    "public",
+    "project",
+    "judge",
+    "kind",
+    "key",
+    "attempt",
+    "made",
+    "expires",
+    "state",
+    "outcome",
+)
+_ADD_PAGE = Statement(
+    insert(pages)
+    .values({name: bindparam(name, type_=pages.c[name].type) for name in _NEW})
+    .returning(pages.c.id)
+)
 _ADD_ROWS = BulkInsert(page_rows)
-_SHOW = (
+_SHOW = Statement(
     select(
         page_rows.c.row,
         page_rows.c.group,
+        page_rows.c.item,
         items.c.query,
         items.c.need,
         items.c.category,
@@ -96,13 +121,15 @@ _SHOW = (
         items.c.text,
         items.c.url,
         items.c.image,
+        items.c.beside,
+        page_rows.c.swapped,
     )
     .join(items, items.c.id == page_rows.c.item)
     .where(page_rows.c.page == bindparam("page"))
-    .order_by(page_rows.c.row)
+    .order_by(page_rows.c.row),
+    packed="row",
 )
-_GIVEN = select(judgments).where(judgments.c.page == bindparam("page"))
-_JUDGE_PAGE = (
+_JUDGE_PAGE = Statement(
     update(judges)
     .where(judges.c.id == bindparam("which"))
     .values(
@@ -128,7 +155,7 @@ def next_page(request: JudgeRequest) -> Page | None:
         return None
     expire_pages(request.on, request.now)
     if request.judge.page is not None:
-        page = request.on.execute(_PAGE_BY_ID, {"page": request.judge.page}).one_or_none()
+        page = _PAGE_BY_ID.one_or_none(request.on, {"page": request.judge.page})
         if page is not None and page.state == "open":
             return show_page(request, page)
     check_open(request.judge, request.project, "this project is not open at the moment")
@@ -368,7 +395,7 @@ def _store(
         "state": "open",
         "outcome": outcome,
     }
-    page = request.on.execute(_ADD_PAGE, made).scalar_one()
+    page = _ADD_PAGE.scalar(request.on, made)
     rows: list[dict[str, Any]] = []
     for group, slots in enumerate(plan):
         for slot in slots:
@@ -384,6 +411,10 @@ def _store(
                     "judge": request.judge.id,
                 }
             )
+    if request.project.of_pairs:
+        project, judge = request.project, request.judge
+        sides = toss(project.seed, judge.id, judge.made, len(rows)).tolist()
+        rows = [{**row, "swapped": swapped} for row, swapped in zip(rows, sides, strict=True)]
     _ADD_ROWS.run(request.on, rows)
     counts = kind == "work"
     values: dict[str, Any] = {
@@ -397,10 +428,8 @@ def _store(
         record = resumed(record_of(request.judge), policy)
         values |= {"new_stage": record.stage, "new_reason": ""}
         request.log("resumed", judge=request.judge.id, stage=record.stage)
-    request.on.execute(
-        _JUDGE_PAGE,
-        {"which": request.judge.id, "new_page": page, "new_last": request.now, **values},
-    )
+    values |= {"which": request.judge.id, "new_page": page, "new_last": request.now}
+    _JUDGE_PAGE.run(request.on, values)
     return show_page(request, SimpleNamespace(id=page, draft=None, **made))
 
 
@@ -414,15 +443,16 @@ def _finish(request: JudgeRequest, reason: str) -> None:
 def show_page(request: Request, page: Any) -> Page:
     """A stored page as its judge sees it."""
     groups: list[tuple[Any, list[PageRow]]] = []
+    swapped: set[int] = set()
     last = None
-    for row in request.on.execute(_SHOW, {"page": page.id}):
+    for row in _SHOW.all(request.on, {"page": page.id}):
         if row.group != last:
             groups.append((row, []))
             last = row.group
-        groups[-1][1].append(
-            PageRow(row=row.row, title=row.title, text=row.text, url=row.url, image=row.image)
-        )
-    answers, feedback = _so_far(request, page)
+        groups[-1][1].append(show_row(row, request.project.asked_of(page.kind, row.item)))
+        if row.swapped:
+            swapped.add(row.row)
+    answers, feedback = answers_so_far(request, page, swapped)
     return Page(
         page=page.public,
         kind=cast(Literal["training", "work"], page.kind),
@@ -433,33 +463,18 @@ def show_page(request: Request, page: Any) -> Page:
             for head, rows in groups
         ),
         labels=request.project.scale.labels,
+        colours=request.project.colours,
         others=OTHERS,
         answers=answers,
         feedback=feedback,
-        why=why(from_json(page.outcome["confused"])) if is_refresher(page) else "",
+        questions=tuple(
+            AskedQuestion(name=one.name, text=one.text, labels=one.choices, required=one.required)
+            for one in (request.project.questions if page.kind == "work" else ())
+        ),
+        why=_why(request.project, page) if is_refresher(page) else "",
     )
 
 
-def _so_far(request: Request, page: Any) -> tuple[tuple[Answer, ...], tuple[Feedback, ...]]:
-    """Answers saved or given on an open page, and what was told of them."""
-    answers = {row["row"]: Answer(**row) for row in page.draft or ()}
-    feedback = []
-    if page.kind == "training":
-        for given in request.on.execute(_GIVEN, {"page": page.id}):
-            answers[given.row] = Answer(row=given.row, label=given.label, comment=given.comment)
-            if given.right is False:
-                feedback.append(make_feedback(request.project, given))
-    return tuple(answers[row] for row in sorted(answers)), tuple(feedback)
-
-
-def make_feedback(snapshot: ProjectSnapshot, given: Any, *, contested: bool = False) -> Feedback:
-    """What is told of an answer to a gold."""
-    gold = snapshot.golds[given.gold]
-    return Feedback(
-        row=given.row,
-        given=given.label,
-        accepted=gold.accepted,
-        reason="" if given.right else gold.reason_for(given.label),
-        right=bool(given.right),
-        contested=contested,
-    )
+def _why(snapshot: ProjectSnapshot, page: Any) -> str:
+    """Why a page is a refresher; the sides of pairs are not told, since each has its own."""
+    return why(from_json(page.outcome["confused"]), kinds=not snapshot.of_pairs)

@@ -20,8 +20,9 @@ from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import record_of
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, page_rows, pages
+from adjudge.collect.store.statements import Statement
 
-_LAST = (
+_LAST = Statement(
     select(pages)
     .where(pages.c.judge == bindparam("judge"), pages.c.kind == "work")
     .order_by(pages.c.id.desc())
@@ -51,7 +52,7 @@ _REOPEN = (
     .where(pages.c.id == bindparam("page"))
     .values(state=bindparam("new_state"), expires=bindparam("new_expires"))
 )
-_GIVEN = (
+_GIVEN = Statement(
     select(page_rows.c.item)
     .join(pages, pages.c.id == page_rows.c.page)
     .where(
@@ -84,7 +85,7 @@ def bring_back(request: JudgeRequest, left: int | None) -> _StoredPage | None:
     leased again. Where some has been done by others meanwhile, the page comes back without a lease,
     whole: its rows must not say what is work. What is not wanted is surplus then.
     """
-    page = request.on.execute(_LAST, {"judge": request.judge.id}).one_or_none()
+    page = _LAST.one_or_none(request.on, {"judge": request.judge.id})
     if page is None or page.state not in _LEFT:
         return None
     work = list(request.on.execute(_WORK, {"page": page.id}).scalars())
@@ -125,4 +126,4 @@ def _take_up(request: JudgeRequest, page: StoredRow) -> None:
 
 def given_before(request: JudgeRequest) -> set[int]:
     """The work that a judge was given on pages they never answered: it does not come again."""
-    return set(request.on.execute(_GIVEN, {"judge": request.judge.id}).scalars())
+    return set(_GIVEN.scalars(request.on, {"judge": request.judge.id}))

@@ -10,14 +10,15 @@ import numpy as np
 from sqlalchemy import bindparam, func, select, text
 
 from adjudge.collect.rules.golds import GoldCard, order_beside, screening_order
-from adjudge.collect.store.database import PreparedSelect
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import judgments, page_rows
+from adjudge.collect.store.statements import Statement
 
-_SHOWN = PreparedSelect(
+_SHOWN = Statement(
     select(page_rows.c.gold, func.max(page_rows.c.page).label("page"))
     .where(page_rows.c.judge == bindparam("judge"), text("page_rows.gold IS NOT NULL"))
-    .group_by(page_rows.c.gold)
+    .group_by(page_rows.c.gold),
+    packed="gold",
 )
 _JUDGED = select(judgments.c.item, judgments.c.page).where(
     judgments.c.judge == bindparam("judge"),
@@ -29,7 +30,12 @@ _JUDGED = select(judgments.c.item, judgments.c.page).where(
 def golds_met(request: JudgeRequest) -> dict[int, int]:
     """The golds a judge has met, as gold or as work before it was gold, and on which page."""
     met: dict[int, int] = dict(_SHOWN.all(request.on, {"judge": request.judge.id}))
-    work = {gold.item: gold.gold for gold in request.project.golds.values() if gold.once_work}
+    golds = request.project.golds
+    work = request.project.keep(
+        "once work",
+        len(golds),
+        lambda: {one.item: one.gold for one in golds.values() if one.once_work},
+    )
     if work:
         asked: dict[str, Any] = {"judge": request.judge.id, "ids": sorted(work)}
         for item, page in request.on.execute(_JUDGED, asked):
@@ -73,11 +79,21 @@ class Screening:
             runs_out=policy.gold_runs_out,
         )
 
-    def beside(self, work: Sequence[int]) -> list[GoldCard[int]]:
-        """The golds that may come beside this work, the most wanted first."""
+    def beside(self, work: Sequence[int], golds: Sequence[GoldCard[int]]) -> list[GoldCard[int]]:
+        """The golds that may come beside this work, the most wanted first: these of ``draw``.
+
+        Where the policy wants a mix of labels, the place of each depends on all: then all of them.
+        """
         policy, project = self.request.policy, self.request.project
-        order = order_beside(len(project.screening), work, seed=project.seed)
-        ordered = [project.screening[number] for number in order]
+        among = None
+        if policy.screening_mix == "any":
+            places = project.keep("screening", len(project.screening), self._places)
+            among = [places[gold.item] for gold in golds]
+        order = order_beside(len(project.screening), work, seed=project.seed, among=among)
+        ordered = [project.screening[number] for number in order.tolist()]
         return screening_order(
             ordered, self.met, policy.screening_mix, None, runs_out=policy.gold_runs_out
         )
+
+    def _places(self) -> dict[int, int]:
+        return {gold.item: place for place, gold in enumerate(self.request.project.screening)}

@@ -31,12 +31,13 @@ from adjudge.collect.judging.answering import (
     log_decision,
     make_judgment,
     repeat_outcome,
+    rows_unanswered,
     save_draft,
 )
 from adjudge.collect.judging.budget import check_late
 from adjudge.collect.judging.finishing import end_way
 from adjudge.collect.judging.leases import end_pages
-from adjudge.collect.judging.pages import make_feedback
+from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.judging.training import submit_training
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH, to_micros
@@ -63,7 +64,7 @@ def submit(
     if page.state == "answered":
         return repeat_outcome(request, page, answers)
     check_may_answer(request, page)
-    rows = list(request.on.execute(ROWS, {"page": page.id}))
+    rows = ROWS.all(request.on, {"page": page.id})
     given = check_answers(answers, rows, request.project)
     if page.kind == "training":
         return submit_training(request, page, rows, given)
@@ -75,6 +76,11 @@ def submit(
             f"{len(missing)} of {len(rows)} rows have no answer yet",
             rows=missing,
         )
+    missing = rows_unanswered(request, rows, given)
+    if missing:
+        save_draft(request, page, given)
+        some = "a row has" if len(missing) == 1 else f"{len(missing)} rows have"
+        return Refused("rows-missing", f"{some} no answer to a further question", rows=missing)
     return _submit_work(request, page, rows, given)
 
 
@@ -84,7 +90,7 @@ def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
     if not words or len(words) > LONGEST_COMMENT or "\0" in words:
         raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT} characters")
     page = request.page(public)
-    given = list(request.on.execute(GIVEN, {"page": page.id}))
+    given = GIVEN.all(request.on, {"page": page.id})
     if page.kind == "training" and page.state == "open":
         missed = {one.row: one for one in given if one.right is False}
     else:
@@ -165,7 +171,7 @@ def _submit_work(
         )
     golds = [one for one in made if one["gold"] is not None]
     told_rows = [one["row"] for one in golds if one["right"] is False] if policy.feedback else []
-    request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": {"told": told_rows}})
+    CLOSE.run(request.on, {"page": page.id, "now": request.now, "told": {"told": told_rows}})
     request.set_judge(
         **columns_of(decision.record),
         page=None,
@@ -201,11 +207,11 @@ def _decided(
 class _Graded:
     """A judgment to be stored, read as if it were a row."""
 
-    __slots__ = ("gold", "label", "right", "row")
+    __slots__ = ("gold", "label", "right", "row", "swapped")
 
     def __init__(self, one: dict[str, Any]) -> None:
         self.row, self.gold = one["row"], one["gold"]
-        self.label, self.right = one["label"], one["right"]
+        self.label, self.right, self.swapped = one["label"], one["right"], one["swapped"]
 
 
 def _take_late(

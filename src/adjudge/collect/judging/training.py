@@ -17,8 +17,8 @@ from adjudge.collect.judging.answering import (
     log_decision,
     make_judgment,
 )
-from adjudge.collect.judging.pages import make_feedback
 from adjudge.collect.judging.refreshers import is_refresher
+from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.rules.policy import Decision, Policy, after_training
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import columns_of, record_of
@@ -38,7 +38,7 @@ def submit_training(
             f"{len(missing)} of {len(rows)} rows have no answer yet",
             rows=missing,
         )
-    stored = list(request.on.execute(GIVEN, {"page": page.id}))
+    stored = GIVEN.all(request.on, {"page": page.id})
     shown = [make_feedback(request.project, row) for row in stored if row.right is False]
     return conclude(request, page, shown, len(stored))
 
@@ -50,7 +50,7 @@ def _grade_training(
 
     The first answer to a row is the one kept.
     """
-    before = {row.row: row for row in request.on.execute(GIVEN, {"page": page.id})}
+    before = {row.row: row for row in GIVEN.all(request.on, {"page": page.id})}
     fresh = [row for row in rows if row.row in given and row.row not in before]
     missing = [row.row for row in rows if row.row not in given and row.row not in before]
     made = [make_judgment(request, page, row, given[row.row], "trusted") for row in fresh]
@@ -77,7 +77,7 @@ def _grade_training(
     decision = Decision(record=record)
     if not missing:
         closing = {"page": page.id, "now": request.now, "told": {"told": wrong}}
-        request.on.execute(CLOSE, closing)
+        CLOSE.run(request.on, closing)
         decision = after_training(record, policy, pairs=pairs)
     values = columns_of(decision.record)
     request.set_judge(
@@ -118,7 +118,7 @@ def _end_refresher(
         request.set_judge(last=request.now)
     else:
         told = {"told": list(wrong), "confused": (page.outcome or {}).get("confused", [])}
-        request.on.execute(CLOSE, {"page": page.id, "now": request.now, "told": told})
+        CLOSE.run(request.on, {"page": page.id, "now": request.now, "told": told})
         request.set_judge(
             page=None, last=request.now, notice=["Thank you. Here your work goes on."]
         )
@@ -131,13 +131,13 @@ def answer_row(request: JudgeRequest, public: str, answer: Answer) -> Outcome:
     page = request.page(public)
     if page.kind != "training":
         raise Refused("not-training", "only the training is answered row by row")
-    rows = list(request.on.execute(ROWS, {"page": page.id}))
+    rows = ROWS.all(request.on, {"page": page.id})
     given = check_answers([answer], rows, request.project)
-    known = [row for row in request.on.execute(GIVEN, {"page": page.id}) if row.row == answer.row]
+    known = [row for row in GIVEN.all(request.on, {"page": page.id}) if row.row == answer.row]
     if not known:
         check_may_answer(request, page)
         _grade_training(request, page, rows, given)
-    stored = list(request.on.execute(GIVEN, {"page": page.id}))
+    stored = GIVEN.all(request.on, {"page": page.id})
     shown = [make_feedback(request.project, row) for row in stored if row.row == answer.row]
     return conclude(request, page, shown, len(stored), again=bool(known))
 

@@ -26,6 +26,7 @@ from adjudge.collect.store.records import record_of
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import (
     DRY_RUN,
     MOST_PAGES_LEFT,
@@ -53,10 +54,10 @@ _LEFT = (
     items.c.gold.is_(False),
     ~_JUDGED,
 )
-_ANY_OPEN = select(exists().where(*_OPEN).label("any"))
-_ANY_OPEN_IN_ARM = select(exists().where(*_OPEN, arm_room).label("any"))
-_ANY_LEFT = select(exists().where(*_LEFT).label("any"))
-_ANY_LEFT_IN_ARM = select(exists().where(*_LEFT, arm_lacks).label("any"))
+_ANY_OPEN = Statement(select(exists().where(*_OPEN).label("any")))
+_ANY_OPEN_IN_ARM = Statement(select(exists().where(*_OPEN, arm_room).label("any")))
+_ANY_LEFT = Statement(select(exists().where(*_LEFT).label("any")))
+_ANY_LEFT_IN_ARM = Statement(select(exists().where(*_LEFT, arm_lacks).label("any")))
 _ON_THEIR_PAGE = exists().where(
     page_rows.c.page == bindparam("page"), page_rows.c.item == items.c.id
 )
@@ -79,8 +80,8 @@ _WORK_LEFT = select(
     )
     .label("any")
 )
-_OPEN_PAGE = select(pages.c.public).where(
-    pages.c.id == bindparam("page"), text("pages.state = 'open'")
+_OPEN_PAGE = Statement(
+    select(pages.c.public).where(pages.c.id == bindparam("page"), text("pages.state = 'open'"))
 )
 
 
@@ -89,7 +90,7 @@ def any_open(on: Connection, judge: StoredRow, policy: Policy) -> bool:
     wanted = {"judge": judge.id, "project": judge.project, **in_arm(judge, policy)}
     statement = _ANY_OPEN_IN_ARM if policy.judgments_by_arm else _ANY_OPEN
     return any(
-        on.execute(statement, {**wanted, "reached": reached}).scalar()
+        statement.scalar(on, {**wanted, "reached": reached})
         for reached in sorted({judge.reached, 0}, reverse=True)
     )
 
@@ -101,7 +102,7 @@ def any_left(on: Connection, judge: StoredRow, policy: Policy) -> bool:
     """
     wanted = {"judge": judge.id, "project": judge.project, **in_arm(judge, policy)}
     statement = _ANY_LEFT_IN_ARM if policy.judgments_by_arm else _ANY_LEFT
-    return bool(on.execute(statement, wanted).scalar())
+    return bool(statement.scalar(on, wanted))
 
 
 def any_work_left(on: Connection, project: int) -> bool:
@@ -148,7 +149,7 @@ def view_judge(request: JudgeRequest, *, open_items: bool | None = None) -> Judg
     policy = request.policy
     page = None
     if request.judge.page is not None:
-        page = request.on.execute(_OPEN_PAGE, {"page": request.judge.page}).scalar()
+        page = _OPEN_PAGE.scalar(request.on, {"page": request.judge.page})
     if open_items is None:
         over = request.judge.stage in ("failed", "blocked") or request.judge.reason in (
             MAX_PAGES,
@@ -219,4 +220,5 @@ def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
         page_minutes=policy.lease_minutes,
         images=policy.images,
         previews=policy.previews,
+        of_pairs=snapshot.of_pairs,
     )

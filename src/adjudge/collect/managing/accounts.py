@@ -12,7 +12,7 @@ from typing import cast
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.leases import take_back_page
@@ -27,6 +27,7 @@ from adjudge.collect.store.schema import (
     tokens,
 )
 from adjudge.collect.store.settings import forget_setting, keep_setting, read_setting
+from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.requesting import Invite, Requester, Scope, Token
 from adjudge.errors import NotFound, Refused
@@ -78,7 +79,13 @@ def set_up(on: Connection, token: str, name: str, password: str, now: float) -> 
 
 def requester_of(row: StoredRow) -> Requester:
     """A requester from a stored row."""
-    return Requester(requester=row.public, name=row.name, admin=row.admin, made=to_time(row.made))
+    return Requester(
+        requester=row.public,
+        name=row.name,
+        admin=row.admin,
+        made=to_time(row.made),
+        guest=row.guest,
+    )
 
 
 def _check_password(password: str) -> None:
@@ -88,7 +95,7 @@ def _check_password(password: str) -> None:
 
 
 def add_requester(
-    on: Connection, name: str, password: str, *, admin: bool, now: float
+    on: Connection, name: str, password: str, *, admin: bool, now: float, guest: bool = False
 ) -> Requester:
     """A new requester."""
     name = name.strip()
@@ -106,6 +113,7 @@ def add_requester(
             password=_HASHER.hash(password),
             admin=admin,
             made=now,
+            guest=guest,
         )
         .returning(requesters)
     ).one()
@@ -117,9 +125,18 @@ def list_requesters(on: Connection) -> list[Requester]:
     return [requester_of(row) for row in on.execute(select(requesters).order_by(requesters.c.id))]
 
 
+def end_guest(on: Connection, public: str) -> None:
+    """Let somebody who came by a link make projects of their own."""
+    row = find_requester(on, public)
+    on.execute(update(requesters).where(requesters.c.id == row.id).values(guest=False))
+
+
+_REQUESTER = Statement(select(requesters).where(requesters.c.public == bindparam("public")))
+
+
 def find_requester(on: Connection, public: str) -> StoredRow:
     """A requester's row by public id."""
-    row = on.execute(select(requesters).where(requesters.c.public == public)).one_or_none()
+    row: StoredRow | None = _REQUESTER.one_or_none(on, {"public": public})
     if row is None:
         raise NotFound("requester", public)
     return row

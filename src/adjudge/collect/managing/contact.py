@@ -35,6 +35,14 @@ def name_of_judge(row: Any, invited: str = "") -> str:
     return str(row.name or invited or given or row.public)
 
 
+def name_judges(request: Request) -> dict[str, str]:
+    """What every judge of a project is called, by public id."""
+    invited = invited_names(request)
+    columns = (judges.c.id, judges.c.public, judges.c.name, judges.c.channel, judges.c.key)
+    rows = request.on.execute(select(*columns).where(judges.c.project == request.project.id))
+    return {row.public: name_of_judge(row, invited.get(row.id, "")) for row in rows}
+
+
 def rename_judge(request: Request, public: str, name: str) -> None:
     """Call a judge by another name; an empty one gives back what they are called by themselves."""
     words = " ".join(name.split())

@@ -16,13 +16,15 @@ from sqlalchemy import select
 from adjudge.collect.managing.oversight import list_log
 from adjudge.collect.managing.panels import table_outcomes
 from adjudge.collect.managing.projects import read_project
-from adjudge.collect.store.arrow import read_gold, read_judgments, read_table
+from adjudge.collect.store.arrow import label_of, read_gold, read_judgments, read_table
+from adjudge.collect.store.comparisons import read_comparison_table
 from adjudge.collect.store.conditions import of_real_in
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items as items_table
 from adjudge.collect.store.schema import judgments
 from adjudge.collect.values.ids import topic_id
-from adjudge.collect.values.project import Arm, GoldEntry, Item, Project
+from adjudge.collect.values.project import Arm, Beside, GoldEntry, Item, Project
+from adjudge.collect.values.questions import read_questions
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, UnknownName
 
@@ -39,7 +41,7 @@ _TOPIC_WORDS = ("query", "need", "category")
 class _Export:
     """One way to take a project out.
 
-    ``kind``: labels, judgments, answers, gold, topics, items, panel or everything.
+    ``kind``: labels, judgments, comparisons, answers, gold, topics, items, panel or everything.
     """
 
     name: str
@@ -69,6 +71,10 @@ def list_exports() -> list[_Export]:
         _Export(name="answers-jsonl", title="All answers, as JSON Lines", kind="answers",
                extension=".jsonl"),
     ]  # fmt: skip
+    found.append(
+        _Export(name="comparisons", title="Comparisons: which of two results who preferred",
+               kind="comparisons", extension=".csv")
+    )  # fmt: skip
     for kind in ("judgments", "gold", "labels"):
         for entry in known().values():
             if kind in entry.writes and (entry.write is not None or entry.write_folder is not None):
@@ -115,6 +121,8 @@ def write_export(
         from adjudge.data.formats.tables import write_csv
 
         write_csv(table_outcomes(request), file, guard=True)
+    elif entry.kind == "comparisons":
+        _write_comparisons(request, file, trusted)
     elif entry.kind in ("topics", "items"):
         _write_words(request, entry, file)
     elif entry.kind == "answers":
@@ -127,6 +135,14 @@ def write_export(
             write_csv(table, file, guard=True)
     else:
         write_format(_content(request, entry.kind, labels, trusted), entry, file)
+
+
+def _write_comparisons(request: Request, file: IO[bytes], trusted: bool) -> None:
+    from adjudge.data.formats.tables import write_csv
+
+    if not request.project.of_pairs:
+        raise BadData(f"the items of {request.project.slug} are no pairs", wanted="pairs")
+    write_csv(read_comparison_table(request.on, request.project, trusted=trusted), file, guard=True)
 
 
 def _content(request: Request, kind: str, labels: Any, trusted: bool) -> Content:
@@ -153,7 +169,7 @@ def make_content(request: Request, kind: str, held: Any, project: Project) -> Co
             f"{hints.get(kind, '')}", wanted=kind,
         )  # fmt: skip
     parts: dict[str, Any] = {kind: held}
-    return Content(scale=project.scale, texts=_texts(project.items), **parts)
+    return Content(scale=request.project.scale, texts=_texts(project.items), **parts)
 
 
 def _texts(items: tuple[Item, ...]) -> Any:
@@ -248,6 +264,9 @@ def list_unjudged(request: Request) -> list[Any]:
         judgments.c.standing != "untrusted",
         of_real_in(request.project.id),
     )
+    if request.project.question:
+        answered = label_of(request.project.question).is_not(None)
+        judged = judged.where(judgments.c.answers.is_not(None), answered)
     wanted = select(items_table).where(
         items_table.c.project == request.project.id,
         items_table.c.gold.is_(False),
@@ -268,6 +287,8 @@ def _archive(request: Request, file: IO[bytes]) -> None:
         "scale": asdict(project.scale),
         "policy": project.policy,
         "arms": [arm.to_dict() for arm in project.arms],
+        "questions": [question.to_dict() for question in project.questions],
+        "colours": project.colours,
     }
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("project.json", json.dumps(about, indent=2, ensure_ascii=False))
@@ -311,13 +332,21 @@ def read_archive(path: Path) -> Project:
             name=about["name"],
             scale=Scale(**scale),
             guidelines=guidelines,
-            items=tuple(Item(**item) for item in items),
+            items=tuple(_item(item) for item in items),
             golds=tuple(GoldEntry(**{**g, "accepted": tuple(g["accepted"])}) for g in golds),
             policy=about["policy"],
             arms=_arms(about, scale),
+            questions=read_questions(about.get("questions") or ()),
+            colours=dict(about.get("colours") or {}),
         )
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError) as fault:
         raise BadData(f"is no archive of a project ({fault})", source=path.name) from None
+
+
+def _item(held: dict[str, Any]) -> Item:
+    """An item of an archive; those of older ones have nothing beside them."""
+    beside = held.get("beside")
+    return Item(**{**held, "beside": None if beside is None else Beside(**beside)})
 
 
 def _arms(about: dict[str, Any], scale: dict[str, Any]) -> tuple[Arm, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain, repeat
+
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import bindparam, select
@@ -9,9 +12,10 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.flagging import JudgeFacts, WorkAnswers, flag_judges
 from adjudge.collect.store.conditions import COUNTED, is_real
-from adjudge.collect.store.database import PreparedSelect
+from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judges, judgments, pages
+from adjudge.collect.store.statements import PreparedSelect
 from adjudge.collect.values.requesting import Flag
 
 _ANSWERS = PreparedSelect(
@@ -29,17 +33,26 @@ _PACES = PreparedSelect(
 
 
 def find_flags(request: Request) -> dict[int, tuple[Flag, ...]]:
-    """The flags of every judge who has any, by the id inside."""
+    """The flags of every judge who has any, by the id inside.
+
+    They are kept with the snapshot, and found again once a judge's row is another: whoever answers
+    a page has one more, and whoever gains or loses trust is at another stage.
+    """
     wanted = select(
-        *(judges.c.id, judges.c.arm, judges.c.kind, judges.c.pages, judges.c.judged),
-        *(judges.c.seen, judges.c.right),
+        *(judges.c.id, judges.c.arm, judges.c.kind, judges.c.stage, judges.c.pages),
+        *(judges.c.judged, judges.c.seen, judges.c.right),
     )
-    project = request.project.id
-    rows = request.on.execute(
-        wanted.where(judges.c.project == project, judges.c.pages > 0, is_real).order_by(judges.c.id)
-    ).all()
+    theirs = (judges.c.project == request.project.id, judges.c.pages > 0, is_real)
+    rows = request.on.execute(wanted.where(*theirs).order_by(judges.c.id)).all()
+    key = [tuple(row) for row in rows]
+    return request.project.keep("flags", key, lambda: _flags_of(request, rows))
+
+
+def _flags_of(request: Request, rows: Sequence[StoredRow]) -> dict[int, tuple[Flag, ...]]:
+    """The flags of these judges, by all that they have answered."""
     if not rows:
         return {}
+    project = request.project.id
     ids = np.array([row.id for row in rows], dtype=np.int64)
     work = _read_work(request.on, project, ids, request.project.scale.labels)
     answered = np.array([row.pages for row in rows])
@@ -61,18 +74,17 @@ def _read_work(
     on: Connection, project: int, ids: NDArray[np.int64], labels: tuple[str, ...]
 ) -> WorkAnswers:
     """Every trusted answer to work, its judge by the place in ``ids``."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    rows = _ANSWERS.all(on, {"project": project})
-    judge, item, label = zip(*rows, strict=True) if rows else ((), (), ())
-    who = np.array(judge, dtype=np.int64)
+    codes = {label: code for code, label in enumerate(labels)}
+    found = [np.empty((3, 0), dtype=np.int64)]
+    for rows in _ANSWERS.pieces(on, {"project": project}):
+        flat = list(chain.from_iterable(rows))  # much faster than zip(*rows)
+        columns = (flat[0::3], flat[1::3], map(codes.get, flat[2::3], repeat(-1)))
+        found.append(np.stack([np.fromiter(one, np.int64, len(rows)) for one in columns]))
+    work = np.concatenate(found, axis=1)
     # A label that is on the scale no more says nothing of anybody.
-    codes = pc.index_in(pa.array(label, pa.string()), pa.array(labels))
-    code = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    kept = np.isin(who, ids) & (code >= 0)
-    _, place = np.unique(np.array(item, dtype=np.int64)[kept], return_inverse=True)
-    return WorkAnswers(judge=np.searchsorted(ids, who[kept]), item=place, label=code[kept])
+    who, items, given = work[:, np.isin(work[0], ids) & (work[2] >= 0)]
+    _, place = np.unique(items, return_inverse=True)
+    return WorkAnswers(judge=np.searchsorted(ids, who), item=place, label=given)
 
 
 def _read_pace(on: Connection, project: int, ids: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from sqlalchemy import Select, bindparam, func, insert, or_, select, update
 
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import ask_for, bring_back, lock_items, promote, put
+from adjudge.collect.managing.item_history import tell_history
 from adjudge.collect.store.conditions import of_real_in
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import to_time
@@ -25,6 +26,7 @@ from adjudge.collect.values.items import (
     ItemJudgment,
     ListedItem,
 )
+from adjudge.collect.values.project import Beside
 from adjudge.errors import BadSetting, NotFound, Refused
 
 UNSURE = 0.9  # below this probability a label is unsure
@@ -107,7 +109,7 @@ def _listed(
     return ListedItem(
         item=row.name,
         query=row.query,
-        title=row.title or row.url or row.name,
+        title=_title(row),
         state=row.state,
         gold=row.gold,
         trusted=row.trusted,
@@ -116,6 +118,14 @@ def _listed(
         label=row.consensus if final is None else final.label,
         probability=row.sure if final is None else 1.0,
     )
+
+
+def _title(row: StoredRow) -> str:
+    """What an item is called in the list: of a pair both results."""
+    if row.beside is None:
+        return str(row.title or row.url or row.name)
+    right = row.beside
+    return f"{row.title or row.document} / {right['title'] or right['document']}"
 
 
 def _read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int, FinalLabel]:
@@ -195,6 +205,8 @@ def describe_item(request: Request, name: str) -> ItemDetail:
         final=final,
         history=tuple(one for one in known if not one.active),
         labels=request.project.scale.labels,
+        beside=None if row.beside is None else Beside(**row.beside),
+        events=tell_history(request, row),
     )
 
 
@@ -208,8 +220,10 @@ def _judgment(row: StoredRow) -> ItemJudgment:
         right=row.right,
         seconds=row.seconds,
         comment=row.comment,
+        answers=row.answers or {},
         time=to_time(row.time),
         accuracy=accuracy_of(row.judge_right, row.seen),
+        swapped=row.swapped,
     )
 
 

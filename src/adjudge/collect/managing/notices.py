@@ -8,6 +8,7 @@ message may arrive twice only if the crash falls between its sending and the not
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +23,7 @@ from adjudge.collect.judging.budget import budget_of
 from adjudge.collect.managing.contact import invited_names, name_of_judge
 from adjudge.collect.store.records import to_time
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import items, judges, log, outbox
+from adjudge.collect.store.schema import items, judges, log, outbox, projects
 from adjudge.collect.store.settings import keep_setting, notified_name, notify_name, read_setting
 from adjudge.collect.values.ids import make_id
 from adjudge.errors import Refused
@@ -40,6 +41,9 @@ _LOGGED = {
     "contested": "contest",
 }
 _MOST_ADDRESSES = 20
+_MOST_TESTS = 60  # messages to try ways out, of one requester in an hour: it is no mail machine
+_AT_ONCE_EACH = 5  # messages of one project that are sent before others' turn
+_MAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", re.ASCII)
 _MOST_TRIES = 12
 _LONGEST_WAIT = 3_600.0  # seconds between two tries
 _CLAIMED = 120.0  # seconds that a message is left to who is sending it
@@ -116,9 +120,7 @@ def _check(webhook: str, emails: Sequence[str], events: Sequence[str]) -> None:
     if len(emails) > _MOST_ADDRESSES:
         raise Refused("bad-form", f"{len(emails)} addresses; wanted at most {_MOST_ADDRESSES}")
     for address in emails:
-        name, at, host = address.rpartition("@")
-        plain = address.isascii() and address.isprintable() and " " not in address
-        if not (name and at and "." in host and plain and len(address) <= 254):
+        if len(address) > 254 or not _MAIL.fullmatch(address):
             raise Refused("bad-form", f"{address[:200]!r} is no mail address")
     for event in events:
         if event not in EVENTS:
@@ -127,11 +129,14 @@ def _check(webhook: str, emails: Sequence[str], events: Sequence[str]) -> None:
 
 def _is_address(webhook: str) -> bool:
     """Whether it is an address on the web, with a host and without a name in it."""
+    if not webhook.isascii() or not webhook.isprintable() or " " in webhook:
+        return False
     try:
         parts = urlsplit(webhook)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username
-    except ValueError:  # brackets that are no address of version 6
+        named = bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+    except ValueError:  # brackets that are no address of version 6, a port that is none
         return False
+    return parts.scheme in ("http", "https") and named
 
 
 def _standing(request: Request) -> dict[str, Any]:
@@ -201,6 +206,18 @@ def put_test(request: Request) -> int:
     chosen = read_notifications(request)
     if not chosen.webhook and not chosen.emails:
         raise Refused("bad-form", "there is neither a webhook nor a mail address to try")
+    owner = select(projects.c.owner).where(projects.c.id == request.project.id).scalar_subquery()
+    tried = request.on.execute(
+        select(func.count())
+        .select_from(outbox.join(projects, projects.c.id == outbox.c.project))
+        .where(
+            projects.c.owner == owner,
+            outbox.c.event == "test",
+            outbox.c.made > request.now - 3_600,
+        )
+    ).scalar_one()
+    if tried >= _MOST_TESTS:
+        raise Refused("too-many", "many messages were sent to try; please wait an hour")
     return _put(request, chosen, "test", {})
 
 
@@ -258,9 +275,15 @@ def list_deliveries(request: Request, limit: int = 50) -> list[Delivery]:
 
 
 def claim(on: Connection, now: float, most: int = 20) -> list[Parcel]:
-    """The messages that are due, kept from every other process for a while."""
+    """The messages that are due, a few of each project, kept from every other process a while."""
+    place = func.row_number().over(partition_by=outbox.c.project, order_by=outbox.c.due)
+    due = select(outbox.c.id, place.label("place")).where(outbox.c.due <= now).subquery()
     found = on.execute(
-        select(outbox).where(outbox.c.due <= now).order_by(outbox.c.due).limit(most)
+        select(outbox)
+        .join(due, due.c.id == outbox.c.id)
+        .where(due.c.place <= _AT_ONCE_EACH)
+        .order_by(outbox.c.due)
+        .limit(most)
     ).all()
     parcels = []
     for row in found:

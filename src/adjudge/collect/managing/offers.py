@@ -19,7 +19,7 @@ from adjudge.collect.managing.exporting import (
     write_format,
 )
 from adjudge.collect.managing.projects import read_project
-from adjudge.collect.store.arrow import read_gold, read_judgments
+from adjudge.collect.store.arrow import label_of, read_gold, read_judgments
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judgments
 from adjudge.data.scale import as_number
@@ -62,6 +62,8 @@ def list_offers(request: Request, labels: Any) -> _Offers:
     project = replace(project, items=project.items[:_FEW])
     offers = []
     for entry in list_exports():
+        if entry.kind == "comparisons" and not request.project.of_pairs:
+            continue
         problem = ""
         if entry.kind in held:
             try:
@@ -111,7 +113,8 @@ def _few_judgments(request: Request) -> Any:
     """The judgments of a few items: one at least of each label, and ids that are hard to write."""
     ours = judgments.c.project == request.project.id
     plain = (ours, judgments.c.kind == "work", judgments.c.gold.is_(None))
-    of_labels = select(func.min(judgments.c.item)).where(*plain).group_by(judgments.c.label)
+    label = label_of(request.project.question)
+    of_labels = select(func.min(judgments.c.item)).where(*plain).group_by(label)
     hard = or_(*(items.c[c].contains(m) for c in ("document", "topic", "name") for m in _SPACES))
     odd = select(items.c.id).where(items.c.project == request.project.id, hard).limit(_FEW)
     few = select(judgments.c.item).where(*plain).order_by(judgments.c.id).limit(_FEW)

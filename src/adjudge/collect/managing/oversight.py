@@ -33,17 +33,19 @@ from adjudge.errors import NotFound
 
 def list_judges(request: Request) -> list[JudgeRow]:
     """Every judge of a project, the last to act first."""
-    seconds = _median_seconds(request.on, request.project.id)
+    project = request.project
     rows = request.on.execute(
         select(judges)
-        .where(judges.c.project == request.project.id)
+        .where(judges.c.project == project.id)
         .order_by(judges.c.last.desc(), judges.c.id.desc())
-    )
+    ).all()
+    answered = {row.id: row.pages for row in rows}
+    seconds = project.keep("seconds", answered, lambda: _median_seconds(request.on, project.id))
     flags, invited = find_flags(request), invited_names(request)
     return [
         _judge_row(
             row,
-            request.project,
+            project,
             seconds.get(row.id),
             flags.get(row.id, ()),
             invited.get(row.id, ""),

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Integer, cast, func, select
+from sqlalchemy import Integer, case, cast, func, select
 
 from adjudge.collect.managing.savings import lacking_of, savings_of
-from adjudge.collect.store.conditions import of_real_in
+from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.records import to_time
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import items, judgments
+from adjudge.collect.store.schema import items, judges, judgments, pages
 
 _HOUR, _DAY = 3_600.0, 86_400.0
 _BARS = 60  # at most
@@ -33,8 +33,11 @@ class ProjectPace:
     ends: datetime | None
 
 
-def measure_pace(request: Request) -> ProjectPace:
-    """How judgments of a project came in, and when it may be done."""
+def measure_pace(request: Request, lacking: int | None = None) -> ProjectPace:
+    """How judgments of a project came in, and when it may be done.
+
+    ``lacking``: the judgments that are wanted still, where they were counted already.
+    """
     project, now = request.project.id, request.now
     theirs = (
         judgments.c.project == project,
@@ -42,24 +45,19 @@ def measure_pace(request: Request) -> ProjectPace:
         judgments.c.gold.is_(None),
         of_real_in(project),
     )
-    first, last = request.on.execute(
-        select(func.min(judgments.c.time), func.max(judgments.c.time)).where(*theirs)
-    ).one()
-    lacking = _lacking(request)
-    if first is None:
+    in_order = select(judgments.c.time).where(*theirs).limit(1)  # ids are given as time goes on
+    first = request.on.execute(in_order.order_by(judgments.c.id)).scalar()
+    last = request.on.execute(in_order.order_by(judgments.c.id.desc())).scalar()
+    if lacking is None:
+        lacking = _lacking(request)
+    if first is None or last is None:
         return ProjectPace(since=None, bar_seconds=_HOUR, bars=(), per_day=None, lacking=lacking,
                     days_left=None, ends=None)  # fmt: skip
     size = next((one for one in _SIZES if (now - first) / one < _BARS), _SIZES[-1])
     begin = math.floor(first / size)
-    place = cast(func.floor(judgments.c.time / size), Integer).label("place")
-    counts: dict[int, int] = dict(
-        request.on.execute(select(place, func.count()).where(*theirs).group_by(place)).all()
-    )
-    bars = tuple(counts.get(k, 0) for k in range(begin, math.floor(now / size) + 1))
     span = min(_DAY, max(now - first, _HOUR))
-    recent = request.on.execute(
-        select(func.count()).where(*theirs, judgments.c.time >= now - span)
-    ).scalar_one()
+    counts, recent = _count_bars(request, size, now - span)
+    bars = tuple(counts.get(k, 0) for k in range(begin, math.floor(now / size) + 1))
     if recent == 0 and now - last < _STILL:
         span = now - first
         recent = sum(bars)
@@ -75,6 +73,33 @@ def measure_pace(request: Request) -> ProjectPace:
         days_left=days,
         ends=ends,
     )
+
+
+def _count_bars(request: Request, size: float, since: float) -> tuple[dict[int, int], int]:
+    """Judgments of work in each bar, by its place, and how many there are since a time.
+
+    There may be hundreds of thousands, which a database would sort to group them. Page by page
+    they are in order already, and those of a page were given at one time.
+    """
+    project = request.project.id
+    dry = select(judges.c.id).where(judges.c.project == project, ~is_real)
+    sheets = (
+        select(func.max(judgments.c.time).label("time"), func.count().label("many"))
+        .select_from(pages)
+        .join(judgments, judgments.c.page == pages.c.id)
+        .where(
+            pages.c.project == project,
+            pages.c.kind == "work",
+            pages.c.judge.not_in(dry),
+            judgments.c.gold.is_(None),
+        )
+        .group_by(pages.c.id)
+        .subquery()
+    )
+    place = cast(func.floor(sheets.c.time / size), Integer).label("place")
+    late = func.sum(case((sheets.c.time >= since, sheets.c.many), else_=0))
+    counted = request.on.execute(select(place, func.sum(sheets.c.many), late).group_by(place)).all()
+    return {row[0]: int(row[1]) for row in counted}, sum(int(row[2]) for row in counted)
 
 
 def _lacking(request: Request) -> int:

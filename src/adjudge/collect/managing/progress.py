@@ -20,7 +20,7 @@ from adjudge.collect.managing.savings import lacking_of, savings_of, work_on_a_p
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import items, judges, judgments, log, pages
+from adjudge.collect.store.schema import golds, items, judges, judgments, log, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.requesting import (
@@ -72,6 +72,7 @@ def measure_progress(request: Request) -> Progress:
         by_trusted=_by_trusted(kept),
         needed=sum(group.needed * group.many for group in kept),
         trusted=sum(group.trusted * group.many for group in kept),
+        lacking=lacking,
         surplus=sum(int(group.surplus) for group in kept),
         untrusted=answers.untrusted,
         others=answers.others,
@@ -177,8 +178,8 @@ def _gold_accuracy(on: Connection, project: int) -> float | None:
             func.count(judgments.c.right).label("seen"),
             func.count(case((judgments.c.right, 1))).label("right"),
         ).where(
-            judgments.c.project == project,
-            judgments.c.gold.is_not(None),
+            # By the index of answers to gold: they are a small part of all answers.
+            judgments.c.gold.in_(select(golds.c.id).where(golds.c.project == project)),
             judgments.c.kind == "work",
             of_real_in(project),
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, update
@@ -29,6 +29,8 @@ from adjudge.collect.store.schema import (
     judges,
     judgments,
     log,
+    member_links,
+    members,
     outbox,
     page_rows,
     pages,
@@ -53,8 +55,24 @@ from adjudge.collect.store.snapshot import (
     scale_to_json,
 )
 from adjudge.collect.values.judging import OTHERS
-from adjudge.collect.values.project import Arm, GoldEntry, Item, Project, Role
-from adjudge.collect.values.requesting import PROJECT_STATES, ProjectState, ProjectSummary
+from adjudge.collect.values.members import MemberRole
+from adjudge.collect.values.project import (
+    Arm,
+    Beside,
+    GoldEntry,
+    Item,
+    Project,
+    Role,
+    check_colours,
+)
+from adjudge.collect.values.questions import FurtherQuestion, check_questions
+from adjudge.collect.values.requesting import (
+    PROJECT_STATES,
+    ProjectHead,
+    ProjectState,
+    ProjectSummary,
+)
+from adjudge.collect.values.sides import is_of_pairs
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
 
@@ -89,6 +107,7 @@ def create_project(
     clash = [label for label in project.scale.labels if label in OTHERS]
     if clash:
         raise BadSetting("labels", clash[0], f"labels other than {' and '.join(OTHERS)}")
+    paired = is_of_pairs(project.scale.labels)
     made = on.execute(
         insert(projects)
         .values(
@@ -97,12 +116,15 @@ def create_project(
             owner=owner,
             state="draft",
             guidelines=project.guidelines,
-            scale=scale_to_json(project.scale),
+            scale=scale_to_json(project.scale, check_colours(project.colours, project.scale)),
             policy=policy.to_dict(),
             policy_version=1,
             version=1,
             seed=secrets.randbits(62) if project.seed is None else project.seed,
             made=now,
+            questions=[
+                one.to_dict() for one in check_questions(project.questions, of_pairs=paired)
+            ],
         )
         .returning(projects.c.id)
     ).scalar_one()
@@ -124,7 +146,7 @@ def read_project(on: Connection, project: int) -> Project:
     """A stored project as the plain value that would make it."""
     row = on.execute(select(projects).where(projects.c.id == project)).one()
     fields = ("name", *TEXTS)
-    columns = [items.c[name] for name in fields]
+    columns = [*(items.c[name] for name in fields), items.c.beside]
     stored = on.execute(
         select(*columns)
         .where(items.c.project == project, items.c.state != "withdrawn")
@@ -142,7 +164,13 @@ def read_project(on: Connection, project: int) -> Project:
         name=row.name,
         scale=scale_from_json(row.scale),
         guidelines=row.guidelines,
-        items=tuple(Item(**dict(zip(fields, item, strict=True))) for item in stored),
+        items=tuple(
+            Item(
+                **dict(zip(fields, item[:-1], strict=True)),
+                beside=None if item[-1] is None else Beside(**item[-1]),
+            )
+            for item in stored
+        ),
         golds=tuple(
             GoldEntry(
                 item=gold.name,
@@ -155,6 +183,8 @@ def read_project(on: Connection, project: int) -> Project:
         ),
         policy={name: value for name, value in row.policy.items() if value != default.get(name)},
         arms=() if arms_there == (_MAIN,) else arms_there,
+        questions=tuple(FurtherQuestion(**one) for one in row.questions or ()),
+        colours=dict(row.scale.get("colours", {})),
     )
 
 
@@ -170,16 +200,24 @@ def set_grades(request: Request, grades: Mapping[str, float]) -> None:
     request.on.execute(
         update(projects)
         .where(projects.c.id == request.project.id)
-        .values(scale=scale_to_json(changed), version=projects.c.version + 1)
+        .values(
+            scale=scale_to_json(changed, request.project.colours), version=projects.c.version + 1
+        )
     )
     request.log("grades-changed", grades=dict(zip(scale.labels, given, strict=True)))
 
 
-def set_scale(request: Request, scale: Scale) -> None:
-    """Replace the labels of a project that nobody has judged yet. Refused: ``judged-already``."""
+def set_scale(request: Request, scale: Scale, colours: Mapping[str, str]) -> None:
+    """Replace the labels of a project that nobody has judged yet, and their colours.
+
+    Refused: ``judged-already``.
+    """
+    check_colours(colours, scale)
     given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
     if request.on.execute(given).scalar() is not None:
         raise Refused("judged-already", "judges have used these labels already")
+    if request.project.of_pairs and not is_of_pairs(scale.labels):
+        raise BadSetting("labels", str(scale), "left, right and perhaps tie: items are pairs")
     for gold in request.project.golds.values():
         for label in gold.accepted if gold.active else ():
             if label not in scale.labels:
@@ -187,9 +225,28 @@ def set_scale(request: Request, scale: Scale) -> None:
     request.on.execute(
         update(projects)
         .where(projects.c.id == request.project.id)
-        .values(scale=scale_to_json(scale), version=projects.c.version + 1)
+        .values(scale=scale_to_json(scale, colours), version=projects.c.version + 1)
     )
     request.log("labels-changed", actor=request.actor, labels=list(scale.labels))
+
+
+def set_questions(request: Request, questions: Sequence[FurtherQuestion]) -> None:
+    """Replace the further questions of a project that nobody has judged yet.
+
+    Refused: ``judged-already``.
+    """
+    given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
+    if request.on.execute(given).scalar() is not None:
+        raise Refused("judged-already", "judges have answered these questions already")
+    checked = check_questions(questions, of_pairs=request.project.of_pairs)
+    stored = [one.to_dict() for one in checked]
+    request.on.execute(
+        update(projects)
+        .where(projects.c.id == request.project.id)
+        .values(questions=stored, version=projects.c.version + 1)
+    )
+    names = [one.name for one in questions]
+    request.log("questions-changed", actor=request.actor, questions=names)
 
 
 def set_policy(request: Request, changes: Mapping[str, Any]) -> Policy:
@@ -231,7 +288,8 @@ def delete_project(request: Request) -> None:
     request.on.execute(delete(contests).where(contests.c.project == project))
     request.on.execute(delete(judgments).where(judgments.c.project == project))
     request.on.execute(delete(page_rows).where(page_rows.c.page.in_(theirs)))
-    for table in (adjudications, outbox, pages, invites, tokens, judges, golds, items, arms):
+    own = (adjudications, outbox, members, member_links, pages, invites, tokens)
+    for table in (*own, judges, golds, items, arms):
         request.on.execute(delete(table).where(table.c.project == project))
     kept = (declined_golds, knowledge_name, fixed_name, notify_name, notified_name)
     names = [name(project) for name in kept]
@@ -239,15 +297,39 @@ def delete_project(request: Request) -> None:
     request.on.execute(delete(projects).where(projects.c.id == project))
 
 
-def summarize_projects(on: Connection, which: ColumnElement[bool]) -> list[ProjectSummary]:
-    """Projects with their counts, newest first."""
+def list_heads(
+    on: Connection, which: ColumnElement[bool], requester: int | None = None
+) -> dict[int, ProjectHead]:
+    """Projects by their id inside, and the role that a requester has in them, newest first."""
+    theirs = (members.c.project == projects.c.id) & (members.c.requester == requester)
     found = on.execute(
-        select(projects, requesters.c.name.label("owner_name"))
+        select(projects, requesters.c.name.label("owner_name"), members.c.role)
         .outerjoin(requesters, requesters.c.id == projects.c.owner)
+        .outerjoin(members, theirs)
         .where(which)
         .order_by(projects.c.id.desc())
-    ).all()
-    ids = [row.id for row in found]
+    )
+    return {
+        row.id: ProjectHead(
+            slug=row.slug,
+            name=row.name,
+            state=cast(ProjectState, row.state),
+            owner=row.owner_name or "system",
+            made=to_time(row.made),
+            labels=tuple(row.scale["labels"]),
+            policy_version=row.policy_version,
+            role=cast(MemberRole, "owner" if requester in (None, row.owner) else row.role),
+        )
+        for row in found
+    }
+
+
+def summarize_projects(
+    on: Connection, which: ColumnElement[bool], requester: int | None = None
+) -> list[ProjectSummary]:
+    """Projects with their counts, and the role that a requester has in them, newest first."""
+    heads = list_heads(on, which, requester)
+    ids = list(heads)
 
     def count(wanted: Select[Any]) -> dict[int, Any]:
         return {row[0]: row for row in on.execute(wanted)}
@@ -274,20 +356,14 @@ def summarize_projects(on: Connection, which: ColumnElement[bool]) -> list[Proje
     none = (0, 0, 0)
     return [
         ProjectSummary(
-            slug=row.slug,
-            name=row.name,
-            state=cast(ProjectState, row.state),
-            owner=row.owner_name or "system",
-            made=to_time(row.made),
-            labels=tuple(row.scale["labels"]),
-            policy_version=row.policy_version,
-            items=work.get(row.id, none)[1],
-            closed=work.get(row.id, none)[2],
-            golds=by_project["golds"].get(row.id, none)[1],
-            judges=by_project["judges"].get(row.id, none)[1],
-            judgments=by_project["judgments"].get(row.id, none)[1],
+            **{field.name: getattr(head, field.name) for field in fields(head)},
+            items=work.get(id_, none)[1],
+            closed=work.get(id_, none)[2],
+            golds=by_project["golds"].get(id_, none)[1],
+            judges=by_project["judges"].get(id_, none)[1],
+            judgments=by_project["judgments"].get(id_, none)[1],
         )
-        for row in found
+        for id_, head in heads.items()
     ]
 
 

@@ -107,7 +107,9 @@ def read_items(path: Path) -> tuple[_AskedItem, ...]:
             )
         if name in items:
             raise BadData(f"item {shown(name)} is there twice", source=path.name, line=line)
-        asked = {key: parts.get(key, "") for key in ("query", "need", "category", *SHOWN[:3])}
+        asked: dict[str, Any] = {
+            key: parts.get(key, "") for key in ("query", "need", "category", *SHOWN[:3])
+        }
         items[name] = _AskedItem(
             name=name, topic=parts.get("topic", ""), document=document, question=Question(**asked)
         )

@@ -10,17 +10,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from adjudge.collect.model_judge.both_orders import SideTally, settle
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.model_judge.question import Question
+from adjudge.collect.model_judge.question import BesideQuestion, Question
 from adjudge.collect.model_judge.samples import ask_samples
 from adjudge.collect.values.judging import Answer, Feedback, JudgeView, Outcome, Page, ProjectView
 from adjudge.errors import BudgetSpent
 
 _LESSONS = 12  # mistakes that the model is reminded of
+_FEW = 80  # characters that name a result without a title
 
 
 class Work(Protocol):
@@ -57,6 +59,7 @@ class ModelTally:
     unanswered: int = 0
     stopped: str | None = None  # why, where it is the budget
     judge: JudgeView | None = None
+    sides: SideTally = field(default_factory=SideTally)  # of pairs, asked in both orders
 
 
 async def judge(
@@ -73,8 +76,9 @@ async def judge(
     """Judge pages until none is left, the judge is stopped, or ``most`` pairs are judged.
 
     ``learn``: tell the model of its missed golds, as people are told. Of several ``samples`` the
-    commonest answer counts. Where the budget is spent, it stops before a page is submitted, and
-    says so in the tally; what was answered of the page is in the ledger.
+    commonest answer counts. Pairs are asked in both orders. Where the budget is spent, it stops
+    before a page is submitted, and says so in the tally; what was answered of the page is in the
+    ledger.
     """
     project = work.project()
     endpoint.prompt.check(project.labels)
@@ -92,13 +96,21 @@ async def judge(
             row: int, question: Question, guide: str = guidelines, kept: Page = page
         ) -> Answer:
             started = time.monotonic()
-            sampled = await ask_samples(
-                question, guidelines=guide, labels=kept.labels, endpoint=endpoint, ledger=ledger,
-                room=room, samples=samples,
-            )  # fmt: skip
-            reply = sampled.commonest
-            tally.from_ledger += sampled.known
-            tally.unanswered += reply.label not in kept.labels and sampled.known < samples
+            replies, known = [], 0
+            both = () if question.beside is None else (question.mirrored,)
+            for asked in (question, *both):
+                sampled = await ask_samples(
+                    asked, guidelines=guide, labels=kept.labels, endpoint=endpoint, ledger=ledger,
+                    room=room, samples=samples,
+                )  # fmt: skip
+                replies.append(sampled.commonest)
+                known += sampled.known
+            reply = replies[0]
+            if both:
+                tally.sides.add(replies[0].label, replies[1].label)
+                reply = settle(replies[0], replies[1], kept.labels)
+            tally.from_ledger += known
+            tally.unanswered += reply.label not in kept.labels and known < samples * len(replies)
             return Answer(
                 row=row,
                 label=reply.label,
@@ -143,6 +155,9 @@ def _questions(page: Page) -> list[tuple[int, Question]]:
             Question(
                 query=group.query, need=group.need, category=group.category, title=row.title,
                 text=row.text, url=row.url,
+                beside=None if row.beside is None else BesideQuestion(
+                    title=row.beside.title, text=row.beside.text, url=row.beside.url
+                ),
             ),
         )
         for group in page.groups
@@ -154,11 +169,19 @@ def _lessons(page: Page, feedback: tuple[Feedback, ...]) -> list[str]:
     """What the judge was told of its mistakes, a line each."""
     asked = dict(_questions(page))
     return [
-        f'For the query "{asked[told.row].query}" and the result "{asked[told.row].title}" you '
+        f'For the query "{asked[told.row].query}" and {_named(asked[told.row])} you '
         f'answered "{told.given}"; accepted: {", ".join(told.accepted)}. {told.reason}'.strip()
         for told in feedback
         if not told.right and told.row in asked
     ]
+
+
+def _named(question: Question) -> str:
+    """What was judged, in few words."""
+    if question.beside is None:
+        return f'the result "{question.title}"'
+    left, right = (one.title or one.text[:_FEW] for one in (question, question.beside))
+    return f'the results "{left}" (left) and "{right}" (right)'
 
 
 def _with_lessons(guidelines: str, lessons: list[str]) -> str:

@@ -95,7 +95,8 @@ def key_of(
     sample: int = 0,
 ) -> str:
     """What was asked, as a short text: anything that may change the answer changes it."""
-    asked: list[Any] = [model, guidelines, labels, asdict(question)]
+    words = {name: part for name, part in asdict(question).items() if part is not None}
+    asked: list[Any] = [model, guidelines, labels, words]
     if (prompt, temperature, sample) != ("guidelines", 0.0, 0):
         asked += [prompt, temperature, sample]
     said = json.dumps(asked, ensure_ascii=False)

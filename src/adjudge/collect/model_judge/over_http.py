@@ -10,6 +10,7 @@ import httpx
 
 from adjudge.collect.values.judging import (
     Answer,
+    BesideRow,
     Feedback,
     Group,
     JudgeView,
@@ -96,9 +97,14 @@ def _feedback(body: dict[str, Any]) -> Feedback:
     return Feedback(**{**body, "accepted": tuple(body["accepted"])})
 
 
+def _row(body: dict[str, Any]) -> Row:
+    beside = body.get("beside")  # a server of an older version has no pairs
+    return Row(**{**body, "beside": None if beside is None else BesideRow(**beside)})
+
+
 def _page(body: dict[str, Any]) -> Page:
     groups = tuple(
-        Group(**{**group, "rows": tuple(Row(**row) for row in group["rows"])})
+        Group(**{**group, "rows": tuple(_row(row) for row in group["rows"])})
         for group in body["groups"]
     )
     return Page(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -131,27 +132,50 @@ def screening_order(
         if runs_out != "repeat":
             return []
         return sorted(golds, key=lambda gold: shown[gold.item])
-    order = fresh if rng is None else [fresh[place] for place in rng.permutation(len(fresh))]
+    if rng is None:
+        order = fresh
+    else:
+        order = [fresh[place] for place in rng.permutation(len(fresh)).tolist()]
     if mix == "any":
         return order
     return _by_deficit(order, golds, shown, mix)
 
 
-def order_beside(count: int, work: Sequence[int], *, seed: int) -> NDArray[np.int64]:
+def order_beside(
+    count: int, work: Sequence[int], *, seed: int, among: Sequence[int] | None = None
+) -> NDArray[np.int64]:
     """The order of so many golds beside this work: the same for everyone who is given it.
+
+    With ``among`` the order of these alone, as they stand in that of all.
 
     Every gold draws a number for each item of work there may be, and comes by its least for this
     work. Pages that share a part of their work so share about as large a part of their gold.
 
     >>> order_beside(5, [3, 1, 2], seed=1).tolist() == order_beside(5, [1, 2, 3], seed=1).tolist()
     True
+    >>> whole, some = order_beside(5, [3, 1], seed=1), order_beside(5, [3, 1], seed=1, among=[4, 0])
+    >>> some.tolist() == [place for place in whole.tolist() if place in (0, 4)]
+    True
     """
-    own = np.random.default_rng([seed, 5]).integers(0, 2**63, count, dtype=np.uint64)
+    places = np.arange(count) if among is None else np.array(sorted(among), dtype=np.int64)
     beside = np.array([*work] or [0], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    drawn = own[:, None] ^ beside  # (gold, work)
+    drawn = beside[:, None] ^ _own_draws(count, seed)[places]  # (work, gold)
+    shifted = np.empty_like(drawn)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
-        drawn = (drawn ^ (drawn >> np.uint64(shift))) * np.uint64(factor)
-    return np.argsort((drawn ^ (drawn >> np.uint64(31))).min(axis=1), kind="stable")
+        np.right_shift(drawn, np.uint64(shift), out=shifted)
+        drawn ^= shifted
+        drawn *= np.uint64(factor)
+    np.right_shift(drawn, np.uint64(31), out=shifted)
+    drawn ^= shifted
+    return places[np.argsort(drawn.min(axis=0), kind="stable")]
+
+
+@lru_cache(maxsize=8)
+def _own_draws(count: int, seed: int) -> NDArray[np.uint64]:
+    """The number that each of so many golds of a project has to itself."""
+    drawn = np.random.default_rng([seed, 5]).integers(0, 2**63, count, dtype=np.uint64)
+    drawn.flags.writeable = False
+    return drawn
 
 
 def _by_deficit(

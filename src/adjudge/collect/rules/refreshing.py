@@ -78,18 +78,20 @@ def choose_refresher(
     return [chosen[place].item for place in rng.permutation(len(chosen))]
 
 
-def why(confused: Mapping[Pair, int]) -> str:
-    """Why a judge gets a refresher, in words for themselves."""
+def why(confused: Mapping[Pair, int], *, kinds: bool = True) -> str:
+    """Why a judge gets a refresher, in words for themselves; ``kinds``: with what they confused."""
     total = sum(confused.values())
     results = "1 result whose answer is known" if total == 1 else (
         f"{total} results whose answers are known"
     )  # fmt: skip
-    kinds = [
+    if not kinds:
+        return f"Among your last results you missed {results}."
+    told = [
         f"{given} where {accepted} is right" + ("" if count == 1 else f" ({count} times)")
         for (accepted, given), count in list(confused.items())[:_TOLD]
     ]
     more = ", among others" if len(confused) > _TOLD else ""
-    return f"Among your last results you missed {results}: you answered {'; '.join(kinds)}{more}."
+    return f"Among your last results you missed {results}: you answered {'; '.join(told)}{more}."
 
 
 def to_json(confused: Mapping[Pair, int]) -> list[list[Any]]:

@@ -12,7 +12,8 @@ groups of a page, since that too would tell.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 from zlib import crc32
@@ -36,6 +37,7 @@ class Slot(Generic[_Key]):
 
 
 Plan = list[list[Slot[_Key]]]  # groups of rows, in order
+_Arrange = Callable[[list[_Key], Sequence[GoldCard[_Key]]], Sequence[GoldCard[_Key]]]
 FULL = 0.85  # of a page's rows: six groups of four are as good as five of five
 
 
@@ -83,7 +85,7 @@ def compose(
     shown: int = 0,
     golds_shown: int = 0,
     seed: Sequence[int] = (0,),
-    arrange: Callable[[list[_Key]], Sequence[GoldCard[_Key]]] | None = None,
+    arrange: _Arrange[_Key] | None = None,
 ) -> Plan[_Key]:
     """The groups of a judge's next page, in random order; empty where there is no work.
 
@@ -94,7 +96,8 @@ def compose(
     and golds they have been shown in work pages so far. ``seed`` says when gold is due.
 
     Two accounts that lay their pages side by side should find that they differ no more in work than
-    in gold: ``arrange`` gives the golds in the order wanted beside the work that there would be.
+    in gold: ``arrange`` puts golds into the order wanted beside the work that there would be. It is
+    given those that the page has a use for, and may give others too.
     """
     # The work that gold is arranged beside is to be the work that is given then.
     salt = None if arrange is None else int(rng.integers(2**32))
@@ -112,10 +115,15 @@ def compose(
 
 @dataclass(frozen=True, slots=True)
 class _Pile(Generic[_Key]):
-    """Work and gold by topic, in order of preference."""
+    """Work by topic and gold, in order of preference, and how much gold topics have.
+
+    Golds may be thousands, of as many topics: they are counted at every page, but only those of
+    the few topics that are chosen are put together.
+    """
 
     work: dict[Hashable, list[_Key]]
-    golds: dict[Hashable, list[_Key]]
+    golds: Sequence[GoldCard[_Key]]
+    counts: dict[Hashable, int]  # golds of a topic, the topic that is wanted most first
     rng: np.random.Generator
     salt: int | None
 
@@ -130,7 +138,35 @@ class _Pile(Generic[_Key]):
         by_topic: dict[Hashable, list[_Key]] = {}
         for item, topic in work:
             by_topic.setdefault(topic, []).append(item)
-        return cls(by_topic, _by_topic(golds), rng, salt)
+        return cls(by_topic, golds, _count(golds), rng, salt)
+
+    def with_golds(self, golds: Sequence[GoldCard[_Key]]) -> _Pile[_Key]:
+        """The same work beside other golds."""
+        return replace(self, golds=golds, counts=_count(golds))
+
+    def hiding(self, size: int) -> Collection[Hashable]:
+        """The topics whose golds could be in a group of so many rows, with work or alone."""
+        found = {
+            topic
+            for topic, items in self.work.items()
+            if topic in self.counts and len(items) + self.counts[topic] >= size
+        }
+        if max(self.counts.values(), default=0) >= size:
+            found.update(topic for topic, count in self.counts.items() if count >= size)
+        return found
+
+    def useful(self, size: int) -> list[GoldCard[_Key]]:
+        """The golds that could be in a group of so many rows."""
+        hiding = self.hiding(size)
+        return [gold for gold in self.golds if gold.topic in hiding]
+
+    def golds_of(self, topics: Container[Hashable]) -> dict[Hashable, list[_Key]]:
+        """The golds of these topics, both in order of preference."""
+        found: dict[Hashable, list[_Key]] = {}
+        for gold in self.golds:
+            if gold.topic in topics:
+                found.setdefault(gold.topic, []).append(gold.item)
+        return found
 
     def room(self, topic: Hashable) -> int:
         """How many rows of work a topic could give."""
@@ -157,12 +193,9 @@ def _drawn(item: Hashable, salt: int) -> int:
     return (mixed ^ mixed >> 15) * 0x85EBCA77 & 0xFFFFFFFF
 
 
-def _by_topic(golds: Sequence[GoldCard[_Key]]) -> dict[Hashable, list[_Key]]:
-    """Golds by topic, both in order of preference."""
-    found: dict[Hashable, list[_Key]] = {}
-    for gold in golds:
-        found.setdefault(gold.topic, []).append(gold.item)
-    return found
+def _count(golds: Sequence[GoldCard[_Key]]) -> dict[Hashable, int]:
+    """How many golds topics have, in order of preference."""
+    return Counter([gold.topic for gold in golds])
 
 
 def _cap(topics: int, policy: Policy) -> int:
@@ -190,19 +223,23 @@ def _with_gold(
     policy: Policy,
     share: float,
     due: _Due,
-    arrange: Callable[[list[_Key]], Sequence[GoldCard[_Key]]] | None,
+    arrange: _Arrange[_Key] | None,
 ) -> Plan[_Key]:
     """A page whose groups are all of one size, with the golds that are due on it.
 
     How many groups of how many rows is settled before anybody asks how many golds are due:
     otherwise the shape of a page would tell of its gold.
     """
-    size, groups = _whole_shape(pile, policy, share)
+    size, groups = _shape(pile, policy)
+    full = size * groups >= FULL * policy.pairs_per_page
+    if not full:
+        size, groups = _last_shape(pile, policy, share)
     if arrange is not None:
         work = [slot.item for topic in pile.able(size)[:groups] for slot in pile.some(topic, size)]
-        golds = arrange(work[: len(work) - max(0, due.of(len(work)))])
-        pile = replace(pile, golds=_by_topic(golds))
-        size, groups = _whole_shape(pile, policy, share)  # the last may hang on which gold is first
+        golds = pile.useful(size) if full else pile.golds
+        pile = pile.with_golds(arrange(work[: len(work) - max(0, due.of(len(work)))], golds))
+        if not full:  # the last may hang on which gold is first
+            size, groups = _whole_shape(pile, policy, share)
     if size * groups * 2 < min(policy.pairs_per_page, sum(map(len, pile.work.values()))):
         # Few queries, and gold that stands apart from them: it cannot be hidden from anyone who
         # looks at queries, so that a page may as well be full.
@@ -254,13 +291,20 @@ def _last_shape(pile: _Pile[_Key], policy: Policy, share: float) -> tuple[int, i
 
 def _sizes(pile: _Pile[_Key], policy: Policy) -> range:
     """The numbers of rows a group may have, the largest first: larger ones would have no gold."""
-    hidden = max(len(items) + pile.room(topic) for topic, items in pile.golds.items())
-    return range(min(_cap(len({**pile.work, **pile.golds}), policy), hidden), 0, -1)
+    topics = max(len(pile.work), len(pile.counts))
+    if topics < policy.queries_per_page:
+        topics = len(pile.work.keys() | pile.counts.keys())
+    hidden = max(pile.counts.values(), default=0)
+    for topic, items in pile.work.items():
+        if topic in pile.counts:
+            hidden = max(hidden, len(items) + pile.counts[topic])
+    return range(min(_cap(topics, policy), hidden), 0, -1)
 
 
 def _filled(pile: _Pile[_Key], size: int, groups: int, golds: int, share: float) -> Plan[_Key]:
     """So many groups of so many rows, as near to so many golds as they come; else none."""
-    golden = [topic for topic, items in pile.golds.items() if len(items) + pile.room(topic) >= size]
+    hiding = pile.hiding(size)
+    golden = (topic for topic in pile.counts if topic in hiding)
     plan, used = _gold_groups(pile, golden, groups, size, golds, share)
     rest = [topic for topic in pile.able(size) if topic not in used][: groups - len(plan)]
     if len(plan) + len(rest) < groups:
@@ -269,7 +313,7 @@ def _filled(pile: _Pile[_Key], size: int, groups: int, golds: int, share: float)
 
 
 def _gold_groups(
-    pile: _Pile[_Key], topics: Sequence[Hashable], groups: int, size: int, due: int, share: float
+    pile: _Pile[_Key], topics: Iterable[Hashable], groups: int, size: int, due: int, share: float
 ) -> tuple[Plan[_Key], set[Hashable]]:
     """Groups that hold the golds due, as near as whole groups come, and the topics they use."""
     counts: dict[Hashable, int] = {}  # golds of a topic
@@ -280,14 +324,15 @@ def _gold_groups(
         least = max(1, size - pile.room(topic))
         if least - due > due:  # more off the mark than none at all
             continue
-        counts[topic] = min(len(pile.golds[topic]), size, max(least, min(usual, due)))
+        counts[topic] = min(pile.counts[topic], size, max(least, min(usual, due)))
         due -= counts[topic]
     for topic, count in tuple(counts.items()):  # too few topics have gold: they hold more of it
-        more = max(0, min(len(pile.golds[topic]), size, count + due) - count)
+        more = max(0, min(pile.counts[topic], size, count + due) - count)
         counts[topic] = count + more
         due -= more
+    golds = pile.golds_of(counts)
     plan = [
-        [Slot(item, True) for item in pile.golds[topic][:count]] + pile.some(topic, size - count)
+        [Slot(item, True) for item in golds[topic][:count]] + pile.some(topic, size - count)
         for topic, count in counts.items()
     ]
     return plan, set(counts)
@@ -295,8 +340,7 @@ def _gold_groups(
 
 def _crowded(pile: _Pile[_Key], policy: Policy, due: _Due) -> Plan[_Key]:
     """A full page with several groups of a query: the last resort, see ``gold_warnings``."""
-    size = max(1, max((min(len(items), policy.results_per_query)
-                       for items in pile.golds.values()), default=1))  # fmt: skip
+    size = max(1, min(max(pile.counts.values(), default=1), policy.results_per_query))
     chunks = [
         [Slot(item, False) for item in items[start : start + size]]
         for items in pile.work.values()
@@ -304,7 +348,7 @@ def _crowded(pile: _Pile[_Key], policy: Policy, due: _Due) -> Plan[_Key]:
     ]
     gold = [
         [Slot(item, True) for item in items[:size]]
-        for items in pile.golds.values()
+        for items in pile.golds_of(pile.counts).values()
         if len(items) >= size
     ]
     groups = min(policy.pairs_per_page // size, len(chunks))  # whether gold is due or not

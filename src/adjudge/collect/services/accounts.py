@@ -12,6 +12,7 @@ from adjudge.collect.managing.accounts import (
     any_requester,
     change_password,
     check_token,
+    end_guest,
     find_requester,
     list_requesters,
     list_tokens,
@@ -24,6 +25,7 @@ from adjudge.collect.managing.accounts import (
     set_up,
 )
 from adjudge.collect.services.caller import Caller
+from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.requesting import Requester, Scope, Token
 from adjudge.errors import Refused
 
@@ -78,6 +80,11 @@ class AccountService:
             lambda on: add_requester(on, name, password, admin=admin, now=now)
         )
 
+    def end_guest(self, requester: str) -> None:
+        """Let somebody who came by a link make projects. Refused: ``admin-only``."""
+        self.caller.check_admin()
+        self.caller.database.write(lambda on: end_guest(on, requester))
+
     def change_password(self, requester: str, password: str) -> None:
         """Set a requester's password: one's own, or anyone's by an admin."""
         actor = self.caller.actor
@@ -93,17 +100,22 @@ class AccountService:
         project: str | None = None,
         expires: datetime | None = None,
     ) -> tuple[Token, str]:
-        """An API token and its secret, which is shown this once; scope judge needs a project."""
+        """An API token and its secret, which is shown this once; scope judge needs a project.
+
+        It may no more than its requester, and only managers may let others judge.
+        """
         actor = self.caller.actor
         if actor is None:
             raise Refused("bad-form", "a token belongs to a requester: act for one")
+
+        least: MemberRole = "manager" if scope == "judge" else "viewer"
 
         def work(on: Connection) -> tuple[Token, str]:
             return make_token(
                 on,
                 name,
                 scope=scope,
-                project=None if project is None else self.caller.open(on, project).project.id,
+                project=None if project is None else self.caller.find(on, project, least).id,
                 requester=find_requester(on, actor.requester).id,
                 expires=expires,
                 now=self.caller.now(),

@@ -6,21 +6,41 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, select, true
+from sqlalchemy import ColumnElement, bindparam, select, true
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.managing.accounts import find_requester
 from adjudge.collect.store.database import Database, utc_now
 from adjudge.collect.store.records import edit_gold_alone
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import projects
+from adjudge.collect.store.schema import members, projects
 from adjudge.collect.store.snapshot import SnapshotCache, load_snapshot
+from adjudge.collect.store.statements import Statement
+from adjudge.collect.values.members import MemberRole, check_role
 from adjudge.collect.values.requesting import Requester
 from adjudge.errors import NotFound, Refused
 
 _Result = TypeVar("_Result")
+_WANTED = (
+    select(projects.c.id, projects.c.version, projects.c.owner, members.c.role)
+    .outerjoin(
+        members,
+        (members.c.project == projects.c.id) & (members.c.requester == bindparam("requester")),
+    )
+    .where(projects.c.slug == bindparam("slug"))
+)
+_FOUND = Statement(_WANTED)
+_LOCKED = Statement(_WANTED.with_for_update(key_share=True, of=projects))
+
+
+class _FoundProject(NamedTuple):
+    """A project that was found: its id inside, its version, and the caller's role in it."""
+
+    id: int
+    version: int
+    role: MemberRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +75,40 @@ class Caller:
     def sees(self, on: Connection) -> ColumnElement[bool]:
         """The condition on projects that the caller may see them."""
         requester = self.find_id(on)
-        return true() if requester is None else projects.c.owner == requester
+        if requester is None:
+            return true()
+        theirs = select(members.c.project).where(members.c.requester == requester)
+        return (projects.c.owner == requester) | projects.c.id.in_(theirs)
 
-    def open(self, on: Connection, slug: str, *, lock: bool = False) -> Request:
-        """A request about one project, which with ``lock`` nobody else changes meanwhile.
+    def find(
+        self, on: Connection, slug: str, least: MemberRole, *, lock: bool = False
+    ) -> _FoundProject:
+        """A project in which the caller has at least a role.
 
-        A project that the caller may not see is ``NotFound``, as if it were not there.
+        One that they may not see is ``NotFound``, as if it were not there. Refused: ``role``.
         """
-        wanted = select(projects.c.id).where(projects.c.slug == slug, self.sees(on))
-        if lock:
-            wanted = wanted.with_for_update(key_share=True)
-        found = on.execute(wanted).scalar()
-        if found is None:
+        requester = self.find_id(on)
+        wanted = _LOCKED if lock else _FOUND
+        found = wanted.one_or_none(on, {"slug": slug, "requester": requester})
+        owns = requester is None or (found is not None and found.owner == requester)
+        if found is None or not (owns or found.role):
             raise NotFound("project", slug)
-        snapshot = load_snapshot(on, found)
+        role: MemberRole = "owner" if owns else found.role
+        check_role(role, least)
+        return _FoundProject(found.id, found.version, role)
+
+    def open(
+        self, on: Connection, slug: str, *, least: MemberRole = "manager", lock: bool = False
+    ) -> Request:
+        """A request about one project, which with ``lock`` nobody else changes meanwhile."""
+        snapshot = load_snapshot(on, self.find(on, slug, least, lock=lock).id)
         return Request(on=on, project=snapshot, now=self.now(), actor=self.name)
 
     @contextmanager
-    def reading(self, slug: str) -> Iterator[Request]:
+    def reading(self, slug: str, *, least: MemberRole = "viewer") -> Iterator[Request]:
         """A request that only reads."""
         with self.database.read() as on:
-            wanted = select(projects.c.id, projects.c.version)
-            found = on.execute(wanted.where(projects.c.slug == slug, self.sees(on))).one_or_none()
-            if found is None:
-                raise NotFound("project", slug)
+            found = self.find(on, slug, least)
             snapshot = self.snapshots.get(on, found.id, found.version)
             yield Request(on=on, project=snapshot, now=self.now(), actor=self.name)
 
@@ -87,18 +117,19 @@ class Caller:
         slug: str,
         work: Callable[[Request], _Result],
         *,
+        least: MemberRole = "manager",
         lock: bool = False,
         alone: bool = False,
     ) -> _Result:
         """What ``work`` gives for a request that changes something.
 
-        ``lock``: nobody else changes the project meanwhile. ``alone``: no judge answers either,
-        since gold changes.
+        ``least``: the role that it takes. ``lock``: nobody else changes the project meanwhile.
+        ``alone``: no judge answers either, since gold changes.
         """
 
         def run(on: Connection) -> _Result:
             if alone:
                 edit_gold_alone(on)
-            return work(self.open(on, slug, lock=lock or alone))
+            return work(self.open(on, slug, least=least, lock=lock or alone))
 
         return self.database.write(run)

@@ -72,7 +72,9 @@ class GoldService:
     def settle(self, slug: str, contest: int, *, upheld: bool, answer: str = "") -> Contest:
         """Note that a contest was looked at; the judge sees the answer as a notice."""
         return self.caller.write(
-            slug, lambda request: settle(request, contest, upheld=upheld, answer=answer)
+            slug,
+            lambda request: settle(request, contest, upheld=upheld, answer=answer),
+            least="reviewer",
         )
 
     # -- gold by design

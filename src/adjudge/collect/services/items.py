@@ -62,12 +62,13 @@ class ItemService:
         self.caller.write(
             slug,
             lambda request: adjudicate(request, item, label=label, reason=reason, gold=gold),
+            least="reviewer",
             lock=True,
         )
 
     def reopen(self, slug: str, item: str) -> None:
         """Take back that an item was decided or skipped."""
-        self.caller.write(slug, lambda request: reopen(request, item), lock=True)
+        self.caller.write(slug, lambda request: reopen(request, item), least="reviewer", lock=True)
 
     def ask_for_more(self, slug: str, item: str, more: int) -> None:
         """Ask for more trusted judgments of an item. Refused: ``by-arm``, ``gold-already``."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from adjudge.collect.managing.accounts import list_invites, make_invites, revoke_invite
-from adjudge.collect.managing.contact import rename_judge, send_message
+from adjudge.collect.managing.contact import name_judges, rename_judge, send_message
 from adjudge.collect.managing.oversight import (
     block,
     block_flagged,
@@ -35,6 +35,11 @@ class JudgeService:
         """One judge whole: confusion against gold, answers to gold, history."""
         with self.caller.reading(slug) as request:
             return describe_judge(request, judge)
+
+    def get_names(self, slug: str) -> dict[str, str]:
+        """What every judge is called, by public id."""
+        with self.caller.reading(slug) as request:
+            return name_judges(request)
 
     def block(self, slug: str, judge: str, reason: str = "") -> JudgeRow:
         """Block a judge by hand: their judgments are untrusted, the items reopen."""
@@ -68,8 +73,8 @@ class JudgeService:
         return self.caller.write(slug, lambda request: make_invites(request, notes, expires))
 
     def get_invites(self, slug: str) -> list[Invite]:
-        """Every invitation, newest first."""
-        with self.caller.reading(slug) as request:
+        """Every invitation, newest first; whoever has its link can judge as the one invited."""
+        with self.caller.reading(slug, least="manager") as request:
             return list_invites(request)
 
     def revoke_invite(self, slug: str, invite: str) -> None:

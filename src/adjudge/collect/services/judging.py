@@ -15,7 +15,12 @@ from adjudge.collect.judging.answering import (
     repeat_outcome,
     save_draft,
 )
-from adjudge.collect.judging.arriving import Admit, find_known, give_consent, take_in
+from adjudge.collect.judging.arriving import (
+    Admit,
+    find_known,
+    give_consent,
+    take_in,
+)
 from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.pages import next_page, show_page
 from adjudge.collect.judging.submitting import contest, finish, submit
@@ -32,12 +37,15 @@ from adjudge.collect.store.records import judge_by_id, lock_judge, read_judge
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import invites, projects
 from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
+from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
 from adjudge.collect.values.requesting import Invite
 from adjudge.errors import NotFound, Refused
 
-_PROJECT = select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
-_REVOKED = select(invites.c.revoked).where(invites.c.key == bindparam("key"))
+_PROJECT = Statement(
+    select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
+)
+_REVOKED = Statement(select(invites.c.revoked).where(invites.c.key == bindparam("key")))
 
 
 class JudgingService:
@@ -73,6 +81,10 @@ class JudgingService:
         Refused: ``not-open`` (project not open, new judges only), ``channel-closed``,
         ``invite-unknown``, ``invite-expired``, ``crowded`` (too many new judges), ``bad-form``.
         """
+        with self._database.read() as on:  # who comes again waits for nobody
+            known = find_known(on, arrival, unchanged=True)
+            if known is not None:
+                return view_judge(self._open(on, known, lock=False))
 
         def work(on: Connection) -> JudgeView:
             public = take_in(on, arrival, self._snapshots, self._now(), admit)
@@ -223,13 +235,13 @@ class JudgingService:
 
     def _open(self, on: Connection, judge: str, *, lock: bool = True) -> JudgeRequest:
         row = lock_judge(on, judge) if lock else read_judge(on, judge)
-        if row.channel == "invite" and on.execute(_REVOKED, {"key": row.key}).scalar():
+        if row.channel == "invite" and _REVOKED.scalar(on, {"key": row.key}):
             raise Refused("invite-revoked", "this invitation was taken back by the requester")
         snapshot = self._snapshots.get(on, row.project, row.version)
         return JudgeRequest(on=on, project=snapshot, now=self._now(), judge=row, locked=lock)
 
     def _find_project(self, on: Connection, slug: str) -> ProjectSnapshot:
-        row = on.execute(_PROJECT, {"slug": slug}).one_or_none()
+        row = _PROJECT.one_or_none(on, {"slug": slug})
         if row is None:
             raise NotFound("project", slug)
         return self._snapshots.get(on, row.id, row.version)

@@ -31,8 +31,8 @@ class NoticeService:
     caller: Caller
 
     def get(self, slug: str) -> Notifications:
-        """Who is told what of a project."""
-        with self.caller.reading(slug) as request:
+        """Who is told what of a project, with the secret that signs."""
+        with self.caller.reading(slug, least="manager") as request:
             return read_notifications(request)
 
     def set(
@@ -53,7 +53,7 @@ class NoticeService:
 
     def get_deliveries(self, slug: str) -> list[Delivery]:
         """The newest messages of a project."""
-        with self.caller.reading(slug) as request:
+        with self.caller.reading(slug, least="manager") as request:
             return list_deliveries(request)
 
     def find_told(self) -> list[str]:

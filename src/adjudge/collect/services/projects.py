@@ -20,10 +20,12 @@ from adjudge.collect.managing.projects import (
     count_stored,
     create_project,
     delete_project,
+    list_heads,
     read_project,
     set_grades,
     set_guidelines,
     set_policy,
+    set_questions,
     set_scale,
     set_state,
     summarize_projects,
@@ -32,17 +34,20 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, projects
+from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import GoldEntry, Item, Project
+from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.values.requesting import (
     DisagreementTopic,
     Imported,
     LogEntry,
     Progress,
+    ProjectHead,
     ProjectState,
     ProjectSummary,
 )
 from adjudge.data.scale import Scale
-from adjudge.errors import NotFound
+from adjudge.errors import NotFound, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,34 +57,59 @@ class ProjectService:
     caller: Caller
 
     def create(self, project: Project) -> ProjectSummary:
-        """Store a project whole, as a draft: guidelines, scale, items, gold, policy."""
+        """Store a project whole, as a draft: guidelines, scale, items, gold, policy.
+
+        Refused: ``guest``.
+        """
 
         def work(on: Connection) -> ProjectSummary:
-            actor, owner = self.caller.actor, None
-            if actor is not None:
-                owner = find_requester(on, actor.requester).id
+            owner = self._may_create(on)
             name, now = self.caller.name, self.caller.now()
             made = create_project(on, project, owner=owner, actor=name, now=now)
-            return summarize_projects(on, projects.c.id == made)[0]
+            return summarize_projects(on, projects.c.id == made, owner)[0]
 
         return self.caller.database.write(work)
+
+    def check_may_create(self) -> None:
+        """Refuse whoever makes no projects, before what they sent is looked at: ``guest``."""
+        with self.caller.database.read() as on:
+            self._may_create(on)
+
+    def _may_create(self, on: Connection) -> int | None:
+        """The owner of what is made; None where nobody in particular is."""
+        actor = self.caller.actor
+        if actor is None:
+            return None
+        found = find_requester(on, actor.requester)
+        if found.guest:
+            raise Refused("guest", "whoever came by a link makes no projects of their own")
+        return int(found.id)
 
     def get_all(self) -> list[ProjectSummary]:
         """The requester's projects, newest first."""
         with self.caller.database.read() as on:
-            return summarize_projects(on, self.caller.sees(on))
+            return summarize_projects(on, self.caller.sees(on), self.caller.find_id(on))
 
     def get(self, slug: str) -> ProjectSummary:
         """One project."""
         with self.caller.database.read() as on:
             return self._summarize(on, slug)
 
-    def check_visible(self, slug: str) -> None:
-        """Raise ``NotFound`` unless there is such a project and the requester may see it."""
+    def get_head(self, slug: str) -> ProjectHead:
+        """One project without what has to be counted: as quick for a large one as for a small."""
         with self.caller.database.read() as on:
-            wanted = select(projects.c.id).where(projects.c.slug == slug, self.caller.sees(on))
-            if on.execute(wanted).scalar() is None:
-                raise NotFound("project", slug)
+            which = (projects.c.slug == slug) & self.caller.sees(on)
+            for head in list_heads(on, which, self.caller.find_id(on)).values():
+                return head
+        raise NotFound("project", slug)
+
+    def check_role(self, slug: str, least: MemberRole = "viewer") -> MemberRole:
+        """The requester's role in a project: ``NotFound`` where they may not see it.
+
+        Refused: ``role`` where it is less than ``least``.
+        """
+        with self.caller.database.read() as on:
+            return self.caller.find(on, slug, least).role
 
     def read(self, slug: str) -> Project:
         """The project as the plain value it was made from, with all later changes."""
@@ -115,7 +145,7 @@ class ProjectService:
 
         Refused: ``not-closed`` unless it is a draft or closed.
         """
-        self.caller.write(slug, delete_project)
+        self.caller.write(slug, delete_project, least="owner")
 
     def set_guidelines(self, slug: str, guidelines: str) -> None:
         """Replace the guidelines."""
@@ -126,9 +156,29 @@ class ProjectService:
         with self.caller.reading(slug) as request:
             return request.project.scale
 
-    def set_scale(self, slug: str, scale: Scale) -> None:
-        """Replace the labels. Refused: ``judged-already``, once somebody has judged with them."""
-        self.caller.write(slug, lambda request: set_scale(request, scale), alone=True)
+    def set_scale(
+        self, slug: str, scale: Scale, *, colours: Mapping[str, str] | None = None
+    ) -> None:
+        """Replace the labels, and their colours (none: labels that stay keep theirs).
+
+        Refused: ``judged-already``, once somebody has judged with them.
+        """
+
+        def work(request: Request) -> None:
+            had = request.project.colours
+            kept = {label: had[label] for label in scale.labels if label in had}
+            set_scale(request, scale, kept if colours is None else colours)
+
+        self.caller.write(slug, work, alone=True)
+
+    def get_questions(self, slug: str) -> tuple[FurtherQuestion, ...]:
+        """The further questions, beside the first."""
+        with self.caller.reading(slug) as request:
+            return request.project.questions
+
+    def set_questions(self, slug: str, questions: Sequence[FurtherQuestion]) -> None:
+        """Replace the further questions. Refused: ``judged-already``."""
+        self.caller.write(slug, lambda request: set_questions(request, questions), alone=True)
 
     def set_grades(self, slug: str, grades: Mapping[str, float]) -> None:
         """Give each label the number that it stands for where tools rate with numbers.
@@ -187,10 +237,13 @@ class ProjectService:
         with self.caller.reading(slug) as request:
             return measure_progress(request)
 
-    def get_pace(self, slug: str) -> ProjectPace:
-        """How judgments come in over time, and when the project may be done."""
+    def get_pace(self, slug: str, progress: Progress | None = None) -> ProjectPace:
+        """How judgments come in over time, and when the project may be done.
+
+        ``progress``: as it was just measured, so that nothing is counted twice.
+        """
         with self.caller.reading(slug) as request:
-            return measure_pace(request)
+            return measure_pace(request, progress.lacking if progress else None)
 
     def get_disagreements(
         self, slug: str, *, search: str = "", limit: int = 50
@@ -224,7 +277,8 @@ class ProjectService:
             return count_stored(on)
 
     def _summarize(self, on: Connection, slug: str) -> ProjectSummary:
-        found = summarize_projects(on, (projects.c.slug == slug) & self.caller.sees(on))
+        which = (projects.c.slug == slug) & self.caller.sees(on)
+        found = summarize_projects(on, which, self.caller.find_id(on))
         if not found:
             raise NotFound("project", slug)
         return found[0]

@@ -12,6 +12,7 @@ from adjudge.collect.services.exports import ExportService
 from adjudge.collect.services.gold import GoldService
 from adjudge.collect.services.items import ItemService
 from adjudge.collect.services.judges import JudgeService
+from adjudge.collect.services.members import MemberService
 from adjudge.collect.services.notices import NoticeService
 from adjudge.collect.services.projects import ProjectService
 from adjudge.collect.services.settings import SettingService
@@ -24,8 +25,10 @@ class RequesterServices:
     """The services of one requester.
 
     ``RequesterServices(database)`` acts for the server itself (the command line) and may see
-    everything; ``services.acting_for(requester)`` sees that requester's projects alone, or every
-    project for an admin. What the requester may not see is ``NotFound``, as if it were not there.
+    everything; ``services.acting_for(requester)`` sees the projects that they are a member of, or
+    every project for an admin. What the requester may not see is ``NotFound``, as if it were not
+    there; what their role does not allow is refused (``role``). Changing a project takes a manager
+    unless a service says otherwise.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class RequesterServices:
         self.items = ItemService(self.caller)
         self.gold = GoldService(self.caller)
         self.arms = ArmService(self.caller)
+        self.members = MemberService(self.caller)
         self.notices = NoticeService(self.caller)
         self.exports = ExportService(self.caller)
 

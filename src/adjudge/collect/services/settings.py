@@ -10,6 +10,7 @@ from adjudge.collect.store.settings import (
     find_settings,
     forget_setting,
     keep_setting,
+    name_settings,
     read_setting,
 )
 
@@ -33,6 +34,11 @@ class SettingService:
         """Every setting whose name begins so, by its name."""
         with self.caller.database.read() as on:
             return find_settings(on, prefix)
+
+    def find_names(self, prefix: str) -> list[str]:
+        """The names of settings that begin so, in order."""
+        with self.caller.database.read() as on:
+            return name_settings(on, prefix)
 
     def forget(self, name: str) -> None:
         """Keep a setting no more."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.store.conditions import of_real_in
@@ -48,6 +48,11 @@ class _Lookup:
         return self._texts[column].take(pa.array(place))
 
 
+def label_of(question: str) -> ColumnElement[Any]:
+    """The answer to a question, beside each judgment; the empty name is the first question."""
+    return judgments.c.answers[question].as_string() if question else judgments.c.label
+
+
 def read_judgments(
     on: Connection,
     snapshot: ProjectSnapshot,
@@ -57,12 +62,15 @@ def read_judgments(
     dry_runs: bool = False,
     only: Any = None,
 ) -> Judgments | None:
-    """The judgments of a project; None where there are none. ``only``: ids of the items wanted."""
+    """The judgments of a project; None where there are none. ``only``: ids of the items wanted.
+
+    Those of the question that the snapshot is for.
+    """
     wanted = (
         select(
             judgments.c.item,
             judgments.c.judge,
-            judgments.c.label,
+            label_of(snapshot.question).label("label"),
             judgments.c.time,
             judgments.c.seconds,
         )
@@ -73,6 +81,9 @@ def read_judgments(
         )
         .order_by(judgments.c.id)
     )
+    if snapshot.question:
+        wanted = wanted.where(judgments.c.answers.is_not(None),
+                              label_of(snapshot.question).is_not(None))  # fmt: skip
     if trusted:
         wanted = wanted.where(judgments.c.standing != "untrusted")
     if not golds:
@@ -129,7 +140,7 @@ def read_gold(
     active = [gold for gold in snapshot.golds.values() if gold.active]
     active = [gold for gold in active if gold.accepted[0] in snapshot.scale.labels]
     rows = [(gold.item, gold.name, gold.topic, gold.accepted[0], gold.reason) for gold in active]
-    if adjudicated:
+    if adjudicated and not snapshot.question:
         known = {row[0] for row in rows}
         rows += [row for row in _read_final(on, snapshot.id) if row[0] not in known]
     if not rows:
@@ -179,18 +190,25 @@ _TABLE = (
 
 
 def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = False) -> Any:
-    """Every answer of a project as an Arrow table; those of dry runs only if asked for."""
+    """Every answer of a project as an Arrow table; those of dry runs only if asked for.
+
+    Answers to further questions stand in columns of their own: ``answer_freshness``. Of pairs,
+    ``swapped`` says that the judge saw the right one on the left: words may speak of sides.
+    """
     kept = [judgments.c.project == snapshot.id]
     if not dry_runs:
         kept.append(of_real_in(snapshot.id))
+    more = [(f"answer_{one.name}", label_of(one.name)) for one in snapshot.questions]
+    sides = [("swapped", judgments.c.swapped)] if snapshot.of_pairs else []
+    wanted = (*_TABLE, *more, *sides)
     found = _columns(
         on,
-        select(*(column for _, column in _TABLE))
+        select(*(column.label(name) for name, column in wanted))
         .join(pages, pages.c.id == judgments.c.page)
         .where(*kept)
         .order_by(judgments.c.id),
-    ) or [()] * len(_TABLE)
-    given = dict(zip((name for name, _ in _TABLE), found, strict=True))
+    ) or [()] * len(wanted)
+    given = dict(zip((name for name, _ in wanted), found, strict=True))
     texts = _Lookup(on, items, snapshot.id, "name", "topic", "document", "query")
     who = _Lookup(on, judges, snapshot.id, "public", "arm")
     return pa.table(
@@ -212,5 +230,7 @@ def read_table(on: Connection, snapshot: ProjectSnapshot, *, dry_runs: bool = Fa
             "row": pa.array(given["row"], pa.int32()),
             "seconds": pa.array(given["seconds"], pa.float64()),
             "time": _times(given["time"]),
+            **{name: pa.array(given[name], pa.large_string()) for name, _ in more},
+            **{name: pa.array(given[name], pa.bool_()) for name, _ in sides},
         }
     )

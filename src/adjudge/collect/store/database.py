@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -60,6 +61,8 @@ class Database:
         self._wait = wait
         self._file = SqliteFile(Path(str(self.url.database))) if self.sqlite else None
         self.engine = _engine(self.url, self.sqlite, wait)
+        how = {"adjudge_read": True} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
+        self._reading = self.engine.execution_options(**how)  # the same connections
         if self._file is not None:
             self._file.make_private()
         self._full = False  # whether a change found the disk full, and none has found room since
@@ -102,12 +105,8 @@ class Database:
     def read(self) -> Iterator[Connection]:
         """A connection for reading only; what is read belongs together."""
         self._check_file()
-        with self._translating(), self.engine.connect() as connection:
-            reading = connection.execution_options(adjudge_read=True)
-            if not self.sqlite:
-                reading = reading.execution_options(isolation_level="REPEATABLE READ")
-            with reading.begin():
-                yield reading
+        with self._translating(), self._reading.connect() as connection, connection.begin():
+            yield connection
 
     def write(self, work: Callable[[Connection], _Result], *, durable: bool = True) -> _Result:
         """What ``work`` gives, run in one transaction; run again if a deadlock had to be broken.
@@ -201,53 +200,6 @@ def batches(ids: Iterable[int]) -> Iterator[list[int]]:
         yield ordered[start : start + _BATCH]
 
 
-class BulkInsert:
-    """Many rows into one table, past the machinery that a row would cost each time.
-
-    Every row is a dictionary of the same columns, whose values the driver takes as they are.
-    """
-
-    def __init__(self, table: sa.Table) -> None:
-        self._table = table
-        self._made: dict[tuple[str, tuple[str, ...]], tuple[str, Sequence[str] | None]] = {}
-
-    def run(self, on: Connection, rows: Sequence[dict[str, Any]]) -> None:
-        """Insert rows."""
-        if not rows:
-            return
-        names = tuple(rows[0])
-        key = (on.dialect.name, names)
-        if key not in self._made:
-            statement = sa.insert(self._table).values({n: sa.bindparam(n) for n in names})
-            compiled = statement.compile(dialect=on.dialect)
-            self._made[key] = (str(compiled), compiled.positiontup)
-        text, order = self._made[key]
-        if order is None:
-            on.exec_driver_sql(text, list(rows))
-        else:
-            on.exec_driver_sql(text, [tuple(row[name] for name in order) for row in rows])
-
-
-class PreparedSelect:
-    """A select that is run very often: compiled once, its rows taken as the driver gives them."""
-
-    def __init__(self, statement: sa.Select[Any]) -> None:
-        self.statement = statement
-        self._made: dict[str, tuple[str, Sequence[str] | None, dict[str, Any]]] = {}
-
-    def all(self, on: Connection, parameters: dict[str, Any]) -> Sequence[tuple[Any, ...]]:
-        """Every row, as a tuple."""
-        name = on.dialect.name
-        if name not in self._made:
-            compiled = self.statement.compile(dialect=on.dialect)
-            self._made[name] = (str(compiled), compiled.positiontup, dict(compiled.params))
-        text, order, constants = self._made[name]
-        every = {**constants, **parameters}
-        given = every if order is None else tuple(every[key] for key in order)
-        rows: Sequence[tuple[Any, ...]] = on.exec_driver_sql(text, given).cursor.fetchall()
-        return rows
-
-
 def _try_room(on: Connection) -> None:
     """Write something and take it back, to see whether there is room on the disk again."""
     on.execute(sa.insert(settings).values(name="room", value="x" * 65_536))
@@ -336,7 +288,11 @@ def _set_wait(connection: Connection, seconds: float) -> None:
 def _begin(connection: Connection) -> None:
     """Begin a transaction: a writer takes the lock at once, so that it never has to give up."""
     reading = connection.get_execution_options().get("adjudge_read")
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    held: Any = connection.connection.dbapi_connection
+    try:
+        held.execute("BEGIN" if reading else "BEGIN IMMEDIATE")
+    except sqlite3.Error as fault:
+        raise DBAPIError.instance("BEGIN", (), fault, sqlite3.Error) from fault
 
 
 def _version(connection: Connection) -> str | None:

@@ -12,28 +12,33 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.rules.policy import Record
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import judges, log, projects
+from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import Stage
 from adjudge.errors import NotFound
 
-_JUDGE = (
+_ONE = (
     select(judges, projects.c.version, projects.c.state.label("project_state"))
     .join(projects, projects.c.id == judges.c.project)
     .where(judges.c.public == bindparam("public"))
 )
-_LOCKED = _JUDGE.with_for_update(of=judges, key_share=True)
-_BY_ID = (
+_JUDGE = Statement(_ONE)
+_LOCKED = Statement(_ONE.with_for_update(of=judges, key_share=True))
+_BY_ID = Statement(
     select(judges, projects.c.version, projects.c.state.label("project_state"))
     .join(projects, projects.c.id == judges.c.project)
     .where(judges.c.id == bindparam("judge"))
 )
 _SHARED = text("SELECT pg_advisory_xact_lock_shared(7234002)")
 _ALONE = text("SELECT pg_advisory_xact_lock(7234002)")
-_LOG = insert(log)
+_LINE = ("project", "judge", "time", "event", "actor", "policy_version", "figures")
+_LOG = Statement(
+    insert(log).values({name: bindparam(name, type_=log.c[name].type) for name in _LINE})
+)
 
 
 def read_judge(on: Connection, public: str) -> StoredRow:
     """A judge's row, as it is now."""
-    row = on.execute(_JUDGE, {"public": public}).one_or_none()
+    row: StoredRow | None = _JUDGE.one_or_none(on, {"public": public})
     if row is None:
         raise NotFound("judge", public)
     return row
@@ -43,7 +48,7 @@ def lock_judge(on: Connection, public: str) -> StoredRow:
     """A judge's row, which nobody else may change until the transaction ends."""
     if on.dialect.name == "postgresql":
         on.execute(_SHARED)  # gold is not edited meanwhile
-    row = on.execute(_LOCKED, {"public": public}).one_or_none()
+    row: StoredRow | None = _LOCKED.one_or_none(on, {"public": public})
     if row is None:
         raise NotFound("judge", public)
     return row
@@ -51,7 +56,8 @@ def lock_judge(on: Connection, public: str) -> StoredRow:
 
 def judge_by_id(on: Connection, judge: int) -> StoredRow:
     """A judge's row by the id inside."""
-    return on.execute(_BY_ID, {"judge": judge}).one()
+    row: StoredRow = _BY_ID.one(on, {"judge": judge})
+    return row
 
 
 def edit_gold_alone(on: Connection) -> None:
@@ -97,8 +103,7 @@ def figures_of(record: Record) -> dict[str, Any]:
 
 def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:
     """Append lines to the log."""
-    if lines:
-        on.execute(_LOG, list(lines))
+    _LOG.run_many(on, lines)
 
 
 def to_time(seconds: float) -> datetime:

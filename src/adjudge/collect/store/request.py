@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Self
 
-from sqlalchemy import Update, bindparam, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.policy import Policy
@@ -14,6 +14,7 @@ from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import write_log
 from adjudge.collect.store.schema import judges, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
+from adjudge.collect.store.statements import Statement
 from adjudge.errors import NotFound
 
 
@@ -51,17 +52,18 @@ class Request:
         write_log(self.on, [self.line(event, judge=judge, actor=actor, **figures)])
 
 
-_PAGE = select(pages).where(pages.c.public == bindparam("public"))
+_ONE = select(pages).where(pages.c.public == bindparam("public"))
+_PAGE = Statement(_ONE)
 # Judge, then page, then items: whoever locks them in this order waits for nobody in a circle.
-_LOCKED = _PAGE.with_for_update(key_share=True)
+_LOCKED = Statement(_ONE.with_for_update(key_share=True))
 
 
 @cache
-def _set_judge(names: tuple[str, ...]) -> Update:
+def _set_judge(names: tuple[str, ...]) -> Statement:
     """The statement that sets these columns of a judge's row, made once."""
     values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=judges.c[name].type)
                               for name in names}  # fmt: skip
-    return update(judges).where(judges.c.id == bindparam("which")).values(values)
+    return Statement(update(judges).where(judges.c.id == bindparam("which")).values(values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,7 @@ class JudgeRequest(Request):
     def page(self, public: str) -> StoredRow:
         """One of the judge's pages; another's looks as if it were not there."""
         wanted = _LOCKED if self.locked else _PAGE
-        page = self.on.execute(wanted, {"public": public}).one_or_none()
+        page: StoredRow | None = wanted.one_or_none(self.on, {"public": public})
         if page is None or page.judge != self.judge.id:
             raise NotFound("page", public)
         return page
@@ -87,4 +89,4 @@ class JudgeRequest(Request):
     def set_judge(self, **values: Any) -> None:
         """Set columns of the judge's row."""
         named = {f"new_{name}": value for name, value in values.items()}
-        self.on.execute(_set_judge(tuple(values)), {"which": self.judge.id, **named})
+        _set_judge(tuple(values)).run(self.on, {"which": self.judge.id, **named})

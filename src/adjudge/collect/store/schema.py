@@ -26,7 +26,8 @@ from sqlalchemy import (
     true,
 )
 
-VERSIONS = ("0001", "0002", "0004", "0006", "0007", "0011", "0012")  # migrations, the oldest first
+# Migrations, the oldest first.
+VERSIONS = ("0001", "0002", "0004", "0006", "0007", "0011", "0012", "0017", "0018", "0019")
 HEAD = VERSIONS[-1]  # the store is migrated to it on start
 
 metadata = MetaData(
@@ -70,6 +71,7 @@ requesters = Table(
     Column("password", Text, nullable=False),  # an argon2 hash
     Column("admin", Boolean, nullable=False),
     Column("made", Double, nullable=False),
+    Column("guest", Boolean, nullable=False, server_default=false()),  # makes no projects
 )
 
 projects = Table(
@@ -88,6 +90,7 @@ projects = Table(
     Column("seed", BigInteger, nullable=False),
     _count("arrivals"),
     Column("made", Double, nullable=False),
+    Column("questions", JSON),  # beside the first, whose labels are the scale; None for none
 )
 
 arms = Table(
@@ -116,6 +119,7 @@ items = Table(
     _text("text"),
     _text("url"),
     _text("image"),
+    Column("beside", JSON(none_as_null=True)),  # of a pair: the right one's id, title, text, ...
     Column("rank", _Big, nullable=False),  # the routing order
     Column("gold", Boolean, nullable=False),
     _count("leased"),
@@ -227,6 +231,7 @@ page_rows = Table(
     _to("item", "items", index=True),
     _to("gold", "golds", nullable=True),
     _to("judge", "judges"),
+    Column("swapped", Boolean, nullable=False, server_default=false()),  # a pair's sides
 )
 _GOLD = text("gold IS NOT NULL")
 Index(
@@ -255,6 +260,8 @@ judgments = Table(
     Column("right", Boolean),
     Column("seconds", Double),
     Column("time", Double, nullable=False),
+    Column("answers", JSON),  # to further questions, by their names; None for none
+    Column("swapped", Boolean, nullable=False, server_default=false()),  # see values.sides
     UniqueConstraint("page", "row"),
 )
 _WORK = text("gold IS NULL")
@@ -351,6 +358,29 @@ invites = Table(
     Column("expires", Double),
     Column("revoked", Boolean, nullable=False, server_default=false()),
     _to("judge", "judges", nullable=True),
+)
+
+members = Table(  # beside the owner, who stands in the project
+    "members",
+    metadata,
+    Column("project", _Big, ForeignKey("projects.id"), primary_key=True),
+    Column("requester", _Big, ForeignKey("requesters.id"), primary_key=True, index=True),
+    Column("role", String(10), nullable=False),
+    Column("made", Double, nullable=False),
+)
+
+member_links = Table(
+    "member_links",
+    metadata,
+    _id(),
+    Column("key", String(32), nullable=False, unique=True),
+    _to("project", "projects", index=True),
+    Column("role", String(10), nullable=False),
+    _text("note"),
+    Column("made", Double, nullable=False),
+    Column("expires", Double, nullable=False),
+    Column("revoked", Boolean, nullable=False, server_default=false()),
+    _to("requester", "requesters", nullable=True),  # who came by it
 )
 
 outbox = Table(  # messages to webhooks and by mail, until they have arrived

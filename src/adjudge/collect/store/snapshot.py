@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.engine import Connection
@@ -13,9 +14,12 @@ from adjudge.collect.rules.golds import GoldCard, for_screening, for_training
 from adjudge.collect.rules.policy import Policy, training_length
 from adjudge.collect.store.schema import arms, golds, items, projects
 from adjudge.collect.values.judging import OTHERS
+from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.data.scale import Scale
+from adjudge.errors import Refused, UnknownName
 
 MAIN_ARM = "all"
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,42 @@ class ProjectSnapshot:
     training: list[GoldCard[int]]
     screening: list[GoldCard[int]]
     allowed: frozenset[str] = field(default=frozenset())  # labels and others
-    kept: dict[str, object] = field(default_factory=dict, repr=False)  # see closing.knowledge_of
+    questions: tuple[FurtherQuestion, ...] = ()  # beside the first
+    question: str = ""  # see as_question
+    colours: dict[str, str] = field(default_factory=dict)  # of labels
+    of_pairs: bool = False  # whether its items are two results beside each other
+    kept: dict[str, object] = field(default_factory=dict, repr=False)  # what is slow to find
+
+    def keep(self, name: str, key: object, make: Callable[[], _Result]) -> _Result:
+        """What ``make`` gives, made again only once the key is another."""
+        held = cast(tuple[object, _Result] | None, self.kept.get(name))
+        if held is None or held[0] != key:
+            held = (key, make())
+            self.kept[name] = held
+        return held[1]
+
+    def as_question(self, name: str) -> ProjectSnapshot:
+        """The project as if a further question were its first: its labels, and no gold.
+
+        What reads judgments or writes exports then reads and writes those of the question. The
+        empty name is the first question itself.
+        """
+        if not name:
+            return self
+        for question in self.questions:
+            if question.name == name:
+                if not question.fitted:
+                    raise Refused("no-labels", f"{name} is not answered with labels")
+                return replace(
+                    self, scale=question.scale, golds={}, training=[], screening=[], question=name
+                )
+        raise UnknownName("question", name, [question.name for question in self.questions])
+
+    def asked_of(self, kind: str, item: int) -> tuple[str, ...]:
+        """The further questions that are asked about an item, by their names; none in training."""
+        if kind != "work":
+            return ()
+        return tuple(one.name for one in self.questions if one.is_asked(self.seed, item))
 
     def policy_of(self, arm: str) -> Policy:
         """The policy of an arm."""
@@ -91,9 +130,10 @@ class ProjectSnapshot:
         return self.guidelines if own is None else own
 
 
-def scale_to_json(scale: Scale) -> dict[str, Any]:
-    """A scale as it is stored."""
+def scale_to_json(scale: Scale, colours: Mapping[str, str]) -> dict[str, Any]:
+    """A scale as it is stored, with the colours of its labels."""
     return {
+        "colours": {label: colours[label] for label in scale.labels if label in colours},
         "labels": list(scale.labels),
         "ordinal": scale.ordinal,
         "truths": list(scale.truths),
@@ -123,6 +163,8 @@ _GOLDS = (
     .where(golds.c.project == bindparam("project"))
     .order_by(golds.c.id)
 )
+# Items of a project are all pairs or none is.
+_BESIDE = select(items.c.beside).where(items.c.project == bindparam("project")).limit(1)
 _ARMS = select(arms).where(arms.c.project == bindparam("project")).order_by(arms.c.position)
 
 
@@ -170,6 +212,9 @@ def load_snapshot(on: Connection, project: int) -> ProjectSnapshot:
         training=[gold.card for gold in active if for_training(gold.role)],
         screening=[gold.card for gold in active if for_screening(gold.role)],
         allowed=frozenset((*scale.labels, *OTHERS)),
+        questions=tuple(FurtherQuestion(**one) for one in row.questions or ()),
+        colours=dict(row.scale.get("colours", {})),
+        of_pairs=on.execute(_BESIDE, {"project": project}).scalar() is not None,
     )
 
 

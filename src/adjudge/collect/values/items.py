@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from adjudge.collect.values.project import Beside
 
 FILTERS = ("all", "open", "done", "disputed", "unsure", "unjudged", "gold", "skipped")
 SORTS = ("query", "unsure", "judgments", "newest")
@@ -53,6 +55,19 @@ class ItemJudgment:
     comment: str
     time: datetime
     accuracy: float | None  # of the judge, on gold
+    answers: dict[str, str] = field(default_factory=dict)  # to further questions
+    swapped: bool = False  # of a pair: they saw the right one on the left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemEvent:
+    """One thing that happened to an item."""
+
+    time: datetime
+    what: str  # such as given out, judged, adjudicated, opened again
+    by: str = ""  # the requester who did it, or system; empty for what a judge did
+    judge: str | None = None
+    text: str = ""  # the label, the reason, what became of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,3 +96,5 @@ class ItemDetail:
     final: FinalLabel | None
     history: tuple[FinalLabel, ...]  # what was decided before, the latest first
     labels: tuple[str, ...]  # of the project
+    beside: Beside | None = None  # the right result of a pair
+    events: tuple[ItemEvent, ...] = ()  # everything that happened to it, the latest first

@@ -60,6 +60,7 @@ class ProjectView:
     page_minutes: float  # that a page is kept for its judge
     images: bool  # whether pictures of results are loaded from where they are
     previews: bool  # whether results can be opened in a frame beside the work
+    of_pairs: bool = False  # whether two results are shown beside each other
 
     @property
     def pays(self) -> bool:
@@ -101,14 +102,36 @@ class JudgeView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BesideRow:
+    """The right one of two results, as it is shown."""
+
+    title: str
+    text: str
+    url: str
+    image: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One result to judge, as it is shown."""
+    """One result to judge, as it is shown; of a pair, the left one with the right one beside it."""
 
     row: int  # 1, 2, ... by position on the page
     title: str
     text: str
     url: str
     image: str
+    asked: tuple[str, ...] = ()  # further questions about it, by their names
+    beside: BesideRow | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedQuestion:
+    """A further question of a page, as it is shown."""
+
+    name: str
+    text: str
+    labels: tuple[str, ...]  # none: it is answered in words
+    required: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +152,7 @@ class Answer:
     label: str
     comment: str = ""
     seconds: float | None = None
+    answers: dict[str, str] = field(default_factory=dict)  # to further questions, by their names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +168,8 @@ class Page:
     others: tuple[str, ...]
     answers: tuple[Answer, ...] = ()  # saved or, in training, already given
     feedback: tuple[Feedback, ...] = ()  # in training: mistakes already made on this page
+    questions: tuple[AskedQuestion, ...] = ()  # beside the label; none in training
+    colours: dict[str, str] = field(default_factory=dict)  # of labels that have one
     why: str = ""  # of a refresher: why this training comes in the middle of work
 
     @property
@@ -162,6 +188,7 @@ class Feedback:
     reason: str
     right: bool
     contested: bool = False
+    of_pairs: bool = False  # whether the labels are sides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 
 Mix = str | Mapping[str, float]  # "any", "uniform", or a share for each label
 Role = Literal["training", "screening", "both"]
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "grey")
 ROLES: tuple[Role, ...] = ("training", "screening", "both")
 _POLICY_FIELDS = (
     *("training_mix", "screening_mix", "feedback", "refresher_pairs"),
@@ -18,12 +20,40 @@ _POLICY_FIELDS = (
 )
 
 
+def check_colours(colours: Mapping[str, str], scale: Scale) -> dict[str, str]:
+    """The colours of labels, each one of those that pages know and of a label that is there."""
+    for label, colour in colours.items():
+        if label not in scale.labels:
+            raise BadSetting("colours", label, f"labels of the scale {scale}")
+        if colour not in COLOURS:
+            raise BadSetting(f"colour of {label}", colour, ", ".join(COLOURS))
+    return dict(colours)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """The second result of a pair: its id, and what a judge sees of it."""
+
+    document: str
+    title: str = ""
+    text: str = ""
+    url: str = ""
+    image: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.title or self.text or self.url or self.image):
+            raise BadSetting(
+                "beside", self.document, wanted="a title, text, url or image of the right result"
+            )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """One thing to judge: a result for a query, as a judge sees it.
 
     ``name`` is the requester's own id of it; an item without a ``document`` is its own. Items of
-    one ``topic`` are shown together, below their query and need.
+    one ``topic`` are shown together, below their query and need. With another result ``beside`` it
+    the item is a pair, of which the better is asked for; its own result is the left one.
     """
 
     name: str
@@ -36,6 +66,7 @@ class Item:
     text: str = ""
     url: str = ""
     image: str = ""
+    beside: Beside | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -44,6 +75,8 @@ class Item:
             raise BadSetting("item", self.name, wanted="a title, text, url or image to judge by")
         if not self.document:
             object.__setattr__(self, "document", self.name)
+        if self.beside is not None and self.beside.document == self.document:
+            raise BadSetting("item", self.name, wanted="two different results beside each other")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,3 +147,5 @@ class Project:
     policy: dict[str, object] = field(default_factory=dict)  # settings that differ from the default
     arms: tuple[Arm, ...] = ()  # of an experiment; none is one arm for all
     seed: int | None = None  # of arms and pages; drawn where there is none
+    questions: tuple[FurtherQuestion, ...] = ()  # beside the first, whose labels are the scale
+    colours: dict[str, str] = field(default_factory=dict)  # of labels that have one

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from adjudge.collect.values.accuracy import accuracy_of
+from adjudge.collect.values.members import MemberRole
 
 ProjectState = Literal["draft", "open", "paused", "closed"]
 PROJECT_STATES: tuple[ProjectState, ...] = ("draft", "open", "paused", "closed")
@@ -16,12 +17,13 @@ Scope = Literal["judge", "requester"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requester:
-    """Someone who may log in: sees their own projects, an admin everyone's."""
+    """Someone who may log in: sees the projects that they are a member of, an admin everyone's."""
 
     requester: str  # random public id
     name: str  # what they log in with
     admin: bool
     made: datetime
+    guest: bool = False  # came by a link to one project, and makes none of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +55,8 @@ class Invite:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectSummary:
-    """One line of the list of projects."""
+class ProjectHead:
+    """A project without what has to be counted, and the role in it of whoever asks."""
 
     slug: str
     name: str
@@ -63,6 +65,13 @@ class ProjectSummary:
     made: datetime
     labels: tuple[str, ...]
     policy_version: int
+    role: MemberRole = "owner"  # the server itself and admins are owners
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectSummary(ProjectHead):
+    """One line of the list of projects."""
+
     items: int
     closed: int
     golds: int
@@ -140,6 +149,7 @@ class Progress:
     by_trusted: dict[int, int]  # trusted judgments -> items
     needed: int  # trusted judgments wanted in all
     trusted: int
+    lacking: int  # trusted judgments that open items are still without
     surplus: int
     untrusted: int
     others: int  # answers such as "can't judge"

@@ -63,7 +63,7 @@ def _read_project_arms(request: Request, project: Slug) -> Response:
 def _set_project_arms(request: Request, project: Slug, body: ArmsIn) -> Response:
     """Set the arms; once a judge has come, they can only be added to."""
     services = services_of(request, project)
-    labels = services.projects.get(project).labels
+    labels = services.projects.get_head(project).labels
     gold = services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []
     if body.preset and body.arms:

@@ -52,7 +52,7 @@ def _read_guidelines(request: Request, project: Slug) -> Response:
 def _arrive(request: Request, project: Slug, body: ArrivalIn) -> Response:
     """Come to a project, for the first time or again; the ticket is good for all that follows."""
     state = state_of(request)
-    holder = state.tokens.holder_in(request, project)
+    holder = state.tokens.holder_in(request, project, "manager")
     key = f"{holder.token.token}:{body.key}"
     arrival = Arrival(
         project=project, channel="api", key=key, parameters=body.parameters, kind=body.kind

@@ -11,10 +11,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from adjudge.collect.consensus import refit
 from adjudge.collect.experiments.arms import read_arms
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.values.project import GoldEntry, Item, Project
+from adjudge.collect.values.members import MemberRole
+from adjudge.collect.values.project import Project
 from adjudge.collect.values.requesting import (
     Contest,
     DisagreementTopic,
@@ -28,7 +28,9 @@ from adjudge.collect.values.requesting import (
     ProjectSummary,
     Regrade,
 )
+from adjudge.collect.values.sides import PAIR_SCALE
 from adjudge.collect.web import uploading
+from adjudge.collect.web.api_given import GoldIn, ItemIn, QuestionIn, gold_of, item_of
 from adjudge.collect.web.api_router import api_router
 from adjudge.collect.web.api_values import (
     ApiInput,
@@ -40,8 +42,6 @@ from adjudge.collect.web.api_values import (
     Line,
     Listed,
     Name,
-    Paragraph,
-    Passage,
     PublicId,
     Reason,
     Short,
@@ -56,51 +56,41 @@ from adjudge.collect.web.joining import invite_link
 from adjudge.collect.web.login import LoggedIn
 from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
-from adjudge.errors import BadSetting, Refused
+from adjudge.errors import Refused
 
 if TYPE_CHECKING:
     from adjudge.collect.importing import Preview
 
 router = api_router("projects")
+# What takes another role than a manager's; the services hold every role too.
+_LEAST: dict[str, MemberRole] = {
+    "/contests/{contest}": "reviewer",
+    "/consensus": "reviewer",
+    "/plan": "reviewer",
+    "/item/adjudicate": "reviewer",
+    "/item/reopen": "reviewer",
+    "/arms/report": "viewer",
+    "/members/{member}": "viewer",  # to leave
+}
 _Number = Annotated[int, Field(ge=0, le=2**53)]
 
 
-class ItemIn(ApiInput):
-    """One item to judge."""
-
-    name: Name
-    topic: Line = ""
-    query: Paragraph = ""
-    document: Line = ""
-    need: Paragraph = ""
-    category: Line = ""
-    title: Paragraph = ""
-    text: Passage = ""
-    url: Paragraph = ""
-    image: Paragraph = ""
-
-
-class GoldIn(ApiInput):
-    """The known answer to an item."""
-
-    item: Name
-    accepted: list[Name] = Field(min_length=1, max_length=100)
-    reason: Reason = ""
-    reasons: dict[Line, Reason] = Field(default={}, max_length=100)
-    role: Literal["training", "screening", "both"] = "both"
-
-
 class ProjectIn(ApiInput):
-    """A project: labels with commas between them, or < where they have an order."""
+    """A project: labels with commas between them, or < where they have an order.
+
+    Pairs need no labels: they are left < tie < right, or ``left,right`` without ties.
+    """
 
     name: Key
-    labels: Name
+    labels: Line = ""
     relevant: list[Line] = Field(default=[], max_length=100)
     guidelines: Guide = ""
     items: list[ItemIn] = Field(default=[], max_length=200_000)
     golds: list[GoldIn] = Field(default=[], max_length=200_000)
     policy: dict[str, Any] = Field(default={})
     arms: list[ArmIn] = Field(default=[], max_length=50)
+    questions: list[QuestionIn] = Field(default=[], max_length=20)
+    colours: dict[Line, Short] = Field(default={}, max_length=100)
 
 
 class StateIn(ApiInput):
@@ -152,12 +142,6 @@ class InvitesIn(ApiInput):
     notes: list[Short] = Field(min_length=1, max_length=1_000)
 
 
-class ModelIn(ApiInput):
-    """The model to fit."""
-
-    model: Literal[refit.MODEL_NAMES]  # type: ignore[valid-type]
-
-
 class PolicyOut(ApiOutput):
     """A policy, every setting of it, and its version."""
 
@@ -192,7 +176,12 @@ def _who(request: Request, project: str | None) -> LoggedIn:
     """The requester of a token, held to the project that the token is for."""
     state = state_of(request)
     tokens = state.tokens
-    holder = tokens.holder(request) if project is None else tokens.holder_in(request, project)
+    if project is None:
+        holder = tokens.holder(request)
+    else:
+        path: str = request.scope["route"].path.partition("/{project}")[2]
+        least = "viewer" if request.method == "GET" else _LEAST.get(path, "manager")
+        holder = tokens.holder_in(request, project, least)
     holder.may_request()
     if project is None and holder.token.project is not None and request.method != "GET":
         raise Refused("token-scope", "this token is for one project only")
@@ -216,37 +205,26 @@ def _list_projects(request: Request) -> Response:
 def _create_project(request: Request, body: ProjectIn) -> Response:
     """Make a project, as a draft."""
     services = services_of(request)
-    scale = Scale.parse(body.labels, relevant=body.relevant)
+    services.projects.check_may_create()
+    pairs = any(item.beside is not None for item in body.items)
+    if pairs and not body.labels:
+        scale = PAIR_SCALE
+    else:
+        scale = Scale.parse(body.labels, relevant=body.relevant)
     gold = [entry.accepted[0] for entry in body.golds]
     arms = [arm.given() for arm in body.arms]
     project = Project(
         name=body.name,
         scale=scale,
         guidelines=body.guidelines,
-        items=tuple(_item(item) for item in body.items),
-        golds=tuple(_gold(gold) for gold in body.golds),
+        items=tuple(item_of(item) for item in body.items),
+        golds=tuple(gold_of(gold) for gold in body.golds),
         policy=body.policy,
         arms=read_arms(arms, labels=scale.labels, gold=gold) if arms else (),
+        questions=tuple(one.value() for one in body.questions),
+        colours=body.colours,
     )
     return send(services.projects.create(project), 201)
-
-
-def _item(body: ItemIn) -> Item:
-    for name in ("url", "image"):
-        address = getattr(body, name)
-        if address and not address.lower().startswith(("http://", "https://")):
-            raise BadSetting(f"{name} of {body.name}", address, "http:// or https://")
-    return Item(**body.model_dump())
-
-
-def _gold(body: GoldIn) -> GoldEntry:
-    return GoldEntry(
-        item=body.item,
-        accepted=tuple(body.accepted),
-        reason=body.reason,
-        reasons=body.reasons,
-        role=body.role,
-    )
 
 
 @router.get("/projects/{project}", response_model=ProjectSummary)
@@ -447,33 +425,6 @@ def _revoke_invite(request: Request, project: Slug, invite: PublicId) -> Respons
     """Revoke an invitation."""
     services_of(request, project).judges.revoke_invite(project, invite)
     return Response(status_code=204)
-
-
-@router.get("/projects/{project}/consensus", response_model=Listed[refit.ModelFit])
-def _list_fits(request: Request, project: Slug) -> Response:
-    """Which models are fitted."""
-    return send_list(refit.fits(services_of(request, project), project))
-
-
-@router.post(
-    "/projects/{project}/consensus", response_model=Listed[refit.ModelFit], status_code=202
-)
-def _ask_for_fit(request: Request, project: Slug, body: ModelIn) -> Response:
-    """Ask for a fit of a model; it is made in the background."""
-    services = services_of(request, project)
-    refit.ask(services, project, body.model)
-    return send_list(refit.fits(services, project), 202)
-
-
-@router.get("/projects/{project}/consensus/{model}", response_model=Listed[dict[str, Any]])
-def _read_fit(
-    request: Request,
-    project: Slug,
-    model: PublicId,
-    page: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
-) -> Response:
-    """A page of the labels by a model, the least sure first."""
-    return send_list(refit.labels(services_of(request, project), project, model, page))
 
 
 @router.get(

@@ -87,16 +87,23 @@ class ArrivalIn(ApiInput):
 
 
 class AnswerIn(ApiInput):
-    """One answer: a label of the scale, or one of the others."""
+    """One answer: a label of the scale or one of the others, and answers to further questions."""
 
     row: int = Field(ge=1, le=100_000)
     label: Name
     comment: Comment = ""
     seconds: float | None = Field(default=None, ge=0, le=86_400, allow_inf_nan=False)
+    answers: dict[Short, Comment] = Field(default={}, max_length=20)
 
     def value(self) -> Answer:
         """As the service takes it."""
-        return Answer(row=self.row, label=self.label, comment=self.comment, seconds=self.seconds)
+        return Answer(
+            row=self.row,
+            label=self.label,
+            comment=self.comment,
+            seconds=self.seconds,
+            answers=self.answers,
+        )
 
 
 class AnswersIn(ApiInput):

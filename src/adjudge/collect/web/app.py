@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.middleware import Middleware
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -17,8 +19,11 @@ from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.web import (
     api_arms,
+    api_consensus,
+    api_items,
     api_judges,
     api_judging,
+    api_members,
     api_planning,
     api_projects,
     arm_pages,
@@ -30,10 +35,12 @@ from adjudge.collect.web import (
     item_pages,
     judge,
     judges_pages,
+    member_pages,
     notice_pages,
     plan_pages,
     project_pages,
     project_settings,
+    ranking_pages,
     requester,
     wizard_pages,
 )
@@ -42,6 +49,7 @@ from adjudge.collect.web.keys import Keys, load_secret
 from adjudge.collect.web.limiting import Newcomers
 from adjudge.collect.web.login import LoginNeeded, on_login_needed
 from adjudge.collect.web.logs import configure, event
+from adjudge.collect.web.memory import share_memory
 from adjudge.collect.web.messenger import Messenger
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.middleware import Around
@@ -61,6 +69,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
+        share_memory()
         background = Background(settings, parts.judging, parts.services, parts.metrics)
         messenger = Messenger(settings, parts.services)
         background.start()
@@ -97,29 +106,42 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.parts = parts
     errors.install(app)
     app.add_exception_handler(LoginNeeded, on_login_needed)
+    app.router.routes.extend(_routes())
+    app.mount("/static", _Static(directory=STATIC), name="static")
+    return app
+
+
+@cache
+def _routes() -> tuple[BaseRoute, ...]:
+    """The routes, built once a process: to look into every signature takes longest of all."""
+    router = APIRouter()
     # Routes are tried in this order: what a crowd asks for all the time comes first.
-    app.include_router(api_judging.router, prefix=API)
-    app.include_router(judge.router)
-    app.include_router(api_projects.router, prefix=API)
-    app.include_router(api_judges.router, prefix=API)
-    app.include_router(api_arms.router, prefix=API)
-    app.include_router(api_planning.router, prefix=API)
+    router.include_router(api_judging.router, prefix=API)
+    router.include_router(judge.router)
+    router.include_router(api_projects.router, prefix=API)
+    router.include_router(api_judges.router, prefix=API)
+    router.include_router(api_consensus.router, prefix=API)
+    router.include_router(api_items.router, prefix=API)
+    router.include_router(api_members.router, prefix=API)
+    router.include_router(api_arms.router, prefix=API)
+    router.include_router(api_planning.router, prefix=API)
     for module in (
         *(
             health,
             requester,
             wizard_pages,
             judges_pages,
+            member_pages,
             project_pages,
             project_settings,
+            ranking_pages,
             consensus_pages,
             arm_pages,
         ),
         *(gold_pages, plan_pages, notice_pages, export_pages, item_pages),
     ):
-        app.include_router(module.router)
-    app.mount("/static", _Static(directory=STATIC), name="static")
-    return app
+        router.include_router(module.router)
+    return tuple(router.routes)
 
 
 def _parts(settings: Settings) -> State:

@@ -121,7 +121,7 @@ def _as_text(known: Sequence[Arm]) -> str:
 def _set_arms(request: Request, project: str, form: SentForm) -> Response:
     """Set the arms, by a preset or as written."""
     services = require_login(request).services
-    labels = services.projects.get(project).labels
+    labels = services.projects.get_head(project).labels
     gold = services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []
     chosen = form.text("preset", most=100)

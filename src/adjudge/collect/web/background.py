@@ -19,6 +19,7 @@ from adjudge.collect.consensus import planner, refit
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.web.logs import event
+from adjudge.collect.web.memory import give_back
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.settings import Settings
 from adjudge.errors import AdjudgeError
@@ -72,6 +73,7 @@ class Background:
                 swept = now
                 self._do(self._sweep)
                 self._do(self._flag)
+                give_back()
             if self._settings.refit_seconds and now - looked >= self._settings.refit_seconds:
                 looked = now
                 self._do(self._plan)

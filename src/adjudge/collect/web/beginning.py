@@ -8,6 +8,8 @@ from typing import Any
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.project import Item, Project
+from adjudge.collect.values.questions import FurtherQuestion
+from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web.forms import Form
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.errors import BadSetting
@@ -43,8 +45,18 @@ def preset_policy(name: str) -> dict[str, Any]:
     return {"training": True, "max_pages": None, **_SETTINGS[name]}
 
 
+def policy_of_pairs() -> dict[str, Any]:
+    """The settings of a project of pairs that differ: two results take longer to read than one."""
+    return {"queries_per_page": 5, "results_per_query": 2}
+
+
 def words_for(scale: Scale) -> str:
     """Guidelines to begin with."""
+    if is_of_pairs(scale.labels):
+        return "\n".join(
+            ["Read the query, then both results, and say which of the two is better.", ""]
+            + [f"- **{in_words(label)}**: say when, with an example." for label in scale.labels]
+        )
     lines = [f"- **{label}**: say when, with an example." for label in reversed(scale.labels)]
     return "\n".join(
         ["Read the query, then the result, and say how well it answers the query.", "", *lines]
@@ -74,6 +86,12 @@ def read_scale(form: Form) -> Scale:
         relevant=tuple(name for name, grade in pairs if grade > 0),
         grades=tuple(grade for _, grade in pairs),
     )
+
+
+def read_colours(form: Form) -> dict[str, str]:
+    """The colours of the labels of a form, of those that have one."""
+    given = zip(form.lists.get("label", []), form.lists.get("colour", []), strict=False)
+    return {canonical(label): colour for label, colour in given if canonical(label) and colour}
 
 
 def some_of(items: Sequence[Item]) -> list[Item]:
@@ -122,3 +140,35 @@ def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
             f"({_SECONDS:.0f} seconds each)",
         ),
     ]  # fmt: skip
+
+
+QUESTION_WORDS = {
+    "labels": "on labels of its own",
+    "words": "in words",
+    "confidence": "by how sure they are",
+}
+
+
+def read_question_form(form: Form) -> list[FurtherQuestion]:
+    """The further questions of a form, side by side; one without a name is none."""
+    names = ("q-name", "q-text", "q-kind", "q-labels", "q-share", "q-required")
+    made = []
+    for name, text, kind, labels, share, required in zip(
+        *(form.lists.get(one, []) for one in names), strict=False
+    ):
+        if not name.strip():
+            continue
+        number = as_number(share.strip())
+        if number is None:
+            raise BadSetting(f"share of {name}", share, "a number, such as 1 or 0.2")
+        made.append(
+            FurtherQuestion(
+                name=name.strip(),
+                text=text.strip(),
+                kind=kind,
+                labels="" if kind == "words" else labels.strip(),
+                required=required != "no",
+                share=number,
+            )
+        )
+    return made

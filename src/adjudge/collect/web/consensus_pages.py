@@ -6,10 +6,12 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.consensus import refit
+from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.web.forms import SentForm
-from adjudge.collect.web.login import require_login
+from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
+from adjudge.errors import NotFound
 
 router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=False)
 
@@ -18,7 +20,8 @@ router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=Fal
 def _consensus(request: Request, project: str) -> Response:
     """The consensus by one model, and which models are fitted."""
     who = require_login(request)
-    known = refit.fits(who.services, project)
+    question, asked = question_of(who, project)
+    known = refit.fits(who.services, project, question=question)
     ready = {fit.model: fit for fit in known if fit.made}
     given = request.query_params.get("model", "")
     chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
@@ -28,8 +31,9 @@ def _consensus(request: Request, project: str) -> Response:
     if chosen in ready:
         pages, total = ready[chosen].pages, ready[chosen].items
         page = min(page, max(pages - 1, 0))
-        rows = refit.labels(who.services, project, chosen, page)
-        judges = refit.judges(who.services, project, chosen) if page == 0 else []
+        rows = refit.labels(who.services, project, chosen, page, question=question)
+        judges = refit.judges(who.services, project, chosen, question=question)
+        judges = judges if page == 0 else []
     return who.show_project(
         "Consensus",
         "requester/consensus.html",
@@ -42,18 +46,31 @@ def _consensus(request: Request, project: str) -> Response:
         page=page,
         pages=pages,
         total=total,
+        question=question,
+        questions=asked,
     )
+
+
+def question_of(who: LoggedIn, project: str) -> tuple[str, list[FurtherQuestion]]:
+    """The question that an address asks for, empty for the first, and those that can be fitted."""
+    asked = [one for one in who.services.projects.get_questions(project) if one.fitted]
+    given = who.request.query_params.get("question", "")
+    if given not in ("", *(one.name for one in asked)):
+        raise NotFound("question", given)
+    return given, asked
 
 
 @router.get("/fits")
 def _fits(request: Request, project: str) -> Response:
     """The part of the page that is asked for again and again."""
     who = require_login(request)
-    known = refit.fits(who.services, project)
+    question, _ = question_of(who, project)
+    known = refit.fits(who.services, project, question=question)
     here = f"{root(request)}/projects/{project}"
-    return HTMLResponse(
-        state_of(request).pages.render(request, "requester/fits.html", fits=known, here=here)
+    page = state_of(request).pages.render(
+        request, "requester/fits.html", fits=known, here=here, question=question
     )
+    return HTMLResponse(page)
 
 
 @router.get("/report")
@@ -61,7 +78,8 @@ def _report(request: Request, project: str) -> Response:
     """The whole report of a fit."""
     who = require_login(request)
     model = request.query_params.get("model", refit.DEFAULT)
-    report = refit.read_report(who.services, project, model)
+    question, _ = question_of(who, project)
+    report = refit.read_report(who.services, project, model, question=question)
     if report is None or report.problem:
         return who.show_project(
             "Consensus", "requester/no_report.html", project, model=model, report=report
@@ -74,5 +92,7 @@ def _ask(request: Request, project: str, form: SentForm) -> Response:
     """Ask for a fit of a model."""
     who = require_login(request)
     model = form.need("model", most=100)
-    refit.ask(who.services, project, model)
-    return go(request, f"/projects/{project}/consensus?model={model}&done=asked")
+    question = form.text("question", most=100)
+    refit.ask(who.services, project, model, question=question)
+    about = f"&question={question}" if question else ""
+    return go(request, f"/projects/{project}/consensus?model={model}{about}&done=asked")

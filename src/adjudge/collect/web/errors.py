@@ -29,6 +29,8 @@ _STATUS = {  # of Refused; 409 for those not named
     "invite-revoked": 403,
     "link-forged": 403,
     "token-scope": 403,
+    "role": 403,
+    "guest": 403,
     "invite-expired": 410,
     "link-expired": 410,
     "page-expired": 410,

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from adjudge.collect.consensus import refit
+from adjudge.collect.web.consensus_pages import question_of
 from adjudge.collect.web.forms import SentForm
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
@@ -20,6 +21,7 @@ router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
 _CHUNK = 65_536
 _KINDS = (
     ("labels", "Labels", "The consensus: one label a pair."),
+    ("comparisons", "Comparisons", "For 'adjudge rank-pairs', without the answers to gold."),
     ("judgments", "Judgments", "Who said what, without the answers to gold."),
     ("answers", "Answers", "Everything that was answered, training and gold too."),
     ("gold", "Gold", "The known labels."),
@@ -37,11 +39,12 @@ def _exports(request: Request, project: str) -> Response:
 
 
 def _show(who: LoggedIn, project: str, problem: str = "", status: int = 200) -> Response:
-    ready = [fit for fit in refit.fits(who.services, project) if fit.made]
+    question, asked = question_of(who, project)
+    ready = [fit for fit in refit.fits(who.services, project, question=question) if fit.made]
     given = who.request.query_params.get("model", "")
     model = given if given in {fit.model for fit in ready} else ""
     model = model or next((fit.model for fit in ready), refit.DEFAULT)
-    labels = refit.table(who.services, project, model)
+    labels = refit.table(who.services, project, model, question=question)
     scale = who.services.projects.get_scale(project)
     places: list[float | None] = [*map(float, range(len(scale.labels)))]
     if not scale.ordinal:
@@ -53,11 +56,13 @@ def _show(who: LoggedIn, project: str, problem: str = "", status: int = 200) -> 
         project,
         status=status,
         kinds=_KINDS,
-        found=who.services.exports.get_offers(project, labels),
+        found=who.services.exports.get_offers(project, labels, question=question),
         fits=ready,
         model=model,
         grades=list(zip(scale.labels, grades, strict=True)),
         problem=problem,
+        question=question,
+        questions=asked,
     )
 
 
@@ -97,22 +102,24 @@ def send_export(who: LoggedIn, project: str, format: str) -> Response:
     entry = next((entry for entry in exporting.list_exports() if entry.name == format), None)
     if entry is None:
         raise NotFound("export", format)
+    question, _ = question_of(who, project)
     labels = None
     if entry.kind == "labels":
         model = who.request.query_params.get("model", refit.DEFAULT)
-        labels = refit.table(who.services, project, model)
+        labels = refit.table(who.services, project, model, question=question)
     file = tempfile.SpooledTemporaryFile(max_size=4_000_000)  # noqa: SIM115 - closed when sent
     try:
-        who.services.exports.write(project, format, file, labels=labels)
+        who.services.exports.write(project, format, file, labels=labels, question=question)
     except BaseException:
         file.close()
         raise
     file.seek(0)
+    named = f"{project}-{question}" if question else project
     return StreamingResponse(
         _chunks(file),
         media_type="application/octet-stream",
         headers={
-            "Content-Disposition": f'attachment; filename="{project}-{format}{entry.extension}"'
+            "Content-Disposition": f'attachment; filename="{named}-{format}{entry.extension}"'
         },
     )
 

@@ -59,7 +59,7 @@ def _design(
 def _split(request: Request, project: str, form: SentForm) -> Response:
     """Split the gold into training and screening, or show what that would give."""
     who = require_login(request)
-    labels = who.services.projects.get(project).labels
+    labels = who.services.projects.get_head(project).labels
     given: dict[str, Any] = {
         "training": form.text("training", most=7),
         "mix": form.text("mix", most=20),

@@ -13,7 +13,7 @@ from adjudge.collect.values.items import FILTERS, SORTS
 from adjudge.collect.web.forms import Form, SentForm
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
-from adjudge.errors import AdjudgeError, BadSetting, NotFound
+from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
 _SIZE = 50
@@ -42,7 +42,7 @@ def _items(request: Request, project: str) -> Response:
     given = request.query_params
     which = given.get("filter", "all") if given.get("filter") in FILTERS else "all"
     sort = given.get("sort", "query") if given.get("sort") in SORTS else "query"
-    search = given.get("search", "")[:200].replace("\0", "")
+    search = given.get("search", "")[:200]
     number = given.get("page", "0")
     page = int(number) if number.isdecimal() and len(number) < 7 else 0
     found, total = who.services.items.get_all(
@@ -92,6 +92,8 @@ def _act(request: Request, project: str, form: SentForm) -> Response:
     except NotFound:
         raise
     except AdjudgeError as fault:
+        if isinstance(fault, Refused) and fault.code == "role":
+            raise
         return _show(who, project, item, str(fault), 422)
     return go(request, f"/projects/{project}/item?item={quote(item, safe='')}&done={done}")
 
@@ -104,11 +106,11 @@ def _do(who: LoggedIn, project: str, item: str, form: Form) -> str:
         services.items.adjudicate(
             project, item, label, reason=reason, gold=bool(form.text("as-gold"))
         )
-        _fit_again(who, project)
+        refit.ask_again(services, project)
         return "adjudicated"
     if what == "reopen":
         services.items.reopen(project, item)
-        _fit_again(who, project)
+        refit.ask_again(services, project)
         return "reopened"
     if what == "more":
         services.items.ask_for_more(project, item, form.number("more"))
@@ -121,10 +123,3 @@ def _do(who: LoggedIn, project: str, item: str, form: Form) -> str:
         services.gold.approve(project, item, accepted=accepted, reason=reason, role="both")
         return "approved"
     raise BadSetting("do", what, "adjudicate, reopen, more, gold or skip")
-
-
-def _fit_again(who: LoggedIn, project: str) -> None:
-    """Ask for the fits that are shown, since what they rest on has changed."""
-    for fit in refit.fits(who.services, project):
-        if fit.made:
-            refit.ask(who.services, project, fit.model)

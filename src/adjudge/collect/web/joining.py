@@ -10,6 +10,7 @@ from starlette.requests import Request
 from adjudge.collect.judging.dry_runs import PARAMETER as DRY_RUNS
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, Arrival, JudgeView, ProjectView
+from adjudge.collect.values.members import MemberLink
 from adjudge.collect.values.requesting import Invite
 from adjudge.collect.web.keys import Forged
 from adjudge.collect.web.pages import root
@@ -56,6 +57,11 @@ def from_panel(request: Request, project: str) -> Arrival | None:
 def invite_link(request: Request, invite: Invite) -> str:
     """The link of an invitation: short, since its key alone is more than anybody could guess."""
     return f"{origin(request)}{root(request)}/i/{invite.invite}"
+
+
+def member_link(request: Request, link: MemberLink) -> str:
+    """The address by which somebody becomes a member of a project."""
+    return f"{origin(request)}{root(request)}/member/{link.link}"
 
 
 def from_invite(state: State, key: str) -> Arrival:

@@ -20,6 +20,7 @@ from adjudge.collect.values.judging import (
     Page,
     ProjectView,
 )
+from adjudge.collect.values.sides import in_words
 from adjudge.collect.web import joining
 from adjudge.collect.web.forms import PROVEN, SentForm
 from adjudge.collect.web.limiting import newcomer
@@ -201,7 +202,8 @@ def _incomplete(request: Request, judge: str, rows: list[Any] | tuple[Any, ...])
     if page is None:
         return go(request, f"/j/{judging.state(judge).project}")
     listed = ", ".join(str(row) for row in rows)
-    problem = f"Not sent yet: there is no answer to result {listed}. The others are kept."
+    to = "every question about result" if page.questions else "result"
+    problem = f"Not sent yet: there is no answer to {to} {listed}. The others are kept."
     return _page(request, judging.state(judge), page, problem=problem, status=422)
 
 
@@ -287,14 +289,15 @@ def _left(request: Request, view: JudgeView) -> str:
 
 def _miss(entry: Feedback, group: Any, row: Any) -> dict[str, Any]:
     """A missed gold with what was seen."""
+    sides = [row] if row.beside is None else [row, row.beside]
     return {
         "row": entry.row,
-        "given": entry.given,
-        "accepted": entry.accepted,
+        "given": in_words(entry.given, entry.of_pairs),
+        "accepted": [in_words(label, entry.of_pairs) for label in entry.accepted],
         "reason": entry.reason,
         "contested": entry.contested,
         "query": group.query,
-        "title": row.title or row.text or row.url,
+        "title": " / ".join(one.title or one.text or one.url for one in sides),
     }
 
 
@@ -308,8 +311,14 @@ def _contest(request: Request, project: str, page: str, form: SentForm) -> Respo
 
 
 def _answers_of(fields: Mapping[str, str]) -> list[Answer]:
-    """The answers in a form: ``label-3``, ``comment-3``, ``seconds-3``."""
+    """The answers in a form: ``label-3``, ``comment-3``, ``seconds-3``, ``answer-3-freshness``."""
     answers = []
+    further: dict[str, dict[str, str]] = {}
+    for name, text in fields.items():
+        part, _, rest = name.partition("-")
+        place, _, question = rest.partition("-")
+        if part == "answer" and question and text.strip():
+            further.setdefault(place, {})[question] = text.strip()
     for name, label in fields.items():
         part, _, place = name.partition("-")
         if part != "label" or not place.isdecimal() or len(place) > 6 or not label:
@@ -324,6 +333,7 @@ def _answers_of(fields: Mapping[str, str]) -> list[Answer]:
                 label=label,
                 comment=comment,
                 seconds=_seconds(fields.get(f"seconds-{place}", "")),
+                answers=further.get(place, {}),
             )
         )
     return answers

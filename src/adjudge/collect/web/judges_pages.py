@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.rules.two_accuracies import Gap, explain_gap
-from adjudge.collect.values.requesting import JudgeRow
+from adjudge.collect.values.members import may
+from adjudge.collect.values.requesting import JudgeRow, ProjectHead
 from adjudge.collect.web.forms import PROVEN, SentForm
 from adjudge.collect.web.joining import invite_link
 from adjudge.collect.web.login import LoggedIn, require_login
@@ -64,19 +64,23 @@ def _or(figure: float | None) -> float:
 def _judges(request: Request, project: str) -> Response:
     """Every judge, to be sorted, filtered and acted on; and invitations."""
     who = require_login(request)
-    invites = [
-        (invite, invite_link(request, invite))
-        for invite in who.services.judges.get_invites(project)
-    ]
+    summary = who.services.projects.get_head(project)
+    invites = []
+    if may(summary.role, "manager"):
+        invites = [
+            (invite, invite_link(request, invite))
+            for invite in who.services.judges.get_invites(project)
+        ]
     return who.show_project(
         "Judges",
         "requester/judges.html",
         project,
+        project=summary,
         policy=who.services.projects.get_policy(project)[0],
         invites=invites,
         stages=_STAGES,
         orders={name: order[0] for name, order in _ORDERS.items()},
-        **_listed(who, project),
+        **_listed(who, project, summary),
     )
 
 
@@ -84,7 +88,7 @@ def _judges(request: Request, project: str) -> Response:
 def _table(request: Request, project: str) -> Response:
     """The part of the page that is asked for again and again."""
     who = require_login(request)
-    listed = _listed(who, project)
+    listed = _listed(who, project, who.services.projects.get_head(project))
     here = f"{root(request)}/projects/{project}"
     page = state_of(request).pages.render(
         request, "requester/judges_table.html", here=here, **listed
@@ -92,11 +96,11 @@ def _table(request: Request, project: str) -> Response:
     return HTMLResponse(page)
 
 
-def _listed(who: LoggedIn, project: str) -> dict[str, Any]:
+def _listed(who: LoggedIn, project: str, head: ProjectHead) -> dict[str, Any]:
     """The judges that the address asks for, in its order, and what it asked for."""
     given = who.request.query_params
     asked = {
-        "search": given.get("search", "")[:200].replace("\0", ""),
+        "search": given.get("search", "")[:200],
         "stage": given.get("stage", "") if given.get("stage", "") in (*_STAGES, "flagged") else "",
         "advice": given.get("advice", "")[:20],
         "sort": given.get("sort", "") if given.get("sort", "") in _ORDERS else "last",
@@ -113,6 +117,7 @@ def _listed(who: LoggedIn, project: str) -> dict[str, Any]:
         "flagged": [one for one in everyone if one.row.flags],
         "asked": asked,
         "address": _address,
+        "manages": may(head.role, "manager"),
     }
 
 
@@ -160,7 +165,7 @@ def _matches(one: SeenJudge, asked: dict[str, str]) -> bool:
 def _act(request: Request, project: str, form: SentForm) -> Response:
     """Block, unblock or write to several judges at once."""
     who = require_login(request)
-    who.services.projects.check_visible(project)
+    who.services.projects.check_role(project, "manager")
     services = who.services.judges
     chosen = list(dict.fromkeys(form.lists.get("judge", [])))
     act, text = form.need("do", most=20), form.text("text", most=2_000)
@@ -204,25 +209,27 @@ def _revoke_invite(request: Request, project: str, invite: str) -> Response:
 @router.get("/links.csv")
 def _links(request: Request, project: str) -> Response:
     """The links of all invitations that are still good, to send them by mail."""
+    import pyarrow as pa
+
+    from adjudge.data.formats.tables import write_csv
+
     who = require_login(request)
-    file = io.StringIO()
-    lines = csv.writer(file)
-    lines.writerow(["for", "link", "until", "came"])
-    for invite in reversed(who.services.judges.get_invites(project)):
-        if not invite.revoked:
-            until = "" if invite.expires is None else f"{invite.expires:%Y-%m-%d %H:%M}"
-            came = "yes" if invite.judge else "no"
-            lines.writerow([_disarmed(invite.note), invite_link(request, invite), until, came])
+    good = [one for one in reversed(who.services.judges.get_invites(project)) if not one.revoked]
+    columns = {
+        "for": [one.note for one in good],
+        "link": [invite_link(request, one) for one in good],
+        "until": [f"{one.expires:%Y-%m-%d %H:%M}" if one.expires else "" for one in good],
+        "came": ["yes" if one.judge else "no" for one in good],
+    }
+    table = pa.table({name: pa.array(cells, pa.large_string()) for name, cells in columns.items()})
+    file = io.BytesIO(b"\xef\xbb\xbf")  # by which spreadsheets know UTF-8
+    file.seek(0, io.SEEK_END)
+    write_csv(table, file, guard=True)
     return Response(
-        file.getvalue().encode("utf-8-sig"),
+        file.getvalue(),
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{project}-links.csv"'},
     )
-
-
-def _disarmed(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 @router.get("/{judge}")
@@ -247,7 +254,7 @@ def _rename(request: Request, project: str, judge: str, form: SentForm) -> Respo
 def _message(request: Request, project: str, judge: str, form: SentForm) -> Response:
     """Write to a judge."""
     who = require_login(request)
-    who.services.projects.check_visible(project)
+    who.services.projects.check_role(project, "manager")
     who.services.judges.send_message(project, [judge], form.need("text", most=2_000))
     return go(request, f"/projects/{project}/judges/{judge}?done=messaged")
 

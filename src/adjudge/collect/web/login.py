@@ -11,11 +11,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.values.requesting import ProjectSummary, Requester
+from adjudge.collect.values.members import MemberRole, may
+from adjudge.collect.values.requesting import ProjectHead, Requester
+from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
 from adjudge.errors import NotFound
 
+# Forms of a project that take another role than a manager's; the services hold every role too.
+_LEAST: dict[str, MemberRole] = {
+    "/item": "reviewer",
+    "/contests/{contest}": "reviewer",
+    "/consensus": "reviewer",
+    "/gold/suggestions/fit": "reviewer",
+    "/plan": "reviewer",
+    "/dry-run": "reviewer",
+    "/members/{member}/remove": "viewer",  # themselves
+    "/members/{member}": "owner",
+    "/members/links": "owner",
+    "/members/links/{link}/revoke": "owner",
+    "/delete": "owner",
+}
 _ENDED = "session-ended:"  # a setting of this name, with the session's id, for each that ended
 
 # What a page says after a form was sent; the address names it, and can say nothing else.
@@ -58,6 +74,13 @@ _DONE = {
     "grades": "The labels have their grades; the formats that rate with numbers can be made.",
     "asked": "The consensus is asked for; it appears here when it is ready.",
     "deleted": "The project is deleted.",
+    "member-invited": "The link is made: send it to one person.",
+    "member-link-revoked": "The link is revoked.",
+    "member-role": "The role is changed.",
+    "member-removed": "They are a member no more.",
+    "member-joined": "You are a member of this project now.",
+    "left": "You are a member of that project no more.",
+    "guest-ended": "They can make projects of their own now.",
 }
 
 
@@ -68,6 +91,21 @@ def read_notice(request: Request) -> str:
 
 class LoginNeeded(Exception):
     """Nobody is logged in with this browser."""
+
+
+@dataclass(slots=True)
+class _JudgeNames:
+    """What the judges of a project are called, read when a page first names one."""
+
+    services: RequesterServices
+    slug: str
+    known: dict[str, str] | None = None
+
+    def of(self, judge: str) -> str:
+        """The name of a judge, or their public id."""
+        if self.known is None:
+            self.known = self.services.judges.get_names(self.slug)
+        return self.known.get(judge, judge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +124,21 @@ class LoggedIn:
 
     def show_project(self, tab: str, template: str, slug: str, **context: Any) -> Response:
         """A page of one project of theirs."""
-        project: ProjectSummary = context.pop("project", None) or self.services.projects.get(slug)
+        project: ProjectHead = context.pop("project", None) or self.services.projects.get_head(slug)
         here = f"{root(self.request)}/projects/{quote(slug)}"
         context.setdefault("done", read_notice(self.request))
+        powers: tuple[MemberRole, ...] = ("reviewer", "manager", "owner")
+        may_do = {least: may(project.role, least) for least in powers}
+        pairs = is_of_pairs(project.labels)
+        context |= {"may": may_do, "of_pairs": pairs, "names": _JudgeNames(self.services, slug)}
         return self.show(template, project=project, here=here, tab=tab, **context)
 
 
 def require_login(request: Request) -> LoggedIn:
-    """The requester of a request, or an error that leads to the login."""
+    """The requester of a request, or an error that leads to the login.
+
+    Refused: ``role`` where a form of a project takes more than their role in it.
+    """
     state = state_of(request)
     session = state.pages.session(request)
     if not session.requester:
@@ -108,7 +153,12 @@ def require_login(request: Request) -> LoggedIn:
     if changed or settings.get(_ENDED + session.id) is not None:
         session.log_out()  # the password was changed since, or they logged out with this cookie
         raise LoginNeeded
-    return LoggedIn(request, requester, state.services.acting_for(requester))
+    services = state.services.acting_for(requester)
+    if request.method == "POST" and "project" in request.path_params:
+        path: str = request.scope["route"].path
+        least = _LEAST.get(path.removeprefix("/projects/{project}"), "manager")
+        services.projects.check_role(request.path_params["project"], least)
+    return LoggedIn(request, requester, services)
 
 
 def start_session(request: Request, requester: Requester) -> None:

@@ -74,6 +74,7 @@ class Around:
         BEGAN.set(time.monotonic())
         scope["root_path"] = self._settings.prefix  # whether the proxy leaves it in the path or not
         scope["path"] = scope["path"].replace("\0", "\ufffd")  # which no store takes
+        scope["query_string"] = scope["query_string"].replace(b"%00", b"%EF%BF%BD")
         state = scope.setdefault("state", {})
         state["request_id"] = secrets.token_hex(6)
         status = 0

@@ -63,5 +63,6 @@ def _try_notices(request: Request, project: str) -> Response:
     try:
         who.services.notices.test(project)
     except Refused as refusal:
-        return _notices(who, project, str(refusal), 422)
+        status = 429 if refusal.code == "too-many" else 422
+        return _notices(who, project, str(refusal), status)
     return go(request, f"/projects/{project}/notices?done=noticed")

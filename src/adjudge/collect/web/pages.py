@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from adjudge.collect.values.sides import in_words
 from adjudge.collect.web.highlighting import beginning, highlighted, unmarked
 from adjudge.collect.web.security import Session, Sessions
 
@@ -64,30 +66,38 @@ def _figure(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
+@cache
+def _environment() -> Environment:
+    """The templates, compiled once a process, and what they may call."""
+    made = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "percent": _percent,
+        "moment": _moment,
+        "remaining": _remaining,
+        "minutes": spell_minutes,
+        "figure": _figure,
+        "highlighted": highlighted,
+        "unmarked": unmarked,
+        "beginning": beginning,
+        "in_words": in_words,
+        "thousands": lambda number: f"{number:,}",
+    }
+    made.globals |= {"money": money, "stamp": _stamp()}
+    return made
+
+
 class Pages:
     """Every template, with what all of them need: the prefix, the proof for forms, the stamp."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._environment = Environment(
-            loader=FileSystemLoader(_HERE / "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._environment.filters |= {
-            "percent": _percent,
-            "moment": _moment,
-            "remaining": _remaining,
-            "minutes": spell_minutes,
-            "figure": _figure,
-            "highlighted": highlighted,
-            "unmarked": unmarked,
-            "beginning": beginning,
-            "thousands": lambda number: f"{number:,}",
-        }
-        self._environment.globals |= {"money": money, "stamp": _stamp()}
+        self._environment = _environment()
 
     def session(self, request: Request) -> Session:
         """The session of a request, loaded once."""

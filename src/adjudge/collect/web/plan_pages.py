@@ -110,6 +110,7 @@ def _show(
         "Plan",
         "requester/plan.html",
         project,
+        project=who.services.projects.get(project),  # it says whether there are judgments
         status=status,
         policy=policy,
         asked=asked,

@@ -75,7 +75,10 @@ _WORDS: dict[str, tuple[str, str]] = {
     "return_link": ("Link back to the panel", "With {code}, {participant}, {SESSION_ID} ..."),
     "require_consent": ("Ask for consent", ""),
     "consent": ("Words of the consent", "Markdown."),
-    "channels": ("Ways judges may come", ""),
+    "channels": (
+        "Ways judges may come",
+        "open: the link; invite: by name; panel; api: scripts, models.",
+    ),
     "address_per_minute": ("New judges a minute from one address", "0 for no limit."),
     "address_per_hour": ("New judges an hour from one address", "0 for no limit."),
     "newcomers_per_minute": ("New judges a minute in all", "0 for no limit."),

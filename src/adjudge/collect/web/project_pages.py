@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.managing.panels import entry_link
 from adjudge.collect.values.requesting import PROJECT_STATES
+from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web import uploading
 from adjudge.collect.web.forms import Form, SentForm, read_form
 from adjudge.collect.web.joining import dry_run_link, origin
@@ -38,13 +39,14 @@ def _overview(
     who = require_login(request)
     policy, _ = who.services.projects.get_policy(project)
     link = f"{origin(request)}{root(request)}/j/{project}"
+    progress = who.services.projects.get_progress(project)
     return who.show_project(
         "Overview",
         "requester/overview.html",
         project,
         status=status,
-        progress=who.services.projects.get_progress(project),
-        pace=who.services.projects.get_pace(project),
+        progress=progress,
+        pace=who.services.projects.get_pace(project, progress),
         link=link if "open" in policy.channels else "",
         panel_link=entry_link(link, policy) if "panel" in policy.channels else "",
         panel=policy.panel,
@@ -57,7 +59,7 @@ def _overview(
 def _dry_run(request: Request, project: str, form: SentForm) -> Response:
     """Go the way of a judge, without anything counting."""
     who = require_login(request)
-    who.services.projects.get(project)  # theirs, or it is not there
+    who.services.projects.get_head(project)  # theirs, or it is not there
     link = dry_run_link(request, project, form.text("arm", most=200))
     return go(request, link.removeprefix(origin(request) + root(request)))
 
@@ -68,8 +70,9 @@ def _progress(request: Request, project: str) -> Response:
     who = require_login(request)
     figures = who.services.projects.get_progress(project)
     here = f"{root(request)}/projects/{project}"
+    of_pairs = is_of_pairs(who.services.projects.get_head(project).labels)
     page = state_of(request).pages.render(
-        request, "requester/progress.html", progress=figures, here=here
+        request, "requester/progress.html", progress=figures, here=here, of_pairs=of_pairs
     )
     return HTMLResponse(page)
 
@@ -90,7 +93,7 @@ def _set_state(request: Request, project: str, form: SentForm) -> Response:
 async def _take_upload(request: Request, project: str) -> Response:
     """Add items and gold from files, or show what is wrong with them."""
     who = await run_in_threadpool(require_login, request)  # before the files are read
-    await run_in_threadpool(who.services.projects.get, project)
+    await run_in_threadpool(who.services.projects.get_head, project)
     form = await read_form(request)
     if not form.files:
         raise Refused("bad-form", "there is no file in what was sent")
@@ -110,7 +113,7 @@ def _upload(request: Request, project: str, form: Form, preview: Preview) -> Res
 def _disagreements(request: Request, project: str) -> Response:
     """Where trusted judges differ, by query."""
     who = require_login(request)
-    search = request.query_params.get("search", "")[:200].replace("\0", "")
+    search = request.query_params.get("search", "")[:200]
     topics = who.services.projects.get_disagreements(project, search=search)
     return who.show_project(
         "Disagreements", "requester/disagreements.html", project, topics=topics, search=search

@@ -70,7 +70,7 @@ def _set_guidelines(request: Request, project: str, form: SentForm) -> Response:
 def _delete(request: Request, project: str, form: SentForm) -> Response:
     """Delete the project, once its name is typed."""
     who = require_login(request)
-    known = who.services.projects.get(project)
+    known = who.services.projects.get_head(project)
     if form.text("name", most=1_000) != known.name.strip():
         raise Refused("bad-form", "the name that was typed is not the name of the project")
     who.services.projects.delete(project)

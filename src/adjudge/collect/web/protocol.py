@@ -85,7 +85,11 @@ class LimitedProtocol(HttpToolsProtocol):
     def _look(self) -> None:
         """See whether a request that is not whole yet has had its time."""
         now = self.loop.time()
-        if self._heading:
+        if self._heading and not self._received:
+            # Browsers connect ahead of what they will ask, and would take an answer to nothing
+            # for the answer to their next request.
+            self.transport.close()
+        elif self._heading:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT)
         elif now - self._begun > self.body_seconds:
             self.transport.close()

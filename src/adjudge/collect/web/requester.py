@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -22,9 +21,6 @@ from adjudge.collect.web.logs import event
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
 from adjudge.errors import BadSetting, Refused, Unavailable
-
-if TYPE_CHECKING:
-    pass
 
 router = APIRouter(include_in_schema=False)
 _SHORTEST = 10  # characters of a password
@@ -65,7 +61,7 @@ def _set_up(request: Request, token: str, form: SentForm) -> Response:
     address = _address(request)
     _begin_attempt(request, address)
     try:
-        password = _new_password(form)
+        password = new_password(form)
         requester = services.accounts.set_up(token, name, password)
     except Refused as refusal:
         if refusal.code != "bad-token":
@@ -79,7 +75,8 @@ def _set_up(request: Request, token: str, form: SentForm) -> Response:
     return go(request, "/projects")
 
 
-def _new_password(form: Form) -> str:
+def new_password(form: Form) -> str:
+    """The password of a form that sets one, typed twice. Refused: ``bad-form``."""
     password = form.fields.get("password", "")
     if password != form.fields.get("again", ""):
         raise Refused("bad-form", "The two passwords differ.")
@@ -188,7 +185,7 @@ def _change_password(request: Request, form: SentForm) -> Response:
         return _account(who, problem="The present password is wrong.", status=422)
     state_of(request).attempts.succeeded(*name)
     try:
-        who.services.accounts.change_password(who.requester.requester, _new_password(form))
+        who.services.accounts.change_password(who.requester.requester, new_password(form))
     except Refused as refusal:
         return _account(who, problem=str(refusal), status=422)
     services = state_of(request).services
@@ -236,13 +233,21 @@ def _add_requester(request: Request, form: SentForm) -> Response:
     who = require_login(request)
     try:
         who.services.accounts.add(
-            form.need("name", most=200), _new_password(form), admin=bool(form.text("admin"))
+            form.need("name", most=200), new_password(form), admin=bool(form.text("admin"))
         )
     except Refused as refusal:
         if refusal.code == "admin-only":
             raise
         return _account(who, problem=str(refusal), status=422)
     return go(request, "/account?done=requester")
+
+
+@router.post("/account/requesters/{requester}/projects", dependencies=[PROVEN])
+def _end_guest(request: Request, requester: str) -> Response:
+    """Let somebody who came by a link make projects of their own, as an admin may."""
+    who = require_login(request)
+    who.services.accounts.end_guest(requester)
+    return go(request, "/account?done=guest-ended")
 
 
 @router.get("/projects")

@@ -2,11 +2,13 @@
 
 A webhook's address is a requester's word, so that the server must not be led to itself or to its
 neighbours: every address that the name stands for has to be a public one, and the connection is
-made to the very address that was looked at. Redirections are not followed.
+made to the very address that was looked at. Redirections are not followed, and who answers by and
+by is not listened to for long: others' messages wait.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import http.client
@@ -15,6 +17,7 @@ import json
 import smtplib
 import socket
 import ssl
+import threading
 import time
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
@@ -25,6 +28,10 @@ from adjudge.collect.web.settings import Settings
 from adjudge.errors import Refused
 
 _SECONDS = 10.0  # for each step of a sending
+_WHOLE_SECONDS = 20.0  # for a webhook to take a message and answer, once it is connected
+_GLOBAL_6 = ipaddress.IPv6Network("2000::/3")  # what is given out to the Internet
+_OF_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")  # which Python takes for public in part
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # addresses of version 4, behind a translator
 
 
 def send(parcel: Parcel, settings: Settings) -> str:
@@ -61,31 +68,52 @@ def _post(parcel: Parcel, settings: Settings) -> str:
         "X-Adjudge-Signature": f"sha256={_sign(parcel.secret, moment, body)}",
     }
     at = find_address(host, port, private=settings.private_webhooks)
-    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = kind(host, port, timeout=_SECONDS)
-    plain = socket.create_connection((at, port), timeout=_SECONDS)
-    try:
-        connection.sock = (
-            ssl.create_default_context().wrap_socket(plain, server_hostname=host)
-            if secure
-            else plain
+    connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
+    line = socket.create_connection((at, port), timeout=_SECONDS)
+    if secure:  # the handshake later, when it is watched
+        line = ssl.create_default_context().wrap_socket(
+            line, server_hostname=host, do_handshake_on_connect=False
         )
+    watch = threading.Timer(_WHOLE_SECONDS, _hang_up, [line])
+    watch.start()
+    try:
+        if isinstance(line, ssl.SSLSocket):
+            line.do_handshake()
+        connection.sock = line
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", path, body=body, headers=headers)
         answer = connection.getresponse()
         return "" if 200 <= answer.status < 300 else f"the webhook answered {answer.status}"
     finally:
+        watch.cancel()
         connection.close()
-        plain.close()
+        line.close()
+
+
+def _hang_up(line: socket.socket) -> None:
+    """End a connection under whoever waits for it."""
+    with contextlib.suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+
+
+def _is_public(text: str) -> bool:
+    """Whether an address is one of the Internet, and leads to no other inside of it."""
+    address = ipaddress.ip_address(text.partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+        elif address in _TRANSLATED:
+            address = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        elif address.sixtofour or address.teredo or address not in _GLOBAL_6:
+            return False
+    return address.is_global and not address.is_multicast and address not in _OF_PROTOCOLS
 
 
 def find_address(host: str, port: int, *, private: bool) -> str:
     """The address of a host, if every address of it may be sent to. Refused: ``bad-target``."""
     found = {str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
     for text in sorted(found):
-        address = ipaddress.ip_address(text.partition("%")[0])
-        mapped = getattr(address, "ipv4_mapped", None) or address
-        if not private and (not mapped.is_global or mapped.is_multicast):
+        if not private and not _is_public(text):
             raise Refused(
                 "bad-target",
                 f"{host} is {text}, which is not a public address; the server was not started "
@@ -105,9 +133,9 @@ def _mail(parcel: Parcel, settings: Settings) -> None:
     message["Date"] = formatdate(localtime=False)
     message["Message-ID"] = make_msgid(parcel.delivery, domain="adjudge.invalid")
     message["Auto-Submitted"] = "auto-generated"
-    lines = [f"{said['title']}, in the project {said['name']}."]
+    lines = [f"{said['title']}, in the project {_line(said['name'])}."]
     if said.get("judge_name"):
-        lines.append(f"Judge: {said['judge_name']}")
+        lines.append(f"Judge: {_line(str(said['judge_name']))}")
     lines += ["", said["address"]] if said.get("address") else []
     message.set_content("\n".join(lines) + "\n")
     with _connect(settings.smtp) as server:

@@ -11,6 +11,7 @@ from threading import Lock
 from starlette.requests import Request
 
 from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.requesting import Requester, Token
 from adjudge.errors import NotFound, Refused
 
@@ -59,15 +60,15 @@ class Tokens:
                 self._known.popitem(last=False)
         return holder
 
-    def holder_in(self, request: Request, project: str) -> Holder:
-        """Whose token a request about a project came with.
+    def holder_in(self, request: Request, project: str, least: MemberRole = "viewer") -> Holder:
+        """Whose token a request about a project came with, and has at least a role in it.
 
         A project that is not the token's, or not its requester's, is as if it were not there.
         """
         holder = self.holder(request)
         if holder.token.project is not None and holder.token.project != project:
             raise NotFound("project", project)
-        self._services.acting_for(holder.requester).projects.check_visible(project)
+        self._services.acting_for(holder.requester).projects.check_role(project, least)
         return holder
 
     def forget(self) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
 
 _AT_ONCE = 2  # processes that read; other uploads wait for their turn
+_MOST_WAITING = 8  # that wait, each with its files in memory
 
 
 async def _read(
@@ -123,6 +124,7 @@ class UploadReaders:
 
     def __init__(self, seconds: float) -> None:
         self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._present = 0  # uploads that are read or wait
         self._seconds = seconds
         self._children: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
@@ -130,6 +132,15 @@ class UploadReaders:
 
     async def read(self, request: Request, reading: _UploadReading) -> Preview:
         """What the files of a request hold, as a process of its own finds it."""
+        if self._present >= _AT_ONCE + _MOST_WAITING:
+            raise HTTPException(503, "many files are being read; please send yours again later")
+        self._present += 1
+        try:
+            return await self._read(request, reading)
+        finally:
+            self._present -= 1
+
+    async def _read(self, request: Request, reading: _UploadReading) -> Preview:
         from adjudge.collect.importing import Preview
 
         async with self._turns:

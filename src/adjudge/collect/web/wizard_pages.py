@@ -14,13 +14,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from adjudge.collect.consensus.refit import name_of
-from adjudge.collect.values.project import GoldEntry, Project
+from adjudge.collect.values.judging import AskedQuestion
+from adjudge.collect.values.project import COLOURS, GoldEntry, Project
+from adjudge.collect.values.sides import PAIR_SCALE, PAIR_SCALE_WITHOUT_TIES, is_of_pairs
 from adjudge.collect.web import uploading
 from adjudge.collect.web.beginning import (
     PRESETS,
+    QUESTION_WORDS,
     STARTING_SCALE,
     check_list,
+    policy_of_pairs,
     preset_policy,
+    read_colours,
+    read_question_form,
     read_scale,
     some_of,
     words_for,
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
 router = APIRouter(include_in_schema=False)
 _KEPT = "new-files:"
 _DAYS = 7.0  # that files are kept for a project that is not open yet
+_MOST_KEPT = 5  # uploads of one requester: as many drafts as somebody works on at once
 _Files = list[tuple[str, bytes]]
 
 
@@ -103,9 +110,10 @@ def _create(request: Request, form: Form) -> Response:
             return _new(who, name=name, preview=preview, kept=kept, columns=columns, status=422)
         scale = scale or _scale_of(preview)
         guidelines = form.text("guidelines", most=200_000) or words_for(scale)
+        paired = policy_of_pairs() if is_of_pairs(scale.labels) else {}
         made = who.services.projects.create(
             Project(name=name, scale=scale, guidelines=guidelines, items=preview.items,
-                    golds=preview.golds, policy=preset_policy("open"))
+                    golds=preview.golds, policy={**preset_policy("open"), **paired})
         )  # fmt: skip
     except (Refused, AdjudgeError) as fault:
         return _new(who, name=name, preview=preview, problem=str(fault), kept=kept, status=422)
@@ -115,6 +123,8 @@ def _create(request: Request, form: Form) -> Response:
 
 def _scale_of(preview: Preview) -> Scale:
     """The labels that the gold of the files suggests, or three grades to begin with."""
+    if any(item.beside is not None for item in preview.items):
+        return PAIR_SCALE
     given = {label for gold in preview.golds for label in gold.accepted}
     return Scale.infer(given) if len(given) > 1 else STARTING_SCALE
 
@@ -126,14 +136,17 @@ def _by_hand(form: Form) -> dict[str, str]:
 
 
 def _keep_files(who: LoggedIn, files: _Files) -> str:
-    """Keep files for who sent them; those of a week ago are forgotten."""
+    """Keep files for who sent them; those of a week ago are forgotten, and all but the newest."""
     settings, prefix = who.services.settings, f"{_KEPT}{who.requester.requester}:"
-    for name, held in settings.find(prefix).items():
-        if time.time() - held["at"] > _DAYS * 86_400:
+    now = int(time.time())
+    oldest = f"{prefix}{now - int(_DAYS * 86_400):010d}"
+    names = settings.find_names(prefix)  # with the time in front: in the order they were kept
+    for place, name in enumerate(reversed(names)):
+        if place >= _MOST_KEPT - 1 or name < oldest:
             settings.forget(name)
-    kept = secrets.token_hex(8)
+    kept = f"{now:010d}-{secrets.token_hex(8)}"
     packed = [[name, base64.b85encode(zlib.compress(body)).decode()] for name, body in files]
-    settings.keep(prefix + kept, {"at": time.time(), "files": packed})
+    settings.keep(prefix + kept, {"files": packed})
     return kept
 
 
@@ -163,7 +176,7 @@ def _show_begin(request: Request, project: str) -> Response:
 def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Response:
     from adjudge.collect.importing.columns import PARTS
 
-    summary, project = who.services.projects.get(slug), who.services.projects.read(slug)
+    summary, project = who.services.projects.get_head(slug), who.services.projects.read(slug)
     policy = who.services.projects.get_policy(slug)[0]
     held = who.services.settings.get(f"new:{name_of(summary)}") or {"files": "", "columns": {}}
     files = _kept_files(who, held["files"]) if summary.state == "draft" else []
@@ -189,6 +202,14 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
         guidelines=project.guidelines,
         presets=PRESETS,
         policy=policy,
+        colours=COLOURS,
+        chosen_colours=project.colours,
+        questions=list(project.questions),
+        shown_questions=[
+            AskedQuestion(name=one.name, text=one.text, labels=one.choices, required=one.required)
+            for one in project.questions
+        ],
+        kinds=QUESTION_WORDS,
         checks=check_list(project, policy),
     )  # fmt: skip
 
@@ -197,7 +218,7 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
 def _save(request: Request, project: str, form: SentForm) -> Response:
     """Save a part of the draft, or open it."""
     who = require_login(request)
-    if who.services.projects.get(project).state != "draft":
+    if who.services.projects.get_head(project).state != "draft":
         raise Refused("not-draft", "this project is no draft any more: its settings change it now")
     try:
         done = _do(who, project, form)
@@ -214,7 +235,11 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
     if what == "columns":
         _map_again(who, slug, _by_hand(form))
     elif what == "labels":
-        projects.set_scale(slug, read_scale(form))
+        projects.set_scale(slug, read_scale(form), colours=read_colours(form))
+    elif what == "questions":
+        projects.set_questions(slug, read_question_form(form))
+    elif what == "ties":
+        projects.set_scale(slug, PAIR_SCALE if form.text("ties") else PAIR_SCALE_WITHOUT_TIES)
     elif what == "guidelines":
         projects.set_guidelines(slug, form.text("guidelines", most=200_000))
     elif what == "gold":
@@ -233,13 +258,14 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
         _forget_files(who, slug)
         return "opened"
     else:
-        raise BadSetting("do", what, "columns, labels, guidelines, gold, preset or open")
+        wanted = "columns, labels, ties, questions, guidelines, gold, preset or open"
+        raise BadSetting("do", what, wanted)
     return "saved"
 
 
 def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
     """Read the kept files once more, with other parts for their columns."""
-    name = f"new:{name_of(who.services.projects.get(slug))}"
+    name = f"new:{name_of(who.services.projects.get_head(slug))}"
     held = who.services.settings.get(name) or {"files": ""}
     files = _kept_files(who, held["files"])
     if not files:
@@ -251,7 +277,7 @@ def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
 
 
 def _forget_files(who: LoggedIn, slug: str) -> None:
-    name = f"new:{name_of(who.services.projects.get(slug))}"
+    name = f"new:{name_of(who.services.projects.get_head(slug))}"
     held = who.services.settings.get(name)
     if held:
         who.services.settings.forget(f"{_KEPT}{who.requester.requester}:{held['files']}")

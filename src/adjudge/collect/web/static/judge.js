@@ -13,8 +13,20 @@
   let here = -1;
   let since = performance.now();
 
-  const radios = (row) => [...row.querySelectorAll("input[type=radio]")];
-  const chosen = (row) => row.querySelector("input[type=radio]:checked");
+  const radios = (row) => [...row.querySelectorAll("input[name^=label-]")];
+  const chosen = (row) => row.querySelector("input[name^=label-]:checked");
+  // Further questions of a row: a scale of its own, or words.
+  const further = (row) => [...row.querySelectorAll("[data-question]")];
+  const said = (part) => {
+    const words = part.querySelector("textarea");
+    return words ? Boolean(words.value.trim()) : Boolean(part.querySelector("input:checked"));
+  };
+  const unsaid = (row) => {
+    const label = chosen(row);
+    if (!label || label.dataset.other) return [];
+    return further(row).filter((part) => !said(part));
+  };
+  const whole = (row) => Boolean(chosen(row)) && !unsaid(row).some((part) => "needed" in part.dataset);
   const locked = (row) => row.dataset.locked === "yes";
   const say = (text) => { status.textContent = text; };
 
@@ -26,13 +38,18 @@
     const draft = {};
     for (const row of rows) {
       const answer = chosen(row);
-      const remark = row.querySelector("textarea");
+      const remark = row.querySelector("textarea[name^=comment-]");
       const seconds = row.querySelector("input[data-seconds]");
-      if (answer || (remark && remark.value)) {
+      const more = {};
+      for (const field of row.querySelectorAll("[data-question] input:checked, [data-question] textarea")) {
+        if (field.value) more[field.name] = field.value;
+      }
+      if (answer || (remark && remark.value) || Object.keys(more).length) {
         draft[row.dataset.row] = {
           label: answer ? answer.value : "",
           remark: remark ? remark.value : "",
           seconds: seconds ? seconds.value : "",
+          more,
         };
       }
     }
@@ -63,7 +80,13 @@
       if (!training) {
         for (const radio of radios(row)) radio.checked = radio.value === held.label || radio.checked;
       }
-      const remark = row.querySelector("textarea");
+      for (const [name, value] of Object.entries(held.more || {})) {
+        for (const field of row.querySelectorAll(`[name="${CSS.escape(name)}"]`)) {
+          if (field.type === "radio") field.checked = field.value === value || field.checked;
+          else if (!field.value) field.value = value;
+        }
+      }
+      const remark = row.querySelector("textarea[name^=comment-]");
       if (remark && held.remark && !remark.value) {
         remark.value = held.remark;
         remark.closest("details").open = true;
@@ -96,14 +119,14 @@
   const next = (from) => {
     for (let step = 1; step <= rows.length; step += 1) {
       const place = (from + step) % rows.length;
-      if (!chosen(rows[place])) return place;
+      if (!whole(rows[place])) return place;
     }
     return -1;
   };
   const refresh = () => {
     let done = 0;
     for (const row of rows) {
-      const answered = Boolean(chosen(row));
+      const answered = whole(row);
       row.classList.toggle("done", answered);
       done += answered;
     }
@@ -112,9 +135,23 @@
     if (count) count.textContent = `${done} of ${rows.length} answered`;
     return done;
   };
-  const advance = (from) => {
+  const turnTo = (part) => {
+    const field = part.querySelector("textarea") || part.querySelector("input:checked") || part.querySelector("input");
+    field.focus({ preventScroll: true });
+    part.scrollIntoView({ block: "center" });
+  };
+  const advance = (from, after = null) => {
+    // First the questions of this result that follow, then the next result that lacks an answer.
+    if (from >= 0 && rows[from]) {
+      const order = further(rows[from]);
+      const left = unsaid(rows[from]).filter((part) => order.indexOf(part) > order.indexOf(after));
+      if (left.length) { turnTo(left[0]); return; }
+    }
     const place = next(from);
-    if (place >= 0) go(place);
+    if (place >= 0 && chosen(rows[place]) && !locked(rows[place])) {
+      go(place, false);
+      turnTo(unsaid(rows[place]).find((part) => "needed" in part.dataset));
+    } else if (place >= 0) go(place);
     else {
       const button = form.querySelector("button.go");
       button.focus({ preventScroll: true });
@@ -134,7 +171,7 @@
   const choose = (place, radio) => {
     byKey = true;
     if (radio.checked) {
-      advance(place);
+      advance(place, radio.closest("[data-question]"));
     } else {
       radio.checked = true;
       radio.dispatchEvent(new Event("change", { bubbles: true }));
@@ -151,10 +188,13 @@
     refresh();
     if (!training && byKey) {
       say(`Result ${row.dataset.row}: ${event.target.value}`);
-      advance(place);
+      advance(place, event.target.closest("[data-question]"));
     }
   });
-  form.addEventListener("input", keep);
+  form.addEventListener("input", (event) => {
+    keep();
+    if (event.target.closest("[data-question]")) refresh();
+  });
   form.addEventListener("focusin", (event) => {
     const row = event.target.closest(".result");
     if (row) go(rows.indexOf(row), false);
@@ -221,7 +261,11 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches("textarea, input[type=text], select")) {
-      if (event.key === "Escape") { event.target.blur(); go(Math.max(here, 0)); }
+      if (event.key !== "Escape") return;
+      const part = event.target.closest("[data-question]");
+      event.target.blur();
+      if (part) advance(Math.max(here, 0), part);
+      else go(Math.max(here, 0));
       return;
     }
     if (here < 0) here = Math.max(next(-1), 0);
@@ -230,7 +274,10 @@
     const labels = answers.filter((radio) => !radio.dataset.other);
     const other = (name) => answers.find((radio) => radio.dataset.other === name);
     let radio = null;
-    if (/^[1-9]$/.test(event.key)) radio = labels[Number(event.key) - 1];
+    const at = event.target.closest && event.target.closest("[data-question]");
+    const own = at && row.contains(at) ? [...at.querySelectorAll("input[type=radio]")] : labels;
+    if (/^[1-9]$/.test(event.key)) radio = own[Number(event.key) - 1];
+    else if (form.dataset.pairs === "yes" && ["l", "t", "r"].includes(event.key)) radio = labels.find((one) => one.value[0] === event.key);
     else if (event.key === "c") radio = other("can't judge");
     else if (event.key === "b") radio = other("page broken");
     if (radio && !locked(row)) { event.preventDefault(); choose(here, radio); return; }
@@ -238,6 +285,13 @@
     switch (event.key) {
       case "j": go(Math.min(here + 1, rows.length - 1)); break;
       case "k": go(Math.max(here - 1, 0)); break;
+      case "n": {
+        const order = further(row);
+        const part = order[order.indexOf(at) + 1];
+        if (!part) return;
+        turnTo(part);
+        break;
+      }
       case "m": {
         const remark = row.querySelector(".remark");
         if (!remark) return;

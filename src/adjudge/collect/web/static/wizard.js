@@ -30,14 +30,15 @@
     const ordered = document.getElementById("ordered");
     const show = () => {
       const rows = [...labels.querySelectorAll(".label-row")]
-        .map((row) => [...row.querySelectorAll("input")].map((input) => input.value.trim()))
+        .map((row) => [...row.querySelectorAll("input, select")].map((input) => input.value.trim()))
         .filter(([name]) => name);
       if (ordered.checked) rows.sort((one, two) => Number(one[1]) - Number(two[1]));
       const model = shown.querySelector("label:not(.other)");
       if (!model) return;
       const others = shown.querySelector("label.other");
-      const made = rows.map(([name], at) => {
+      const made = rows.map(([name, , colour], at) => {
         const label = model.cloneNode(true);
+        label.className = colour ? `c-${colour}` : "";
         label.querySelector("input").value = name;
         const key = label.querySelector("kbd");
         if (key) key.textContent = String(at + 1);
@@ -50,5 +51,19 @@
     };
     labels.addEventListener("input", show);
     ordered.addEventListener("change", show);
+    const add = document.getElementById("add-label");
+    add.hidden = false;
+    add.addEventListener("click", () => {
+      const last = [...labels.querySelectorAll(".label-row")].pop();
+      const row = last.cloneNode(true);
+      const number = labels.querySelectorAll(".label-row").length + 1;
+      for (const field of row.querySelectorAll("input, select")) {
+        field.value = "";
+        field.id = field.id.replace(/\d+$/, number);
+        field.closest("div").querySelector("label").htmlFor = field.id;
+      }
+      labels.append(row);
+      row.querySelector("input").focus();
+    });
   }
 })();

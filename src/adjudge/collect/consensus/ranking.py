@@ -1,0 +1,162 @@
+"""The ranking of a side-by-side project: which result is preferred to which, and by whom.
+
+Made by the process that fits the consensus, and kept with the settings of the server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import select
+
+from adjudge.collect.consensus.learning import begin_queue_again
+from adjudge.collect.consensus.reporting import KeptReport, pack_page
+from adjudge.collect.items.closing import is_adaptive
+from adjudge.collect.items.storing import set_ranks
+from adjudge.collect.store.database import batches
+from adjudge.collect.store.schema import items
+from adjudge.errors import AdjudgeError
+
+if TYPE_CHECKING:
+    from adjudge.collect.services.requester import RequesterServices
+    from adjudge.data.preferences import Preferences
+
+_MOST = 1_000  # items and judges that are kept to be shown: the report has all
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptRanking:
+    """A ranking as a page shows it; with ``problem`` there is none."""
+
+    made: str
+    model: str = ""
+    comparisons: int = 0
+    rows: tuple[dict[str, Any], ...] = ()  # item, score, low, high, rank, ...
+    judges: tuple[dict[str, Any], ...] = ()
+    position: tuple[float, float, float] | None = None  # log odds of the left side, low, high
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+    @classmethod
+    def from_json(cls, kept: dict[str, Any]) -> _KeptRanking:
+        """A ranking from what is kept."""
+        many = {name: tuple(kept[name]) for name in ("rows", "judges", "notes")}
+        position = None if kept["position"] is None else tuple(kept["position"])
+        return cls(**{**kept, **many, "position": position})
+
+
+def _ranking_name(project: str) -> str:
+    """Where the ranking of a project is kept."""
+    return f"ranking:{project}"
+
+
+def _report_name(project: str) -> str:
+    """Where the report of a project's ranking is kept."""
+    return f"ranking-report:{project}"
+
+
+def make_ranking(
+    services: RequesterServices, slug: str, project: str, title: str, made: str
+) -> None:
+    """Rank the results of a project and keep it with its report; nothing where it has no pairs.
+
+    ``project`` is the name under which its things are kept.
+    """
+    compared = services.exports.get_comparisons(slug)
+    if compared is None:
+        return
+    from adjudge.models.pairs.registry import PAIR_MODELS
+    from adjudge.report.preferences import pair_report_html
+
+    model = next(iter(PAIR_MODELS.values()))()  # the first is the default
+    try:
+        found = model.fit(compared)
+        page = pack_page(pair_report_html(found, title=title), made)
+    except AdjudgeError as fault:
+        empty = _KeptRanking(made, problem=str(fault))
+        services.settings.keep(_ranking_name(project), _to_json(empty))
+        return
+    lean = found.parameters.get("position")
+    kept = _KeptRanking(
+        made=made,
+        model=found.model,
+        comparisons=len(compared),
+        rows=tuple(found.ranking.slice(0, _MOST).to_pylist()),
+        judges=_judges(found, compared),
+        position=None if lean is None else lean,
+        notes=found.notes,
+    )
+    services.settings.keep(_ranking_name(project), _to_json(kept))
+    services.settings.keep(_report_name(project), page)
+    _order_by_gain(services, slug, found)
+
+
+def _order_by_gain(services: RequesterServices, slug: str, found: Preferences) -> None:
+    """In an adaptive project, put those pairs first in the queue that tell most about the ranking.
+
+    A pair with a result that nobody has compared yet comes before all others.
+    """
+    from adjudge.evaluation.preferences import pair_gains
+
+    caller = services.caller
+    with caller.reading(slug) as request:
+        snapshot = request.project
+        if not is_adaptive(snapshot):
+            return
+        wanted = select(items.c.id, items.c.document, items.c.beside).where(
+            items.c.project == snapshot.id, items.c.gold.is_(False), items.c.state == "open"
+        )
+        rows = request.on.execute(wanted.order_by(items.c.rank)).all()
+    if not rows:
+        return
+    place = {name: code for code, name in enumerate(found.comparisons.items.to_pylist())}
+    left = np.array([place.get(row.document, -1) for row in rows])
+    right = np.array([place.get(row.beside["document"], -1) for row in rows])
+    gain = np.where((left < 0) | (right < 0), np.inf, pair_gains(found, left, right))
+    order = np.argsort(-gain, kind="stable").tolist()
+    place_of = {rows[at].id: rank for rank, at in enumerate(order, 1)}
+    for part in batches(place_of):
+        ranks = {item: place_of[item] for item in part}
+        caller.database.write(lambda on, new=ranks: set_ranks(on, new), durable=False)  # type: ignore[misc]
+    caller.database.write(lambda on: begin_queue_again(on, snapshot.id))
+
+
+def _judges(found: Any, compared: Any) -> tuple[dict[str, Any], ...]:
+    """The judges who compared most, each with whether they are a model."""
+    rows = found.judges.sort_by([("comparisons", "descending")]).slice(0, _MOST).to_pylist()
+    kinds = {} if compared.kind is None else dict(
+        zip(compared.judges.to_pylist(), compared.kind.tolist(), strict=True)
+    )  # fmt: skip
+    return tuple({**row, "is_model": kinds.get(row["judge"]) == 1} for row in rows)
+
+
+def _to_json(ranking: _KeptRanking) -> dict[str, Any]:
+    return {
+        "made": ranking.made,
+        "model": ranking.model,
+        "comparisons": ranking.comparisons,
+        "rows": [_finite(row) for row in ranking.rows],
+        "judges": [_finite(row) for row in ranking.judges],
+        "position": None if ranking.position is None else list(map(float, ranking.position)),
+        "notes": list(ranking.notes),
+        "problem": ranking.problem,
+    }
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without what JSON does not know."""
+    return {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124
+
+
+def read_ranking(services: RequesterServices, project: str) -> _KeptRanking | None:
+    """The last ranking of a project by the name of its things; None where there is none yet."""
+    kept = services.settings.get(_ranking_name(project))
+    return None if kept is None else _KeptRanking.from_json(kept)
+
+
+def read_ranking_report(services: RequesterServices, project: str) -> KeptReport | None:
+    """The report of the last ranking; None where there is none yet."""
+    kept = services.settings.get(_report_name(project))
+    return None if kept is None else KeptReport.from_json(kept)

@@ -1,0 +1,142 @@
+"""What happened to an item: given out, judged, decided, opened again, with who and when."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from adjudge.collect.store.conditions import is_real, of_real_in
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.records import to_time
+from adjudge.collect.store.request import Request
+from adjudge.collect.store.schema import adjudications, judges, judgments, log, page_rows, pages
+from adjudge.collect.values.items import ItemEvent
+
+_MOST = 500  # of each kind, the newest: gold is shown to thousands
+_LEFT = {"open": "in their hands", "expired": "not answered in time", "returned": "given back"}
+_DONE = {  # lines of the log that name an item
+    "item-reopened": "opened again",
+    "item-more-asked": "more judgments asked for",
+    "item-skipped": "skipped",
+    "gold-approved": "made gold",
+    "gold-edited": "gold changed",
+    "gold-declined": "declined as gold",
+    "gold-reconsidered": "may be suggested as gold again",
+}
+_TRUST = {  # lines of the log about a judge, after which their judgments stand otherwise
+    "blocked": False,
+    "blocked-by-hand": False,
+    "blocked-at-finish": False,
+    "unblocked": True,
+    "unblocked-by-hand": True,
+}
+
+
+def tell_history(request: Request, item: StoredRow) -> tuple[ItemEvent, ...]:
+    """Everything that happened to an item, the latest first."""
+    found = [
+        *_given(request, item.id),
+        *_judged(request, item.id),
+        *_decided(request, item.id),
+        *_logged(request, item.name),
+        *_trusted(request, item.id),
+    ]
+    return tuple(sorted(found, key=lambda one: one.time, reverse=True))
+
+
+def _given(request: Request, item: int) -> list[ItemEvent]:
+    """To whom it was given, and whether they answered."""
+    rows = request.on.execute(
+        select(pages.c.made, pages.c.state, pages.c.kind, judges.c.public)
+        .join(page_rows, page_rows.c.page == pages.c.id)
+        .join(judges, judges.c.id == pages.c.judge)
+        .where(page_rows.c.item == item, is_real)
+        .order_by(pages.c.id.desc())
+        .limit(_MOST)
+    )
+    return [
+        ItemEvent(
+            time=to_time(row.made),
+            what="given out in training" if row.kind == "training" else "given out",
+            judge=row.public,
+            text=_LEFT.get(row.state, ""),
+        )
+        for row in rows
+    ]
+
+
+def _judged(request: Request, item: int) -> list[ItemEvent]:
+    rows = request.on.execute(
+        select(judgments.c.time, judgments.c.label, judges.c.public)
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(judgments.c.item == item, of_real_in(request.project.id))
+        .order_by(judgments.c.id.desc())
+        .limit(_MOST)
+    )
+    return [
+        ItemEvent(time=to_time(row.time), what="judged", judge=row.public, text=row.label)
+        for row in rows
+    ]
+
+
+def _decided(request: Request, item: int) -> list[ItemEvent]:
+    rows = request.on.execute(select(adjudications).where(adjudications.c.item == item))
+    return [
+        ItemEvent(
+            time=to_time(row.time),
+            what="adjudicated",
+            by=row.by,
+            text=f"{row.label}: {row.reason}" if row.reason else row.label,
+        )
+        for row in rows
+    ]
+
+
+def _logged(request: Request, name: str) -> list[ItemEvent]:
+    """What requesters did beside: opened again, asked for more, skipped, made or changed gold."""
+    rows = request.on.execute(
+        select(log.c.time, log.c.event, log.c.actor, log.c.figures).where(
+            log.c.project == request.project.id,
+            log.c.event.in_(list(_DONE)),
+            log.c.figures["item"].as_string() == name,
+        )
+    )
+    return [
+        ItemEvent(time=to_time(row.time), what=_DONE[row.event], by=row.actor, text=_words(row))
+        for row in rows
+    ]
+
+
+def _words(row: StoredRow) -> str:
+    """What a line of the log says beside its item."""
+    if row.event == "item-more-asked":
+        return f"{row.figures['more']} more, {row.figures['needed']} in all"
+    if row.event in ("gold-approved", "gold-edited"):
+        accepted = row.figures["accepted"]
+        return "not used any more" if accepted is None else f"accepted: {' or '.join(accepted)}"
+    return ""
+
+
+def _trusted(request: Request, item: int) -> list[ItemEvent]:
+    """Who judged it and was blocked or unblocked later, so that it opened, or closed, again."""
+    rows = request.on.execute(
+        select(log.c.time, log.c.event, log.c.actor, judges.c.public)
+        .join(judges, judges.c.id == log.c.judge)
+        .join(judgments, judgments.c.judge == log.c.judge)
+        .where(
+            judgments.c.item == item,
+            judgments.c.kind == "work",
+            judgments.c.time <= log.c.time,
+            log.c.event.in_(list(_TRUST)),
+            of_real_in(request.project.id),
+        )
+    )
+    return [
+        ItemEvent(
+            time=to_time(row.time),
+            what="judge unblocked" if _TRUST[row.event] else "judge blocked",
+            by=row.actor,
+            judge=row.public,
+            text=f"their judgment counts {'again' if _TRUST[row.event] else 'no more'}",
+        )
+        for row in rows
+    ]

@@ -1,0 +1,129 @@
+"""Further questions of a project: beside the first, whose labels are the project's own."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from adjudge.data.scale import Scale
+from adjudge.errors import BadSetting
+
+_Kind = Literal["labels", "words", "confidence"]
+_KINDS: tuple[_Kind, ...] = ("labels", "words", "confidence")
+LONGEST_WORDS = 2_000  # characters of an answer in words
+_CONFIDENCE = "Guessing < Fairly sure < Sure"
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_MOST = 8
+_SIDES = ("left", "right", "left is better", "right is better")
+_TAKEN = ("item", "topic", "judge", "label", "comment")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FurtherQuestion:
+    """A further question about each item.
+
+    ``kind``: ``labels`` on a scale of its own, ``words``, or ``confidence``. ``share``: of how many
+    of the items it is asked; the same items for every judge, gold and work alike.
+    """
+
+    name: str  # for files and addresses, such as freshness
+    text: str = ""  # what judges read; the name where there is none
+    kind: _Kind = "labels"
+    labels: str = ""  # such as Stale < Fresh, or Text, Video
+    required: bool = True
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or len(self.name) > 40 or self.name in _TAKEN:
+            raise BadSetting("question", self.name, "a name such as freshness or main-topic")
+        if self.kind not in _KINDS:
+            raise BadSetting(f"kind of {self.name}", self.kind, " or ".join(_KINDS))
+        if not 0 < self.share <= 1:
+            raise BadSetting(f"share of {self.name}", self.share, "more than 0, at most 1")
+        if not self.text.strip():
+            object.__setattr__(self, "text", self.name.replace("-", " ").capitalize())
+        if self.kind == "confidence" and not self.labels:
+            object.__setattr__(self, "labels", _CONFIDENCE)
+        if self.kind == "words" and self.labels:
+            raise BadSetting(f"labels of {self.name}", self.labels, "none: it is asked in words")
+        if self.kind != "words" and len(self.choices) < 2:
+            raise BadSetting(f"labels of {self.name}", self.labels, "two labels at least")
+
+    @property
+    def scale(self) -> Scale:
+        """The labels it is answered with."""
+        return Scale.parse(self.labels)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The labels it is answered with; none for words."""
+        return () if self.kind == "words" else self.scale.labels
+
+    @property
+    def fitted(self) -> bool:
+        """Whether a consensus of the answers makes sense."""
+        return self.kind == "labels"
+
+    def is_asked(self, seed: int, item: int) -> bool:
+        """Whether it is asked about an item, by its id inside."""
+        if self.share >= 1:
+            return True
+        mark = hashlib.blake2s(f"{seed}:{self.name}:{item}".encode(), digest_size=8).digest()
+        return int.from_bytes(mark) < self.share * 2**64
+
+    def to_dict(self) -> dict[str, Any]:
+        """The question as JSON has it."""
+        held = {"name": self.name, "text": self.text, "kind": self.kind, "labels": self.labels}
+        return {**held, "required": self.required, "share": self.share}
+
+
+def read_questions(given: Sequence[Mapping[str, Any]]) -> tuple[FurtherQuestion, ...]:
+    """Questions from JSON: each an object with a name, and what differs from the default."""
+    known = ("name", "text", "kind", "labels", "required", "share")
+    made = []
+    for one in given:
+        if not isinstance(one, Mapping) or not isinstance(one.get("name"), str):
+            raise BadSetting("question", one, "an object with a name")
+        for name in one:
+            if name not in known:
+                raise BadSetting(f"{name} of {one['name']}", one[name], f"only {', '.join(known)}")
+        made.append(FurtherQuestion(**_typed(one)))
+    return check_questions(made)
+
+
+def _typed(one: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a question, each of its type."""
+    for name in ("text", "kind", "labels"):
+        if not isinstance(one.get(name, ""), str):
+            raise BadSetting(f"{name} of {one['name']}", one[name], "text")
+    share, required = one.get("share", 1.0), one.get("required", True)
+    if isinstance(share, bool) or not isinstance(share, int | float):
+        raise BadSetting(f"share of {one['name']}", share, "a number")
+    if not isinstance(required, bool):
+        raise BadSetting(f"required of {one['name']}", required, "true or false")
+    return {**one, "share": float(share)}
+
+
+def check_questions(
+    questions: Sequence[FurtherQuestion], *, of_pairs: bool = False
+) -> tuple[FurtherQuestion, ...]:
+    """Questions with names of their own, and not too many of them.
+
+    ``of_pairs``: two results stand beside each other, by a coin; only the first question's answers
+    are turned round with them, so that no other may be answered with a side.
+    """
+    names = [question.name for question in questions]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadSetting("question", name, "a name that no other question has")
+    for one in questions if of_pairs else ():
+        sides = [label for label in one.choices if label.strip().lower() in _SIDES]
+        if sides:
+            wanted = "labels that name no side: each judge sees the two by a coin of their own"
+            raise BadSetting(f"labels of {one.name}", one.labels, wanted)
+    if len(names) > _MOST:
+        raise BadSetting("questions", len(names), f"at most {_MOST} beside the first")
+    return tuple(questions)

@@ -1,0 +1,89 @@
+"""Items and gold as the API takes them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from adjudge.collect.values.ids import topic_id
+from adjudge.collect.values.project import Beside, GoldEntry, Item
+from adjudge.collect.values.questions import FurtherQuestion
+from adjudge.collect.web.api_values import ApiInput, Key, Line, Name, Paragraph, Passage, Reason
+from adjudge.errors import BadSetting
+
+
+class BesideIn(ApiInput):
+    """The right result of a pair."""
+
+    document: Name
+    title: Paragraph = ""
+    text: Passage = ""
+    url: Paragraph = ""
+    image: Paragraph = ""
+
+
+class ItemIn(ApiInput):
+    """One item to judge; with a result beside it, a pair of which the better is asked for."""
+
+    name: Name
+    topic: Line = ""
+    query: Paragraph = ""
+    document: Line = ""
+    need: Paragraph = ""
+    category: Line = ""
+    title: Paragraph = ""
+    text: Passage = ""
+    url: Paragraph = ""
+    image: Paragraph = ""
+    beside: BesideIn | None = None
+
+
+class GoldIn(ApiInput):
+    """The known answer to an item."""
+
+    item: Name
+    accepted: list[Name] = Field(min_length=1, max_length=100)
+    reason: Reason = ""
+    reasons: dict[Line, Reason] = Field(default={}, max_length=100)
+    role: Literal["training", "screening", "both"] = "both"
+
+
+class QuestionIn(ApiInput):
+    """A further question: on a scale of its own (labels), in words, or how sure they are."""
+
+    name: Key
+    text: Line = ""
+    kind: Literal["labels", "words", "confidence"] = "labels"
+    labels: Line = ""
+    required: bool = True
+    share: Annotated[float, Field(gt=0, le=1)] = 1.0
+
+    def value(self) -> FurtherQuestion:
+        """As the service takes it."""
+        return FurtherQuestion(**self.model_dump())
+
+
+def item_of(body: ItemIn) -> Item:
+    """An item from what was sent."""
+    for part in (body, body.beside):
+        for name in ("url", "image"):
+            address = "" if part is None else getattr(part, name)
+            if address and not address.lower().startswith(("http://", "https://")):
+                raise BadSetting(f"{name} of {body.name}", address, "http:// or https://")
+    beside = None if body.beside is None else Beside(**body.beside.model_dump())
+    given = {**body.model_dump(), "beside": beside}
+    # Items of one query belong together, also where the caller has no ids for queries.
+    given["topic"] = body.topic or (topic_id(body.query) if body.query else body.name)
+    return Item(**given)
+
+
+def gold_of(body: GoldIn) -> GoldEntry:
+    """A gold from what was sent."""
+    return GoldEntry(
+        item=body.item,
+        accepted=tuple(body.accepted),
+        reason=body.reason,
+        reasons=body.reasons,
+        role=body.role,
+    )

@@ -1,0 +1,200 @@
+"""From a file of pairs to a ranking: people who compare, a model judge, the ranking, the export."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from adjudge.collect.consensus import refit
+from adjudge.collect.model_judge.endpoint import Endpoint
+from adjudge.collect.model_judge.judging import ModelTally, judge
+from adjudge.collect.model_judge.ledger import AnswerLedger
+from adjudge.collect.model_judge.over_http import HttpWork
+from adjudge.collect.values.questions import FurtherQuestion
+from adjudge.data.comparisons import Comparisons
+from adjudge.models.pairs.bradley_terry import BradleyTerry
+from compared import ENGINES, better, paired_project, pairs_csv
+from sites import PASSWORD, Site
+from visitors import Visitors, check
+
+pytestmark = pytest.mark.slow
+_KEYS = {"left": "l", "right": "r"}
+
+
+@pytest.fixture
+def model() -> Iterator[str]:
+    """A model that compares what the texts say, as a server; its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = body["messages"][1]["content"]
+            left, right = re.findall(r"(?:Left|Right) result text: (.*)", asked)
+            said = json.dumps({"reason": "worth more", "label": better(left, right)})
+            choice = {"index": 0, "message": {"role": "assistant", "content": said}}
+            data = json.dumps({"id": "1", "model": "m", "choices": [choice]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def sides(page: Page) -> list[tuple[str, str]]:
+    """The texts of both sides of each row without an answer."""
+    found: list[tuple[str, str]] = page.evaluate(
+        """() => [...document.querySelectorAll('.result')].filter(
+             row => !row.querySelector('input:checked')).map(row =>
+             [...row.querySelectorAll('.side')].map(side => side.innerText))"""
+    )
+    return found
+
+
+def compare_all(page: Page) -> int:
+    """Answer page after page by key, what is worth more; how many pages."""
+    pages = 0
+    while page.locator("#page").count():
+        was = page.locator("#page").get_attribute("data-page")
+        for left, right in sides(page):
+            page.keyboard.press(_KEYS[better(left, right)])
+        page.keyboard.press("Enter")
+        page.wait_for_function(
+            "was => document.querySelector('#page')?.dataset.page !== was", arg=was
+        )
+        page.wait_for_load_state()
+        pages += 1
+    return pages
+
+
+def test_from_a_file_of_pairs_to_a_ranking(
+    site: Site, visitors: Visitors, tmp_path: Path, model: str
+) -> None:
+    ada = visitors.come(accept_downloads=True)
+    ada.goto(f"{site.url}/setup/{site.services.accounts.make_setup_token()}")
+    ada.get_by_label("Name").fill("ada")
+    ada.get_by_label("Password", exact=False).first.fill(PASSWORD)
+    ada.get_by_label("again", exact=False).fill(PASSWORD)
+    ada.get_by_role("button").last.click()
+    file = tmp_path / "engines.csv"
+    file.write_text(pairs_csv(golds=10))
+    ada.get_by_role("link", name="Make one from files").click()
+    ada.get_by_label("What is to be judged").set_input_files(file)
+    ada.get_by_role("button", name="Read the files").click()
+    ada.wait_for_url("**/begin?done=read")
+    check(ada, "pairs-1-begin")
+    expect(ada.locator("#shown-labels")).to_contain_text("As good as each other")
+    slug = site.services.projects.get_all()[0].slug
+    settings = {"training": False, "judgments_per_item": 3}
+    site.services.projects.set_policy(slug, settings)
+    ada.get_by_role("button", name="Open to judges").click()
+    expect(ada.get_by_text("The project is open")).to_be_visible()
+
+    wide = visitors.come(color_scheme="light")
+    wide.goto(f"{site.url}/j/{slug}")
+    wide.get_by_role("button").last.click()
+    expect(wide.locator("#page")).to_be_visible()
+    check(wide, "pairs-2-page")
+    boxes = [wide.locator(".side").nth(n).bounding_box() for n in (0, 1)]
+    assert boxes[0]["y"] == boxes[1]["y"]  # type: ignore[index]
+    assert compare_all(wide) > 3
+
+    phone = visitors.come(
+        color_scheme="dark", viewport={"width": 390, "height": 800}, has_touch=True
+    )
+    phone.goto(f"{site.url}/j/{slug}")
+    phone.get_by_role("button").last.click()
+    expect(phone.locator("#page")).to_be_visible()
+    check(phone, "pairs-3-phone")
+    boxes = [phone.locator(".side").nth(n).bounding_box() for n in (0, 1)]
+    assert boxes[0]["x"] == boxes[1]["x"]  # type: ignore[index]
+    assert boxes[0]["y"] < boxes[1]["y"]  # type: ignore[index]
+    compare_all(phone)
+
+    own = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
+    _, token = own.accounts.make_token("model", scope="judge", project=slug)
+    tally = judge_with_model(site, slug, token, model, tmp_path)
+    assert tally.sides.agreed == tally.sides.pairs > 0
+    assert site.services.projects.get_progress(slug).open == 0
+
+    refit.fit_one(site.services, slug, refit.DEFAULT)
+    ada.get_by_role("link", name="Ranking").click()
+    expect(ada.locator("h2", has_text="Ranking")).to_be_visible()
+    check(ada, "pairs-4-ranking")
+    names = ada.eval_on_selector_all("tbody td.wrap", "cells => cells.map(c => c.innerText)")
+    assert names == [f"engine {n}" for n in reversed(range(ENGINES))]
+    expect(ada.locator(".tag", has_text="model")).to_be_visible()
+    with ada.expect_download() as download:
+        ada.get_by_role("link", name="the comparisons as CSV").click()
+    path = tmp_path / "comparisons.csv"
+    download.value.save_as(path)
+    back = Comparisons.read(path)
+    assert (len(back), back.judge_count) == (120, 3)
+    assert BradleyTerry().fit(back).ranking["item"].to_pylist() == names
+    ada.get_by_role("link", name="Open the report").click()
+    expect(ada.locator("body")).to_contain_text("engine 4")
+    ada.goto(f"{site.url}/projects/{slug}/items")
+    check(ada, "pairs-5-items")
+    ada.locator("tbody a").first.click()
+    expect(ada.locator(".side")).to_have_count(2)
+    check(ada, "pairs-6-item")
+
+
+def test_pairs_with_a_further_question_by_keys(site: Site, visitors: Visitors) -> None:
+    clear = FurtherQuestion(name="clear", text="Was it clear?", labels="Close < Clear")
+    slug = site.open_project(replace(paired_project(queries=1, golds=4), questions=(clear,)))
+    page = visitors.come(viewport={"width": 390, "height": 800})
+    page.goto(f"{site.url}/j/{slug}")
+    page.get_by_role("button").last.click()
+    expect(page.locator("#page")).to_be_visible()
+    check(page, "pairs-question-phone")
+    shown = sides(page)
+    for left, right in shown:
+        page.keyboard.press(_KEYS[better(left, right)])
+        page.keyboard.press("2")
+    expect(page.locator("#count")).to_have_text(f"{len(shown)} of {len(shown)} answered")
+    was = page.locator("#page").get_attribute("data-page")
+    page.keyboard.press("Enter")
+    page.wait_for_function("was => document.querySelector('#page')?.dataset.page !== was", arg=was)
+    table = site.services.exports.get_table(slug).to_pylist()
+    assert len(table) == len(shown)
+    assert {row["answer_clear"] for row in table} == {"Clear"}
+    stored = {item.name: item for item in site.services.projects.read(slug).items}
+    for row in table:
+        item = stored[row["item"]]
+        assert item.beside is not None
+        assert row["label"] == better(item.text, item.beside.text)
+
+
+def judge_with_model(site: Site, slug: str, token: str, model: str, folder: Path) -> ModelTally:
+    work = HttpWork(site.url, slug, token, "m")
+
+    async def run() -> ModelTally:
+        with AnswerLedger.opened(folder / "answers.jsonl") as ledger:
+            async with Endpoint(url=model, model="m") as endpoint:
+                return await judge(work, endpoint, ledger)
+
+    found: list[ModelTally] = []
+    alone = threading.Thread(target=lambda: found.append(asyncio.run(run())))  # beside Playwright's
+    alone.start()
+    alone.join()
+    work.close()
+    return found[0]

@@ -1,0 +1,143 @@
+"""A model that compares: asked in both orders, contradictions are ties, its side is measured."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.collect.model_judge.both_orders import SideTally, settle
+from adjudge.collect.model_judge.endpoint import Endpoint
+from adjudge.collect.model_judge.in_process import InProcessWork
+from adjudge.collect.model_judge.judging import ModelTally, Work, judge
+from adjudge.collect.model_judge.ledger import AnswerLedger, key_of
+from adjudge.collect.model_judge.over_http import HttpWork
+from adjudge.collect.model_judge.question import NO_ANSWER, BesideQuestion, Question, Reply
+from adjudge.collect.services.judging import JudgingService
+from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.store.database import Database
+from compared import better, paired_project
+from sites import served
+from waiting import alone
+
+LABELS = ("left", "tie", "right")
+
+
+def reads(body: dict[str, Any]) -> str:
+    """A model that compares what the texts say."""
+    left, right = re.findall(r"(?:Left|Right) result text: (.*)", body["messages"][1]["content"])
+    return json.dumps({"reason": "worth more", "label": better(left, right)})
+
+
+def first(_: dict[str, Any]) -> str:
+    return json.dumps({"reason": "it stands first", "label": "left"})
+
+
+def go(work: Work, speaker: Any, path: Path) -> ModelTally:
+    endpoint = Endpoint(url=speaker.url, model="m", first_wait=0.01, tries=2)
+
+    async def run() -> ModelTally:
+        with AnswerLedger.opened(path) as ledger:
+            async with endpoint as opened:
+                return await judge(work, opened, ledger)
+
+    return alone(run())
+
+
+def work_of(tmp_path: Path, **policy: object) -> tuple[Work, RequesterServices, str]:
+    store = Database(tmp_path / "a.db")
+    services = RequesterServices(store)
+    slug = services.projects.create(paired_project(judgments_per_item=1, **policy)).slug
+    services.projects.set_state(slug, "open")
+    return InProcessWork(JudgingService(store), slug, "m"), services, slug
+
+
+def test_a_model_that_reads_is_asked_twice_and_takes_no_side(speaker: Any, tmp_path: Path) -> None:
+    speaker.answer = reads
+    work, services, slug = work_of(tmp_path)
+    tally = go(work, speaker, tmp_path / "l.jsonl")
+    assert tally.judge is not None
+    assert (tally.judge.stage, tally.judge.accuracy) == ("finished", 1.0)
+    assert len(speaker.bodies) == 2 * tally.judged
+    assert tally.sides.agreed == tally.sides.pairs == tally.judged
+    assert tally.sides.position == (0.0, 0.0, 0.0)
+    compared = services.exports.get_comparisons(slug)
+    assert compared is not None
+    assert compared.kind is not None
+    assert compared.kind.tolist() == [1]
+    assert (len(compared), compared.outcome_counts["tie"]) == (40, 0)
+
+
+def test_a_model_that_goes_by_the_side_gives_ties_and_is_found_out(
+    speaker: Any, tmp_path: Path
+) -> None:
+    speaker.answer = first
+    work, services, slug = work_of(tmp_path, screening_golds=0)
+    tally = go(work, speaker, tmp_path / "l.jsonl")
+    assert (tally.sides.agreed, tally.sides.pairs) == (0, 40)
+    assert tally.sides.position == (1.0, 1.0, 1.0)
+    compared = services.exports.get_comparisons(slug)
+    assert compared is not None
+    assert compared.outcome_counts["tie"] == 40
+    comments = set(services.exports.get_table(slug)["comment"].to_pylist())
+    assert comments == {"Asked in both orders: left, then right. it stands first"}
+
+
+def test_over_http_it_sees_both_sides_too(speaker: Any, tmp_path: Path) -> None:
+    speaker.answer = reads
+    with served(tmp_path) as site:
+        site.set_up()
+        slug = site.open_project(paired_project(judgments_per_item=1, queries=1))
+        ada = site.services.accounts.log_in("ada", site.admin_password)
+        own = site.services.acting_for(ada)
+        _, secret = own.accounts.make_token("m", scope="judge", project=slug)
+        work = HttpWork(site.url, slug, secret, "m")
+        assert work.project().of_pairs
+        tally = go(work, speaker, tmp_path / "l.jsonl")
+        work.close()
+        compared = site.services.exports.get_comparisons(slug)
+    assert tally.sides.pairs == tally.judged
+    assert compared is not None
+    assert len(compared) == 10
+
+
+def test_contradictions_are_ties_where_there_are_ties() -> None:
+    left, right, tie = (Reply(label=label, reason="so") for label in ("left", "right", "tie"))
+    none = Reply(label=NO_ANSWER)
+    assert settle(left, right, LABELS) == left
+    assert settle(left, left, LABELS).label == "tie"
+    assert settle(left, left, ("left", "right")).label == "left"
+    assert settle(right, tie, LABELS).label == "tie"
+    assert settle(tie, tie, LABELS) == tie
+    assert settle(none, left, LABELS).label == "right"
+    assert settle(left, none, LABELS) == left
+    assert settle(none, none, LABELS).label == NO_ANSWER
+
+
+def test_the_side_taken_has_an_interval() -> None:
+    tally = SideTally()
+    assert tally.position is None
+    for _ in range(30):
+        tally.add("left", "right")
+    for _ in range(10):
+        tally.add("left", "left")
+    tally.add(NO_ANSWER, "left")
+    assert (tally.pairs, tally.agreed) == (40, 30)
+    assert tally.position is not None
+    mean, low, high = tally.position
+    assert mean == pytest.approx(0.25)
+    assert high - mean == pytest.approx(1.6449 * (0.25 * 0.75 / 40) ** 0.5, rel=1e-4)
+    assert mean - low == pytest.approx(high - mean)
+
+
+def test_old_ledgers_know_questions_of_single_results() -> None:
+    """The key of what has nothing beside it is what it was before there were pairs."""
+    single = Question(query="q", title="t")
+    assert key_of("m", "g", ("A", "B"), single) == "68bf686d2a0e5650318c46949b8dac87"
+    pair = Question(query="q", title="t", beside=BesideQuestion(title="u"))
+    keys = {key_of("m", "g", LABELS, one) for one in (pair, pair.mirrored)}
+    assert len(keys) == 2
+    assert pair.mirrored.mirrored == pair

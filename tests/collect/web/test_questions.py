@@ -1,0 +1,139 @@
+"""Further questions on pages without scripts, in the wizard, and over the API."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from adjudge.collect.consensus import refit
+from adjudge.collect.values.questions import FurtherQuestion
+from adjudge.collect.web.app import API
+from sites import PASSWORD, Browser, Site, small_project
+
+QUESTIONS = (
+    FurtherQuestion(name="freshness", text="How fresh?", labels="Stale < Fresh"),
+    FurtherQuestion(name="why", kind="words", text="Why?", required=False),
+)
+
+
+@pytest.fixture
+def asked(site: Site) -> tuple[Site, str, Browser]:
+    ada = site.set_up()
+    made = replace(small_project(training=False, least_golds=50), questions=QUESTIONS)
+    return site, site.open_project(made), ada
+
+
+def everything(judge: Browser, label: str) -> dict[str, str]:
+    given = judge.answers()
+    return given | {f"answer-{row}-freshness": label for row in judge.rows}
+
+
+def test_a_judge_answers_every_question_without_scripts(asked: tuple[Site, str, Browser]) -> None:
+    site, slug, ada = asked
+    for label in ("Fresh", "Stale"):
+        judge = site.browser().join(slug)
+        first = True
+        while judge.is_judging:
+            if first:  # with one answer missing nothing is lost
+                short = everything(judge, label)
+                row = judge.rows[0]
+                short.pop(f"answer-{row}-freshness")
+                short[f"answer-{row}-why"] = "It looks <new>"
+                judge.post(f"/j/{slug}/pages/{judge.page}", expect=422, **short)
+                told = f"there is no answer to every question about result {row}."
+                assert told in judge.words
+                assert judge.text.count(f'value="{label}" checked') == len(judge.rows) - 1
+                assert "It looks &lt;new&gt;</textarea>" in judge.text
+                first = False
+            response = judge.post(f"/j/{slug}/pages/{judge.page}", **everything(judge, label))
+            judge.get(response.headers["location"])
+            judge.go_on(slug)
+    refit.fit_one(site.services, slug, "majority-vote@freshness", with_report=True)
+    ada.get(f"/projects/{slug}/consensus?question=freshness&model=majority-vote")
+    assert "How fresh?" in ada.words
+    assert re.search(r"<td>(Stale|Fresh)</td>", ada.text)
+    ada.get(f"/projects/{slug}/consensus/report?model=majority-vote&question=freshness")
+    assert "Lamps: freshness" in ada.words
+    ada.get(f"/projects/{slug}/export?question=freshness")
+    links = re.findall(r'href="(/projects/[^"]+/export/[^"]+question=freshness)"', ada.text)
+    assert len(links) > 5
+    for link in links:
+        response = ada.client.get(link.replace("&amp;", "&"))
+        assert response.status_code == 200, (link, response.text)
+    table = ada.client.get(f"/projects/{slug}/export/labels-consensus?model=majority-vote"
+                           "&question=freshness")  # fmt: skip
+    assert "freshness" in table.headers["content-disposition"]
+    assert set(re.findall(r"Stale|Fresh|Good|Bad", table.text)) <= {"Stale", "Fresh"}
+    ada.get(f"/projects/{slug}/consensus?question=colour", expect=404)
+    ada.get(f"/projects/{slug}/item?item=q0/d0")
+    assert "freshness : Fresh" in ada.words
+
+
+def test_questions_are_made_in_the_wizard(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.services.projects.create(small_project()).slug
+    ada.get(f"/projects/{slug}/begin")
+    form = {
+        "do": "questions",
+        "q-name": ["freshness", "reason", ""],
+        "q-text": ["How fresh?", "", ""],
+        "q-kind": ["labels", "words", "labels"],
+        "q-labels": ["Stale < Fresh", "left over", ""],
+        "q-share": ["1", "0.2", "1"],
+        "q-required": ["yes", "no", "yes"],
+    }
+    ada.post(f"/projects/{slug}/begin", **form)
+    found = site.services.projects.get_questions(slug)
+    assert [(one.name, one.kind, one.share, one.required) for one in found] == [
+        ("freshness", "labels", 1.0, True),
+        ("reason", "words", 0.2, False),
+    ]
+    ada.get(f"/projects/{slug}/begin")
+    assert "How fresh?" in ada.words, "the preview is as a judge sees it"
+    bad = {**form, "q-labels": ["only one", "", ""]}
+    ada.post(f"/projects/{slug}/begin", expect=422, **bad)
+    assert "two labels at least" in ada.words
+
+
+def test_questions_over_the_api(site: Site) -> None:
+    site.set_up()
+    acting = site.services.acting_for(site.services.accounts.log_in("ada", PASSWORD))
+    _, secret = acting.accounts.make_token("t", scope="requester")
+    api = site.browser(Authorization=f"Bearer {secret}").client
+    body = {
+        "name": "Shop",
+        "labels": "Good,Bad",
+        "policy": {"training": False, "channels": ["api"]},
+        "items": [{"name": f"i{n}", "query": "q", "title": f"t{n}"} for n in range(3)],
+        "questions": [{"name": "freshness", "labels": "Stale<Fresh"}],
+    }
+    assert api.post(f"{API}/projects", json=body).status_code == 201
+    api.put(f"{API}/projects/shop/state", json={"state": "open"})
+    ticket = api.post(
+        f"{API}/projects/shop/arrivals", json={"key": "k", "kind": "person", "consent": True}
+    ).json()["ticket"]
+    page = api.post(f"{API}/judges/{ticket}/page").json()["page"]
+    assert page["questions"][0]["labels"] == ["Stale", "Fresh"]
+    rows = [row["row"] for group in page["groups"] for row in group["rows"]]
+    answers = [{"row": row, "label": "Good"} for row in rows]
+    at = f"{API}/judges/{ticket}/pages/{page['page']}"
+    refused = api.post(at, json={"key": page["key"], "answers": answers})
+    assert refused.json()["error"]["code"] == "rows-missing"
+    whole = [{**one, "answers": {"freshness": "Stale"}} for one in answers]
+    assert api.post(at, json={"key": page["key"], "answers": whole}).json()["stored"] == len(rows)
+    told = api.put(f"{API}/projects/shop/questions", json={"questions": []}).json()
+    assert told["error"]["code"] == "judged-already"
+    asked = api.get(f"{API}/projects/shop/questions").json()["results"]
+    assert [one["name"] for one in asked] == ["freshness"]
+    wanted = {"model": "majority-vote", "question": "freshness"}
+    assert api.post(f"{API}/projects/shop/consensus", json=wanted).status_code == 202
+    fit = refit.fit_one(site.services, "shop", "majority-vote@freshness")
+    assert (fit.state, fit.problem, fit.items) == ("ready", "", len(rows))
+    labels = api.get(
+        f"{API}/projects/shop/consensus/majority-vote", params={"question": "freshness"}
+    ).json()["results"]
+    assert {row["label"] for row in labels} == {"Stale"}
+    wrong = {"model": "majority-vote", "question": "colour"}
+    assert api.post(f"{API}/projects/shop/consensus", json=wanted | wrong).status_code == 422
