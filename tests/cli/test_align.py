@@ -84,3 +84,18 @@ def test_bad_input(adjudge: Run, answers: Path, arguments: tuple[str, ...], mess
     (answers / "strange.csv").write_text("item,gold\nz,1\n")
     ended = adjudge("align", *arguments)
     assert (ended.code, ended.out, ended.err) == (2, "", message)
+
+
+def test_rows_that_were_skipped_are_told(adjudge: Run, answers: Path) -> None:
+    with (answers / "answers.csv").open("a") as file:
+        file.write("i0,m,v1,,0.9,0.01\n,m,v1,1,0.9,0.01\n")
+    refused = adjudge("align", "answers.csv", "--resamples", "0")
+    assert refused.code == 2
+    assert "answers.csv, line 242, column label" in refused.err
+    ended = adjudge("align", "answers.csv", "--resamples", "0", "--skip-bad-rows")
+    assert ended.code == 0, ended.err
+    assert "answers.csv: 2 bad rows left out:" in ended.err
+    assert "answers.csv, line 242, column label: there is no label" in ended.err
+    assert "ReadingWarning" not in ended.err
+    found = adjudge("align", "answers.csv", "--resamples", "0", "--skip-bad-rows", "--json").json
+    assert [row["place"].split(", ")[1] for row in found["bad_rows"]] == ["line 242", "line 243"]

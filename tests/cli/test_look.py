@@ -81,4 +81,4 @@ def test_for_a_person(at_terminal: Run, folder: Path) -> None:
     ended = at_terminal("look", "j.csv", "--label", "stars")
     assert ended.code == 0, ended.err
     assert "column of label  stars" in ended.out
-    assert "Next: adjudge consensus j.csv -o labels.csv" in ended.out
+    assert "Next: adjudge consensus j.csv --label stars -o labels.csv" in ended.out

@@ -120,3 +120,46 @@ def test_a_token_is_made_without_a_browser(
     assert services.accounts.check_token(told["secret"])[0].scope == "requester"
     assert "did you mean" in adjudge("project", "token", "lamps", "--requester", "adda").err
     store.close()
+
+
+def test_members_are_listed_invited_and_removed(
+    adjudge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from adjudge.collect.services.requester import RequesterServices
+    from adjudge.collect.store.database import Database
+
+    monkeypatch.chdir(tmp_path)
+    assert adjudge("project", "create", "Lamps", "--labels", "0<1").code == 0
+    assert "made on the command line" in adjudge("project", "members", "lamps").err
+    at = ("--url", "https://judge.example.com/")
+    made = adjudge("project", "members", "lamps", "--invite", "reviewer", *at)
+    assert made.code == 0
+    link = made.out.strip()
+    assert link.startswith("https://judge.example.com/member/")
+    store = Database("sqlite:///adjudge.db")
+    services = RequesterServices(store)
+    services.members.join_new(link.rpartition("/")[2], "grace", "correct horse battery")
+    assert adjudge("project", "members", "lamps").out == "reviewer\tgrace\n"
+    assert "did you mean" in adjudge("project", "members", "lamps", "--remove", "grase").err
+    assert adjudge("project", "members", "lamps", "--remove", "grace").out == ""
+    assert json.loads(adjudge("project", "members", "lamps", "--json").out) == []
+    store.close()
+
+
+def test_further_questions_come_from_a_file(
+    adjudge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = [{"name": "freshness", "labels": "Stale < Fresh"}, {"name": "why", "kind": "words"}]
+    (tmp_path / "questions.json").write_text(json.dumps(asked))
+    made = ("project", "create", "Lamps", "--labels", "0<1", "--questions")
+    assert adjudge(*made, "questions.json").code == 0
+    assert adjudge("project", "export", "lamps", "--to", "archive", "-o", "whole.zip").code == 0
+    again = adjudge("project", "create", "Again", "--archive", "whole.zip")
+    assert again.code == 0, again.err
+    told = adjudge("project", "export", "again", "--to", "judgments-csv", "--question", "fresh")
+    assert "freshness" in told.err
+    (tmp_path / "bad.json").write_text('[{"name": "x", "labels": "one"}]')
+    assert "two labels at least" in adjudge(*made, "bad.json").err
+    (tmp_path / "bad.json").write_text('{"name": "x"}')
+    assert "bad.json: is no JSON list of questions" in adjudge(*made, "bad.json").err

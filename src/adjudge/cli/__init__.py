@@ -24,41 +24,67 @@ from adjudge.lazy import missing_extra
 
 _DONE, _FAILED, _STOPPED, _UNREAD, _ENDED = 0, 2, 130, 141, 143  # how the process ends
 
-# Files of commands, in the order of the help; a package is a group of commands.
-MODULES = (
-    "demo",
-    "look",
-    "consensus",
-    "judges",
-    "next",
-    "evaluate",
-    "estimate",
-    "agreement",
-    "tune",
-    "compare",
-    "rank",
-    "rank_pairs",
-    "may_replace",
-    "align",
-    "plan",
-    "report",
-    "plot",
-    "convert",
-    "encode",
-    "simulate",
-    "crowd",
-    "replicate",
-    "models",
-    "serve",
-    "project",
-    "judge_with_model",
-)
+# Files of commands, in the order of the help, and what each is for, so that the list of them is
+# shown without importing any; a package is a group of commands.
+MODULES = {
+    "demo": "Make a small crowd, find its consensus, judge the judges, and compare with the truth.",
+    "look": "Show what a file is: its kind, how its columns are taken, counts, scale and oddities.",
+    "consensus": "Turn judgments into one label for each item, with its probability.",
+    "judges": (
+        "Show how good each judge is, and whether to keep, train, drop or watch them, and why."
+    ),
+    "next": "List the items most worth another judgment, and who should give it.",
+    "evaluate": "Score labels against gold: accuracy, F1, AUC, log loss, calibration and more.",
+    "estimate": (
+        "Estimate a number from all judgments and gold on a part of the items, with an interval."
+    ),
+    "agreement": "Measure agreement: percent, Cohen's and Fleiss' kappa, Krippendorff's alpha.",
+    "tune": (
+        "Choose the threshold of a filter on gold, and score the vote with it on gold it never saw."
+    ),
+    "compare": (
+        "Compare models on your judgments: log loss, accuracy, calibration, time, and which "
+        "to take."
+    ),
+    "rank": "Rank search systems by noisy judgments, with intervals and the chance that A beats B.",
+    "rank_pairs": (
+        "Rank items by comparisons of two, with intervals, and say how far judges can be trusted."
+    ),
+    "may_replace": (
+        "Say of each model whether it may stand in for people: the alternative annotator test."
+    ),
+    "align": "Look model judges over: right, honest, repeatable, and what should not be trusted.",
+    "plan": "Say how many judgments, golds and how much money a wanted accuracy takes.",
+    "report": (
+        "Make a report: labels, judges with a card each, disagreements, model checks, on one page."
+    ),
+    "plot": "Draw figures: judges against chance, posteriors, confusion, calibration and more.",
+    "convert": (
+        "Convert judgments, gold or labels from any format that is read to any that is written."
+    ),
+    "encode": (
+        "Encode judgments as integers on disk, once, to be fitted from there without reading again."
+    ),
+    "simulate": "Make judgments from a stated crowd, with the truth that real judgments hide.",
+    "crowd": "Send made judges to a server that collects judgments, and tell how it went.",
+    "replicate": (
+        "Run a paper's experiment, and show every published value beside the one obtained."
+    ),
+    "models": "List the models, what each is, and its settings with their defaults.",
+    "serve": "Serve the pages where judgments are collected, and the API, until it is stopped.",
+    "project": (
+        "Make, fill, watch and take out collection projects, on the database of 'adjudge serve'."
+    ),
+    "judge_with_model": (
+        "Let a language model judge a project's pages like any judge, or a table of items."
+    ),
+}
 
 
 def application(only: str | None = None, *, bare: bool = False) -> typer.Typer:
     """The command line: every command, or ``only`` one of them, so that it starts at once.
 
-    ``bare`` commands have names and words but no options: enough for the list of them all.
+    ``bare`` commands have a name and a line but no options: enough for the list of them all.
     """
     made = typer.Typer(
         name="adjudge",
@@ -69,19 +95,21 @@ def application(only: str | None = None, *, bare: bool = False) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     made.callback(invoke_without_command=True)(_version)
-    for name in MODULES if only is None else (only,):
+    for name, line in MODULES.items() if bare else ():
+        made.command(name=name.replace("_", "-"), help=line)(lambda: None)
+    for name in () if bare else MODULES if only is None else (only,):
         module: Any = import_module(f"adjudge.cli.{name}")
         if hasattr(module, "COMMANDS"):
             below = typer.Typer(name=module.NAME, help=module.HELP, no_args_is_help=True)
             for one in module.COMMANDS:
-                _add(one, below, bare)
+                _add(one, below)
             made.add_typer(below)
         else:
-            _add(module, made, bare)
+            _add(module, made)
     return made
 
 
-def _add(module: Any, to: typer.Typer, bare: bool) -> None:
+def _add(module: Any, to: typer.Typer) -> None:
     """A command from its module: paragraphs of its docstring on one line each, then examples."""
     paragraphs = cleandoc(module.run.__doc__).split("\n\n")
     examples = ["Example:" if len(module.EXAMPLES) == 1 else "Examples:", "", *module.EXAMPLES]
@@ -91,9 +119,6 @@ def _add(module: Any, to: typer.Typer, bare: bool) -> None:
         epilog="\n".join(examples),
         cls=_class(module),
     )
-    if bare:
-        told(lambda: None)
-        return
     from adjudge.cli.groups import spread
 
     told(spread(module.run))

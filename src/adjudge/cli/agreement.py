@@ -24,13 +24,13 @@ def run(
     Missing judgments are no trouble: items judged once are left out and counted. Intervals are
     over items, by bootstrap.
     """
-    from adjudge.cli.reading import local_paths, read_judgments
+    from adjudge.cli.reading import read_judgments
     from adjudge.cli.scoring import scores_grid
     from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.evaluation.agreement import measure_agreement
 
     be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=local_paths(judgments))
+    check_places({"--output": output}, inputs=judgments)
     check_printing(printing, output)
     read = read_judgments(judgments, None, reading, labelling)
     with progress("measuring agreement"):

@@ -22,7 +22,7 @@ _MOST = 12  # remarks that are shown of one kind
 
 
 def run(
-    judgments: o.JudgmentsFile,
+    judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     item_file: Annotated[
@@ -64,12 +64,13 @@ def run(
     Warned of are gold that is stale, texts that speak to the judge, and leanings.
     """
     from adjudge.cli.delivering import deliver_all
+    from adjudge.cli.reading import omissions_of
     from adjudge.cli.writing import check_places, check_printing
     from adjudge.evaluation.alignment import align
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--remarks": remarks, "--versions": versions, "--soft": soft}
-    check_places(places, inputs=(judgments, gold, item_file))
+    check_places(places, inputs=(*judgments, gold, item_file))
     check_printing(printing, output)
     answers = _read(judgments, gold, item_file, reading, labels)
     with progress("looking model judges over"):
@@ -77,6 +78,7 @@ def run(
     _say(found, answers)
     judges, amiss, pairs = found.to_table(), found.remarks_table(), found.pairs_table()
     about = {"gold": found.gold, "remarks": amiss.to_pylist(), "versions": pairs.to_pylist()}
+    about |= omissions_of(answers)
     deliver_all(
         {
             "judges": (judges, output),
@@ -91,10 +93,10 @@ def run(
 
 
 def _read(
-    path: Path, gold: Path | None, items: Path | None, reading: o.Reading, labels: str | None
+    places: list[str], gold: str | None, items: Path | None, reading: o.Reading, labels: str | None
 ) -> ModelAnswers:
     """The answers, with gold and texts that stand in other files."""
-    from adjudge.cli.reading import read_gold
+    from adjudge.cli.reading import kept_files, place_of, read_gold, tell_omissions
     from adjudge.data.formats.format import Options
     from adjudge.data.formats.opening import File
     from adjudge.data.formats.plain import read_rows
@@ -103,10 +105,11 @@ def _read(
 
     scale = None if labels is None else Scale.parse(labels)
     settings: dict[str, Any] = {"encoding": reading.encoding, "skip_bad": reading.skip_bad_rows}
-    with progress(f"reading {path.name}"):
-        answers = ModelAnswers.read(
-            path, format=reading.format, scale=scale, question=reading.question, **settings
+    with kept_files(places) as paths, progress(f"reading {place_of(places)}"):
+        answers = ModelAnswers.load(
+            paths, format=reading.format, scale=scale, question=reading.question, **settings
         )
+    tell_omissions(answers, place_of(places))
     if reading.family is not None:
         answers = replace(answers, judgments=answers.judgments.with_family_rule(reading.family))
     if items is not None:

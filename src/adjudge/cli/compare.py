@@ -53,13 +53,13 @@ def run(
     loss. Without, each is scored by how well it predicts judgments that it was not shown, which
     does not say whose labels are right. Models that do not differ significantly share a rank.
     """
-    from adjudge.cli.reading import local_paths, read_judgments
+    from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.engines.threads import ThreadsEngine
     from adjudge.evaluation.comparison import compare_models, entrants
 
     be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*local_paths(judgments), gold))
+    check_places({"--output": output}, inputs=(*judgments, gold))
     check_printing(printing, output)
     names = None if models is None else [part.strip() for part in models.split(",")]
     entrants(gold=True, names=names)  # a name that does not exist is refused at once

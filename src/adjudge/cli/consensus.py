@@ -72,13 +72,15 @@ def run(
     """
     from adjudge.cli.engines import check_engine, one_file, open_engine
     from adjudge.cli.fitting import built, check_sampled, fitted, summary
-    from adjudge.cli.reading import local_paths, read_judgments
+    from adjudge.cli.reading import read_judgments
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--judges": judges, "--topics": topics}
-    _check((*local_paths(judgments), gold), places, to, save_draws, printing)
+    _check((*judgments, gold), places, to, save_draws, printing)
     check_engine(place, fitting.threads)
-    model = built(fitting)
+    if fitting.model == "continuous":
+        fitting, labelling = replace(fitting, model=None), replace(labelling, continuous=True)
+    model = None if labelling.continuous else built(fitting)
     if save_draws is not None:
         check_sampled(model)
     with (
@@ -90,10 +92,10 @@ def run(
         known = read.given
         if known is None and use_gold:
             known = read.beside
-        if _is_continuous(read.judgments, labelling, fitting):
+        if model is None or _is_continuous(read.judgments, labelling, fitting):
             from adjudge.cli.continuous import run_continuous
 
-            run_continuous(read, known, fitting, places, to, printing)
+            run_continuous(read, known, fitting, engine, places, to, printing)
             return
         consensus = fitted(model, read.judgments, known, fitting, engine)
         about = summary(consensus, read) if printing.json else {}
@@ -123,13 +125,12 @@ def _is_continuous(judgments: Judgments, labelling: o.NumberLabelling, fitting: 
     """Whether labels are numbers rather than classes: as told, or by how many there are."""
     from adjudge.data.labels import is_many
 
-    if labelling.continuous is None:
-        return is_many(judgments.scale) and fitting.model is None and labelling.labels is None
-    return labelling.continuous
+    asked = labelling.continuous is not None or fitting.model is not None
+    return not asked and is_many(judgments.scale) and labelling.labels is None
 
 
 def _check(
-    inputs: tuple[Path | None, ...],
+    inputs: tuple[str | None, ...],
     places: dict[str, Path | None],
     to: str | None,
     save_draws: Path | None,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.console import count, grid, is_piped, name, page, progress, say
+from adjudge.cli.console import count, grid, is_piped, name, page, progress, say, tell_if_cold
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.cli.options import Fitting, Printing
     from adjudge.cli.reading import Input
     from adjudge.data.gold import Gold
-    from adjudge.models.continuous import ContinuousConsensus
+    from adjudge.engines.engine import Engine
+    from adjudge.models.number_consensus import ContinuousConsensus
 
 _SHOWN = 12  # items a person is shown
 
@@ -21,11 +22,13 @@ def run_continuous(
     read: Input,
     gold: Gold | None,
     fitting: Fitting,
+    engine: Engine,
     places: dict[str, Path | None],
     to: str | None,
     printing: Printing,
 ) -> None:
     """The value of each item with its interval, and the bias and noise of each judge."""
+    from adjudge.cli.fitting import settings_given
     from adjudge.cli.writing import STDOUT, print_json, tell_written, write_tables
     from adjudge.models.continuous import Continuous
 
@@ -33,8 +36,15 @@ def run_continuous(
         raise BadSetting("--model", fitting.model, "no model beside --continuous")
     if to is not None:
         raise BadSetting("--to", to, "--bin N beside it, since this format holds grades")
+    if places["--topics"] is not None:
+        wanted = "--bin N or --classes: numbers have no prevalence of topics"
+        raise BadSetting("--topics", str(places["--topics"]), wanted)
+    if fitting.calibrate is not None:
+        raise BadSetting("--calibrate", fitting.calibrate, "--bin N or --classes beside it")
+    model = Continuous(**settings_given(fitting, Continuous))
+    tell_if_cold()
     with progress("fitting continuous") as on_step:
-        found = Continuous().fit(read.judgments, gold, progress=on_step)
+        found = model.fit(read.judgments, gold, engine=engine, progress=on_step)
     given = found.judgments
     say(
         ("continuous", "bold"),
@@ -76,6 +86,7 @@ def _as_data(found: ContinuousConsensus, read: Input) -> dict[str, Any]:
         },
         "iterations": found.iterations,
         "converged": found.converged,
+        "widened": found.widened,
         "notes": found.notes,
         **read.omissions,
     }
@@ -88,7 +99,8 @@ def _error(found: ContinuousConsensus, gold: Gold) -> dict[str, Any]:
     from adjudge.data.names import look_up
     from adjudge.data.scale import as_number
 
-    truth = np.array([as_number(text) or np.nan for text in gold.texts()], dtype=np.float64)
+    numbers = [as_number(text) for text in gold.texts()]
+    truth = np.array([np.nan if number is None else number for number in numbers])
     at = look_up(gold.items, found.judgments.items)
     apart = np.abs(found.value[at[at >= 0]] - truth[at >= 0])
     error = float(np.nanmean(apart)) if apart.size else float("nan")

@@ -19,13 +19,18 @@ NAME = "convert"
 EXAMPLES = (
     "adjudge convert batch_results.csv -o judgments.csv",
     "adjudge convert labels.csv --to qrels > crowd.qrels",
+    "adjudge convert submissions/ -o judgments.parquet",
 )
 
 
 def run(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="File or folder to convert; - is standard input."),
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...",
+            help="File to convert, or several of a kind, a folder, a pattern, an address; - is "
+            "standard input.",
+        ),
     ] = None,
     *,
     to: Annotated[
@@ -48,7 +53,7 @@ def run(
 
     --json goes with --list only.
     """
-    from adjudge.cli.reading import holds, read_content, read_gold
+    from adjudge.cli.reading import holds, place_of, read_content, read_gold
     from adjudge.cli.shaping import shape_labels
     from adjudge.cli.writing import check_format, check_places, write_content
 
@@ -56,14 +61,14 @@ def run(
     if list_formats:
         _list(printing)
         return
-    if file is None:
+    if not files:
         raise BadSetting("FILE", None, "a file to convert, or --list")
     if printing.json:
         raise BadSetting("--json", True, "--list beside it")
     target = to if to is not None else _by_extension(output)
     check_format(target, output)
-    check_places({"--output": output}, inputs=(file, gold), free=("--output",))
-    content = read_content(file, reading, labels=labelling)
+    check_places({"--output": output}, inputs=(*files, gold), free=("--output",))
+    content = read_content(files, reading, labels=labelling)
     if gold is not None:
         content = replace(content, gold=read_gold(gold, reading, content.known_scale).gold)
     if content.judgments is not None:
@@ -73,7 +78,7 @@ def run(
         content = _relabelled(content, labelling)
     write_content(content, output, target)
     if str(output) != "-":
-        say(f"{file}: {holds(content)}; written to {output} as {target}")
+        say(f"{place_of(files)}: {holds(content)}; written to {output} as {target}")
 
 
 def _relabelled(content: Content, labelling: o.Labelling) -> Content:

@@ -38,13 +38,13 @@ def run(
     on disk for their text is needed while it runs. Other formats are read whole. Items come in the
     order of the file, or, where it has more rows than are held at a time, dealt out by their ids.
     """
-    from adjudge.cli.encoding import encode_into, is_plain
+    from adjudge.cli.encoding import encode_into, is_plain, is_told
     from adjudge.cli.engines import check_engine, open_engine
-    from adjudge.cli.reading import read_content
+    from adjudge.cli.reading import place_of, read_content
     from adjudge.cli.shaping import shape_labels
     from adjudge.data.formats.encoded import FILES
     from adjudge.data.formats.files import written_folder
-    from adjudge.data.formats.uris import expand_patterns, fetch_file, name_of
+    from adjudge.data.formats.uris import expand_patterns
     from adjudge.data.stored import store
 
     be_quiet(printing.quiet)
@@ -53,18 +53,17 @@ def run(
         labelling.binary or labelling.drop_label or (labelling.relevant and not labelling.labels)
     )
     found = expand_patterns(judgments)
-    whole = len(found) == 1 and (shape or not is_plain(found[0], reading))
+    # What has to be shaped, or is no plain table that can be gone through, is read whole.
+    plain = not shape and not is_told(reading) and all(is_plain(one, reading) for one in found)
     with written_folder(output, replaces=FILES) as folder:
-        if not whole:
-            if shape:
-                raise BadData("several files are encoded as they are: give one, or leave it out")
+        if plain:
             with open_engine(place) as engine:
                 encode_into(folder, found, engine, labelling, reading, rows)
         else:
-            with fetch_file(found[0]) as file:
-                content = read_content(file, reading, labels=labelling, wanted="judgments")
+            content = read_content(judgments, reading, labels=labelling, wanted="judgments")
             if content.judgments is None:
-                raise BadData("there are no judgments in this file", source=name_of(found[0]))
+                problem = "there are no judgments in this file"
+                raise BadData(problem, source=place_of(judgments))
             table, (gold,) = shape_labels(content.judgments, labelling, content.gold)
             store(table, folder, gold)
             say(f"encoded: {count(len(table), 'judgment')} of {count(table.item_count, 'item')}")

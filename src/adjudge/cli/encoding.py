@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,23 @@ def is_told(reading: Reading) -> bool:
     return bool(reading.columns) or reading.no_header or reading.skip_bad_rows
 
 
+@contextmanager
+def _fetched(places: list[str]) -> Iterator[list[str]]:
+    """The places, those of the Web copied here for the block: Arrow has no file system for it."""
+    from adjudge.cli.reading import fetching
+    from adjudge.data.formats.uris import fetch_file, is_web
+
+    with ExitStack() as stack:
+        found = []
+        for place in places:
+            if is_web(place):
+                with fetching(place) as on_part:
+                    found.append(str(stack.enter_context(fetch_file(place, progress=on_part))))
+            else:
+                found.append(place)
+        yield found
+
+
 def encode_into(
     folder: Path,
     paths: list[str],
@@ -65,14 +84,14 @@ def encode_into(
     if labelling.labels is not None:
         scale = Scale.parse(labelling.labels, relevant=labelling.named_relevant)
     options = Options(scale=scale, encoding=reading.encoding)
-    with progress("encoding") as on_step:
+    with _fetched(paths) as files, progress("encoding") as on_step:
 
         def tell(stage: str, done: int, total: int) -> None:
             if on_step is not None:
                 on_step(Step(stage, done, total, stage))
 
         made = encode_files(
-            paths, folder, options, each=each_of(engine), rows=rows or ROWS, progress=tell
+            files, folder, options, each=each_of(engine), rows=rows or ROWS, progress=tell
         )
     say(
         f"encoded: {count(made.judgments, 'judgment')} of {count(made.items, 'item')} "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
@@ -11,6 +10,8 @@ from adjudge.cli.console import be_quiet, count, grid, progress, say
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from adjudge.cli.reading import Input
     from adjudge.data.gold import Gold
     from adjudge.data.runs import Run
@@ -103,7 +104,7 @@ def run(
         ),
     ],
     system: Annotated[
-        list[Path] | None,
+        list[str] | None,
         o.option("--run", metavar="FILE...", help="A run; of two, A minus B is estimated."),
     ] = None,
     planning: _Planning,
@@ -120,32 +121,38 @@ def run(
     how many labels by people that saves. Gold that has a column sampling_probability, as
     'adjudge next --for' writes it, is weighed by it.
     """
-    from adjudge.cli.rank import read_run
-    from adjudge.cli.reading import local_paths, place_of, read_judgments
-    from adjudge.cli.writing import check_places, check_printing, deliver
+    from adjudge.cli.rank import read_runs
+    from adjudge.cli.reading import place_of, read_judgments
+    from adjudge.cli.writing import check_places, check_printing
     from adjudge.evaluation.estimation.estimate import Plan
 
     be_quiet(printing.quiet or printing.json)
     runs = system or []
-    check_places({"--output": output}, inputs=(*local_paths(judgments), gold, *runs))
+    check_places({"--output": output}, inputs=(*judgments, gold, *runs))
     check_printing(printing, output)
     ways: Any = {name: getattr(planning, name) for name in _Planning.__dataclass_fields__}
     plan = Plan(**ways, seed=fitting.seed)
-    systems = [read_run(path, reading) for path in runs]
+    systems = read_runs(runs, reading)
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given if read.given is not None or not use_gold else read.beside
     if known is None:
         beside = " (--use-gold takes that of the file itself)" if read.beside is not None else ""
         raise BadData(f"there is no gold; wanted --gold FILE{beside}", source=place_of(judgments))
     found = _estimated(read, known, target, systems, plan, fitting)
+    _deliver(found, read, output, printing)
+
+
+def _deliver(found: list[Estimate], read: Input, output: Path | None, printing: o.Printing) -> None:
+    """The estimates where they are wanted: printed, or in a file."""
+    from adjudge.cli.writing import deliver
+
     if printing.json and output is None:
         _print_json(found, read)
         return
     import pyarrow as pa
 
-    table = pa.Table.from_pylist([_row(one) for one in found])
     deliver(
-        table,
+        pa.Table.from_pylist([_row(one) for one in found]),
         "estimates",
         output,
         printing,

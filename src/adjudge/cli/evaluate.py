@@ -27,9 +27,13 @@ EXAMPLES = (
 
 
 def run(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="Labels (a consensus table), or judgments to fit."),
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Labels (a consensus table), or judgments to fit: files, a folder, a pattern, an "
+            "address.",
+        ),
     ],
     *,
     gold: o.GoldFile = None,
@@ -58,29 +62,30 @@ def run(
     the labels of `consensus` are; and says so where the model's probabilities are worse than the
     plain vote's. The gold is that of --gold, or else of the file itself.
     """
-    from adjudge.cli.reading import read_content
+    from adjudge.cli.reading import place_of, read_content
     from adjudge.cli.writing import check_places, check_printing
 
     be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(file, gold))
+    check_places({"--output": output}, inputs=(*files, gold))
     check_printing(printing, output)
-    content = read_content(file, reading, labels=labelling, wanted="labels")
+    content = read_content(files, reading, labels=labelling, wanted="labels")
+    name = place_of(files)
     scoring = {"resamples": resamples, "seed": fitting.seed}
     if content.judgments is None:
         if folds:
-            raise BadSetting("--folds", folds, f"judgments to fit, and {file.name} holds none")
-        result, table, about = _of_labels(content, file, gold, reading, labelling, scoring)
+            raise BadSetting("--folds", folds, f"judgments to fit, and {name} holds none")
+        result, table, about = _of_labels(content, name, gold, reading, labelling, scoring)
     else:
         result, table, about = _of_judgments(
-            content, file, gold, reading, labelling, fitting, folds, scoring
+            content, name, gold, reading, labelling, fitting, folds, scoring
         )
     _deliver(result, table, about, output, explain, printing)
 
 
 def _of_labels(
     content: Content,
-    file: Path,
-    gold: Path | None,
+    name: str,
+    gold: str | None,
     reading: o.Reading,
     labelling: o.TruthLabelling,
     scoring: Mapping[str, Any],
@@ -95,14 +100,14 @@ def _of_labels(
         table = truth.to_table()
         labels = table.rename_columns([_LABEL.get(name, name) for name in table.column_names])
     if labels is None:
-        raise BadData(f"there are no labels or judgments: {holds(content)}", source=file.name)
+        raise BadData(f"there are no labels or judgments: {holds(content)}", source=name)
     binary = labelling.binary or labelling.binary_truth
     if gold is not None:
         known = None if binary or content.scale is None else allow_labels(content.scale, labelling)
         given = read_gold(gold, reading, known)
         truth, contents = given.gold, [content, given]
     if truth is None:
-        raise BadSetting("--gold", None, f"a file of gold, since {file.name} holds none")
+        raise BadSetting("--gold", None, f"a file of gold, since {name} holds none")
     truth = without(truth, labelling.drop_label or [])
     scale = content.scale
     if scale is not None and labelling.relevant and not binary:
@@ -111,7 +116,7 @@ def _of_labels(
         scale = _graded(labels, truth, labelling)
         truth, scale = truth.collapse(scale), scale.with_binary_truth()
     with progress("scoring"):
-        result = evaluate(labels, truth, scale, source=file.name, **scoring)
+        result = evaluate(labels, truth, scale, source=name, **scoring)
     return result, result.to_table(), omissions_of(*contents)
 
 
@@ -132,8 +137,8 @@ def _graded(labels: Any, gold: Gold, labelling: o.TruthLabelling) -> Scale:
 
 def _of_judgments(
     content: Content,
-    file: Path,
-    gold: Path | None,
+    name: str,
+    gold: str | None,
     reading: o.Reading,
     labelling: o.TruthLabelling,
     fitting: o.Fitting,
@@ -151,7 +156,7 @@ def _of_judgments(
     read = with_gold(content, gold, reading, labelling)
     truth = read.given if read.given is not None else read.beside
     if truth is None:
-        raise BadSetting("--gold", None, f"a file of gold, since {file.name} holds none")
+        raise BadSetting("--gold", None, f"a file of gold, since {name} holds none")
     if not folds:
         consensus = fitted(model, read.judgments, None, fitting)
         with progress("scoring"):

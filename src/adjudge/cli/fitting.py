@@ -35,10 +35,19 @@ def built(fitting: Fitting) -> Model:
     name = fitting.model or DEFAULT
     if name not in MODELS:
         raise UnknownName("model", name, MODELS)
-    own = {entry.name: entry.default for entry in fields(MODELS[name])}
-    hints = get_type_hints(MODELS[name])
-    chosen: dict[str, Any] = {} if fitting.model else dict(SETTINGS)
-    chosen |= {"seed": fitting.seed} if "seed" in own else {}
+    given = settings_given(fitting, MODELS[name])
+    for setting in _SAMPLING if fitting.model is None else ():
+        if (value := getattr(fitting, setting)) is not None:
+            raise BadSetting(f"--{setting}", value, "a model to sample, named with --model")
+    return model(name, **(({} if fitting.model else dict(SETTINGS)) | given))
+
+
+def settings_given(fitting: Fitting, kind: Any) -> dict[str, Any]:
+    """The settings of a kind of model that options name; one that it does not have is an error."""
+    name = kind.name
+    own = {entry.name: entry.default for entry in fields(kind)}
+    hints = get_type_hints(kind)
+    chosen: dict[str, Any] = {"seed": fitting.seed} if "seed" in own else {}
     for setting in _OPTIONS:
         value = getattr(fitting, setting)
         if value is None or value is False:
@@ -46,8 +55,6 @@ def built(fitting: Fitting) -> Model:
         flag = "--" + setting.replace("_", "-")
         if _SPELT.get(setting, setting) not in own:
             raise BadSetting(flag, value, f"a model that has it; {name} has no {setting}")
-        if fitting.model is None and setting in _SAMPLING:
-            raise BadSetting(flag, value, "a model to sample, named with --model")
         chosen[_SPELT.get(setting, setting)] = value
     for text in fitting.settings or ():
         setting, equals, value = text.partition("=")
@@ -56,15 +63,16 @@ def built(fitting: Fitting) -> Model:
         if setting not in own:
             raise UnknownName(f"setting of {name}", setting, own)
         chosen[setting] = value_of(text, value, hints[setting])
-    return model(name, **chosen)
+    return chosen
 
 
-def check_sampled(model: Model) -> None:
-    """Refuse draws asked from a model that draws none."""
+def check_sampled(model: Model | None) -> None:
+    """Refuse draws asked from a model that draws none, as that of numbers, which is None here."""
     from adjudge.models.model import is_sampled
 
     if not is_sampled(model):
-        raise BadSetting("--save-draws", True, f"a sampled model; {model.name} has no draws here")
+        name = "continuous" if model is None else model.name
+        raise BadSetting("--save-draws", True, f"a sampled model; {name} has no draws here")
 
 
 def value_of(text: str, value: str, hint: Any) -> object:

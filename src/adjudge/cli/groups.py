@@ -59,3 +59,22 @@ def _options(group: Any) -> list[Parameter]:
         )
         for field in fields(group)
     ]
+
+
+def given_options(group: Any) -> list[str]:
+    """The options of a group that differ from their defaults, as a person would type them."""
+    hints = get_type_hints(type(group), include_extras=True)
+    typed: list[str] = []
+    for field in fields(group):
+        value = getattr(group, field.name)
+        if value is None or value == field.default:
+            continue
+        made = hints[field.name].__metadata__[0]  # its first name stands where Typer has a default
+        yes, _, no = str(made.default).partition("/")
+        if isinstance(value, bool):
+            typed.append(yes if value else no)
+        else:
+            for one in value if isinstance(value, list) else [value]:
+                text = str(one)
+                typed += [f"{yes}={text}"] if text.startswith("-") else [yes, text]
+    return typed

@@ -358,6 +358,7 @@ def _tell(tally: ModelTally, asked: Endpoint, printing: o.Printing) -> None:
         print_json({"pages": tally.pages, "judged": tally.judged, "unanswered": tally.unanswered,
                     "from_ledger": tally.from_ledger, "cost": _cost(asked),
                     "usage": asdict(asked.usage), "stopped": tally.stopped,
+                    "both_orders": _sides_of(tally),
                     "judge": asdict(view) if view else None})  # fmt: skip
         return
     say(
@@ -366,11 +367,35 @@ def _tell(tally: ModelTally, asked: Endpoint, printing: o.Printing) -> None:
         f"{tally.from_ledger:,} answered before",
     )
     _tell_usage(asked)
+    _tell_sides(tally)
     if tally.stopped is not None:
         say((f"  stopped: {tally.stopped}", "yellow"))
     if view is not None:
         known = "" if view.accuracy is None else f", {view.accuracy:.0%} of its gold right"
         say(f"  it is {view.stage}{known}: {view.reason}")
+
+
+def _sides_of(tally: ModelTally) -> dict[str, Any] | None:
+    """What was found of sides, as JSON has it; None where no pair was judged."""
+    sides, found = tally.sides, tally.sides.position
+    if found is None:
+        return None
+    bounds = dict(zip(("position", "position_low", "position_high"), found, strict=True))
+    return {"pairs": sides.pairs, "agreed": sides.agreed, **bounds}
+
+
+def _tell_sides(tally: ModelTally) -> None:
+    """How far the sides of pairs matter to the model."""
+    position = tally.sides.position
+    if position is None:
+        return
+    mean, low, high = position
+    side = "the left" if low > 0 else "the right" if high < 0 else "no"
+    say(
+        f"  asked in both orders it agreed with itself on {tally.sides.agreed:,} of "
+        f"{tally.sides.pairs:,} pairs; it prefers {side} side ({mean:+.2f}, "
+        f"{low:+.2f} to {high:+.2f} of its answers)"
+    )
 
 
 def _tell_usage(asked: Endpoint) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
+from adjudge.cli.brought import brings_files
 from adjudge.cli.console import be_quiet, grid, name, progress, say
 from adjudge.errors import BadData, UnknownName
 
@@ -24,6 +25,7 @@ EXAMPLES = (
 )
 
 
+@brings_files
 def run(
     judgments: o.JudgmentsFiles,
     *,
@@ -64,17 +66,17 @@ def run(
     """
     from adjudge.cli.fitting import built, fitted, summary
     from adjudge.cli.pair_commands import holds_comparisons, pair_judges, refuse
-    from adjudge.cli.reading import local_paths, place_of, read_judgments
+    from adjudge.cli.reading import place_of, read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
 
     if show not in _VIEWS:
         raise UnknownName("view", show, _VIEWS)
     be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*local_paths(judgments), gold))
+    check_places({"--output": output}, inputs=(*judgments, gold))
     check_printing(printing, output)
-    if holds_comparisons(local_paths(judgments), reading):
+    if holds_comparisons(judgments, reading):
         refuse({"--gold": gold, "--features": features, "--show": show != "judges"})
-        pair_judges(local_paths(judgments), output, top, fitting, reading, printing)
+        pair_judges(judgments, output, top, fitting, reading, printing)
         return
     model = built(fitting)
     read = read_judgments(judgments, gold, reading, labelling)

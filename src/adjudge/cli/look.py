@@ -9,6 +9,7 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, labels_of, name, page
+from adjudge.cli.groups import given_options
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
@@ -33,7 +34,8 @@ def run(
 ) -> None:
     """Show what a file is: its kind, how its columns are taken, counts, scale and oddities.
 
-    Nothing is fitted or written. The last line is the command to run next.
+    Nothing is fitted or written. The last line is the command to run next; what it needs beside
+    the file, such as judgments beside gold, stands there in capitals.
     """
     from adjudge.cli.reading import place_of, read_content
     from adjudge.cli.writing import print_json
@@ -41,7 +43,8 @@ def run(
 
     be_quiet(True)  # what readers remark stands in the page
     content = read_content(files, reading, labels=labelling)
-    about = _about(content, files)
+    manner = [*given_options(reading), *given_options(labelling)]
+    about = _about(content, files, manner)
     if printing.json:
         print_json(about)
         return
@@ -64,12 +67,21 @@ def run(
 
 
 _COUNTS = (
-    *("judgments", "items", "judged_items", "unjudged_items", "judges", "topics", "labels"),
+    *(
+        "judgments",
+        "comparisons",
+        "items",
+        "judged_items",
+        "unjudged_items",
+        "judges",
+        "topics",
+        "labels",
+    ),
     *("questions", "gold", "run", "bad_rows"),
 )
 
 
-def _about(content: Content, files: list[str]) -> dict[str, Any]:
+def _about(content: Content, files: list[str], manner: list[str]) -> dict[str, Any]:
     """What there is to know of a file, as data."""
     judgments, gold = content.judgments, content.gold
     about: dict[str, Any] = {
@@ -87,6 +99,17 @@ def _about(content: Content, files: list[str]) -> dict[str, Any]:
     }
     if judgments is not None:
         about |= _of_judgments(content)
+    elif content.comparisons is not None:
+        compared = content.comparisons
+        about |= {
+            "comparisons": len(compared),
+            "items": compared.item_count,
+            "judges": compared.judge_count,
+            "topics": compared.topic_count,
+            "outcomes": {word: n for word, n in compared.outcome_counts.items() if n},
+        }
+    elif content.labels is not None:
+        about |= _of_labels(content)
     elif gold is not None:
         about |= {"items": len(gold), "labels": len(gold.values), "scale": list(gold.values)}
         if content.format in _GRADES:  # each grade is a judgment of whoever made the file
@@ -102,7 +125,7 @@ def _about(content: Content, files: list[str]) -> dict[str, Any]:
         "columns": content.columns,
         "first": _first(content),
         "notes": [*content.notes, *(f"{bad.place}: {bad.problem}" for bad in content.bad[:10])],
-        "next": _next(content, files),
+        "next": _next(content, files, manner),
     }
 
 
@@ -131,10 +154,22 @@ def _of_judgments(content: Content) -> dict[str, Any]:
     }
 
 
+def _of_labels(content: Content) -> dict[str, Any]:
+    """The counts of a table of labels that a consensus was written to."""
+    labels, scale = content.labels, content.scale
+    known = [] if scale is None else list(scale.truths)
+    ordinal = scale is not None and scale.ordinal
+    return {"items": len(labels), "labels": len(known), "scale": known, "ordinal": ordinal}
+
+
 def _first(content: Content) -> list[dict[str, Any]]:
     """The first rows, as they were understood."""
     if content.judgments is not None:
         table = content.judgments.to_table()
+    elif content.comparisons is not None:
+        table = content.comparisons.to_table()
+    elif content.labels is not None:
+        table = content.labels
     elif content.gold is not None:
         table = content.gold.to_table()
     elif content.run is not None:
@@ -146,13 +181,17 @@ def _first(content: Content) -> list[dict[str, Any]]:
     return rows
 
 
-def _next(content: Content, files: list[str]) -> str:
-    """The command that goes on from here."""
-    given = shlex.join(files)
+def _next(content: Content, files: list[str], manner: list[str]) -> str:
+    """The command that goes on from here; what has to stand beside the file is in capitals."""
+    given = shlex.join([*files, *manner])
     if content.judgments is not None:
         return f"adjudge consensus {given} -o labels.csv"
+    if content.comparisons is not None:
+        return f"adjudge rank-pairs {given} -o ranking.csv"
+    if content.labels is not None:
+        return f"adjudge evaluate {given} --gold GOLD"
     if content.gold is not None:
-        return f"adjudge consensus judgments.csv --gold {given} -o labels.csv"
+        return f"adjudge consensus JUDGMENTS --gold {given} -o labels.csv"
     if content.run is not None:
-        return f"adjudge rank judgments.csv --runs {given}"
-    return f"adjudge convert {given} --list"
+        return f"adjudge rank JUDGMENTS --runs {given}"
+    return f"adjudge convert {given} -o table.csv"

@@ -21,7 +21,7 @@ LIST_OPTIONS = ("--runs",)
 EXAMPLES = (
     "adjudge may-replace people.json models.json --score accuracy --epsilon 0.2",
     "adjudge may-replace judgments.csv --score neg-rmse --by topic -o verdicts.csv",
-    "adjudge may-replace people.csv models.csv --power power.csv",
+    "adjudge may-replace people.csv gpt.csv llama.csv --power power.csv",
 )
 
 
@@ -68,31 +68,27 @@ class _Testing:
     ] = None
 
 
-def run(
-    people: Annotated[
-        Path, typer.Argument(metavar="PEOPLE", help="Judgments of people, in any known format.")
-    ],
-    models: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="MODELS",
-            help="Judgments of models; none where PEOPLE has both, with a column kind or family.",
-        ),
-    ] = None,
-    *,
-    testing: _Testing,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Systems:
+    """Systems that models are to rank as people do."""
+
     run_files: Annotated[
-        list[Path] | None,
+        list[str] | None,
         o.option("--runs", metavar="FILE...", help="TREC runs: would models rank them alike?"),
-    ] = None,
+    ] = None
     measure: Annotated[
         str, o.option("--measure", metavar="NAME", help="By which runs are ranked.")
-    ] = "nDCG@10",
-    output: o.Output = None,
+    ] = "nDCG@10"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _MoreFiles:
+    """What is written beside the verdicts."""
+
     per_person: Annotated[
         Path | None,
         o.option("--per-person", metavar="FILE", help="Write each model against each person too."),
-    ] = None,
+    ] = None
     power: Annotated[
         Path | None,
         o.option(
@@ -100,7 +96,31 @@ def run(
             metavar="FILE",
             help="Write how often each model would pass with other numbers of people and items.",
         ),
+    ] = None
+
+
+def run(
+    people: Annotated[
+        str,
+        typer.Argument(
+            metavar="PEOPLE",
+            help="Judgments of people, in any known format: a file, a folder, a pattern in quotes "
+            "or an address.",
+        ),
+    ],
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODELS]...",
+            help="Judgments of models, likewise, or several files; none where PEOPLE has both, "
+            "with a column kind or family.",
+        ),
     ] = None,
+    *,
+    testing: _Testing,
+    systems: _Systems,
+    output: o.Output = None,
+    beside: _MoreFiles,
     resamples: o.Resamples = 1000,
     seed: o.Seed = 0,
     labelling: o.Labelling,
@@ -115,28 +135,28 @@ def run(
     ranks systems no worse than a person does.
     """
     from adjudge.cli.delivering import deliver_all
-    from adjudge.cli.rank import read_run
+    from adjudge.cli.rank import read_runs
     from adjudge.cli.writing import check_places, check_printing
     from adjudge.evaluation.replacement import may_replace
 
     be_quiet(printing.quiet or printing.json)
-    places = {"--output": output, "--per-person": per_person, "--power": power}
-    check_places(places, inputs=(people, models, *(run_files or ())))
+    files = systems.run_files or []
+    places = {"--output": output, "--per-person": beside.per_person, "--power": beside.power}
+    check_places(places, inputs=(people, *(models or ()), *files))
     check_printing(printing, output)
     known, asked, omissions = _read(people, models, reading, labelling)
     ways: Any = {name: getattr(testing, name) for name in _Testing.__dataclass_fields__}
-    systems = [read_run(path, reading) for path in run_files or ()]
+    ways |= {"measure": systems.measure, "resamples": resamples, "seed": seed}
+    runs = read_runs(files, reading)
     with progress("comparing models with people"):
-        found = may_replace(
-            known, asked, runs=systems, measure=measure, resamples=resamples, seed=seed, **ways
-        )
-    simulated = _simulated(found, seed) if power is not None else None
+        found = may_replace(known, asked, runs=runs, **ways)
+    simulated = _simulated(found, seed) if beside.power is not None else None
     _say(found, simulated)
     deliver_all(
         {
             "verdicts": (found.to_table(), output),
-            "people": (found.people_table(), per_person),
-            "power": (None if simulated is None else simulated.to_table(), power),
+            "people": (found.people_table(), beside.per_person),
+            "power": (None if simulated is None else simulated.to_table(), beside.power),
         },
         printing,
         about=lambda whole: _as_data(found, simulated, whole) | omissions,
@@ -145,15 +165,15 @@ def run(
 
 
 def _read(
-    people: Path, models: Path | None, reading: o.Reading, labelling: o.Labelling
+    people: str, models: list[str] | None, reading: o.Reading, labelling: o.Labelling
 ) -> tuple[Judgments, Judgments | None, dict[str, Any]]:
     """The judgments of both files, or of the one that holds both; and what was left out."""
     from dataclasses import replace
 
     from adjudge.cli.reading import omissions_of, read_judgments
 
-    first = read_judgments(people, None, reading, labelling)
-    if models is None:
+    first = read_judgments([people], None, reading, labelling)
+    if not models:
         return first.judgments, None, first.omissions
     second = read_judgments(models, None, replace(reading, format=None), labelling)
     return first.judgments, second.judgments, omissions_of(*first.contents, *second.contents)

@@ -6,10 +6,10 @@ With ``--for``, the items that people should label for an estimate, drawn with k
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
+from adjudge.cli.brought import brings_files
 from adjudge.cli.console import be_quiet, grid, name, progress, say
 from adjudge.errors import BadSetting
 
@@ -53,7 +53,7 @@ class _Purpose:
         ),
     ] = None
     system: Annotated[
-        list[Path] | None,
+        list[str] | None,
         o.option("--run", metavar="FILE...", help="With --for: a run, or two."),
     ] = None
     asked: Annotated[
@@ -61,6 +61,7 @@ class _Purpose:
     ] = 100
 
 
+@brings_files
 def run(
     judgments: o.JudgmentsFiles,
     *,
@@ -95,18 +96,16 @@ def run(
     from adjudge.cli.fitting import built, fitted, summary
     from adjudge.cli.judges import diagnose_fit
     from adjudge.cli.pair_commands import holds_comparisons, pair_next, refuse
-    from adjudge.cli.reading import local_paths, read_judgments
+    from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
 
     be_quiet(printing.quiet or printing.json)
-    check_places(
-        {"--output": output}, inputs=(*local_paths(judgments), gold, *(purpose.system or ()))
-    )
+    check_places({"--output": output}, inputs=(*judgments, gold, *(purpose.system or ())))
     check_printing(printing, output)
     _check_purpose(purpose)
-    if holds_comparisons(local_paths(judgments), reading):
+    if holds_comparisons(judgments, reading):
         refuse({"--gold": gold, "--for": purpose.purpose})
-        pair_next(local_paths(judgments), output, top, fitting, reading, printing)
+        pair_next(judgments, output, top, fitting, reading, printing)
         return
     model = built(fitting)
     read = read_judgments(judgments, gold, reading, labelling)
@@ -133,6 +132,8 @@ def run(
 
 def _check_purpose(purpose: _Purpose) -> None:
     """Refuse a purpose that there is none of, or of what belongs to one without it."""
+    from adjudge.cli.reading import each_file
+
     if purpose.purpose is None:
         for flag, value in (("--target", purpose.aim), ("--run", purpose.system)):
             if value:
@@ -141,7 +142,7 @@ def _check_purpose(purpose: _Purpose) -> None:
     if purpose.purpose not in _PURPOSES:
         raise BadSetting("--for", purpose.purpose, f"one of {', '.join(_PURPOSES)}")
     wanted = {"estimate": None, "nDCG": 1, "A-B": 2}[purpose.purpose]
-    runs = len(purpose.system or ())
+    runs = len(each_file(purpose.system or []))
     if wanted is not None and runs != wanted:
         raise BadSetting("--run", runs or None, f"{wanted} with --for {purpose.purpose}")
 
@@ -156,13 +157,13 @@ def _drawn_items(
 ) -> Any:
     """The items that people should label for a target, with their chances."""
     from adjudge.cli.fitting import fitted
-    from adjudge.cli.rank import read_run
+    from adjudge.cli.rank import read_runs
     from adjudge.evaluation.estimation.choosing import choose_items
     from adjudge.evaluation.estimation.crossfit import CrossFit
     from adjudge.evaluation.estimation.estimate import Plan
 
     aim = purpose.aim or ("nDCG@10" if purpose.system else "mean-grade")
-    runs = [read_run(path, reading) for path in purpose.system or ()]
+    runs = read_runs(purpose.system or [], reading)
     consensus = fitted(model, read.judgments, None, fitting)
     with progress("choosing items"):
         return choose_items(

@@ -22,12 +22,6 @@ _PLACE = "Where to run"
 _PRINT = "What to print"
 
 
-JudgmentsFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="JUDGMENTS", help="File of judgments in any known format; - is standard input."
-    ),
-]
 JudgmentsFiles = Annotated[
     list[str],  # a path would lose a slash of s3://
     typer.Argument(
@@ -37,12 +31,12 @@ JudgmentsFiles = Annotated[
     ),
 ]
 GoldFile = Annotated[
-    Path | None,
+    str | None,
     option(
         "--gold",
         metavar="FILE",
-        help="Known truth: a file of item (or topic, document) and gold, or a column beside "
-        "the judgments.",
+        help="Known truth: a file of item (or topic, document) and gold, a folder, pattern or "
+        "address of such, or a column beside the judgments.",
     ),
 ]
 UseGold = Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,15 +22,17 @@ if TYPE_CHECKING:
 _ONLY = ("pairs", "evalica", "crowd-kit-pairs", "arena", "mt-bench")
 
 
-def holds_comparisons(paths: Sequence[Path], reading: o.Reading) -> bool:
-    """Whether files are of formats that hold comparisons and nothing else."""
+def holds_comparisons(places: list[str], reading: o.Reading) -> bool:
+    """Whether files of this machine are of formats that hold comparisons and nothing else."""
+    from adjudge.cli.reading import each_file
     from adjudge.data.formats import detect
 
     if reading.format is not None:
         return reading.format in _ONLY
-    if not paths or not all(path.is_file() for path in paths):
-        return False
     try:
+        paths = [Path(place) for place in each_file(places)]
+        if not paths or not all(path.is_file() for path in paths):
+            return False
         return all(detect(path, encoding=reading.encoding).name in _ONLY for path in paths)
     except BadData:
         return False  # whoever reads it says what is wrong
@@ -45,7 +46,7 @@ def refuse(given: dict[str, object]) -> None:
 
 
 def pair_judges(
-    paths: Sequence[Path],
+    places: list[str],
     output: Path | None,
     top: int,
     fitting: o.Fitting,
@@ -55,14 +56,14 @@ def pair_judges(
     """The judges of comparisons."""
     from adjudge.cli.writing import deliver
 
-    compared, contents = read_comparisons(list(paths), reading)
+    compared, content = read_comparisons(places, reading)
     found = fitted_pairs(built_pair_model(fitting), compared)
     deliver(
         found.judges,
         "judges",
         output,
         printing,
-        about=pair_summary(found, contents),
+        about=pair_summary(found, content),
         show=lambda: _judges_grid(found.judges, top),
     )
 
@@ -101,7 +102,7 @@ def _judges_grid(table: Any, top: int) -> Any:
 
 
 def pair_next(
-    paths: Sequence[Path],
+    places: list[str],
     output: Path | None,
     top: int,
     fitting: o.Fitting,
@@ -112,15 +113,15 @@ def pair_next(
     from adjudge.cli.writing import deliver
     from adjudge.evaluation.preferences import next_pairs
 
-    compared, contents = read_comparisons(list(paths), reading)
+    compared, content = read_comparisons(places, reading)
     found = fitted_pairs(built_pair_model(fitting), compared)
     table = next_pairs(found, top)
-    about = pair_summary(found, contents)
+    about = pair_summary(found, content)
     deliver(table, "pairs", output, printing, about=about, show=lambda: pair_grid(table))
 
 
 def pair_report(
-    paths: Sequence[Path],
+    places: list[str],
     output: Path,
     title: str | None,
     fitting: o.Fitting,
@@ -128,10 +129,11 @@ def pair_report(
     printing: o.Printing,
 ) -> None:
     """The page of comparisons."""
+    from adjudge.cli.reading import place_of
     from adjudge.cli.writing import print_json
 
-    compared, contents = read_comparisons(list(paths), reading)
+    compared, content = read_comparisons(places, reading)
     found = fitted_pairs(built_pair_model(fitting), compared)
-    write_pair_page(found, output, title or paths[0].name)
+    write_pair_page(found, output, title or place_of(places))
     if printing.json:
-        print_json({"output": str(output)} | pair_summary(found, contents))
+        print_json({"output": str(output)} | pair_summary(found, content))

@@ -57,12 +57,12 @@ def run(
     made items one, two, three times, until the labels are as accurate as is wanted.
     """
     from adjudge.cli.fitting import built, fitted
-    from adjudge.cli.reading import local_paths, read_judgments
+    from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.simulation.planning import plan
 
     be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*local_paths(judgments), gold))
+    check_places({"--output": output}, inputs=(*judgments, gold))
     check_printing(printing, output)
     model = built(fitting)
     read = read_judgments(judgments, gold, reading, labelling)

@@ -25,9 +25,11 @@ _KINDS = ("png", "svg", "html", "json")
 
 def run(
     judgments: Annotated[
-        Path | None,
+        list[str] | None,
         typer.Argument(
-            metavar="JUDGMENTS", help="File of judgments in any known format; - is standard input."
+            metavar="[JUDGMENTS]...",
+            help="Files of judgments in any known format, a folder, a pattern or an address; - is "
+            "standard input.",
         ),
     ] = None,
     *,
@@ -78,13 +80,13 @@ def run(
     if list_figures:
         _list(printing)
         return
-    if judgments is None:
+    if not judgments:
         raise BadSetting("JUDGMENTS", None, "a file of judgments, or --list")
     for name in figure or ():
         if name not in FIGURES:
             raise UnknownName("figure", name, FIGURES)
     _check(output, figure or [], kind, theme)
-    check_places({"--output": output}, inputs=(judgments, gold), free=("--output",))
+    check_places({"--output": output}, inputs=(*judgments, gold), free=("--output",))
     results = found(judgments, gold, use_gold, fitting, labelling, reading)
     written = _draw(results, figure or [], output, kind, theme)
     for name, path in written.items():

@@ -74,7 +74,8 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="[JUDGMENTS]...",
-            help="Files of judgments in any known format, with topics; - is standard input.",
+            help="Files of judgments in any known format, with topics, a folder, a pattern or an "
+            "address; - is standard input.",
         ),
     ] = None,
     judgments: Annotated[
@@ -82,7 +83,8 @@ def run(
         o.option("--judgments", metavar="FILE", help="The same, as an option (again for more)."),
     ] = None,
     run_files: Annotated[
-        list[Path], o.option("--runs", metavar="FILE...", help="TREC runs, one a system.")
+        list[str],
+        o.option("--runs", metavar="FILE...", help="TREC runs, one a system; or a folder of them."),
     ],
     ranks: _Ranks,
     gold: o.GoldFile = None,
@@ -107,7 +109,7 @@ def run(
     one, as everywhere: where judges err together its chances hold better than a sampled model's.
     """
     from adjudge.cli.delivering import deliver_all
-    from adjudge.cli.reading import local_paths, read_judgments
+    from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing
 
     be_quiet(printing.quiet or printing.json)
@@ -115,10 +117,10 @@ def run(
     given = [*(files or ()), *(judgments or ())]
     if not given:
         raise BadSetting("JUDGMENTS", None, "a file of judgments")
-    check_places(places, inputs=(*local_paths(given), gold, *run_files))
+    check_places(places, inputs=(*given, gold, *run_files))
     check_printing(printing, output)
     _check(ranks)
-    systems = [read_run(path, reading) for path in run_files]
+    systems = read_runs(run_files, reading)
     read = read_judgments(given, gold, reading, labelling)
     known = read.given if read.given is not None or not use_gold else read.beside
     ranking, said = _ranked(read, known, systems, ranks, fitting)
@@ -180,15 +182,19 @@ def _check_runs(judgments: Judgments, runs: list[Run]) -> None:
     pool_of(judgments, is_judged(judgments, None), runs)
 
 
-def read_run(path: Path, reading: o.Reading) -> Run:
-    """A run from its file; what was left out of it is told."""
-    from adjudge.cli.reading import read_content
+def read_runs(places: list[str], reading: o.Reading) -> list[Run]:
+    """Runs, one a file; what was left out of them is told."""
+    from adjudge.cli.reading import each_file, place_of, read_content
     from adjudge.data.runs import Run
 
-    content = read_content(path, replace(reading, format="run", question=None), wanted="run")
-    if content.run is None:
-        raise BadData("there is no run in this file", source=path.name)
-    return Run.from_table(content.run, source=path.name)
+    runs = []
+    for place in each_file(places):
+        name = place_of([place])
+        content = read_content([place], replace(reading, format="run", question=None), wanted="run")
+        if content.run is None:
+            raise BadData("there is no run in this file", source=name)
+        runs.append(Run.from_table(content.run, source=name))
+    return runs
 
 
 def _about(ranking: Ranking) -> dict[str, Any]:

@@ -60,10 +60,11 @@ class _Wanted:
 
 def run(
     files: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="COMPARISONS...",
-            help="Files of comparisons in any known format; one without judges is a judge.",
+            help="Files of comparisons in any known format, a folder, a pattern or an address; one "
+            "without judges is a judge.",
         ),
     ],
     *,
@@ -79,6 +80,7 @@ def run(
     win-rate and elo. Scores are log strengths: a difference of 1 is odds of 2.7 to 1. Items of one
     cluster cannot be told apart. --method gibbs draws from the posterior, not from a normal.
     """
+    from adjudge.cli.reading import place_of
     from adjudge.cli.writing import check_places, check_printing, print_json, write_tables
 
     be_quiet(printing.quiet or printing.json)
@@ -90,7 +92,7 @@ def run(
     model = built_pair_model(fitting)
     if wanted.save_draws is not None and getattr(model, "method", "") != "gibbs":
         raise BadSetting("--save-draws", str(wanted.save_draws), "--method gibbs beside it")
-    compared, contents = read_comparisons(files, reading)
+    compared, content = read_comparisons(files, reading)
     found = fitted_pairs(model, compared)
     tables, about = _tables(found, wanted)
     paths = dict(zip(tables, places.values(), strict=True))
@@ -102,10 +104,10 @@ def run(
         found.samples.save(wanted.save_draws)
         say(f"draws written to {wanted.save_draws}")
     if wanted.report is not None:
-        write_pair_page(found, wanted.report, ", ".join(path.name for path in files))
+        write_pair_page(found, wanted.report, place_of(files))
     if printing.json:
         rows = {part: [] if t is None else t.to_pylist() for part, t in tables.items()}
-        print_json(pair_summary(found, contents) | about | rows)
+        print_json(pair_summary(found, content) | about | rows)
     elif output is None and is_piped():
         write_tables((tables["ranking"], Path("-")))
     elif output is None:
@@ -142,24 +144,17 @@ def built_pair_model(fitting: o.Fitting) -> PairModel:
     return made
 
 
-def read_comparisons(
-    files: list[Path], reading: o.Reading
-) -> tuple[Comparisons, tuple[Content, ...]]:
+def read_comparisons(places: list[str], reading: o.Reading) -> tuple[Comparisons, Content]:
     """The comparisons of all files together, and what was read."""
-    from adjudge.cli.reading import holds, read_content
-    from adjudge.data.comparisons import Comparisons
+    from adjudge.cli.reading import holds, place_of, read_content
 
-    contents = []
-    for path in files:
-        content = read_content(path, reading, wanted="comparisons")
-        if content.comparisons is None:
-            problem = f"there are no comparisons in this file: {holds(content)}"
-            raise BadData(problem, source=path.name)
-        contents.append(content)
-    joined = Comparisons.join([c.comparisons for c in contents if c.comparisons is not None])
-    if reading.family is not None:
-        joined = joined.with_family_rule(reading.family)
-    return joined, tuple(contents)
+    content = read_content(places, reading, wanted="comparisons")
+    if content.comparisons is None:
+        problem = f"there are no comparisons in this file: {holds(content)}"
+        raise BadData(problem, source=place_of(places))
+    if reading.family is None:
+        return content.comparisons, content
+    return content.comparisons.with_family_rule(reading.family), content
 
 
 def fitted_pairs(model: PairModel, compared: Comparisons) -> Preferences:
@@ -181,7 +176,7 @@ def fitted_pairs(model: PairModel, compared: Comparisons) -> Preferences:
     return found
 
 
-def pair_summary(found: Preferences, contents: tuple[Content, ...]) -> dict[str, Any]:
+def pair_summary(found: Preferences, content: Content) -> dict[str, Any]:
     """The run as data: what went in and what was left out, which model, how it ended."""
     from adjudge.cli.reading import omissions_of
 
@@ -202,7 +197,7 @@ def pair_summary(found: Preferences, contents: tuple[Content, ...]) -> dict[str,
         "converged": found.converged,
         "r_hat": None if found.samples is None else found.samples.r_hat(),
         "notes": found.notes,
-        **omissions_of(*contents),
+        **omissions_of(content),
     }
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from glob import has_magic
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from adjudge.data.formats.format import Kind
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
+    from adjudge.data.model_answers import ModelAnswers
     from adjudge.data.scale import Scale
 
 _LISTED = 10  # bad rows that are listed
@@ -44,7 +46,7 @@ class Input:
         return omissions_of(*self.contents)
 
 
-def omissions_of(*contents: Content) -> dict[str, list[Any]]:
+def omissions_of(*contents: Content | ModelAnswers) -> dict[str, list[Any]]:
     """What readers left out: notes, and bad rows with their places."""
     bad = [{"place": row.place, "problem": row.problem} for c in contents for row in c.bad]
     return {"left_out": [note for c in contents for note in c.notes], "bad_rows": bad}
@@ -70,7 +72,7 @@ def read_content(
     if labels is not None and labels.labels is not None:
         scale = Scale.parse(labels.labels, relevant=labels.named_relevant)
     columns = reading.columns if wanted != "gold" else {}
-    with _kept(path) as files, progress(f"reading {_called(files)}"):
+    with kept_files(path) as files, progress(f"reading {_called(files)}"):
         content = read(
             files[0] if len(files) == 1 else files,
             format=reading.format,
@@ -88,7 +90,7 @@ def read_content(
     if labels is not None and labels.drop_label:  # what is dropped needs no word
         kept = tuple(note for note in content.notes if "--drop-label" not in note)
         content = replace(content, notes=kept)
-    _tell_omissions(content, _called(files))
+    tell_omissions(content, _called(files))
     return content
 
 
@@ -113,7 +115,7 @@ def _check_grades(content: Content, labels: Labelling | None, name: str) -> None
 
 
 @contextmanager
-def _kept(path: Path | list[str]) -> Iterator[list[Path]]:
+def kept_files(path: Path | list[str]) -> Iterator[list[Path]]:
     """Files that can be read twice: those named, or copies of what comes from elsewhere."""
     from adjudge.data.formats.uris import expand_patterns, fetch_file
 
@@ -129,6 +131,14 @@ def _kept(path: Path | list[str]) -> Iterator[list[Path]]:
             else:
                 found.append(stack.enter_context(_one_kept(Path(place))))
         yield found
+
+
+def is_here(place: str) -> bool:
+    """Whether a place is of this machine and can be read twice."""
+    if is_uri(place) or place == "-":
+        return False
+    path = Path(place)
+    return not path.exists() or path.is_file() or path.is_dir()
 
 
 @contextmanager
@@ -150,7 +160,7 @@ def fetching(place: str) -> Iterator[Any]:
 def _one_kept(path: Path) -> Iterator[Path]:
     """A file that can be read twice: the one named, or a copy of what comes through a pipe."""
     is_input = str(path) == "-"
-    if not is_input and (not path.exists() or path.is_file() or path.is_dir()):
+    if is_here(str(path)):
         yield path
         return
     with TemporaryDirectory() as folder:
@@ -164,9 +174,21 @@ def _one_kept(path: Path) -> Iterator[Path]:
         yield copy
 
 
-def local_paths(places: list[str]) -> list[Path]:
-    """The places that are paths of this machine, not URIs."""
-    return [Path(place) for place in places if not is_uri(place)]
+def each_file(places: list[str]) -> list[str]:
+    """Every file that is named, fits a pattern or stands in a folder, where each counts by itself.
+
+    Hidden files of a folder are left out.
+    """
+    from adjudge.data.formats.uris import expand_patterns
+
+    found: list[str] = []
+    for place in expand_patterns(places):
+        if not is_uri(place) and Path(place).is_dir():
+            inside = sorted(Path(place).iterdir())
+            found += [str(p) for p in inside if p.is_file() and not p.name.startswith(".")]
+        else:
+            found.append(place)
+    return found
 
 
 def place_of(judgments: list[str]) -> str:
@@ -176,7 +198,7 @@ def place_of(judgments: list[str]) -> str:
     return name_of(judgments[0]) if len(judgments) == 1 else f"{len(judgments):,} files"
 
 
-def _tell_omissions(content: Content, name: str) -> None:
+def tell_omissions(content: Content | ModelAnswers, name: str) -> None:
     """Say what was left out, and list the first of the bad rows."""
     for note in content.notes:
         say(f"{name}: {note}")
@@ -188,16 +210,17 @@ def _tell_omissions(content: Content, name: str) -> None:
             say(f"  ... and {len(content.bad) - _LISTED:,} more")
 
 
-def read_gold(path: Path, reading: Reading, scale: Scale | None) -> Content:
-    """A file of gold in whatever format it is; its values have to be on the scale."""
-    content = read_content(path, replace(reading, format=None), wanted="gold", truths=scale)
+def read_gold(place: str, reading: Reading, scale: Scale | None) -> Content:
+    """Gold in whatever format it is; its values have to be on the scale."""
+    content = read_content([place], replace(reading, format=None), wanted="gold", truths=scale)
     if content.gold is None:
-        raise BadData(f"there is no gold in this file: {holds(content)}", source=path.name)
+        problem = f"there is no gold in this file: {holds(content)}"
+        raise BadData(problem, source=place_of([place]))
     return content
 
 
 def read_judgments(
-    path: Path | list[str], gold: Path | None, reading: Reading, labelling: Labelling
+    path: Path | list[str], gold: str | None, reading: Reading, labelling: Labelling
 ) -> Input:
     """The judgments of files, with gold if a file of it is given, labels as the person wants.
 
@@ -214,14 +237,15 @@ def read_judgments(
     return replace(read, given=read.beside, beside=None)
 
 
-def _gold_column(gold: Path | None) -> str | None:
+def _gold_column(gold: str | None) -> str | None:
     """The name of a column, where gold is none of a file."""
-    if gold is None or gold.exists() or gold.suffix or len(gold.parts) > 1 or str(gold) == "-":
+    if gold is None or gold == "-" or is_uri(gold) or has_magic(gold):
         return None
-    return str(gold)
+    path = Path(gold)
+    return None if path.exists() or path.suffix or len(path.parts) > 1 else gold
 
 
-def with_gold(content: Content, gold: Path | None, reading: Reading, labelling: Labelling) -> Input:
+def with_gold(content: Content, gold: str | None, reading: Reading, labelling: Labelling) -> Input:
     """The judgments of a content beside the gold of a file, labels as the person wants them."""
     if content.judgments is None:
         raise BadData(f"there are no judgments: {holds(content)}")

@@ -193,7 +193,17 @@ def _document(result: ReplicationResult) -> dict[str, Any]:
             for table in result.tables
         ],
         "claims": [
-            {"text": claim.text, "holds": claim.holds, "evidence": claim.evidence}
+            {
+                "text": claim.text,
+                "source": claim.source,
+                "beyond_the_paper": claim.beyond,
+                "holds": claim.holds,
+                "published": claim.published,
+                "evidence": claim.evidence,
+                "criterion": claim.criterion,
+                "published_passes": claim.passes,
+                "reading": claim.reading,
+            }
             for claim in result.claims
         ],
         "notes": list(result.notes),

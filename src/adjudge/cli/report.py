@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
+from adjudge.cli.brought import brings_files
 from adjudge.cli.console import be_quiet, command_line, count, page, progress
 from adjudge.errors import BadSetting
 
@@ -28,6 +29,7 @@ EXAMPLES = (
 )
 
 
+@brings_files
 def run(
     judgments: o.JudgmentsFiles,
     *,
@@ -60,17 +62,16 @@ def run(
     'adjudge rank-pairs --report'.
     """
     from adjudge.cli.pair_commands import holds_comparisons, pair_report, refuse
-    from adjudge.cli.reading import local_paths
     from adjudge.cli.writing import STDOUT, check_places, check_printing, print_json, tell_written
     from adjudge.report.page import write_report
 
     be_quiet(printing.quiet or printing.json)
     _check_name(output)
-    check_places({"--output": output}, inputs=(*local_paths(judgments), gold), free=("--output",))
+    check_places({"--output": output}, inputs=(*judgments, gold), free=("--output",))
     check_printing(printing, output)
-    if holds_comparisons(local_paths(judgments), reading):
+    if holds_comparisons(judgments, reading):
         refuse({"--gold": gold})
-        pair_report(local_paths(judgments), output, title, fitting, reading, printing)
+        pair_report(judgments, output, title, fitting, reading, printing)
         return
     results = found(judgments, gold, use_gold, fitting, labelling, reading, title=title)
     with progress("making the page") as on_step:
@@ -96,8 +97,8 @@ def _check_name(output: Path) -> None:
 
 
 def found(
-    judgments: Path | list[str],
-    gold: Path | None,
+    judgments: list[str],
+    gold: str | None,
     use_gold: bool,
     fitting: o.Fitting,
     labelling: o.TruthLabelling,
@@ -107,12 +108,11 @@ def found(
 ) -> Results:
     """What there is to show: read, fitted (twice where gold guides the fit), looked through."""
     from adjudge.cli.fitting import built, engine_of, fitted
-    from adjudge.cli.reading import local_paths, place_of, read_judgments
+    from adjudge.cli.reading import place_of, read_judgments
     from adjudge.report.results import Provenance, gather
 
     model = built(fitting)
-    places = [str(judgments)] if isinstance(judgments, Path) else judgments
-    digests = _digests(*local_paths(places), gold)
+    digests = _digests(*judgments, gold)
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given
     if known is None and use_gold:
@@ -125,7 +125,7 @@ def found(
             blind = model.fit(read.judgments, None, engine=engine_of(fitting), progress=on_step)
         crossed = _across_folds(model, read.judgments, known, fitting)
     provenance = Provenance(
-        title=title or place_of(places),
+        title=title or place_of(judgments),
         command=command_line(),
         files=digests,
         left_out=_left_out(read),
@@ -170,13 +170,15 @@ def _across_folds(
         )
 
 
-def _digests(*paths: Path | None) -> tuple[tuple[str, str], ...]:
-    """The SHA-256 of each file that is read, by its name; what comes through a pipe has none."""
+def _digests(*places: str | None) -> tuple[tuple[str, str], ...]:
+    """The SHA-256 of each file that is read, by its name; what comes from elsewhere has none."""
     import hashlib
 
+    from adjudge.cli.reading import each_file
+
     kept = []
-    for path in paths:
-        if path is not None and path.is_file():
+    for path in map(Path, each_file([place for place in places if place is not None])):
+        if path.is_file():
             with path.open("rb") as file:
                 kept.append((path.name, hashlib.file_digest(file, "sha256").hexdigest()))
     return tuple(kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adjudge.cli.console import count, say
 from adjudge.cli.options import Labelling, TruthLabelling
@@ -35,12 +35,15 @@ def shape_labels(
     judgments: Judgments, labelling: Labelling, *golds: Gold | None
 ) -> tuple[Judgments, tuple[Gold | None, ...]]:
     """Judgments and gold with labels dropped and collapsed as the person wants."""
+    from adjudge.data.binning import put_into_bins
+
     if labelling.binary and _is_binary_truth(labelling):
         raise BadSetting("--binary-truth", True, "either --binary or --binary-truth")
     if labelling.relevant and not labelling.labels:
         judgments = judgments.with_scale(judgments.scale.with_relevant(labelling.named_relevant))
     if labelling.bin is not None:
-        judgments, golds = _binned(judgments, labelling.bin, golds)
+        judgments, golds = put_into_bins(judgments, labelling.bin, golds)
+        say(f"labels put into {labelling.bin} grades: {judgments.scale}")
     if labelling.drop_label:
         judgments = _dropped(judgments, labelling.drop_label, golds)
         golds = tuple(gold and without(gold, labelling.drop_label) for gold in golds)
@@ -55,43 +58,6 @@ def shape_labels(
         judgments = judgments.collapse()
         golds = tuple(None if gold is None else gold.collapse(scale) for gold in golds)
     return judgments, golds
-
-
-def _binned(
-    judgments: Judgments, bins: int, golds: tuple[Gold | None, ...]
-) -> tuple[Judgments, tuple[Gold | None, ...]]:
-    """Numeric labels as so many grades of equal width, each by the number in its middle."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from adjudge.data.scale import Scale, as_number, canonical
-
-    numbers = [as_number(label) for label in judgments.scale.labels]
-    if any(number is None for number in numbers):
-        raise BadSetting("--bin", bins, f"labels that are numbers, not {judgments.scale}")
-    known = np.array(numbers, dtype=np.float64)
-    low, width = float(known.min()), float(np.ptp(known)) / bins or 1.0
-    names = [canonical(round(low + width * (place + 0.5), 6)) for place in range(bins)]
-
-    def place_of(values: Any) -> Any:
-        return np.clip(((values - low) / width).astype(np.int64), 0, bins - 1)
-
-    grade = place_of(known)
-    scale = Scale.parse("<".join(names))
-    made = replace(judgments, scale=scale, label=grade.astype(scale.label_dtype)[judgments.label])
-    say(f"labels put into {bins} grades: {scale}")
-    kept: list[Gold | None] = []
-    for gold in golds:
-        if gold is None:
-            kept.append(None)
-            continue
-        given = np.array([as_number(value) or 0.0 for value in gold.values], dtype=np.float64)
-        own = tuple(names[at] for at in place_of(given))
-        values = tuple(dict.fromkeys(own))
-        code = np.array([values.index(name) for name in own], dtype=gold.value.dtype)
-        kept.append(replace(gold, values=values, value=code[gold.value]))
-    return made, tuple(kept)
 
 
 def _dropped(judgments: Judgments, labels: list[str], golds: tuple[Gold | None, ...]) -> Judgments:

@@ -52,13 +52,13 @@ def run(
     The choice is nested in cross-validation: gamma of a Z-score from 0.1 to 4.0, alpha of an
     accuracy from 0.60 to 0.99. Equal thresholds yield to the gentler.
     """
-    from adjudge.cli.reading import local_paths, read_judgments
+    from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.evaluation.tuning import Tuner
     from adjudge.models.weighting import parse_weight
 
     be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*local_paths(judgments), gold))
+    check_places({"--output": output}, inputs=(*judgments, gold))
     check_printing(printing, output)
     if measure not in ("graded", "binary"):
         raise BadSetting("--measure", measure, "graded or binary")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from adjudge.cli.console import is_piped, page, say
+from adjudge.data.formats.opening import is_uri
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def kind_of(path: Path, option: str = "--output") -> str:
 def check_places(
     places: Mapping[str, Path | None],
     *,
-    inputs: Iterable[Path | None] = (),
+    inputs: Iterable[str | Path | None] = (),
     free: Collection[str] = (),
 ) -> None:
     """Refuse places that cannot be written, or must not be, before any work is done.
@@ -46,7 +47,11 @@ def check_places(
     ``places`` are paths by their options; those of ``free`` options may have any name, or be
     folders. Nothing is written over an input: that would destroy what cannot be made again.
     """
-    taken = {path.resolve(): "the file that is read" for path in inputs if path is not None}
+    taken = {
+        Path(place).resolve(): "the file that is read"
+        for place in inputs
+        if place is not None and not is_uri(str(place))
+    }
     for option, path in places.items():
         if path is None or path == STDOUT:
             continue

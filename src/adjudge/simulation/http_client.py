@@ -190,7 +190,11 @@ class HttpClient:
             path = f"{path}/rows/{rows[0]}"
         else:
             pairs = zip(rows, labels, strict=True)
-            answers = [{"row": row, "label": label} for row, label in pairs]
+            further = _further(page)
+            answers = [
+                {"row": row, "label": label, "answers": further.get(row, {})}
+                for row, label in pairs
+            ]
             sent = {"key": page["key"], "answers": answers}
         try:
             body = self._ask(seat.client, "POST", path, sent, what=_submitting(sheet))
@@ -319,6 +323,13 @@ def _take(seat: _JudgeSession, page: dict[str, Any]) -> None:
     done = {answer["row"] for answer in page["answers"]} if page["kind"] == "training" else set()
     every = [row["row"] for group in page["groups"] for row in group["rows"]]
     seat.rows = [row for row in every if row not in done]
+
+
+def _further(page: dict[str, Any]) -> dict[int, dict[str, str]]:
+    """Answers to the further questions of a page: the first label, or a word."""
+    known = {one["name"]: one["labels"] or ["why"] for one in page["questions"]}
+    rows = [row for group in page["groups"] for row in group["rows"]]
+    return {row["row"]: {name: known[name][0] for name in row["asked"]} for row in rows}
 
 
 def _sheet(seat: _JudgeSession) -> Sheet:

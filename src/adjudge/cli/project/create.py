@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +13,15 @@ from adjudge.cli.console import be_quiet, count, say
 from adjudge.cli.project.stored import DATABASE, Stored, checked, open_services
 from adjudge.errors import BadData, BadSetting
 
+if TYPE_CHECKING:
+    from adjudge.collect.values.project import Project
+    from adjudge.collect.values.questions import FurtherQuestion
+    from adjudge.collect.values.requesting import ProjectSummary
+
 NAME = "create"
 EXAMPLES = (
     "adjudge project create Shop --labels '0<1<2' --items items.csv gold.csv",
+    "adjudge project create Answers --items pairs.csv",
     "adjudge project create Shop --starter --open",
 )
 LIST_OPTIONS = ("--items",)
@@ -39,7 +45,8 @@ def run(
         o.option(
             "--items",
             metavar="FILES",
-            help="Items and gold: CSV, JSONL, TREC topics + run + documents, BEIR, Quepid book.",
+            help="Items and gold: CSV, JSONL, TREC topics + run + documents, BEIR, Quepid book; "
+            "with columns left and right, pairs to compare.",
         ),
     ] = None,
     depth: Annotated[
@@ -55,6 +62,10 @@ def run(
         list[str] | None,
         o.option("--set", metavar="NAME=VALUE", help="One setting of the policy (again for more)."),
     ] = None,
+    questions: Annotated[
+        Path | None,
+        o.option("--questions", metavar="FILE", help="Further questions about each item, as JSON."),
+    ] = None,
     archive: Annotated[
         Path | None, o.option("--archive", metavar="FILE", help="Make it from an archive.")
     ] = None,
@@ -68,39 +79,74 @@ def run(
     """Make a collection project; everything is checked before anything is stored."""
     from dataclasses import replace
 
-    from adjudge.cli.writing import print_json
-    from adjudge.collect.importing import ImportLimits, read
-    from adjudge.collect.values.project import Project
-    from adjudge.data.scale import Scale
-
     be_quiet(printing.quiet or printing.json)
-    if archive is not None:
-        from adjudge.collect.managing.exporting import read_archive
-
-        made = replace(read_archive(archive), name=name)
-    elif starter:
-        from adjudge.collect.starter import starter as starter_project
-
-        made = replace(starter_project(), name=name)
-    else:
-        if labels is None:
-            raise BadSetting("--labels", None, "a scale such as '0<1<2', or --starter")
-        named = tuple(relevant.split(",")) if relevant else ()
-        made = Project(name=name, scale=Scale.parse(labels, relevant=named))
+    ready = _ready_made(archive, starter=starter)
+    made = _empty(labels, relevant, items) if ready is None else ready
+    made = replace(made, name=name)
     if guidelines is not None:
         made = replace(made, guidelines=text_of(guidelines))
+    if questions is not None:
+        made = replace(made, questions=_questions(questions))
     if items:
-        limits = ImportLimits(bytes=2_000_000_000, rows=10_000_000)
-        preview = checked(
-            read(items, scale=made.scale, depth=depth, qrels_as_gold=qrels_as_gold, limits=limits)
-        )
-        made = replace(made, items=preview.items, golds=preview.golds)
+        known = labels is not None or ready is not None
+        made = _with_items(made, items, known=known, depth=depth, qrels_as_gold=qrels_as_gold)
     made = replace(made, policy={**made.policy, **policy_settings(policy, settings or ())})
     services = open_services(database)
     stored = services.projects.create(made)
     if open_now:
         stored = services.projects.set_state(stored.slug, "open")
-    if printing.json:
+    _tell(stored, as_json=printing.json)
+
+
+def _ready_made(archive: Path | None, *, starter: bool) -> Project | None:
+    """The project of an archive, or the starter."""
+    if archive is not None:
+        from adjudge.collect.managing.exporting import read_archive
+
+        return read_archive(archive)
+    if starter:
+        from adjudge.collect.starter import starter as starter_project
+
+        return starter_project()
+    return None
+
+
+def _empty(labels: str | None, relevant: str | None, items: list[Path] | None) -> Project:
+    """A project with its scale; pairs need no labels of their own."""
+    from adjudge.collect.values.project import Project
+    from adjudge.collect.values.sides import PAIR_SCALE
+    from adjudge.data.scale import Scale
+
+    if labels is None and not items:
+        raise BadSetting("--labels", None, "a scale such as '0<1<2', or --starter")
+    named = tuple(relevant.split(",")) if relevant else ()
+    scale = PAIR_SCALE if labels is None else Scale.parse(labels, relevant=named)
+    return Project(name="", scale=scale)
+
+
+def _with_items(
+    made: Project, files: list[Path], *, known: bool, depth: int, qrels_as_gold: bool
+) -> Project:
+    """The project with items and gold read; where no scale is known they must be pairs."""
+    from dataclasses import replace
+
+    from adjudge.collect.importing import ImportLimits, read
+
+    limits = ImportLimits(bytes=2_000_000_000, rows=10_000_000)
+    scale = made.scale if known else None
+    preview = checked(
+        read(files, scale=scale, depth=depth, qrels_as_gold=qrels_as_gold, limits=limits)
+    )
+    if not known and not any(item.beside is not None for item in preview.items):
+        raise BadSetting("--labels", None, "a scale such as '0<1<2': the items are no pairs")
+    return replace(made, items=preview.items, golds=preview.golds)
+
+
+def _tell(stored: ProjectSummary, *, as_json: bool) -> None:
+    """What was made, and the next step."""
+    from adjudge.cli.writing import print_json
+
+    if as_json:
         print_json({"slug": stored.slug, "state": stored.state, "items": stored.items,
                     "golds": stored.golds})  # fmt: skip
         return
@@ -111,6 +157,18 @@ def run(
     )
     if stored.state == "draft":
         say(f"  judges can come once it is opened: 'adjudge project state {stored.slug} open'")
+
+
+def _questions(path: Path) -> tuple[FurtherQuestion, ...]:
+    from adjudge.collect.values.questions import read_questions
+
+    try:
+        given = json.loads(text_of(path))
+    except json.JSONDecodeError as fault:
+        raise BadData(f"is no JSON ({fault.msg})", source=path.name, line=fault.lineno) from None
+    if not isinstance(given, list):
+        raise BadData("is no JSON list of questions", source=path.name)
+    return read_questions(given)
 
 
 def text_of(path: Path) -> str:

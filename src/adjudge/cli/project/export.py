@@ -37,6 +37,10 @@ def run(
     untrusted: Annotated[
         bool, o.option("--untrusted", help="With the judgments of blocked judges.")
     ] = False,
+    question: Annotated[
+        str,
+        o.option("--question", metavar="NAME", help="Judgments or labels of a further question."),
+    ] = "",
     list_exports: Annotated[bool, o.option("--list", help="List what can be exported.")] = False,
     database: Stored = DATABASE,
     fitting: o.Fitting,
@@ -59,18 +63,27 @@ def run(
         raise BadSetting("PROJECT", None, "a project, or --list")
     entry = exporting.find_export(to)
     services = open_services(database)
-    labels = _labels(services, project, fitting, untrusted) if entry.kind == "labels" else None
+    labels = None
+    if entry.kind == "labels":
+        labels = _labels(services, project, fitting, untrusted, question)
     with written_whole(output) as file:
-        services.exports.write(project, to, file, labels=labels, trusted=not untrusted)
+        services.exports.write(
+            project, to, file, labels=labels, trusted=not untrusted, question=question
+        )
     if str(output) != "-":
         say(f"{project}: {entry.title.lower()}; written to {output}")
 
 
-def _labels(services: RequesterServices, project: str, fitting: o.Fitting, untrusted: bool) -> Any:
+def _labels(
+    services: RequesterServices, project: str, fitting: o.Fitting, untrusted: bool, question: str
+) -> Any:
     """The consensus table of a project."""
     from adjudge.cli.fitting import built, fitted
 
-    judgments = services.exports.get_judgments(project, trusted=not untrusted, golds=True)
+    judgments = services.exports.get_judgments(
+        project, trusted=not untrusted, golds=True, question=question
+    )
     if judgments is None:
         raise BadSetting("PROJECT", project, "a project that has judgments")
-    return fitted(built(fitting), judgments, services.exports.get_gold(project), fitting).labels
+    gold = None if question else services.exports.get_gold(project)
+    return fitted(built(fitting), judgments, gold, fitting).labels

@@ -1,0 +1,72 @@
+"""What nobody should be given, given: one sentence that names the place, never a traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import adjudge
+from adjudge import BadData, BadSetting
+from commands import Run
+
+TABLE = {"item": ["a", "b", "b"], "judge": ["x", "y", "x"], "label": [1, 0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "half.jsonl",
+            '{"item": "\\ud800", "judge": "x", "label": 1}\n',
+            "error: half.jsonl: there is half of a character in it, \\ud800 (a lone surrogate)\n",
+        ),
+        (
+            "nan.csv",
+            "item,judge,label\na,x,nan\nb,y,1\nc,z,0\n",
+            "error: nan.csv, line 3, column label: 'nan' beside numbers looks like a label that is "
+            "missing; --labels '0<1' and --skip-bad-rows together leave such rows out\n",
+        ),
+        (
+            "many.csv",
+            "item,judge,label\n" + "".join(f"i{n % 99},j{n % 7},{n / 8}\n" for n in range(32_001)),
+            "error: many.csv, column label: 32,001 different labels are more than the 32,000 that "
+            "can be; if they are numbers, round them\n",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be(adjudge: Run, folder: Path, name: str, text: str, told: str) -> None:
+    (folder / name).write_text(text)
+    ended = adjudge("consensus", name)
+    assert (ended.code, ended.err) == (2, told)
+
+
+def test_the_way_that_is_named_works(adjudge: Run, folder: Path) -> None:
+    (folder / "nan.csv").write_text("item,judge,label\na,x,nan\nb,y,1\nc,z,0\n")
+    given = ("nan.csv", "-m", "majority-vote", "--labels", "0<1", "--skip-bad-rows")
+    ended = adjudge("consensus", *given)
+    assert ended.code == 0, ended.err
+    assert len(ended.out.splitlines()) == 3
+
+
+def test_an_earlier_fit_that_cannot_be_gone_on_from() -> None:
+    fitted = adjudge.fit(TABLE, model="dawid-skene")
+    with pytest.raises(BadSetting, match="the model is dawid-skene': wanted a model that goes on"):
+        adjudge.fit(TABLE, model="dawid-skene", start=fitted)
+    with pytest.raises(BadSetting, match="start = 'str': wanted an earlier consensus"):
+        adjudge.fit(TABLE, start="before")  # type: ignore[call-overload]
+
+
+def test_a_word_for_a_number_and_tables_to_predict() -> None:
+    with pytest.raises(BadSetting, match=r"dawid-skene = \"iterations='a'\": wanted settings of"):
+        adjudge.fit(TABLE, model="dawid-skene", iterations="a")
+    fitted = adjudge.fit(TABLE, model="dawid-skene")
+    assert len(fitted.predict({"item": ["n"], "judge": ["x"], "label": [1]}).choice) == 1
+    with pytest.raises(BadData):
+        fitted.predict({"item": ["n"], "judge": ["x"], "label": ["new"]})
+
+
+def test_numbers_too_large_to_square() -> None:
+    table = {"item": list("aabb"), "judge": list("xyxy"), "label": [1.5, 1e300, 2, -1e300]}
+    with pytest.raises(BadData, match="the numbers are too far apart to be fitted"):
+        adjudge.fit(table, model="continuous")

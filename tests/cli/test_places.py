@@ -1,0 +1,223 @@
+"""Every command that reads takes several files, a folder, a pattern and an address alike."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from commands import Run
+
+SPARE = "--model majority-vote --seed 1"
+# What is asked of each command beside the judgments, and which parts of its answer speak of them.
+COMMANDS = {
+    "agreement": "",
+    "align": "--resamples 0",
+    "compare": "--gold {gold} --models majority-vote --folds 2",
+    "consensus": SPARE,
+    "estimate": f"--gold {{gold}} --target mean-grade {SPARE}",
+    "evaluate": f"--gold {{gold}} --resamples 0 {SPARE}",
+    "judges": SPARE,
+    "look": "",
+    "next": SPARE,
+    "rank": f"--runs {{runs}} --samples 10 {SPARE}",
+}
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[str]]]:
+    """The same judgments as one file, two, a folder, a pattern and an address."""
+    folder = tmp_path_factory.mktemp("places")
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 40)
+    rows = [
+        f"q{i % 4},d{i},judge {j},{t if rng.random() < 0.8 else 1 - t}"
+        for i, t in enumerate(truth.tolist())
+        for j in range(3)
+    ]
+    head = "topic,document,judge,label"
+    (folder / "parts").mkdir()
+    (folder / "whole").mkdir()
+    (folder / "runs").mkdir()
+    _write(folder / "whole" / "all.csv", head, rows)
+    _write(folder / "parts" / "part-1.csv", head, rows[:60])
+    _write(folder / "parts" / "part-2.csv", head, rows[60:])
+    gold = [f"q{i % 4},d{i},{t}" for i, t in enumerate(truth.tolist())]
+    _write(folder / "gold.csv", "topic,document,gold", gold)
+    for system in "ab":
+        order = rng.permutation(40).tolist()
+        lines = [f"q{i % 4} Q0 d{i} {r} {40 - r} {system}" for r, i in enumerate(order)]
+        (folder / "runs" / f"{system}.run").write_text("\n".join(lines) + "\n")
+    served = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    parts = [str(folder / "parts" / f"part-{part}.csv") for part in (1, 2)]
+    address = f"http://127.0.0.1:{served.server_port}"
+    yield {
+        "one": [str(folder / "whole" / "all.csv")],
+        "several": parts,
+        "folder": [str(folder / "parts")],
+        "pattern": [str(folder / "parts" / "part-*.csv")],
+        "address": [f"{address}/whole/all.csv"],
+        "gold": [str(folder / "gold.csv")],
+        "gold-address": [f"{address}/gold.csv"],
+        "runs": [str(folder / "runs")],
+    }
+    served.shutdown()
+    served.server_close()
+
+
+def _write(path: Path, head: str, rows: list[str]) -> None:
+    path.write_text("\n".join([head, *rows]) + "\n")
+
+
+def _answer(adjudge: Run, command: str, places: dict[str, list[str]], how: str) -> Any:
+    """What a command finds, without what names the files or says that there are several."""
+    asked = COMMANDS[command].format(gold=places["gold"][0], runs=places["runs"][0]).split()
+    ended = adjudge(command, *places[how], *asked, "--json")
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    for row in found.get("models", ()):
+        row.pop("seconds", None)
+    return {key: value for key, value in found.items() if key not in ("left_out", "notes", "next")}
+
+
+@pytest.mark.parametrize("how", ["several", "folder", "pattern", "address"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_places_are_read_alike(
+    adjudge: Run, places: dict[str, list[str]], command: str, how: str
+) -> None:
+    assert _answer(adjudge, command, places, how) == _answer(adjudge, command, places, "one")
+
+
+@pytest.mark.parametrize("how", ["several", "folder", "pattern", "address"])
+def test_what_is_written_is_the_same(
+    adjudge: Run, places: dict[str, list[str]], tmp_path: Path, how: str
+) -> None:
+    for command in ("convert", "encode"):
+        made = []
+        for place in ("one", how):
+            file = tmp_path / f"{command}-{place}"
+            name = file.with_suffix(".csv") if command == "convert" else file
+            ended = adjudge(command, *places[place], "-o", name)
+            assert ended.code == 0, ended.err
+            if command == "encode":
+                name = tmp_path / f"{place}-decoded.csv"
+                assert adjudge("convert", file, "-o", name).code == 0
+            made.append(sorted(name.read_text().splitlines()))
+        assert made[0] == made[1]
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Comparisons in a file, and its address."""
+    folder = tmp_path_factory.mktemp("pairs")
+    rng = np.random.default_rng(4)
+    rows = [f"{a},{b},j{n % 5},{a if rng.random() < 0.7 else b}" for n in range(60)
+            for a, b in [sorted(rng.choice(list("abcd"), 2, replace=False))]]  # fmt: skip
+    _write(folder / "pairs.csv", "left,right,worker,label", rows)
+    served = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    yield folder / "pairs.csv", f"http://127.0.0.1:{served.server_port}/pairs.csv"
+    served.shutdown()
+    served.server_close()
+
+
+@pytest.mark.parametrize("command", ["judges", "next", "report"])
+def test_comparisons_may_come_from_elsewhere(
+    adjudge: Run, pairs: tuple[Path, str], tmp_path: Path, command: str
+) -> None:
+    made = []
+    for place in pairs:
+        name = tmp_path / "out.html"
+        more = ("-o", name) if command == "report" else ()
+        ended = adjudge(command, place, *more, "--json")
+        assert ended.code == 0, ended.err
+        made.append(json.loads(ended.out))
+        assert not more or "<title>pairs.csv: ranking and judges" in name.read_text()
+    assert made[0] == made[1]
+    lost = adjudge(command, pairs[1].replace("pairs.csv", "none.csv"), *more)
+    assert lost.code == 2
+    assert "404" in lost.err
+
+
+def test_gold_may_come_from_elsewhere(adjudge: Run, places: dict[str, list[str]]) -> None:
+    asked = ("evaluate", *places["one"], *SPARE.split(), "--resamples", 0, "--json")
+    here = adjudge(*asked, "--gold", *places["gold"])
+    there = adjudge(*asked, "--gold", *places["gold-address"])
+    assert here.code == there.code == 0
+    assert json.loads(here.out) == json.loads(there.out)
+
+
+def test_parts_of_one_table_of_labels_are_scored_together(
+    adjudge: Run, places: dict[str, list[str]], tmp_path: Path
+) -> None:
+    table = tmp_path / "labels.csv"
+    adjudge("consensus", *places["one"], *SPARE.split(), "-o", table)
+    head, *rows = table.read_text().splitlines()
+    _write(tmp_path / "a.csv", head, rows[:15])
+    _write(tmp_path / "b.csv", head, rows[15:])
+    ways = ("--gold", *places["gold"], "--resamples", 0, "--json")
+    whole = json.loads(adjudge("evaluate", table, *ways).out)
+    parts = json.loads(adjudge("evaluate", tmp_path / "a.csv", tmp_path / "b.csv", *ways).out)
+    assert parts["scores"] == whole["scores"]
+    twice = adjudge("evaluate", tmp_path / "a.csv", tmp_path / "a.csv", *ways)
+    assert twice.code == 2
+    assert "has a label in more than one of these files" in twice.err
+
+
+def test_comparisons_of_a_folder_are_ranked_and_looked_at(adjudge: Run, tmp_path: Path) -> None:
+    rows = ["a,b,left", "b,c,left", "a,c,left", "c,a,right", "b,a,tie"]
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    for judge in ("ann", "bob"):
+        _write(folder / f"{judge}.csv", "left,right,label", rows)
+    found = json.loads(adjudge("rank-pairs", folder, "--model", "win-rate", "--json").out)
+    assert found["counts"]["comparisons"] == 10
+    assert found["counts"]["judges"] == 2
+    files = sorted(folder.iterdir())
+    again = json.loads(adjudge("rank-pairs", *files, "--model", "win-rate", "--json").out)
+    assert again["ranking"] == found["ranking"]
+    about = json.loads(adjudge("look", folder, "--json").out)
+    assert (about["comparisons"], about["items"], about["judges"]) == (10, 3, 2)
+    assert about["next"] == f"adjudge rank-pairs {folder} -o ranking.csv"
+
+
+def test_models_in_several_files_may_replace_people(adjudge: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60).tolist()
+    head = "item,judge,label"
+    for name in ("ann", "bob", "cy"):
+        rows = [f"i{i},{name},{t if rng.random() < 0.8 else 0}" for i, t in enumerate(truth)]
+        _write(tmp_path / f"person-{name}.csv", head, rows)
+    for name in ("gpt", "llama"):
+        rows = [f"i{i},{name},{t}" for i, t in enumerate(truth)]
+        _write(tmp_path / f"{name}.csv", head, rows)
+    models = (tmp_path / "gpt.csv", tmp_path / "llama.csv")
+    ended = adjudge("may-replace", tmp_path / "person-*.csv", *models, "--resamples", 0, "--json")
+    assert ended.code == 0, ended.err
+    verdicts = json.loads(ended.out)["verdicts"]
+    assert {row["model"] for row in verdicts} == {"gpt", "llama"}
+    assert all(row["people"] == 3 for row in verdicts)
+
+
+def test_what_look_proposes_keeps_what_it_was_told(adjudge: Run, tmp_path: Path) -> None:
+    file = tmp_path / "odd.csv"
+    _write(file, "thing,who,stars", [f"t{i % 4},w{i % 3},{i % 2}" for i in range(12)])
+    told = ("--item", "thing", "--judge", "who", "--label", "stars", "--labels", "0<1", "--classes")
+    proposed = json.loads(adjudge("look", file, *told, "--json").out)["next"]
+    expected = (
+        f"adjudge consensus {file} --item thing --judge who --label stars --labels '0<1' --classes"
+    )
+    assert proposed == f"{expected} -o labels.csv"
