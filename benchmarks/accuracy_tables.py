@@ -168,6 +168,28 @@ def copies(lines: Lines) -> str:
     )
 
 
+def thinned(lines: Lines) -> str:
+    """Means on what is left of the sets, one row a side, by kind of set."""
+    known = [line for line in lines if "accuracy" in line]
+    columns = list(dict.fromkeys((line["kind"], line["left"]) for line in known))
+    rows = []
+    for side in sides_of(known):
+        cells = []
+        for column in columns:
+            own = [c for c in known if (c["side"], c["kind"], c["left"]) == (side, *column)]
+            means = [mean(line[name] for line in own) for name in ("accuracy", "log_loss")]
+            cells.append(" / ".join(_share(value) for value in means))
+        rows.append((side, *cells))
+    header = tuple(f"{TITLES[kind]}, {left}" for kind, left in columns)
+    draws = max(line.get("draws", 0) for line in known)
+    return (
+        "### Where there is less\n\n"
+        + table(("", *header), rows)
+        + f"\n\nAccuracy / log loss, means over the sets and {draws} draws, of what is left of "
+        "each set; items that keep no judgment are not scored."
+    )
+
+
 def gold(lines: Lines) -> str:
     """What gold labels bring, one row a side, by kind of set and number of labels."""
     known = [line for line in lines if "accuracy_alone" in line]

@@ -16,8 +16,10 @@ from accuracy import accuracy
 from copies import copies
 from cost import cost
 from made import MANY, Size, size_of, what_of
+from pairs import pairs
 from some_gold import gold
 from tables import FIRST
+from thinned import thinned
 
 if TYPE_CHECKING:
     from side_by_side import Run
@@ -180,7 +182,9 @@ CASES = {
     "reading": reading,
     "accuracy": accuracy,
     "copies": copies,
+    "thinned": thinned,
     "gold": gold,
     "cost": cost,
+    "pairs": pairs,
     "samplers": samplers,
 }

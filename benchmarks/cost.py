@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 CASE = "cost"
 SIZES = (10**6, 10**7)
 PANEL = "llmjudge"
+_QUICK = ("dawid-skene", "item-types")
 
 
 def cost(run: Run) -> None:
@@ -44,7 +45,7 @@ def cost(run: Run) -> None:
                     folder=folder,
                     threads=run.threads,
                 )
-                for name in names()
+                for name in (_QUICK if run.quick else names())
             }
             run.comparison(CASE, what_of(size), sides)
     if PANEL in real_sets(run.data) and not run.quick:

@@ -212,7 +212,17 @@ def coverage(name: str, draws: int, cache: Path, sizes: tuple[int, ...] = SIZES)
         for job in jobs:
             rows += job.result()
             print(f"{len(rows):,} intervals", file=sys.stderr, flush=True)
-    others = theirs(held, sizes, draws, cache)
+    return coverage_table(held, rows, theirs(held, sizes, draws, cache), draws, sizes)
+
+
+def coverage_table(
+    held: Panel,
+    rows: list[dict[str, Any]],
+    others: list[dict[str, Any]],
+    draws: int,
+    sizes: tuple[int, ...],
+) -> list[str]:
+    """Our intervals and theirs, in lines."""
     lines = [
         "| target | gold | | holds | mean width | of gold alone | mean error |",
         "| --- | --- | --- | --- | --- | --- | --- |",

@@ -11,8 +11,10 @@ import accuracy
 import copies
 import cost
 import numpy as np
+import pairs
 import pyarrow.csv
 import some_gold
+import thinned
 from made import Size, truth_of
 from made import judgments as load
 from meter import Meter, answer
@@ -100,7 +102,9 @@ if __name__ == "__main__":
             "read by pyarrow": read_csv_by_pyarrow,
             **accuracy.TASKS,
             **copies.TASKS,
+            **thinned.TASKS,
             **some_gold.TASKS,
             **cost.TASKS,
+            **pairs.TASKS,
         }
     )

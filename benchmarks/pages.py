@@ -22,7 +22,7 @@ def write(lines: t.Lines) -> None:
 
 
 def accuracy_page(lines: t.Lines, known: t.Lines) -> str:
-    """Means and every set, of real crowds and panels, then copies and gold."""
+    """Means and every set, of real crowds and panels, then copies, less, and gold."""
     parts = []
     for kind in ("crowd", "panel"):
         chosen = [line for line in known if line["kind"] == kind]
@@ -36,7 +36,7 @@ def accuracy_page(lines: t.Lines, known: t.Lines) -> str:
         parts += ["Set by set, accuracy / log loss:", t.sets_table(chosen, ours)]
         if peers:
             parts += ["Other libraries:", t.sets_table(chosen, peers)]
-    for case, text in (("copies", t.copies), ("gold", t.gold)):
+    for case, text in (("copies", t.copies), ("thinned", t.thinned), ("gold", t.gold)):
         chosen = [line for line in lines if line["case"] == case]
         if chosen:
             parts.append(text(chosen).replace("### ", "## ", 1))

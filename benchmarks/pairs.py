@@ -1,105 +1,121 @@
-"""Comparisons side by side: adjudge, evalica and crowd-kit on the same made pairs, by CPU time.
+"""Comparisons side by side: strengths of items from pairs, beside evalica and crowd-kit.
 
-    .venv/bin/python benchmarks/pairs.py [--size 1e6] [--items 1000] [--judges 100] [--noisy 2e4]
-
-Every measurement has a process of its own; both sides are warmed up on a few rows first. The sides
-get lists or frames as their makers have them; adjudge gets a table and codes it within its time.
+1,000 made items are compared by 100 judges, who are right eight times in ten, some more, some less.
+evalica knows no judges and gives no intervals; ours has intervals within its time, and codes names
+within it too. crowd-kit's NoisyBradleyTerry has its default settings, and is run where it is to be
+expected below the cap.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-HERE = Path(__file__).resolve().parent
+import history
+import numpy as np
 
-_OURS = """
-import json, sys, time
-import pyarrow.parquet as pq
-from adjudge import BradleyTerry, Comparisons, CrowdBradleyTerry
-models = {"plain": BradleyTerry(copies=False), "crowd": CrowdBradleyTerry(copies=False)}
-model = models[sys.argv[2]]
-table = pq.read_table(sys.argv[1])
-model.fit(Comparisons.from_table(table.slice(0, 2000)))
-began = time.process_time()
-found = model.fit(Comparisons.from_table(table))
-print(json.dumps({"cpu": time.process_time() - began, "converged": found.converged}))
-"""
-_EVALICA = """
-import json, sys, time
-import evalica, pandas as pd
-frame = pd.read_parquet(sys.argv[1])
-known = {"left": evalica.Winner.X, "right": evalica.Winner.Y}
-def fit(rows):
-    winners = rows["label"].map(known).tolist()
-    return evalica.bradley_terry(rows["left"].tolist(), rows["right"].tolist(), winners)
-fit(frame.head(2000))
-began = time.process_time()
-fit(frame)
-print(json.dumps({"cpu": time.process_time() - began}))
-"""
-_CROWD_KIT = """
-import json, sys, time
-import pandas as pd
-from crowdkit.aggregation import NoisyBradleyTerry
-frame = pd.read_parquet(sys.argv[1]).rename(columns={"judge": "worker"})
-frame["label"] = frame["left"].where(frame["label"] == "left", frame["right"])
-frame = frame[["worker", "left", "right", "label"]]
-NoisyBradleyTerry(n_iter=2).fit_predict(frame.head(500))
-began = time.process_time()
-NoisyBradleyTerry(n_iter=100).fit_predict(frame)
-print(json.dumps({"cpu": time.process_time() - began}))
-"""
+if TYPE_CHECKING:
+    from side_by_side import Run
+
+CASE = "pairs"
+ITEMS, JUDGES = 1000, 100
+STRENGTHS, SKILLS = "strengths", "with the skill of judges"
+PARTS = ("left", "right", "judge", "outcome")
 
 
-def make(path: Path, size: int, items: int, judges: int) -> None:
-    import numpy as np
-    import pyarrow.parquet as pq
+def pairs(run: Run) -> None:
+    """The case: strengths alone, then with the skill of judges."""
+    for size in run.sizes:
+        folder = str(_made(size, run.cache))
+        what = {"comparisons": size, "asked": STRENGTHS}
+        sides: dict[str, Any] = {
+            "adjudge bradley-terry, with intervals": _ours(run, "bradley-terry", folder)
+        }
+        if run.peers is not None:
+            sides["evalica bradley_terry"] = lambda folder=folder: run.theirs(
+                "pairs by evalica", folder=folder
+            )
+        run.comparison(CASE, what, sides)
+        if size > 10**6:
+            continue
+        what = {"comparisons": size, "asked": SKILLS}
+        sides = {
+            "adjudge crowd-bradley-terry, with intervals": _ours(run, "crowd-bradley-terry", folder)
+        }
+        if run.peers is not None:
+            sides["crowd-kit NoisyBradleyTerry"] = _noisy(run, size, folder)
+        run.comparison(CASE, what, sides)
 
-    from adjudge.simulation.preferences import make_comparisons
 
-    rng = np.random.default_rng(1)
-    made = make_comparisons(rng.normal(0, 1, items), size, right=rng.beta(8, 2, judges), seed=1)
-    pq.write_table(made.comparisons.to_table(), path)
+def _ours(run: Run, model: str, folder: str) -> Any:
+    return lambda: run.ours("pairs", model=model, folder=folder)
 
 
-def measure(python: str, code: str, *arguments: object) -> dict[str, float]:
-    ran = subprocess.run(
-        [python, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=True
+def _noisy(run: Run, size: int, folder: str) -> Any:
+    """A fit of crowd-kit, or why it is not run."""
+    side = {"asked": SKILLS, "side": "crowd-kit NoisyBradleyTerry"}
+    wanted = history.key_of({"case": CASE, "comparisons": size // 10, **side})
+    known = {**run.before, **{history.key_of(line): line for line in run.done}}.get(wanted, {})
+    expected = 10 * known.get("cpu", 0.0)
+    if expected > run.cap:
+        return f"not run: more than {expected:,.0f} s of CPU to expect; the cap is {run.cap:,.0f} s"
+    return lambda: run.theirs("pairs by crowd-kit", folder=folder)
+
+
+def _made(size: int, cache: Path) -> Path:
+    """The comparisons as arrays of codes, made once; an outcome is 1 where the left one won."""
+    folder = cache / f"pairs-{size}"
+    if not (folder / f"{PARTS[-1]}.npy").is_file():
+        from adjudge.data.comparisons import LEFT
+        from adjudge.simulation.preferences import make_comparisons
+
+        random = np.random.default_rng(1)
+        strengths, right = random.normal(0, 1, ITEMS), random.beta(8, 2, JUDGES)
+        made = make_comparisons(strengths, size, right=right, seed=1).comparisons
+        folder.mkdir(parents=True, exist_ok=True)
+        for part in PARTS[:-1]:
+            np.save(folder / f"{part}.npy", getattr(made, part))
+        np.save(folder / f"{PARTS[-1]}.npy", (made.outcome == LEFT).astype(np.int32))
+    return folder
+
+
+def names(kind: str, count: int) -> list[str]:
+    """Names as people have them."""
+    return [f"{kind}-{number:04d}" for number in range(count)]
+
+
+def loaded(folder: str) -> dict[str, np.ndarray]:
+    """The arrays of a folder."""
+    return {part: np.load(Path(folder) / f"{part}.npy") for part in PARTS}
+
+
+def measure_pairs(model: str, folder: str) -> dict[str, Any]:
+    """A fit of ours, from a table of names to strengths with intervals."""
+    import pyarrow as pa
+    from meter import Meter
+
+    from adjudge import BradleyTerry, Comparisons, CrowdBradleyTerry
+
+    parts = loaded(folder)
+    called = {
+        "left": names("item", ITEMS),
+        "right": names("item", ITEMS),
+        "judge": names("judge", JUDGES),
+        "outcome": ["right", "left"],
+    }
+    table = pa.table(
+        {
+            "label" if part == "outcome" else part: pa.DictionaryArray.from_arrays(
+                parts[part], called[part]
+            ).cast(pa.string())
+            for part in PARTS
+        }
     )
-    return json.loads(ran.stdout)
+    kind = {"bradley-terry": BradleyTerry, "crowd-bradley-terry": CrowdBradleyTerry}[model]
+    kind(copies=False).fit(Comparisons.from_table(table.slice(0, 2000)))
+    with Meter() as meter:
+        found = kind(copies=False).fit(Comparisons.from_table(table))
+    return {**meter.reading, "converged": bool(found.converged)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    for name, value in (("size", 1e6), ("items", 1000), ("judges", 100), ("noisy", 2e4)):
-        parser.add_argument(f"--{name}", type=float, default=value)
-    parser.add_argument("--peers", help="a Python that has evalica and crowd-kit")
-    given = parser.parse_args()
-    peers = given.peers
-    if peers is None:
-        from peers import python_of
-
-        peers = str(python_of(HERE / ".cache", "pairs", ("evalica", "crowd-kit", "pyarrow")))
-    with tempfile.TemporaryDirectory() as folder:
-        path, few = Path(folder) / "pairs.parquet", Path(folder) / "few.parquet"
-        make(path, int(given.size), int(given.items), int(given.judges))
-        print(f"{int(given.size):,} comparisons of {int(given.items):,} items, CPU seconds")
-        print(
-            "adjudge, bradley-terry with intervals", measure(sys.executable, _OURS, path, "plain")
-        )
-        print("evalica, bradley_terry", measure(peers, _EVALICA, path))
-        print("adjudge, crowd-bradley-terry", measure(sys.executable, _OURS, path, "crowd"))
-        if given.noisy:
-            make(few, int(given.noisy), int(given.items), int(given.judges))
-            print(f"{int(given.noisy):,} comparisons, judges and items as above")
-            print("adjudge, crowd-bradley-terry", measure(sys.executable, _OURS, few, "crowd"))
-            print("crowd-kit, NoisyBradleyTerry", measure(peers, _CROWD_KIT, few))
-
-
-if __name__ == "__main__":
-    main()
+TASKS = {"pairs": measure_pairs}

@@ -1,11 +1,13 @@
 """What the peers answer on a set of judgments; run by the Python of their own environment.
 
-Each is fitted with its default settings, and stopped when it has had more CPU time than the cap. An
-answer is an array of probabilities (item, label), or of labels (item,) where there are no others.
+Each is fitted with its default settings, and stopped when it has had more CPU time than the cap or
+wants more memory than there is for it. An answer is an array of probabilities (item, label), or of
+labels (item,) where there are no others.
 """
 
 from __future__ import annotations
 
+import resource
 import signal
 import warnings
 from collections.abc import Callable, Iterator
@@ -30,6 +32,7 @@ from crowdkit.aggregation import (
 from meter import Meter
 
 BINARY = "for two labels only"
+MOST = 8 * 2**30  # bytes that a process of theirs may have
 _PROBABILITIES = (MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, GLAD, MACE)
 _LABELS = (MMSR, KOS)
 
@@ -40,6 +43,7 @@ class OutOfTime(Exception):
 
 def answers(folder: str, cap: float) -> dict[str, Any]:
     """Fit every peer; their answers go into the folder, their times and failures are returned."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))
     held = np.load(Path(folder) / "judgments.npz")
     items, _, classes = (int(size) for size in held["shape"])
     frame = pd.DataFrame({"task": held["item"], "worker": held["judge"], "label": held["label"]})
@@ -54,6 +58,8 @@ def answers(folder: str, cap: float) -> dict[str, Any]:
                 kept[side] = answer(frame, items, classes)
         except OutOfTime:
             rows.append({"side": side, "left_out": f"more than {cap:g} s of CPU"})
+        except MemoryError:
+            rows.append({"side": side, "left_out": f"more than {MOST / 2**30:g} GB of memory"})
         except Exception as error:  # noqa: BLE001 - a peer may fail in any way; it is told
             said = f"{type(error).__name__}: {error}".splitlines()[0][:120]
             rows.append({"side": side, "left_out": said})

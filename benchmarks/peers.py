@@ -8,7 +8,7 @@ import venv
 from pathlib import Path
 
 # crowd-kit's Wawa and ZeroBasedSkill do not work with a newer scikit-learn.
-PACKAGES = ("crowd-kit", "cleanlab", "scikit-learn<1.7")
+PACKAGES = ("crowd-kit", "cleanlab", "scikit-learn<1.7", "evalica")
 
 
 def python_of(cache: Path, name: str = "peers", packages: tuple[str, ...] = PACKAGES) -> Path:

@@ -37,6 +37,7 @@ class Run:
     quick: bool
     full: bool  # the samplers too, where every model is measured
     sets: frozenset[str]  # the only ones that accuracy and gold are measured on; none for all
+    models: frozenset[str]  # the only ones that gold is measured with; none for all
     sizes: tuple[int, ...]  # judgments
     repeats: int
     threads: int
@@ -177,6 +178,7 @@ def _options() -> argparse.Namespace:
         "--cap", type=float, default=300.0, help="CPU seconds a peer's fit may take"
     )
     parser.add_argument("--sets", default="", help="sets of accuracy and gold, joined by ;")
+    parser.add_argument("--models", default="", help="models of gold, joined by ;")
     parser.add_argument("--full", action="store_true", help="samplers too, in accuracy")
     parser.add_argument("--repeats", type=int, default=5, help="turns of every side (5)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
@@ -188,6 +190,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, default=HERE / ".cache", help="made data, peers")
     parser.add_argument("--history", type=Path, help="its folder (benchmarks/history)")
     return parser.parse_args()
+
+
+def _named(text: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in text.split(";") if part.strip())
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -215,7 +221,8 @@ def _run(options: argparse.Namespace) -> Run:
     run = Run(
         quick=options.quick,
         full=options.full,
-        sets=frozenset(part.strip() for part in options.sets.split(";") if part.strip()),
+        sets=_named(options.sets),
+        models=_named(options.models),
         sizes=(10_000,) if options.quick else _sizes(options.sizes),
         repeats=1 if options.quick else options.repeats,
         threads=options.threads,

@@ -44,13 +44,14 @@ def gold(run: Run) -> None:
             continue
         print(f"gold: {name}", file=sys.stderr)
         draws = 2 if run.quick else DRAWS
-        found = run.ours("gold", name=name, data=str(run.data), draws=draws)
+        models = sorted(run.models)
+        found = run.ours("gold", name=name, data=str(run.data), draws=draws, models=models)
         for part in found["parts"]:
             run.note_rows({"case": CASE, "set": name, "kind": kind, **part["what"]}, part["rows"])
 
 
-def measure_gold(name: str, data: str, draws: int) -> dict[str, Any]:
-    """Every model that is no sampler, with and without so many gold labels."""
+def measure_gold(name: str, data: str, draws: int, models: list[str]) -> dict[str, Any]:
+    """Every model that is no sampler, or just these, with and without so many gold labels."""
     held = real_set(name, Path(data))
     known = int((held.truth >= 0).sum())
     parts = []
@@ -58,8 +59,13 @@ def measure_gold(name: str, data: str, draws: int) -> dict[str, Any]:
         if known < ROOM * labels:
             continue
         drawn = [draw(held, labels, number) for number in range(draws)]
-        rows = [_with_entry(held, entry, drawn) for entry in _entries()]
-        rows.append(_with_prototype(held, Path(data), drawn))
+        rows = [
+            _with_entry(held, entry, drawn)
+            for entry in _entries()
+            if not models or entry[0].name in models
+        ]
+        if not models or PROTOTYPE in models:
+            rows.append(_with_prototype(held, Path(data), drawn))
         what = {"judgments": len(held.judgments), "gold_labels": labels, "draws": draws}
         parts.append({"what": what, "rows": rows})
     return {"parts": parts}

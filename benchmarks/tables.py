@@ -296,6 +296,30 @@ def colophon(lines: Lines) -> str:
     return "\n".join(told)
 
 
+def _pairs(lines: Lines) -> str:
+    """Comparisons: CPU time and memory of every side, beside ours."""
+    rows = []
+    sizes = sorted({(line["asked"], line["comparisons"]) for line in lines}, reverse=False)
+    for asked, size in sizes:
+        own = [line for line in lines if (line["asked"], line["comparisons"]) == (asked, size)]
+        base = next((line for line in own if line["side"].startswith("adjudge")), {})
+        for line in sorted(own, key=_place):
+            told = line.get("left_out", "")
+            same = line["run"] == base.get("run") and line is not base
+            rows.append(
+                (
+                    f"{size:,}, {asked}",
+                    line["side"],
+                    _seconds(line.get("cpu")) or told,
+                    _seconds(line.get("wall")),
+                    _megabytes(line.get("peak")),
+                    _times(line.get("cpu"), base.get("cpu")) if same else "",
+                )
+            )
+    header = ("comparisons", "", "CPU s", "wall s", "peak over the data", "times ours, CPU")
+    return _table("Pairs: strengths of 1,000 items, 100 judges", header, rows)
+
+
 TABLES: dict[str, Callable[[Lines], str]] = {
     "dawid-skene": _dawid_skene,
     "scale": _scale,
@@ -303,7 +327,9 @@ TABLES: dict[str, Callable[[Lines], str]] = {
     "reading": _reading,
     "accuracy": accuracy_tables.accuracy,
     "copies": accuracy_tables.copies,
+    "thinned": accuracy_tables.thinned,
     "gold": accuracy_tables.gold,
     "cost": accuracy_tables.cost,
+    "pairs": _pairs,
     "samplers": _samplers,
 }

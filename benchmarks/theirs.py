@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from crowdkit.aggregation import DawidSkene
 from meter import Meter, answer
+from pairs import ITEMS, JUDGES, loaded, names
 from peer_answers import answers
 
 NEVER = float("-inf")  # the gain below which it stops: its objective can fall, and stop it early
@@ -44,13 +45,54 @@ def _frame(item: Any, judge: Any, label: Any, ids: str) -> pd.DataFrame:
     return frame
 
 
+def pairs_by_evalica(folder: str) -> dict[str, Any]:
+    """Bradley-Terry on lists of names, as evalica has them."""
+    import evalica
+
+    parts, items = loaded(folder), np.array(names("item", ITEMS))
+    left, right = items[parts["left"]].tolist(), items[parts["right"]].tolist()
+    winners = [evalica.Winner.X if won else evalica.Winner.Y for won in parts["outcome"]]
+    evalica.bradley_terry(left[:2000], right[:2000], winners[:2000])
+    with Meter() as meter:
+        evalica.bradley_terry(left, right, winners)
+    return {**meter.reading}
+
+
+def pairs_by_crowd_kit(folder: str) -> dict[str, Any]:
+    """NoisyBradleyTerry on a frame of names."""
+    from crowdkit.aggregation import NoisyBradleyTerry
+
+    parts, items = loaded(folder), np.array(names("item", ITEMS))
+    left, right = items[parts["left"]], items[parts["right"]]
+    frame = pd.DataFrame(
+        {
+            "worker": np.array(names("judge", JUDGES))[parts["judge"]],
+            "left": left,
+            "right": right,
+            "label": np.where(parts["outcome"] == 1, left, right),
+        }
+    )
+    NoisyBradleyTerry(n_iter=2).fit_predict(frame.head(500))
+    with Meter() as meter:
+        NoisyBradleyTerry().fit_predict(frame)
+    return {**meter.reading}
+
+
 def versions() -> dict[str, str]:
     """The versions that matter."""
-    names = ("crowd-kit", "cleanlab", "numpy", "pandas", "scipy")
+    names = ("crowd-kit", "cleanlab", "evalica", "numpy", "pandas", "scipy")
     return {"python": platform.python_version()} | {
         name: importlib.metadata.version(name) for name in names
     }
 
 
 if __name__ == "__main__":
-    answer({"fit": fit, "answers": answers, "versions": versions})
+    answer(
+        {
+            "fit": fit,
+            "answers": answers,
+            "pairs by evalica": pairs_by_evalica,
+            "pairs by crowd-kit": pairs_by_crowd_kit,
+            "versions": versions,
+        }
+    )

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge import Gold, Judgments
+from adjudge.simulation import Crowd, Population
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 ROWS = [
@@ -35,6 +36,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
     import scoring
     import sets
     import some_gold
+    import thinned
 
     return type(
         "Modules",
@@ -48,6 +50,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
             "scoring": scoring,
             "sets": sets,
             "gold": some_gold,
+            "thinned": thinned,
         },
     )
 
@@ -197,6 +200,34 @@ def test_the_default_page_says_where_the_vote_is_more_honest(
     page = modules.pages.accuracy_page(made_lines(), made_lines())
     assert "| one (500; 100) | 0.700 / 0.60 | **0.750** / 1.50 | 0.740 / 0.90 |" in page
     assert "| two (500; 100) | **0.820** |" in page
+
+
+def test_less_is_drawn_as_it_is_told(modules: Any) -> None:
+    whole = Crowd(items=100, population=Population.parse("two-coin:20"), per_item=5).make(1)
+    judgments = whole.judgments
+
+    def left(how: str) -> Judgments:
+        return modules.thinned.thin(judgments, how, np.random.default_rng(3))
+
+    half = left("half the judges")
+    assert half.judge_count == 10
+    every = dict(zip(judgments.judges.to_pylist(), judgments.counts_per_judge, strict=True))
+    assert {every[name] for name in half.judges.to_pylist()} == set(half.counts_per_judge)
+    assert set(left("three judgments an item").counts_per_item) == {3}
+    few = left("a fifth of the items")
+    assert (few.item_count, len(few)) == (20, 100)
+    first = set(rows_of(left("three judgments an item")))
+    assert first < set(rows_of(judgments))
+
+
+def test_means_of_what_is_left_are_by_kind_and_by_what_is_left(modules: Any) -> None:
+    base = {"side": "vote", "kind": "crowd", "left": "half the judges", "draws": 2}
+    lines = [
+        {**base, "set": "a", "accuracy": 0.8, "log_loss": 0.5},
+        {**base, "set": "b", "accuracy": 0.6, "log_loss": 0.7},
+        {**base, "set": "a", "left": "a fifth of the items", "accuracy": 0.9, "log_loss": 0.1},
+    ]
+    assert "| vote | 0.700 / 0.600 | 0.900 / 0.100 |" in modules.tables.thinned(lines)
 
 
 def test_copies_and_gold_are_told_as_changes(modules: Any) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from sizes import FULL
+
 pytestmark = pytest.mark.slow
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -22,6 +24,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Lines]:
     """What a quick run without peers prints, and the history it writes where it is told to."""
     folder = tmp_path_factory.mktemp("benchmarks")
     words = ["--quick", "--skip", "peers", "--skip", "samplers", "--cache", str(folder)]
+    words += [] if FULL else ["--models", "majority-vote;dawid-skene"]
     done = subprocess.run(
         [sys.executable, SCRIPT, *words, "--history", folder / "history"],
         capture_output=True,
@@ -74,8 +77,12 @@ def test_every_case_is_measured(ran: tuple[str, Lines]) -> None:
         plain, weighed = copied["vote share (+.5)", number], copied["dawid-skene", number]
         assert plain["accuracy_alone"] > plain["accuracy"]  # a plain vote counts every copy
         assert weighed["accuracy_alone"] == pytest.approx(weighed["accuracy"], abs=0.01)
+    assert [(line["asked"], line["converged"]) for line in of(lines, "pairs")] == [
+        ("strengths", True),
+        ("with the skill of judges", True),
+    ]
     for line in lines:
-        if line["case"] not in ("accuracy", "copies", "gold"):
+        if line["case"] not in ("accuracy", "copies", "thinned", "gold"):
             assert line["cpu"] > 0
             assert line["calibration"] > 0
 
