@@ -2,9 +2,9 @@
 
     .venv/bin/python scripts/compile.py
 
-numba keeps what it compiled beside the kernels (or in NUMBA_CACHE_DIR). Every model is fitted to a
-few judgments, half of the models in one process and half in another; where that was done since the
-kernels changed, nothing is done.
+numba keeps what it compiled beside the kernels (or in NUMBA_CACHE_DIR). Everything that has kernels
+is run on a few judgments, half of it in one process and half in another; where that was done since
+the kernels changed, nothing is done. A kernel that nothing of this uses is a fault, told by name.
 """
 
 from __future__ import annotations
@@ -12,49 +12,216 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = ROOT / "src" / "adjudge" / "kernels"
 STAMP = KERNELS / "__pycache__" / "compiled"
-HALVES = 2
+LABELS = (2, 3, 4, 5)  # loops are compiled for a number of labels; these are the usual ones
+FOR_TESTS = {"log_density"}
+SHORT = {"chains": 2, "warmup": 4, "draws": 4}
 
 
 def state() -> str:
     """The kernels as numba tells them apart: by name, time and size; and who compiled them."""
-    files = sorted(KERNELS.glob("*.py"))
+    files = [*sorted(KERNELS.glob("*.py")), Path(__file__)]
     told = [f"{file.name} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files]
     return hashlib.sha256("\n".join([sys.version, *told]).encode()).hexdigest()
 
 
-def fit(half: int) -> None:
-    """Fit half of the models to a small crowd, with topics and without, with gold and without."""
+def crowd(labels: int, *, judges: int = 7) -> tuple[Any, Any]:
+    """A small crowd that uses so many labels, and gold for some of its items."""
     from adjudge import Gold, Judgments
-    from adjudge.models.registry import MODELS, model
 
-    rows = {
-        "item": [f"i{n // 4}" for n in range(48)],
-        "topic": [f"t{n // 24}" for n in range(48)],
-        "judge": [f"j{n % 4 + n % 3}" for n in range(48)],
-        "label": [n * n % 3 for n in range(48)],
+    rows = range(16 * judges)
+    table = {
+        "topic": [f"t{row // (4 * judges)}" for row in rows],
+        "document": [f"d{row // judges}" for row in rows],
+        "judge": [f"j{row % judges}" for row in rows],
+        "label": [str((row // judges + (row * row) % 3 // 2) % labels) for row in rows],
     }
-    judgments = Judgments.from_table(rows)
-    gold = Gold.of({"i0": 0, "i1": 1, "i2": 1, "i3": 0})
-    for name, kind in list(MODELS.items())[half::HALVES]:
-        short = {"chains": 2, "warmup": 4, "draws": 4} if hasattr(kind, "draws") else {}
-        for more in ({}, {"by_topic": True}):
-            known = {key for key in more if hasattr(kind, key)}
-            if known == set(more):
-                fitted = model(name, **short, **more).fit(judgments, gold)
-                fitted.predict(judgments)
-                model(name, **short, **more).fit(judgments)
+    judgments = Judgments.from_table(table)
+    names = judgments.items.to_pylist()
+    return judgments, Gold.of({name: str(place % labels) for place, name in enumerate(names[:8])})
+
+
+def points() -> None:
+    """Models that sweep until nothing moves, on judgments here and on judgments on disk."""
+    from adjudge import DawidSkene, HybridConfusion, ItemTypes, MajorityVote, Vote
+    from adjudge.data.formats import Content, read, write
+
+    for labels in LABELS:
+        judgments, gold = crowd(labels)
+        for by_topic in (False, True):
+            DawidSkene(by_topic=by_topic, iterations=3).fit(judgments, gold)
+        MajorityVote().fit(judgments).predict(judgments)
+    judgments, gold = crowd(3)
+    Vote(weight="label-typicality").fit(judgments, gold).predict(judgments)
+    HybridConfusion(method="em", iterations=3).fit(judgments)
+    for by_topic in (False, True):
+        ItemTypes(by_topic=by_topic).fit(judgments, gold)
+    ItemTypes().fit(crowd(3, judges=12)[0])
+    large(judgments)
+    with tempfile.TemporaryDirectory() as folder:
+        write(Content(judgments=judgments), Path(folder) / "j.adjudge", format="encoded")
+        stored = read(Path(folder) / "j.adjudge").judgments  # its arrays cannot be written to
+        for model in (DawidSkene(iterations=3), ItemTypes(), MajorityVote()):
+            model.fit(stored)
+            model.fit(stored, gold)
+
+
+def large(judgments: Any) -> None:
+    """What is asked only of many items, or of judges some of whom are copies."""
+    import numpy as np
+
+    from adjudge import ThreadsEngine
+    from adjudge.engines.item_types import ChooseItems, Prints
+
+    sweeps = ThreadsEngine().load(judgments)
+    key = np.arange(judgments.judge_count, dtype=np.uint64)
+    sweeps.rows(ChooseItems(key, 0.5), 1)
+    sweeps.ask(Prints(key))
+
+
+def sampled() -> None:
+    """Models that draw, what is drawn of their truths, and how runs are ranked by it."""
+    from adjudge import HierarchicalConfusion, HierarchicalRelevance, HybridConfusion
+    from adjudge.evaluation.predictive import predictive_checks
+
+    for labels in LABELS:
+        judgments, gold = crowd(labels)
+        HybridConfusion(**SHORT).fit(judgments)
+        HierarchicalConfusion(**SHORT, by_topic=True).fit(judgments, gold)
+    HierarchicalConfusion(method="variational", iterations=3).fit(judgments)
+    judgments, gold = crowd(2)
+    consensus = HierarchicalRelevance(**SHORT).fit(judgments, gold)
+    predictive_checks(consensus, replicates=2)
+    for one in (consensus, HybridConfusion(method="em").fit(judgments)):
+        ranked(one)
+
+
+def ranked(consensus: Any) -> None:
+    """Two runs under the doubt that a consensus leaves, and what single documents do to them."""
+    import numpy as np
+
+    from adjudge.data.runs import Run
+    from adjudge.evaluation.pool import pool_of
+    from adjudge.evaluation.ranking import rank_systems
+    from adjudge.evaluation.retrieval import parse_measures
+
+    judgments = consensus.judgments
+    topics = judgments.topics.take(judgments.topic).to_pylist()
+    runs = [
+        Run.from_table(
+            {
+                "topic": topics,
+                "document": judgments.documents.to_pylist(),
+                "score": [(place * turn) % 7 for place in range(len(topics))],
+            },
+            name=f"run {turn}",
+        )
+        for turn in (3, 5)
+    ]
+    names = ["nDCG@5", "AP"]
+    rank_systems(consensus, runs, names, draws=4)
+    pool = pool_of(judgments, np.ones(judgments.item_count, dtype=np.bool_), runs)
+    truths = np.zeros((2, len(pool.item)), dtype=np.int16)
+    for measure in parse_measures(names, consensus.scale):
+        measure.flips(pool, truths, np.array([1.0, -1.0]))
+
+
+def factored() -> None:
+    """Factors of the matrix of judgments, chosen, weighed and filtered."""
+    from adjudge import Pmf
+
+    judgments, gold = crowd(3)
+    Pmf(rank=2).fit(judgments).predict(judgments)
+    Pmf(rank="auto", method="gradient").fit(judgments)
+    Pmf(rank=7, weights=True, alpha=0.2, by_topic=True).fit(judgments, gold)
+
+
+def paired() -> None:
+    """Models of comparisons."""
+    import numpy as np
+
+    from adjudge.data.comparisons import Comparisons
+    from adjudge.models.pairs.baselines import Elo
+    from adjudge.models.pairs.bradley_terry import BradleyTerry
+    from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry
+    from adjudge.simulation.preferences import make_comparisons
+
+    right, lean = np.array([0.9, 0.7]), np.array([0.1, -0.2])
+    made = make_comparisons(np.arange(5.0), 60, right=right, lean=lean, tied=0.3)
+    for model in (
+        BradleyTerry(),
+        BradleyTerry(method="mm", ties="davidson", position=True),
+        CrowdBradleyTerry(),
+        CrowdBradleyTerry(method="gibbs", **SHORT),
+        Elo(),
+    ):
+        model.fit(made.comparisons)
+    rows = range(60)
+    table = {
+        "topic": [f"t{row % 2}" for row in rows],
+        "left": [f"i{row % 3}" for row in rows],
+        "right": [f"i{3 + row % 2}" for row in rows],
+        "label": [("left", "right", "tie")[row % 3] for row in rows],
+        "judge": [f"j{row % 4}" for row in rows],
+    }
+    by_topic = CrowdBradleyTerry(method="gibbs", by_topic=True, **SHORT)
+    by_topic.fit(Comparisons.from_table(table))
+
+
+def numbers() -> None:
+    """Judgments taken as numbers."""
+    from adjudge import Continuous
+
+    judgments, gold = crowd(4)
+    Continuous().fit(judgments, gold)
+
+
+def dealt() -> None:
+    """Names dealt out by their letters, into folds."""
+    from adjudge import MajorityVote
+    from adjudge.models.calibrated_fit import fit_calibrated
+
+    fit_calibrated(MajorityVote(), *crowd(2))
+
+
+HALVES: tuple[tuple[Callable[[], None], ...], ...] = (
+    (points, paired, dealt),
+    (factored, sampled, numbers),
+)
+
+
+def not_compiled() -> list[str]:
+    """The kernels of which numba has kept nothing, but those that only tests call."""
+    from numba.core.dispatcher import Dispatcher
+
+    found = []
+    for file in sorted(KERNELS.glob("[a-z]*.py")):
+        for name, kernel in vars(import_module(f"adjudge.kernels.{file.stem}")).items():
+            own = isinstance(kernel, Dispatcher) and kernel.py_func.__code__.co_filename == str(
+                file
+            )
+            if not own or kernel.stats.cache_path is None or name in FOR_TESTS:
+                continue
+            line = kernel.py_func.__code__.co_firstlineno
+            if not list(Path(kernel.stats.cache_path).glob(f"{file.stem}.{name}-{line}.*.nbi")):
+                found.append(f"{file.stem}.{name}")
+    return found
 
 
 def main() -> None:
     """Compile in two processes, unless nothing has changed."""
     if sys.argv[1:]:
-        fit(int(sys.argv[1]))
+        for work in HALVES[int(sys.argv[1])]:
+            work()
         return
     now = state()
     if STAMP.is_file() and STAMP.read_text() == now:
@@ -62,10 +229,12 @@ def main() -> None:
     begun = time.monotonic()
     print("Setting up: compiling the kernels (once) ...", file=sys.stderr)
     command = [sys.executable, __file__]
-    running = [subprocess.Popen([*command, str(half)]) for half in range(HALVES)]
+    running = [subprocess.Popen([*command, str(half)]) for half in range(len(HALVES))]
     codes = [process.wait() for process in running]
     if any(codes):
         raise SystemExit("the kernels could not be compiled")
+    if left := not_compiled():
+        raise SystemExit(f"scripts/compile.py compiles everything but {', '.join(left)}: add it")
     STAMP.parent.mkdir(exist_ok=True)
     STAMP.write_text(now)
     print(f"  in {time.monotonic() - begun:.0f} s", file=sys.stderr)

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from memory import Memory, counted
+from sizes import PROFILE
+
 # Tests run in as many processes as there are cores: threads of OpenMP and BLAS in each would only
 # wait for one another, which they do at full speed.
 for library in ("OMP", "OPENBLAS"):
@@ -18,9 +21,8 @@ for library in ("OMP", "OPENBLAS"):
 
 # How many examples a property is tried on, unless it says so itself: a few while one works, enough
 # in every run of the checks, and many where a subject changes (./scripts/test quick, all, full).
-for name, examples in {"quick": 10, "ci": 60, "full": 1000}.items():
+for name, examples in {"quick": 10, "ci": 30, "full": 1000}.items():
     settings.register_profile(name, max_examples=examples, deadline=None, print_blob=True)
-PROFILE = os.environ.get("ADJUDGE_PROFILE", "ci")
 settings.load_profile(PROFILE)
 
 HERE = Path(__file__).resolve().parent
@@ -42,6 +44,13 @@ def shared_reference(shared_data: Path) -> Path:
     if not (folder / "hierarchical-relevance.csv").is_file():
         pytest.skip(f"no reference posteriors at {folder}")
     return folder
+
+
+@pytest.fixture(scope="module")
+def memory() -> Generator[Memory]:
+    """Counts what Python takes in memory, for all tests of a module."""
+    with counted() as counter:
+        yield counter
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

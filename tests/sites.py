@@ -9,10 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from html import unescape
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
@@ -22,6 +24,7 @@ from fastapi.routing import APIRoute
 from adjudge import Scale
 from adjudge.collect import web
 from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.web.app import create_app
 from adjudge.collect.web.protocol import OPTIONS
@@ -101,7 +104,8 @@ class Site:
         return self.parts.services
 
     def browser(self, **headers: str) -> Browser:
-        client = httpx.Client(base_url=self.url, headers=headers, timeout=120.0)
+        # No certificates to load, which takes longer than most requests here.
+        client = httpx.Client(base_url=self.url, headers=headers, timeout=120.0, verify=False)
         self.clients.append(client)
         return Browser(client)
 
@@ -234,10 +238,23 @@ def page_routes() -> list[APIRoute]:
     ]
 
 
+@cache
+def _migrated() -> bytes:
+    """An empty store of the newest schema, as a SQLite file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "empty.db"
+        Database(path).close()
+        return path.read_bytes()
+
+
 @contextmanager
 def served(folder: Path, **settings: Any) -> Iterator[Site]:
     """A server on a port of its own, until the end of the block."""
-    settings.setdefault("database", f"sqlite:///{folder / 'site.db'}")
+    if "database" not in settings:
+        path = folder / "site.db"
+        if not path.exists():
+            path.write_bytes(_migrated())
+        settings["database"] = f"sqlite:///{path}"
     settings.setdefault("refit_seconds", 0.0)
     chosen = Settings(**settings)
     app = create_app(chosen)

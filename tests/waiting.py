@@ -22,8 +22,12 @@ def alone(work: Coroutine[Any, Any, Made]) -> Made:
 
 
 def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait for something to hold, asking often; the limit is for what will never be."""
-    end = time.monotonic() + seconds
+    """Wait for something to hold, asking often; the limit is for what will never be.
+
+    What takes long is asked for less often: to look may cost more than what is waited for.
+    """
+    end, pause = time.monotonic() + seconds, 0.005
     while not holds():
         assert time.monotonic() < end, f"after {seconds} s it is still not so that {what}"
-        time.sleep(0.005)
+        time.sleep(pause)
+        pause = min(1.3 * pause, 0.1)

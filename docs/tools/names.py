@@ -121,6 +121,8 @@ def unused() -> list[tuple[str, str]]:
     wanted, passed_on = set[tuple[str, str]](), dict[tuple[str, str], tuple[str, str]]()
     for folder in USERS:
         for path in (ROOT / folder).rglob("*.py"):
+            if ".cache" in path.parts:  # what the benchmarks have installed
+                continue
             own = module_of(path) if path.is_relative_to(SRC) else ""
             found = {use for use in used(ast.parse(path.read_text("utf-8"))) if use[0] != own}
             wanted |= found

@@ -87,6 +87,8 @@ def _row(name: str, hint: Any, default: Any) -> tuple[str, str]:
     if not value and bool not in kinds:
         value = "N" if int in kinds else "X" if float in kinds else "TEXT"
     shown = "" if default is None or default is False or default == "" else f"`{default}`"
+    if default is inspect.Parameter.empty:
+        shown = "required"
     listed = ", ".join(f"`{flag}`" for flag in flags)
     return f"`{flags[0]}`", f"| {' '.join([listed, _cell(value)]).strip()} | {shown} | {what} |"
 

@@ -18,10 +18,11 @@ from adjudge.evaluation.ranking import rank_systems
 from adjudge.evaluation.retrieval import parse_measures
 from adjudge.simulation import Crowd, Population
 from rankings import system
+from sizes import sized
 
 pytestmark = pytest.mark.slow
 
-CROWDS, SYSTEMS = 80, 4
+CROWDS, SYSTEMS = sized(80, full=300), 4
 EDGES = (0.5, 0.7, 0.9, 1.0)
 NEAR = (0.75, 0.85)  # what "about 80%" means
 CROWD = Crowd(
