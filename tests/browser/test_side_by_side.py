@@ -136,7 +136,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     assert site.services.projects.get_progress(slug).open == 0
 
     refit.fit_one(site.services, slug, refit.DEFAULT)
-    ada.get_by_role("link", name="Ranking").click()
+    ada.get_by_role("link", name="Ranking", exact=True).click()
     expect(ada.locator("h2", has_text="Ranking")).to_be_visible()
     check(ada, "pairs-4-ranking")
     names = ada.eval_on_selector_all("tbody td.wrap", "cells => cells.map(c => c.innerText)")
