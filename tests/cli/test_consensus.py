@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -158,11 +159,17 @@ def test_gold_in_the_file_measures_only(adjudge: Run, folder: Path) -> None:
     blind = adjudge("consensus", "j.csv", "--model", "majority-vote")
     assert [row["label"] for row in blind.rows] == ["1", "0", "0"]
     assert blind.err.splitlines()[1] == (
-        "  accuracy against the gold in the file: 0.500 (0.095 to 0.905); "
-        "the fit did not use it (--use-gold would)"
+        "  accuracy against the gold in the file: 0.500 (0.095 to 0.905), log loss 6.908, "
+        "calibration error 0.500; the fit did not use it (--use-gold would)"
     )
-    found = adjudge("consensus", "j.csv", "--model", "majority-vote", "--json").json["accuracy"]
-    assert (found["value"], found["items"]) == (0.5, 2)
+    # Half of -log(1e-6); the vote share has (log(3 / 2.5) + log(3 / .5)) / 2.
+    assert blind.err.splitlines()[2] == (
+        "  Its probabilities are worse than the plain vote's: log loss 6.908 on 2 gold items, "
+        "where the vote share (half a judgment added to each label) has 0.987."
+    )
+    found = adjudge("consensus", "j.csv", "--model", "majority-vote", "--json").json
+    assert found["log_loss"] == pytest.approx(6 * math.log(10) / 2, rel=1e-5)
+    assert (found["accuracy"]["value"], found["accuracy"]["items"]) == (0.5, 2)
     told = adjudge("consensus", "j.csv", "--model", "majority-vote", "--use-gold")
     assert [row["label"] for row in told.rows] == ["1", "1", "0"]
     assert "accuracy" not in told.err
