@@ -13,7 +13,7 @@ import adjudge
 from adjudge import BadSetting, DawidSkene, Gold, ItemTypes, Judgments, MajorityVote
 from adjudge.data.consensus import Consensus
 from adjudge.evaluation.against_gold import evaluate
-from adjudge.models.type_reading import TypesMemory
+from adjudge.models.type_reading import TypesMemory, said_of_truths
 from adjudge.simulation import Crowd, Population, demo
 from sizes import sized
 from strategies import judgments
@@ -165,6 +165,23 @@ def test_many_labels_have_one_type_each() -> None:
     consensus = ItemTypes().fit(Judgments.from_table(rows))
     assert memory_of(consensus).types[0].kinds == 1
     assert consensus.labels["label"].to_pylist() == [labels[n % 25] for n in range(50)]
+
+
+@pytest.mark.parametrize("same", [0.0, 0.4, 1.0])
+def test_what_judges_said_of_truths_is_shared_out_by_their_own_rates(same: float) -> None:
+    rng = np.random.default_rng(5)
+    counts = rng.gamma(0.5, size=(7, 6, 4))  # (judge, type, label)
+    reading = rng.dirichlet(np.ones(3), size=6)  # (type, truth)
+    plain = np.einsum("jtl,tk->jkl", counts, reading)
+    pooled = plain.sum(axis=0) + 1e-3
+    rates = plain + pooled / pooled.sum(axis=-1, keepdims=True)
+    rates /= rates.sum(axis=-1, keepdims=True)
+    joint = reading[None, :, :, None] * rates[:, None]  # (judge, type, truth, label)
+    joint /= joint.sum(axis=2, keepdims=True)
+    wanted = (1 - same) * plain + same * np.einsum("jtl,jtkl->jkl", counts, joint)
+    found = said_of_truths(counts, reading, same)
+    assert found == pytest.approx(wanted, rel=1e-6)
+    assert found.sum(axis=1) == pytest.approx(counts.sum(axis=1))  # no judgment is lost
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from threadpoolctl import threadpool_limits
+
 from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
@@ -92,5 +94,6 @@ class ItemTypes:
             copies=self.weigh_copies,
             repeats=True,
         )
-        fitted = fit_structures(self, prepared, progress, start)
-        return conclude_types(self, prepared, fitted)
+        with threadpool_limits(1, "blas"):  # more would only wait for one another, and change bits
+            fitted = fit_structures(self, prepared, progress, start)
+            return conclude_types(self, prepared, fitted)

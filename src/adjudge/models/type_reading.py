@@ -30,7 +30,6 @@ _Floats = NDArray[np.float64]
 _PAIRS, _PAIRS_OF_ITEM = 3e5, 300.0  # looked at for agreement beyond types
 _DRAWN = 2.0  # pseudo-judgments that draw a row where agreement is measured
 _BLOCK = 10_000  # items added up at a time
-_JUDGES = 1_000  # judges looked at together
 _SAY = {"habit": 0.24, "slant": 0.36, "line": 0.4}  # of those that are fitted
 _TOPIC = 10.0  # items' worth of all truths in the prevalence of a topic
 
@@ -232,11 +231,11 @@ def _judge_counts(
         if not part:
             continue
         table = _by_judge(prepared, counts, each, weighted=False)
-        alone = alone + part * _said_of_truths(table, reading, same)
+        alone = alone + part * said_of_truths(table, reading, same)
         if len(on_gold):
             table = _by_judge(prepared, counts - on_gold, each, weighted=False)
-            elsewhere = elsewhere + part * _said_of_truths(table, reading, same)
-        measured = measured + part * _said_of_truths(_own_too(table, each, same), reading, same)
+            elsewhere = elsewhere + part * said_of_truths(table, reading, same)
+        measured = measured + part * said_of_truths(_own_too(table, each, same), reading, same)
     whole = prepared.judgments.counts_per_judge.astype(np.float64)
     alone = _scaled(alone, whole)
     if prepared.known is None:
@@ -258,24 +257,19 @@ def _own_too(left_out: _Floats, fitted: FittedTypes, same: float) -> _Floats:
     return (1.0 - same) * left_out + same * _scaled(fitted.counts, left_out.sum(axis=(1, 2)))
 
 
-def _said_of_truths(counts: _Floats, reading: _Floats, same: float) -> _Floats:
+def said_of_truths(counts: _Floats, reading: _Floats, same: float) -> _Floats:
     """What judges said of truths (judge, truth, label), given what they said of types.
 
     A type means several truths, and where judges err independently a judge's label tells which of
     them it is: counted under the others' types alone, they would seem worse than they are. So as
     far as types may be trusted, by ``same``, truths are weighed by their own rates once.
     """
-    found = np.asarray(np.einsum("jtl,tk->jkl", counts, reading))
+    found = np.asarray(reading.T @ counts)
     if same <= 0:
         return found
     rates = normalise(found + normalise(exact_sum(found) + 1e-3))
-    for begin in range(0, len(counts), _JUDGES):
-        some = slice(begin, begin + _JUDGES)
-        joint = reading[None, :, :, None] * rates[some, None]  # (judge, type, truth, label)
-        joint /= joint.sum(axis=2, keepdims=True)
-        found[some] *= 1.0 - same
-        found[some] += same * np.einsum("jtl,jtkl->jkl", counts[some], joint)
-    return found
+    each = counts / (reading @ rates)  # (judge, type, label)
+    return np.asarray((1.0 - same) * found + same * rates * (reading.T @ each))
 
 
 def _scaled(counts: _Floats, whole: _Floats) -> _Floats:

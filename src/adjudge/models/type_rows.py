@@ -188,7 +188,7 @@ class SlantRows:
         weighted = whole[:, :, None] * rows
         cross = np.einsum("jkl,kl->jl", weighted, logs) - np.einsum("jkl,jk->jl", weighted, mean)
         bend[:, 0, 1:] = bend[:, 1:, 0] = cross
-        bend[:, 1:, 1:] = -np.einsum("jkl,jkm->jlm", weighted, rows)
+        bend[:, 1:, 1:] = -(weighted.transpose(0, 2, 1) @ rows)
         every = np.arange(1, labels + 1)
         bend[:, every, every] += weighted.sum(axis=1) + lean[:, None]
         step = np.clip(np.linalg.solve(bend, gradient[..., None])[..., 0], -1.0, 1.0)
