@@ -277,3 +277,18 @@ def test_topics_of_gold_alone_and_empty_items_get_the_prevalence(name: str) -> N
     assert consensus.labels["document"].to_pylist()[-1] == "e"
     if name in ("dawid-skene", "single-confusion"):
         assert consensus.posterior[-1] == pytest.approx(consensus.prevalence[1], abs=1e-3)
+
+
+# One confusion for all judges, or two labels at most: these fit.
+@pytest.mark.parametrize(
+    "name", sorted(set(MODELS) - {"single-confusion", "hierarchical-relevance"})
+)
+def test_rates_of_judges_that_no_memory_holds_are_refused_before_the_fit(name: str) -> None:
+    count = 20_000
+    table = {
+        "item": [f"i{n // 2}" for n in range(count)],
+        "judge": [f"j{n}" for n in range(count)],
+        "label": [f"l{n % 3_000}" for n in range(count)],
+    }
+    with pytest.raises(BadData, match=r"^3,000 labels by 20,000 judges: .* GB are free; fewer"):
+        quick(name).fit(Judgments.from_table(table))

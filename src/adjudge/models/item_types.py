@@ -34,6 +34,8 @@ from adjudge.models.model import Progress, Ties, check_ties, prepare
 from adjudge.models.type_fitting import fit_structures
 from adjudge.models.type_reading import conclude_types
 
+_TABLES = 25  # of rates (judge, truth, label) held at once
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemTypes:
@@ -93,6 +95,7 @@ class ItemTypes:
             by_topic=self.by_topic,
             copies=self.weigh_copies,
             repeats=True,
+            tables=_TABLES,
         )
         with threadpool_limits(1, "blas"):  # more would only wait for one another, and change bits
             fitted = fit_structures(self, prepared, progress, start)

@@ -22,9 +22,11 @@ from adjudge.engines.voices import Voices, VoiceSweeps, voices_of
 from adjudge.errors import BadSetting, shown
 from adjudge.kernels import ties as kernels
 from adjudge.models.families import find_families, tell_families
+from adjudge.models.memory import check_rates
 
 Ties = Literal["random", "lower", "higher"]
 _BLOCK = 4_000_000  # items whose truth is picked before memory is given back
+_TABLES = 8  # of rates (judge, truth, label) that a fit holds at once
 _RULES = {"lower": kernels.LOWER, "higher": kernels.HIGHER, "random": kernels.RANDOM}
 
 
@@ -98,14 +100,19 @@ def prepare(
     copies: bool = True,
     repeats: bool = False,
     families: Families | None = None,
+    tables: int = _TABLES,
 ) -> Prepared:
     """Put gold beside judgments and load both into an engine.
 
     Gold for an item that nobody judged is kept: the item joins the others, without judgments, and
     counts in the prevalence. With ``copies``, judges who are near copies, found or declared, have
     one voice between them; ``families`` says who they are, where that is known already. With
-    ``repeats``, so have the judgments of an item by one judge.
+    ``repeats``, so have the judgments of an item by one judge. ``tables`` of the rates of judges
+    are held at once, and have to fit into memory.
     """
+    if not shared:
+        scale = judgments.scale
+        check_rates(judgments.judge_count, len(scale.truths), len(scale.labels), tables)
     notes: tuple[str, ...] = ()
     known = None
     if gold is not None and len(gold):

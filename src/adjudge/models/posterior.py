@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +24,7 @@ from adjudge.models.gibbs import (
     run_chains,
     stride_of,
 )
+from adjudge.models.memory import free_memory
 from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
 from adjudge.models.relabelling import Separate, TruthOrder, order_of, separate, told
 
@@ -234,7 +234,7 @@ def _check_memory(plan: SamplingPlan, prepared: Prepared, topics: int, stride: i
     truths, labels = len(table.scale.truths), len(table.scale.labels)
     rates = table.judge_count * truths * labels + topics * truths
     each = table.item_count * truths * 8 + rates * (8 * 6 + 4 * -(-plan.draws // stride))
-    free = _free_memory()
+    free = free_memory()
     if free is not None and plan.chains * each > free:
         raise BadSetting(
             "chains",
@@ -242,14 +242,3 @@ def _check_memory(plan: SamplingPlan, prepared: Prepared, topics: int, stride: i
             f"at most {max(free // each, 0)}: each takes {each / 2**30:.1f} GB "
             f"and {free / 2**30:.1f} GB are free",
         )
-
-
-def _free_memory() -> int | None:
-    """Bytes of memory that can still be had, or None where the system does not say."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        return None
-    return None
