@@ -19,7 +19,7 @@ def test_the_page(adjudge: Run) -> None:
     assert max(map(len, ended.out.splitlines())) <= 80
     rows = {line.split()[0]: line.split()[1:] for line in ended.out.splitlines() if line.strip()}
     assert float(rows["dawid-skene"][0]) > float(rows["majority-vote"][0])
-    assert "Accuracy with copies of llm-judge-8b" in ended.out
+    assert "Accuracy / log loss with copies of llm-judge-8b" in ended.out
     assert "Next:  adjudge demo --folder demo keeps these files;" in ended.out
 
 

@@ -21,7 +21,12 @@ _MODELS = ("majority-vote", "single-confusion", "dawid-skene")  # and the defaul
 _COPIED = ("majority-vote", "dawid-skene")  # and the default: what they make of copies
 _COPIES = (0, 1, 4)  # of the language model
 _FILES = ("judgments.csv", "gold.csv", "truth.csv", "labels.csv", "judges.csv")
-_SHOWN = {"accuracy": "accuracy", "binary_accuracy": "relevant or not", "log_loss": "log loss"}
+_SHOWN = {
+    "accuracy": "accuracy",
+    "binary_accuracy": "relevant or not",
+    "log_loss": "log loss",
+    "corrected_calibration_error": "calibration error",
+}
 
 
 def run(
@@ -144,17 +149,24 @@ def _copied(made: Made) -> list[dict[str, Any]]:
 
 
 def _copies(copied: list[dict[str, Any]]) -> Any:
-    """What copies of the language model do to each model's accuracy."""
+    """What copies of the language model do to each model's labels and probabilities."""
     from adjudge.simulation.panels import MODEL_NAME
 
     names = dict.fromkeys(row["name"] for row in copied)
     rows = [
-        [name, *(f"{row['accuracy']:.3f}" for row in copied if row["name"] == name)]
+        [
+            name,
+            *(
+                f"{row['accuracy']:.3f} / {row['log_loss']:.2f}"
+                for row in copied
+                if row["name"] == name
+            ),
+        ]
         for name in names
     ]
     headings = ("alone", "with one copy", "with four")
     columns = [("model", "left"), *((heading, "right") for heading in headings)]
-    return grid(f"Accuracy with copies of {MODEL_NAME}", columns, rows)
+    return grid(f"Accuracy / log loss with copies of {MODEL_NAME}", columns, rows)
 
 
 def _check(folder: Path) -> None:
