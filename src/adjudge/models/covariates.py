@@ -23,7 +23,6 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import betaln, digamma, expit
 
 from adjudge.data.consensus import Consensus
@@ -342,6 +341,8 @@ def _learn(start: _Floats, columns: _Floats, hits: _Floats, misses: _Floats) -> 
         value -= 0.5 * np.sum(point[:-1] ** 2) / _WIDE**2 + _SHAPE * point[-1]
         slope[:-1] -= point[:-1] / _WIDE**2
         return -float(value), -slope
+
+    from scipy.optimize import minimize
 
     bounds = [(None, None)] * (len(start) - 1) + [(0.0, 12.0)]  # kappa of 1 and more
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)

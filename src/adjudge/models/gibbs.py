@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Sampler, Tally
@@ -240,6 +239,8 @@ def find_switch(switch: NDArray[np.int64]) -> NDArray[np.intp] | None:
     """
     if np.array_equal(switch.argmax(axis=1), np.arange(len(switch))):
         return None
+    from scipy.optimize import linear_sum_assignment
+
     _, order = linear_sum_assignment(switch, maximize=True)
     return None if np.array_equal(order, np.arange(len(order))) else order
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
@@ -89,6 +88,8 @@ def order_of(
 
     A part changes only if the new order puts a judgment more, or half of one, in its place.
     """
+    from scipy.optimize import linear_sum_assignment
+
     truths = len(scale.truths)
     sums = np.zeros((parts.count, *counts.shape[1:]))
     np.add.at(sums, parts.judge, counts)
