@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import sqlalchemy as sa
 
@@ -24,6 +23,7 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Project
 from adjudge.simulation.crowd_spec import CrowdSpec, VisitEnd, make_truths, send_crowd
 from adjudge.simulation.http_client import CrowdRecord, HttpClient
+from waiting import answers, wait_until
 
 PASSWORD = "correct horse battery"
 
@@ -55,16 +55,13 @@ class ServerProcess:
         command += ["--secret-file", str(self.folder / "secret")]
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
-        limit = time.monotonic() + 300
-        while True:
-            assert self.process.poll() is None, self.log()[-3000:]
-            assert time.monotonic() < limit, "the server did not start in five minutes"
-            try:
-                if httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200:
-                    break
-            except httpx.TransportError:
-                time.sleep(0.02)
+        wait_until(self._is_ready, 300, "the server is ready")
         self.starts.append(time.perf_counter() - begun)
+
+    def _is_ready(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, self.log()[-3000:]
+        return answers(self.url)
 
     def kill(self) -> None:
         """End it as a power cut would end the process: nothing is finished first."""
@@ -134,14 +131,14 @@ def crowd_at(
     *,
     wait: float,
     kills: int = 0,
-    every: float = 1.0,
+    every: int = 150,
     seed: int = 0,
     name: str = "judge",
 ) -> Crowded:
     """Send a crowd to the server, looking at the store all the while; kill the server now and then.
 
-    ``every`` is how many seconds the server lives between its start and a kill; ``name`` begins the
-    key of every judge.
+    ``every`` is how many judgments it stores between a start and a kill, ``name`` how the key of
+    every judge begins.
     """
     spec = CrowdSpec.parse(population)
     client = HttpClient(server.url, slug, token, wait=wait, patience=900.0)
@@ -161,10 +158,11 @@ def crowd_at(
             looks.append(1)
 
     def strike() -> None:
-        while len(killed) < kills and not done.wait(every):
-            server.kill()
-            killed.append(1)
-            server.start()
+        while len(killed) < kills and not done.wait(0.01):
+            if len(client.record.given) >= (1 + len(killed)) * every:
+                server.kill()
+                killed.append(1)
+                server.start()
 
     aside = [threading.Thread(target=work, daemon=True) for work in (look, strike)]
     for thread in aside:

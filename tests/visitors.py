@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sites import LABELS, REASON, Site
 
 SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to look at the pages
+PATIENCE = 120_000  # milliseconds, for what will never be: on a busy machine much takes long
 
 
 class Visitors:
@@ -28,6 +29,7 @@ class Visitors:
             **{"viewport": {"width": 1200, "height": 850}, **settings}
         )
         self.contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("pageerror", lambda error: self.said.append(str(error)))
         page.on("console", self._hear)

@@ -6,9 +6,28 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection, HTTPException
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 Made = TypeVar("Made")
+
+
+def answers(url: str) -> bool:
+    """Whether a server there says that it is ready.
+
+    Asked without a client that would load certificates first: who asks often would take more of the
+    processor than the server that is waited for.
+    """
+    place = urlsplit(url)
+    line = HTTPConnection(str(place.hostname), place.port, timeout=60)
+    try:
+        line.request("GET", f"{place.path}/readyz")
+        return line.getresponse().status == 200
+    except (OSError, HTTPException):  # nothing listens there, or it was killed
+        return False
+    finally:
+        line.close()
 
 
 def alone(work: Coroutine[Any, Any, Made]) -> Made:

@@ -32,6 +32,7 @@ _TITLE = re.compile(r'title="([^"]+)"')
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _RULE = re.compile(r"[\s─━═╭╮╰╯│┌┐└┘╞╡┆]+")
 _BAR = re.compile(r".*━.* \d+:\d\d:\d\d\s*")  # a progress bar, which only a slow run shows
+_LONG = re.compile(r"\d+\.\d{13,}(?:e-?\d+)?")
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -151,14 +152,18 @@ def _adjudge(words: list[str]) -> None:
 
 
 def alike(shown: str, printed: str) -> bool:
-    """Whether two outputs say the same: spaces and rules of tables are form, gaps fit any lines."""
+    """Whether two outputs say the same: spaces and rules of tables are form, gaps fit any lines.
+
+    The last digits of a number told whole are the machine's, whose sums are rounded in their order.
+    """
     parts = [re.escape(_plain(part)) for part in shown.split(f"{GAP}\n")]
     return re.fullmatch(r"(?:.*\n)?".join(parts), _plain(printed), re.DOTALL) is not None
 
 
 def _plain(text: str) -> str:
     lines = (" ".join(line.split()) for line in text.splitlines() if not _RULE.fullmatch(line))
-    return "".join(f"{line}\n" for line in lines if line)
+    text = "".join(f"{line}\n" for line in lines if line)
+    return _LONG.sub(lambda found: f"{float(found[0]):.12g}", text)
 
 
 def _cut_like(shown: str, printed: str) -> str:

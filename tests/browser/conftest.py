@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from sites import Site, served
-from visitors import Visitors
+from visitors import PATIENCE, Visitors
 
 CHROMIUM = Path(os.environ.get("ADJUDGE_CHROMIUM", "/usr/bin/chromium"))
 ARGUMENTS = [
@@ -38,6 +38,8 @@ class Watched:
 
 Open = Callable[..., Watched]
 
+expect.set_options(timeout=PATIENCE)  # five seconds otherwise
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
@@ -64,6 +66,7 @@ def opened(browser: Browser) -> Iterator[Open]:
             service_workers="block",
         )
         contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         watched = Watched(context.new_page())
         watched.page.goto(address)
         return watched

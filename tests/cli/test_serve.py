@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ import pytest
 
 from adjudge.collect.web.settings import Settings
 from commands import Run
-from waiting import wait_until
+from waiting import answers, wait_until
 
 
 def free_port() -> int:
@@ -47,16 +46,13 @@ def started(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str]
         )
     prefix = options[options.index("--prefix") + 1] if "--prefix" in options else ""
     url = f"http://127.0.0.1:{port}{prefix}"
+
+    def ready() -> bool:
+        assert process.poll() is None, (folder / "err").read_text()
+        return answers(url)
+
     try:
-        limit = time.monotonic() + 300
-        while True:
-            assert process.poll() is None, (folder / "err").read_text()
-            assert time.monotonic() < limit
-            try:
-                if httpx.get(f"{url}/readyz", timeout=60).status_code == 200:
-                    break
-            except httpx.TransportError:
-                time.sleep(0.1)
+        wait_until(ready, 300, "the server is ready")
         assert process.stdout is not None
         lines = [process.stdout.readline().strip() for _ in range(3 if "--demo" in options else 2)]
         yield process, url, lines

@@ -21,7 +21,7 @@ from crowds import Crowded, ServerProcess, acknowledged, crowd_at, join, prepare
 
 pytestmark = pytest.mark.slow
 
-JUDGES = int(os.environ.get("ADJUDGE_CROWD", "30"))
+JUDGES = int(os.environ.get("ADJUDGE_CROWD", "20"))
 FULL = JUDGES >= 200
 KILLS = 10 if FULL else 2
 LEASE = 12.0 if FULL else 6.0  # seconds: those of judges who vanish run out during the run
