@@ -79,6 +79,20 @@ def test_both_accuracies_and_the_advice_stand_in_the_list(
     assert f"Advice {best['advice']}" in ada.words
 
 
+def test_the_consensus_page_has_the_same_figures_on_gold(
+    crowd: tuple[Site, str, Browser, dict[str, Browser]],
+) -> None:
+    """A scale without grades, gold that is hidden among the work: as on the page of judges."""
+    site, slug, ada, _ = crowd
+    refit.fit_one(site.services, slug, "dawid-skene")
+    ada.get(f"/projects/{slug}/consensus?model=dawid-skene")
+    told = {row.name: row for row in site.services.judges.get_all(slug)}
+    for name, row in told.items():
+        assert row.gold_seen
+        assert f"{row.gold_right / row.gold_seen:.3f} of {row.gold_seen}" in ada.words, name
+    assert {row.gold_right / row.gold_seen for row in told.values()} == {0.0, 1.0}
+
+
 def test_a_message_is_shown_until_it_is_read(
     crowd: tuple[Site, str, Browser, dict[str, Browser]],
 ) -> None:

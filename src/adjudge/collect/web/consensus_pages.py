@@ -27,13 +27,15 @@ def _consensus(request: Request, project: str) -> Response:
     chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
     number = request.query_params.get("page", "0")
     page = int(number) if number.isdecimal() and len(number) < 9 else 0
-    rows, judges, pages, total = None, [], 0, 0
+    rows, judges, golds, pages, total = None, [], {}, 0, 0
     if chosen in ready:
         pages, total = ready[chosen].pages, ready[chosen].items
         page = min(page, max(pages - 1, 0))
         rows = refit.labels(who.services, project, chosen, page, question=question)
         judges = refit.judges(who.services, project, chosen, question=question)
         judges = judges if page == 0 else []
+        if judges and not question:  # the gold is of the first, and counted as judges are told
+            golds = {row.judge: row for row in who.services.judges.get_all(project)}
     return who.show_project(
         "Consensus",
         "requester/consensus.html",
@@ -43,6 +45,7 @@ def _consensus(request: Request, project: str) -> Response:
         fits=known,
         labels=rows,
         judges=judges,
+        golds=golds,
         page=page,
         pages=pages,
         total=total,
