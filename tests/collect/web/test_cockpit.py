@@ -9,6 +9,7 @@ import re
 import pytest
 
 from adjudge.collect.consensus import refit
+from adjudge.report.packing import unpacked
 from sites import Browser, Site, small_project
 
 
@@ -91,6 +92,23 @@ def test_the_consensus_page_has_the_same_figures_on_gold(
         assert row.gold_seen
         assert f"{row.gold_right / row.gold_seen:.3f} of {row.gold_seen}" in ada.words, name
     assert {row.gold_right / row.gold_seen for row in told.values()} == {0.0, 1.0}
+
+
+def test_the_report_calls_judges_by_their_names(
+    crowd: tuple[Site, str, Browser, dict[str, Browser]],
+) -> None:
+    site, slug, _, _ = crowd
+    eve = next(row.judge for row in site.services.judges.get_all(slug) if not row.gold_right)
+    site.services.judges.rename(slug, eve, "Grace Hopper")  # the second of that name
+    refit.fit_one(site.services, slug, "dawid-skene", with_report=True)
+    report = refit.read_report(site.services, slug, "dawid-skene")
+    assert report is not None
+    (grace,) = [row.judge for row in site.services.judges.get_all(slug)
+                if row.name == "Grace Hopper" and row.judge != eve]  # fmt: skip
+    (data,) = re.findall(r">([A-Za-z0-9+/=]{200,})<", report.html)
+    assert {"P-77", f"Grace Hopper ({eve})", f"Grace Hopper ({grace})"} == set(
+        unpacked(data)[0]["judges"]
+    )
 
 
 def test_a_message_is_shown_until_it_is_read(

@@ -55,6 +55,19 @@ def test_items_are_found_and_decided(site: Site) -> None:
     requester.get(f"/projects/{slug}/item?item=nothing", expect=404)
 
 
+def test_gold_is_listed_with_its_label_and_its_answers(site: Site) -> None:
+    _, slug = judged(site)
+    found, total = site.services.items.get_all(slug, which="gold")
+    assert total == len(found) == 16
+    asked = {row.item: row.counts for row in found if row.counts}
+    assert asked
+    for row in found:
+        right = "Good" if int(row.item[1:]) % 2 == 0 else "Bad"
+        assert (row.label, row.probability) == (right, None)
+        whole = site.services.items.get(slug, row.item).judgments
+        assert sum(row.counts.values()) == len(whole)
+
+
 def test_the_report_opens_in_the_app(site: Site) -> None:
     requester, slug = judged(site)
     requester.get(f"/projects/{slug}/consensus/report?model=majority-vote")

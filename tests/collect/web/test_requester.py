@@ -158,8 +158,12 @@ def test_every_export_downloads(ada: Browser, slug: str) -> None:
 
 def test_the_log_is_shown(ada: Browser, slug: str) -> None:
     ada.get(f"/projects/{slug}/log")
-    for event in ("blocked", "warned", "page-answered", "arrived"):
+    for event in ("blocked", "warned", "page answered", "arrived"):
         assert event in ada.words
+    for answered in re.findall(r"golds</span> (.*?)(?: · |</td>)", ada.text):  # by name, not number
+        assert re.search(r'item\?item=g\d+"><bdi>g\d+</bdi></a> (Good|Bad)', answered) or (
+            answered == "16 entries" or not answered
+        )
     ada.get(f"/projects/{slug}/log?before=2")
     assert "blocked" not in ada.words
     assert "Newest" in ada.words

@@ -29,6 +29,7 @@ from adjudge.collect.web.beginning import (
     read_question_form,
     read_scale,
     some_of,
+    ways_of,
     words_for,
 )
 from adjudge.collect.web.forms import Form, SentForm, read_form
@@ -202,6 +203,7 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
         guidelines=project.guidelines,
         presets=PRESETS,
         policy=policy,
+        ways=ways_of(policy),
         colours=COLOURS,
         chosen_colours=project.colours,
         questions=list(project.questions),
@@ -250,7 +252,7 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
         projects.add_items(slug, (), entries)
     elif what == "preset":
         preset = form.need("preset", most=20)
-        projects.set_policy(slug, preset_policy(preset))
+        projects.set_policy(slug, preset_policy(preset, projects.get_policy(slug)[0]))
         if preset == "prolific":
             projects.use_panel(slug, "prolific")
     elif what == "open":
