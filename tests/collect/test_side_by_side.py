@@ -148,6 +148,7 @@ def test_a_fit_keeps_the_ranking_and_its_report(database: Database) -> None:
     report = read_ranking_report(bench.services, name)
     assert report is not None
     assert "engine 4" in report.html
+    assert "--family" not in report.html
 
 
 def test_an_adaptive_project_asks_what_tells_most_about_the_ranking(database: Database) -> None:

@@ -92,6 +92,10 @@ def test_the_consensus_page_has_the_same_figures_on_gold(
         assert row.gold_seen
         assert f"{row.gold_right / row.gold_seen:.3f} of {row.gold_seen}" in ada.words, name
     assert {row.gold_right / row.gold_seen for row in told.values()} == {0.0, 1.0}
+    first = refit.labels(site.services, slug, "dawid-skene", 0)[0]["item"]
+    item = site.services.items.get(slug, first)
+    assert f"<bdi>{item.query}</bdi></td>" in ada.text
+    assert f"<bdi>{item.title}</bdi></a>" in ada.text, "by its title, not by its id"
 
 
 def test_the_report_calls_judges_by_their_names(

@@ -248,7 +248,7 @@ def test_a_consensus_is_asked_for_fitted_shown_and_exported(
     ada.get(f"/projects/{slug}/consensus")
     assert "majority-vote ready" in ada.words
     assert "Labels by majority-vote" in ada.words
-    assert re.search(r"q\d/d\d q\d (Good|Bad) 1.000", ada.words)
+    assert re.search(r"lamp number \d A \w+ lamp, q\d d\d (Good|Bad) 1.000", ada.words)
     path = f"/projects/{slug}/export/labels-consensus?model=majority-vote"
     text = ada.client.get(path).text.replace('"', "")
     assert text.startswith("item,topic,document,label,probability,p_Good,p_Bad,judgments,")

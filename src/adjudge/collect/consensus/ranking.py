@@ -78,6 +78,9 @@ def make_ranking(
     model = next(iter(PAIR_MODELS.values()))()  # the first is the default
     try:
         found = model.fit(compared)
+        # What a command can be told about them, a page cannot.
+        said = tuple(note.partition("; if they are one source")[0] for note in found.notes)
+        found = replace(found, notes=said)
         page = pack_page(pair_report_html(_in_names(services, slug, found), title=title), made)
     except AdjudgeError as fault:
         empty = _KeptRanking(made, problem=str(fault))
@@ -91,7 +94,7 @@ def make_ranking(
         rows=tuple(found.ranking.slice(0, _MOST).to_pylist()),
         judges=_judges(found, compared),
         position=None if lean is None else lean,
-        notes=tuple(note.partition("; if they are one source")[0] for note in found.notes),
+        notes=found.notes,
     )
     services.settings.keep(_ranking_name(project), _to_json(kept))
     services.settings.keep(_report_name(project), page)

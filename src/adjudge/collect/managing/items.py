@@ -140,6 +140,12 @@ def _listed(
     )
 
 
+def name_items(request: Request, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The query and the title of items, by their names."""
+    wanted = select(items).where(items.c.project == request.project.id, items.c.name.in_(names))
+    return {row.name: (row.query, _title(row)) for row in request.on.execute(wanted)}
+
+
 def _title(row: StoredRow) -> str:
     """What an item is called in the list: of a pair both results."""
     if row.beside is None:

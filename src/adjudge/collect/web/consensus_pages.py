@@ -35,7 +35,9 @@ def _consensus(request: Request, project: str) -> Response:
         judges = refit.judges(who.services, project, chosen, question=question)
         judges = judges if page == 0 else []
         if judges and not question:  # the gold is of the first, and counted as judges are told
-            golds = {row.judge: row for row in who.services.judges.get_all(project)}
+            seen = [row for row in who.services.judges.get_all(project) if row.gold_seen]
+            golds = {row.judge: row for row in seen}
+    titles = who.services.items.get_titles(project, [row["item"] for row in rows or ()])
     return who.show_project(
         "Consensus",
         "requester/consensus.html",
@@ -44,6 +46,7 @@ def _consensus(request: Request, project: str) -> Response:
         chosen=chosen,
         fits=known,
         labels=rows,
+        titles=titles,
         judges=judges,
         golds=golds,
         page=page,
