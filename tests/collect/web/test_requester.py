@@ -54,6 +54,27 @@ def test_a_project_is_made_from_files_in_the_page(site: Site, ada: Browser) -> N
     assert "c.csv, line 3" in ada.words
 
 
+def test_files_that_were_checked_are_imported_without_being_sent_again(
+    site: Site, ada: Browser
+) -> None:
+    ada.get("/projects/new")
+    rows = b"item,query,title\ni1,q,t1\n"
+    ada.post("/projects/upload", name="Mine", files={"files": ("a.csv", rows)})
+    ada.get("/projects/mine")
+    more = {"files": ("b.csv", b"item,query,title\ni2,q,t2\n")}
+    ada.post("/projects/mine/upload", do="check", files=more, expect=200)
+    assert "The files can be read: 1 items" in ada.words
+    assert len(site.services.projects.read("mine").items) == 1
+    kept = re.search(r'name="kept" value="([^"]+)"', ada.text)
+    assert kept
+    done = ada.post("/projects/mine/upload", do="create", kept=kept[1])
+    assert done.headers["location"] == "/projects/mine?done=imported"
+    assert [item.name for item in site.services.projects.read("mine").items] == ["i1", "i2"]
+    ada.get("/projects/mine")
+    ada.post("/projects/mine/upload", do="create", kept=kept[1], expect=422)  # and no second time
+    assert "There is no file in what was sent" in ada.words
+
+
 def test_the_starter_project_is_one_click_away(site: Site, ada: Browser) -> None:
     ada.get("/projects")
     ada.post("/projects/starter")

@@ -102,7 +102,8 @@ def _page_of(
         notes=tuple(in_their_names(note, dict(zip(ids, called, strict=True)))
                     for note in consensus.notes),
     )  # fmt: skip
-    gold = None if question else services.exports.get_gold(project.slug, adjudicated=True)
+    # What was adjudicated was disputed: labels scored by it would look worse than they are.
+    gold = None if question else services.exports.get_gold(project.slug)
     blind = None
     if gold is not None:  # a fit that was told the gold cannot be scored by it
         settings = default.SETTINGS if consensus.model == default.DEFAULT else {}

@@ -131,7 +131,8 @@ def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
     known = {gold.item for gold in project.golds}
     work = sum(item.name not in known for item in project.items)
     trained = {g.accepted[0] for g in project.golds if g.role in ("training", "both")}
-    untrained = [label for label in project.scale.labels if label not in trained]
+    pairs = is_of_pairs(project.scale.labels)
+    untrained = [in_words(label, pairs) for label in project.scale.labels if label not in trained]
     answers = work * policy.judgments_per_item
     hours = answers * _SECONDS / 3600
     paid = policy.pay_per_page > 0
