@@ -105,7 +105,9 @@ def _page_of(
     # What was adjudicated was disputed: labels scored by it would look worse than they are.
     gold = None if question else services.exports.get_gold(project.slug)
     blind = None
-    if gold is not None:  # a fit that was told the gold cannot be scored by it
+    if gold is not None:
+        gold = replace(gold, honeypot=None)  # all of it is hidden: it is what judges are told by
+        # A fit that was told the gold cannot be scored by it.
         settings = default.SETTINGS if consensus.model == default.DEFAULT else {}
         blind = registry.model(consensus.model, **settings).fit(consensus.judgments, None)
     title = f"{project.name}: {question}" if question else project.name
