@@ -22,6 +22,7 @@ REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))  # of the pictures in the docs
 pytestmark = pytest.mark.slow
 
 LABELS = ("Not relevant", "Partly relevant", "Relevant")
+CLICKS: list[str] = []  # where the requester clicked since they logged in
 PAIRS = "query,title,url,snippet\n" + "".join(
     f"reading lamp {n // 6},Lamp {n % 3} number {n},https://shop.example/{n},It shines.\n"
     for n in range(60)
@@ -29,10 +30,13 @@ PAIRS = "query,title,url,snippet\n" + "".join(
 
 
 def judge_all(site: Site, slug: str) -> None:
-    """Five judges who answer until nothing is left; the title says the label, one errs."""
-    for number in range(5):
-        judge = site.browser().join(slug)
-        while judge.is_judging:
+    """Five judges who take turns until nothing is left; the title says the label, one errs."""
+    crowd = [site.browser().join(slug) for _ in range(5)]
+    while any(judge.is_judging for judge in crowd):
+        for number, judge in enumerate(crowd):
+            judge.go_on(slug)
+            if not judge.is_judging:
+                continue
             parts = re.split(r'data-row="(\d+)"', judge.text)[1:]
             given = {"key": re.search(r'name="key" value="([^"]+)"', judge.text)[1]}  # type: ignore[index]
             for row, text in zip(parts[::2], parts[1::2], strict=True):
@@ -40,17 +44,23 @@ def judge_all(site: Site, slug: str) -> None:
                 given[f"label-{row}"] = LABELS[2 - right if number == 1 else right]
             judge.post(f"/j/{slug}/pages/{judge.page}", **given)
             judge.go_on(slug)
+    for judge in crowd:
+        assert "Thank you: you are done" in judge.go_on(slug).words
+    assert all(row.judged for row in site.services.judges.get_all(slug))
 
 
 def logged_in(site: Site, visitors: Visitors, **settings: Any) -> Page:
     token = site.services.accounts.make_setup_token()
     page = visitors.come(accept_downloads=True, **settings)
+    page.expose_function("clicked", lambda: CLICKS.append(page.url))
+    page.add_init_script("addEventListener('click', one => one.isTrusted && clicked(), true)")
     page.goto(f"{site.url}/setup/{token}")
     page.get_by_label("Name").fill("ada")
     page.get_by_label("Password", exact=False).first.fill(PASSWORD)
     page.get_by_label("again", exact=False).fill(PASSWORD)
     page.get_by_role("button").last.click()
     page.wait_for_url("**/projects")
+    CLICKS.clear()
     return page
 
 
@@ -77,17 +87,18 @@ def test_from_a_file_to_labels(
     ada = logged_in(site, visitors, **screen)
     file = tmp_path / "lamps.csv"
     file.write_text(PAIRS)
-    ada.get_by_role("link", name="Make one from files").click()  # 1
+    ada.get_by_role("link", name="Make one from files").click()
     look(ada, f"{kind}-1-new")
-    ada.get_by_label("What is to be judged").set_input_files(file)  # 2
-    ada.get_by_role("button", name="Read the files").click()  # 3
+    ada.get_by_label("What is to be judged").set_input_files(file)  # a click, that opens a dialog
+    ada.get_by_role("button", name="Read the files").click()
     ada.wait_for_url("**/begin?done=read")
     look(ada, f"{kind}-2-begin")
     ada.get_by_label("Label", exact=True).first.fill("Off topic")
     expect(ada.locator("#shown-labels")).to_contain_text("Off topic")
     ada.get_by_label("Label", exact=True).first.fill("Not relevant")
-    ada.get_by_role("button", name="Open to judges").click()  # 4
+    ada.get_by_role("button", name="Open to judges").click()
     expect(ada.get_by_text("The project is open")).to_be_visible()
+    assert len(CLICKS) + 1 <= 8, CLICKS
     look(ada, f"{kind}-3-open")
     slug = site.services.projects.get_all()[0].slug
     judge_all(site, slug)
@@ -127,15 +138,28 @@ def test_from_a_file_to_labels(
         assert path.stat().st_size
         if "/export/labels-" in name and "submission" not in name:
             assert back(path) == known, name
+        if "/export/judgments-" in name:
+            assert count_judgments(path) == 180, name
+
+
+def count_judgments(path: Path) -> int:
+    found = read(unzipped(path)).judgments
+    assert found is not None
+    return len(found)
+
+
+def unzipped(path: Path) -> Path:
+    """The folder that a zip holds, or the file as it is."""
+    if path.suffix != ".zip":
+        return path
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(path.with_suffix(""))
+    return path.with_suffix("")
 
 
 def back(path: Path) -> dict[str, int]:
     """The grade of each document, as adjudge reads a file of labels."""
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            path = path.with_suffix("")
-            archive.extractall(path)
-    found = read(path)
+    found = read(unzipped(path))
     table = found.labels if found.gold is None else found.gold.to_table()
     column = "label" if found.gold is None else "gold"
     grades = {}

@@ -155,6 +155,8 @@ def test_from_a_file_of_pairs_to_a_ranking(
     check(ada, "pairs-5-items")
     ada.locator("tbody a").first.click()
     expect(ada.locator(".side")).to_have_count(2)
+    expect(ada.locator("main")).to_contain_text("is better")  # "left" beside "right" misleads
+    expect(ada.locator("tbody .tag", has_text="correct").first).to_be_visible()
     check(ada, "pairs-6-item")
 
 

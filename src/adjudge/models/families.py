@@ -102,14 +102,11 @@ def tell_families(families: Families, judgments: Judgments) -> tuple[str, ...]:
     if len(families.groups) > _TOLD:
         told.append(f"and {len(families.groups) - _TOLD:,} more families")
     if families.suspected:
-        worst = families.suspected[0]
+        worst, more = families.suspected[0], len(families.suspected) - 1
         told.append(
             f"{_names(worst.judges, judgments)} agree more than all judges together explain "
             f"({worst.excess:.2f} of the way to copies, {worst.common:,} items in common)"
-            + (
-                f"; so do {len(families.suspected) - 1:,} more pairs"
-                * (len(families.suspected) > 1)
-            )
+            + (f"; so do {more:,} more pairs" if more > 1 else "; so does one more pair" * more)
             + "; if they are one source, say so with --family"
         )
     return tuple(told)

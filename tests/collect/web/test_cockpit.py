@@ -9,6 +9,7 @@ import re
 import pytest
 
 from adjudge.collect.consensus import refit
+from adjudge.report.packing import unpacked
 from sites import Browser, Site, small_project
 
 
@@ -77,6 +78,42 @@ def test_both_accuracies_and_the_advice_stand_in_the_list(
     ada.get(f"/projects/{slug}/judges/{best['judge']}")
     assert "The two agree, as far as" in ada.words
     assert f"Advice {best['advice']}" in ada.words
+
+
+def test_the_consensus_page_has_the_same_figures_on_gold(
+    crowd: tuple[Site, str, Browser, dict[str, Browser]],
+) -> None:
+    """A scale without grades, gold that is hidden among the work: as on the page of judges."""
+    site, slug, ada, _ = crowd
+    refit.fit_one(site.services, slug, "dawid-skene")
+    ada.get(f"/projects/{slug}/consensus?model=dawid-skene")
+    told = {row.name: row for row in site.services.judges.get_all(slug)}
+    for name, row in told.items():
+        assert row.gold_seen
+        assert f"{row.gold_right / row.gold_seen:.3f} of {row.gold_seen}" in ada.words, name
+    assert {row.gold_right / row.gold_seen for row in told.values()} == {0.0, 1.0}
+    first = refit.labels(site.services, slug, "dawid-skene", 0)[0]["item"]
+    item = site.services.items.get(slug, first)
+    assert f"<bdi>{item.query}</bdi></td>" in ada.text
+    assert f"<bdi>{item.title}</bdi></a>" in ada.text, "by its title, not by its id"
+
+
+def test_the_report_calls_judges_by_their_names(
+    crowd: tuple[Site, str, Browser, dict[str, Browser]],
+) -> None:
+    site, slug, _, _ = crowd
+    eve = next(row.judge for row in site.services.judges.get_all(slug) if not row.gold_right)
+    site.services.judges.rename(slug, eve, "Grace Hopper")  # the second of that name
+    refit.fit_one(site.services, slug, "dawid-skene", with_report=True)
+    report = refit.read_report(site.services, slug, "dawid-skene")
+    assert report is not None
+    (grace,) = [row.judge for row in site.services.judges.get_all(slug)
+                if row.name == "Grace Hopper" and row.judge != eve]  # fmt: skip
+    (data,) = re.findall(r">([A-Za-z0-9+/=]{200,})<", report.html)
+    texts, arrays = unpacked(data)
+    called = {"P-77": 1.0, f"Grace Hopper ({eve})": 0.0, f"Grace Hopper ({grace})": 1.0}
+    on_gold = arrays["judge_gold_accuracy"].tolist()
+    assert dict(zip(texts["judges"], on_gold, strict=True)) == called
 
 
 def test_a_message_is_shown_until_it_is_read(

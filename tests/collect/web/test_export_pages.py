@@ -28,6 +28,9 @@ def test_every_link_is_a_file_and_what_cannot_be_made_says_why(site: Site) -> No
     refit.fit_one(site.services, slug, "majority-vote")
     requester.get(f"/projects/{slug}/export")
     assert "give each label a grade, below" in requester.words
+    assert '<a href="#grades">' in requester.text
+    labels = re.findall(r"<code>(labels-[^<]+)", requester.text)
+    assert labels[:3] == ["labels-consensus", "labels-consensus-jsonl", "labels-consensus-parquet"]
     assert "download>" not in requester.text  # a link that fails has to show what it was told
     assert not [link for link in links(requester) if "qrels" in link]
     requester.post(f"/projects/{slug}/export/grades", label=["Good", "Bad"], grade=["1", "0"])

@@ -144,6 +144,7 @@ def test_a_webhook_gets_each_event_once_and_signed(told: Site, hook: Hook) -> No
     assert len(hook.got) == 3, "nothing is told twice"
     ada.get(f"/projects/{slug}")
     assert "Everything is judged." in ada.words
+    assert ada.words.index("Everything is judged.") < ada.words.index("Dry run"), "before all else"
     assert "Judgments over time" in ada.words
 
 

@@ -154,9 +154,12 @@ def test_a_requester_tries_a_draft_out_and_nothing_counts(site: Site) -> None:
     ended = ada.post(f"/projects/{slug}/dry-run")
     ada.get(ended.headers["location"])
     assert "This is a dry run." in ada.words
+    back = f'<a href="/projects/{slug}">Back to the project</a>'
+    assert back in ada.text
     ada.post(f"/j/{slug}/begin")
     ada.get(f"/j/{slug}")
     assert "dry run: nothing counts" in ada.words
+    assert back in ada.text
     ada.train(slug).answer(slug).go_on(slug)
     assert ada.is_judging
     progress = acting.projects.get_progress(slug)

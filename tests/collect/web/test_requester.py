@@ -54,6 +54,27 @@ def test_a_project_is_made_from_files_in_the_page(site: Site, ada: Browser) -> N
     assert "c.csv, line 3" in ada.words
 
 
+def test_files_that_were_checked_are_imported_without_being_sent_again(
+    site: Site, ada: Browser
+) -> None:
+    ada.get("/projects/new")
+    rows = b"item,query,title\ni1,q,t1\n"
+    ada.post("/projects/upload", name="Mine", files={"files": ("a.csv", rows)})
+    ada.get("/projects/mine")
+    more = {"files": ("b.csv", b"item,query,title\ni2,q,t2\n")}
+    ada.post("/projects/mine/upload", do="check", files=more, expect=200)
+    assert "The files can be read: 1 items" in ada.words
+    assert len(site.services.projects.read("mine").items) == 1
+    kept = re.search(r'name="kept" value="([^"]+)"', ada.text)
+    assert kept
+    done = ada.post("/projects/mine/upload", do="create", kept=kept[1])
+    assert done.headers["location"] == "/projects/mine?done=imported"
+    assert [item.name for item in site.services.projects.read("mine").items] == ["i1", "i2"]
+    ada.get("/projects/mine")
+    ada.post("/projects/mine/upload", do="create", kept=kept[1], expect=422)  # and no second time
+    assert "There is no file in what was sent" in ada.words
+
+
 def test_the_starter_project_is_one_click_away(site: Site, ada: Browser) -> None:
     ada.get("/projects")
     ada.post("/projects/starter")
@@ -158,8 +179,12 @@ def test_every_export_downloads(ada: Browser, slug: str) -> None:
 
 def test_the_log_is_shown(ada: Browser, slug: str) -> None:
     ada.get(f"/projects/{slug}/log")
-    for event in ("blocked", "warned", "page-answered", "arrived"):
+    for event in ("blocked", "warned", "page answered", "arrived"):
         assert event in ada.words
+    for answered in re.findall(r"golds</span> (.*?)(?: · |</td>)", ada.text):  # by name, not number
+        assert re.search(r'item\?item=g\d+"><bdi>g\d+</bdi></a> (Good|Bad)', answered) or (
+            answered == "16 entries" or not answered
+        )
     ada.get(f"/projects/{slug}/log?before=2")
     assert "blocked" not in ada.words
     assert "Newest" in ada.words
@@ -244,7 +269,7 @@ def test_a_consensus_is_asked_for_fitted_shown_and_exported(
     ada.get(f"/projects/{slug}/consensus")
     assert "majority-vote ready" in ada.words
     assert "Labels by majority-vote" in ada.words
-    assert re.search(r"q\d/d\d q\d (Good|Bad) 1.000", ada.words)
+    assert re.search(r"lamp number \d A \w+ lamp, q\d d\d (Good|Bad) 1.000", ada.words)
     path = f"/projects/{slug}/export/labels-consensus?model=majority-vote"
     text = ada.client.get(path).text.replace('"', "")
     assert text.startswith("item,topic,document,label,probability,p_Good,p_Bad,judgments,")

@@ -19,6 +19,9 @@ def test_a_plain_file_becomes_an_open_project(site: Site) -> None:
     ada.get(f"/projects/{made.slug}/begin")
     for words in ("60 pairs to judge", "As a judge will see it", "Partly relevant", "snippet"):
         assert words in ada.words
+    assert '<a href="#gold">Pick them</a>' in ada.text  # and what is missing leads to its place
+    assert 'id="gold"' in ada.text
+    assert "judges come by the open link, by invitation" in ada.words
     step = f"/projects/{made.slug}/begin"
     ada.post(step, do="labels", label=["Good", "", "Bad"], grade=["1", "", "0"], ordered="yes")
     scale = site.services.projects.get_scale(made.slug)
@@ -31,9 +34,12 @@ def test_a_plain_file_becomes_an_open_project(site: Site) -> None:
     ada.post(step, do="guidelines", guidelines="# Look")
     for preset in ("pilot", "prolific", "colleagues", "open"):
         ada.post(step, do="preset", preset=preset)
+        ada.get(step)
+        assert ("the panel wants pay" in ada.words) == (preset == "prolific"), preset
     policy = site.services.projects.get_policy(made.slug)[0]
     assert (policy.judgments_per_item, policy.training) == (3, True)
     assert "open" in policy.channels
+    assert (policy.panel, policy.return_link, policy.code_finished) == ("none", "", "")
     opened = ada.post(step, do="open")
     assert opened.headers["location"] == f"/projects/{made.slug}?done=opened"
     assert site.services.projects.get(made.slug).state == "open"

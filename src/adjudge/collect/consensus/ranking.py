@@ -5,14 +5,19 @@ Made by the process that fits the consensus, and kept with the settings of the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import select
 
 from adjudge.collect.consensus.learning import begin_queue_again
-from adjudge.collect.consensus.reporting import KeptReport, pack_page
+from adjudge.collect.consensus.reporting import (
+    KeptReport,
+    call_judges,
+    in_their_names,
+    pack_page,
+)
 from adjudge.collect.items.closing import is_adaptive
 from adjudge.collect.items.storing import set_ranks
 from adjudge.collect.store.database import batches
@@ -73,7 +78,10 @@ def make_ranking(
     model = next(iter(PAIR_MODELS.values()))()  # the first is the default
     try:
         found = model.fit(compared)
-        page = pack_page(pair_report_html(found, title=title), made)
+        # What a command can be told about them, a page cannot.
+        said = tuple(note.partition("; if they are one source")[0] for note in found.notes)
+        found = replace(found, notes=said)
+        page = pack_page(pair_report_html(_in_names(services, slug, found), title=title), made)
     except AdjudgeError as fault:
         empty = _KeptRanking(made, problem=str(fault))
         services.settings.keep(_ranking_name(project), _to_json(empty))
@@ -91,6 +99,22 @@ def make_ranking(
     services.settings.keep(_ranking_name(project), _to_json(kept))
     services.settings.keep(_report_name(project), page)
     _order_by_gain(services, slug, found)
+
+
+def _in_names(services: RequesterServices, slug: str, found: Preferences) -> Preferences:
+    """A ranking with judges as the requester calls them."""
+    from adjudge.data.names import as_names
+
+    ids = found.comparisons.judges.to_pylist()
+    called = dict(zip(ids, call_judges(services, slug, ids), strict=True))
+    table = found.judges
+    if table is not None:
+        at = table.column_names.index("judge")
+        named = as_names([called[one] for one in table["judge"].to_pylist()])
+        table = table.set_column(at, "judge", named)
+    compared = replace(found.comparisons, judges=as_names(list(called.values())))
+    notes = tuple(in_their_names(note, called) for note in found.notes)
+    return replace(found, judges=table, comparisons=compared, notes=notes)
 
 
 def _order_by_gain(services: RequesterServices, slug: str, found: Preferences) -> None:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from adjudge.collect.values.items import FinalLabel
     from adjudge.collect.values.requesting import ProjectHead, ProjectSummary
     from adjudge.data.consensus import Consensus
-    from adjudge.data.gold import Gold
 
 # The registry itself would bring every model and its compiler into the server's memory.
 MODEL_NAMES = (
@@ -45,9 +44,15 @@ _PAGE = 200  # items that are kept, and shown, together
 ENVIRONMENT = "ADJUDGE_REFIT"
 _LEAST = 25  # new judgments before a model is fitted again
 _SHARE = 0.1  # and of those it was fitted to
-_JUDGES = (  # what is kept of each judge
-    *("judge", "judgments", "accuracy", "accuracy_low", "accuracy_high", "bits"),
-    *("gold_judgments", "gold_accuracy", "advice", "why"),
+_JUDGES = (
+    "judge",
+    "judgments",
+    "accuracy",
+    "accuracy_low",
+    "accuracy_high",
+    "bits",
+    "advice",
+    "why",
 )
 _SURE = 100  # items of each label that are kept as possible gold
 
@@ -278,7 +283,7 @@ def _fitted(
     for page in range(0, max(len(rows), 1), _PAGE):
         name = _rows(project, key, page // _PAGE)
         services.settings.keep(name, rows[page : page + _PAGE])
-    about = _advised(consensus, own)
+    about = _advised(consensus)
     services.settings.keep(_judges(project, key), about)
     if question:
         return len(rows), consensus
@@ -292,11 +297,11 @@ def _fitted(
     return len(rows), consensus
 
 
-def _advised(consensus: Consensus, gold: Gold | None) -> list[dict[str, Any]]:
-    """The judges of a fit: right in the consensus and on gold, and whom to keep, train or drop."""
+def _advised(consensus: Consensus) -> list[dict[str, Any]]:
+    """The judges of a fit: how often right in the consensus, and whom to keep, train or drop."""
     from adjudge.evaluation.diagnosis import diagnose
 
-    table = diagnose(consensus, gold=gold).judges
+    table = diagnose(consensus).judges
     names = [name for name in _JUDGES if name in table.column_names]
     about: list[dict[str, Any]] = table.select(names).to_pylist()
     return sorted(about, key=lambda row: -(row["bits"] or 0.0))

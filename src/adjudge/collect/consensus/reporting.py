@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import re
 import zlib
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -58,6 +60,22 @@ def make_report(
     return pack_page(page, made)
 
 
+def call_judges(services: RequesterServices, slug: str, ids: list[str]) -> list[str]:
+    """Judges as the requester calls them; who shares a name has their id beside it."""
+    names = services.judges.get_names(slug)
+    called = [names.get(one, one) for one in ids]
+    many = Counter(called)
+    return [
+        name if many[name] == 1 else f"{name} ({one})"
+        for one, name in zip(ids, called, strict=True)
+    ]
+
+
+def in_their_names(text: str, names: Mapping[str, str]) -> str:
+    """A sentence with the names of judges in the place of their public ids."""
+    return re.sub(r"[\w-]{8,}", lambda found: names.get(found[0], found[0]), text)
+
+
 def pack_page(page: str, made: str) -> dict[str, Any]:
     """A page of a report as it is kept."""
     body = base64.b85encode(zlib.compress(page.encode("utf-8", "replace"), 6)).decode()
@@ -71,13 +89,25 @@ def _page_of(
     made: str,
     question: str,
 ) -> str:
+    from adjudge.data.names import as_names
     from adjudge.models import default, registry
     from adjudge.report.page import report_html
     from adjudge.report.results import Provenance, gather
 
-    gold = None if question else services.exports.get_gold(project.slug, adjudicated=True)
+    ids = consensus.judgments.judges.to_pylist()
+    called = call_judges(services, project.slug, ids)
+    consensus = replace(
+        consensus,
+        judgments=replace(consensus.judgments, judges=as_names(called)),
+        notes=tuple(in_their_names(note, dict(zip(ids, called, strict=True)))
+                    for note in consensus.notes),
+    )  # fmt: skip
+    # What was adjudicated was disputed: labels scored by it would look worse than they are.
+    gold = None if question else services.exports.get_gold(project.slug)
     blind = None
-    if gold is not None:  # a fit that was told the gold cannot be scored by it
+    if gold is not None:
+        gold = replace(gold, honeypot=None)  # all of it is hidden: it is what judges are told by
+        # A fit that was told the gold cannot be scored by it.
         settings = default.SETTINGS if consensus.model == default.DEFAULT else {}
         blind = registry.model(consensus.model, **settings).fit(consensus.judgments, None)
     title = f"{project.name}: {question}" if question else project.name

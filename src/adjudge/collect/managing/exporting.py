@@ -29,11 +29,12 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadData, UnknownName
 
 if TYPE_CHECKING:
-    from adjudge.data.formats import Content
+    from adjudge.data.formats import Content, Format
 
 _VERSION = 1  # of the archive
 _LOG = 5_000  # lines of the log read at a time
 _WITHOUT_SPACES = ("qrels", "trec-2011-submission")  # formats whose topics cannot hold any
+_PLAIN = ("consensus", "csv", "tsv", "jsonl", "parquet")  # tables that every tool opens
 _TOPIC_WORDS = ("query", "need", "category")
 
 
@@ -76,7 +77,7 @@ def list_exports() -> list[_Export]:
                kind="comparisons", extension=".csv")
     )  # fmt: skip
     for kind in ("judgments", "gold", "labels"):
-        for entry in known().values():
+        for entry in sorted(known().values(), key=_by_plainness):
             if kind in entry.writes and (entry.write is not None or entry.write_folder is not None):
                 extension = entry.extension if entry.write is not None else ".zip"
                 found.append(
@@ -96,6 +97,11 @@ def list_exports() -> list[_Export]:
                extension=".zip")
     )  # fmt: skip
     return found
+
+
+def _by_plainness(entry: Format) -> bool:
+    """Plain tables before the formats of single tools."""
+    return entry.name.partition("-")[0] not in _PLAIN
 
 
 def find_export(name: str) -> _Export:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Select, bindparam, func, insert, or_, select, update
@@ -91,15 +92,34 @@ def list_items(
     }
     rows = request.on.execute(wanted.order_by(*orders[sort]).limit(size).offset(page * size)).all()
     ids = [row.id for row in rows]
+    work = [row.id for row in rows if not row.gold]
+    counts = _count(request, *_counted(request.project.id), judgments.c.item.in_(work))
+    traps = [row.id for row in rows if row.gold]  # to these every answer is told, as on their pages
+    if traps:
+        real = of_real_in(request.project.id)
+        counts |= _count(request, real, judgments.c.other.is_(False), judgments.c.item.in_(traps))
+    final = _read_final(request, ids)
+    golds = {gold.item: gold for gold in request.project.golds.values()} if traps else {}
+    found = []
+    for row in rows:
+        listed = _listed(request, row, counts.get(row.id, {}), final.get(row.id))
+        if row.gold and row.id in golds:
+            label = " or ".join(golds[row.id].accepted)
+            listed = replace(listed, label=label, probability=None)
+        found.append(listed)
+    return found, total
+
+
+def _count(request: Request, *which: Any) -> dict[int, dict[str, int]]:
+    """How many of these judgments gave which label, by item."""
     counts: dict[int, dict[str, int]] = defaultdict(dict)
     for item, label, many in request.on.execute(
         select(judgments.c.item, judgments.c.label, func.count())
-        .where(*_counted(request.project.id), judgments.c.item.in_(ids))
+        .where(*which)
         .group_by(judgments.c.item, judgments.c.label)
     ):
         counts[item][label] = many
-    final = _read_final(request, ids)
-    return [_listed(request, row, counts[row.id], final.get(row.id)) for row in rows], total
+    return dict(counts)
 
 
 def _listed(
@@ -118,6 +138,12 @@ def _listed(
         label=row.consensus if final is None else final.label,
         probability=row.sure if final is None else 1.0,
     )
+
+
+def name_items(request: Request, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The query and the title of items, by their names."""
+    wanted = select(items).where(items.c.project == request.project.id, items.c.name.in_(names))
+    return {row.name: (row.query, _title(row)) for row in request.on.execute(wanted)}
 
 
 def _title(row: StoredRow) -> str:

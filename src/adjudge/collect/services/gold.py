@@ -40,6 +40,11 @@ class GoldService:
         with self.caller.reading(slug) as request:
             return list_golds(request)
 
+    def get_items(self, slug: str) -> dict[int, str]:
+        """The item of each gold, by the number that the log has for it."""
+        with self.caller.reading(slug) as request:
+            return {number: gold.name for number, gold in request.project.golds.items()}
+
     def edit(
         self,
         slug: str,

@@ -13,6 +13,7 @@ from adjudge.collect.managing.items import (
     keep_consensus,
     list_items,
     name_final,
+    name_items,
     reopen,
     skip,
 )
@@ -51,6 +52,11 @@ class ItemService:
         """The labels that somebody decided, by item."""
         with self.caller.reading(slug) as request:
             return name_final(request)
+
+    def get_titles(self, slug: str, items: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The query and the title of each of some items."""
+        with self.caller.reading(slug) as request:
+            return name_items(request, items)
 
     def adjudicate(
         self, slug: str, item: str, label: str, *, reason: str = "", gold: bool = True

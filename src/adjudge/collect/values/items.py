@@ -22,8 +22,8 @@ class ListedItem:
     gold: bool
     trusted: int
     needed: int
-    counts: dict[str, int]  # label -> trusted judgments
-    label: str | None  # by the last fit, or as was decided
+    counts: dict[str, int]  # label -> trusted judgments; of gold all answers
+    label: str | None  # by the last fit, or as was decided; of gold what is accepted
     probability: float | None
 
 

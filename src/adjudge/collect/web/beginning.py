@@ -33,16 +33,32 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "pilot": {"channels": ["open", "invite", "api"], "judgments_per_item": 1, "training": False,
               "max_pages": 2},
 }  # fmt: skip
+_AT_FIRST = Policy()
+_OF_PANELS = ("panel", "participant_parameter", "return_link", "code_finished", "code_failed",
+              "code_blocked", "code_nothing_left")  # fmt: skip
+_WAYS = {
+    "open": "by the open link",
+    "invite": "by invitation",
+    "panel": "from a panel",
+    "api": "by the API",
+}
 _SHOWN = 12  # items offered to be made gold
 _SECONDS = 12.0  # that a judgment takes, roughly
 _ENOUGH = 10  # gold that checks judges at all
 
 
-def preset_policy(name: str) -> dict[str, Any]:
-    """The settings of a preset."""
+def preset_policy(name: str, policy: Policy = _AT_FIRST) -> dict[str, Any]:
+    """The settings of a preset; those of a panel go when it is left."""
     if name not in _SETTINGS:
         raise BadSetting("preset", name, " or ".join(_SETTINGS))
-    return {"training": True, "max_pages": None, **_SETTINGS[name]}
+    left = policy.panel not in ("none", name)
+    gone = {one: getattr(_AT_FIRST, one) for one in _OF_PANELS} if left else {}
+    return {"training": True, "max_pages": None, **gone, **_SETTINGS[name]}
+
+
+def ways_of(policy: Policy) -> list[str]:
+    """How judges come, in words."""
+    return [words for name, words in _WAYS.items() if name in policy.channels]
 
 
 def policy_of_pairs() -> dict[str, Any]:
@@ -106,6 +122,8 @@ class _ChecklistEntry:
 
     good: bool
     text: str
+    at: str = ""  # where it is seen to, below on the page or beyond
+    mend: str = ""  # what the link there is called
 
 
 def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
@@ -113,7 +131,8 @@ def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
     known = {gold.item for gold in project.golds}
     work = sum(item.name not in known for item in project.items)
     trained = {g.accepted[0] for g in project.golds if g.role in ("training", "both")}
-    untrained = [label for label in project.scale.labels if label not in trained]
+    pairs = is_of_pairs(project.scale.labels)
+    untrained = [in_words(label, pairs) for label in project.scale.labels if label not in trained]
     answers = work * policy.judgments_per_item
     hours = answers * _SECONDS / 3600
     paid = policy.pay_per_page > 0
@@ -123,16 +142,19 @@ def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
             not untrained or not policy.training,
             "every label has training gold" if not untrained else "no training is wanted"
             if not policy.training else f"no training gold for {', '.join(untrained)}",
+            *(("#gold", "Give some") if untrained and policy.training else ()),
         ),
         _ChecklistEntry(
             len(known) >= _ENOUGH,
             f"{len(known)} gold pairs" + ("" if len(known) >= _ENOUGH else
             f": with {_ENOUGH} or more, judges are checked while they work"),
+            *(() if len(known) >= _ENOUGH else ("#gold", "Pick them")),
         ),
         _ChecklistEntry(
             paid or policy.panel == "none",
             f"{policy.pay_per_page} {policy.currency} a page" if paid else
-            "unpaid" if policy.panel == "none" else "the panel wants pay: set it in Settings",
+            "unpaid" if policy.panel == "none" else "the panel wants pay",
+            *(() if paid or policy.panel == "none" else ("/settings", "Set it")),
         ),
         _ChecklistEntry(
             True,

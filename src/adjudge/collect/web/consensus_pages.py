@@ -27,13 +27,17 @@ def _consensus(request: Request, project: str) -> Response:
     chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
     number = request.query_params.get("page", "0")
     page = int(number) if number.isdecimal() and len(number) < 9 else 0
-    rows, judges, pages, total = None, [], 0, 0
+    rows, judges, golds, pages, total = None, [], {}, 0, 0
     if chosen in ready:
         pages, total = ready[chosen].pages, ready[chosen].items
         page = min(page, max(pages - 1, 0))
         rows = refit.labels(who.services, project, chosen, page, question=question)
         judges = refit.judges(who.services, project, chosen, question=question)
         judges = judges if page == 0 else []
+        if judges and not question:  # the gold is of the first, and counted as judges are told
+            seen = [row for row in who.services.judges.get_all(project) if row.gold_seen]
+            golds = {row.judge: row for row in seen}
+    titles = who.services.items.get_titles(project, [row["item"] for row in rows or ()])
     return who.show_project(
         "Consensus",
         "requester/consensus.html",
@@ -42,7 +46,9 @@ def _consensus(request: Request, project: str) -> Response:
         chosen=chosen,
         fits=known,
         labels=rows,
+        titles=titles,
         judges=judges,
+        golds=golds,
         page=page,
         pages=pages,
         total=total,

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response
 
+from adjudge.collect.consensus.reporting import in_their_names
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.members import MemberRole, may
 from adjudge.collect.values.requesting import ProjectHead, Requester
@@ -94,18 +95,30 @@ class LoginNeeded(Exception):
 
 
 @dataclass(slots=True)
-class _JudgeNames:
-    """What the judges of a project are called, read when a page first names one."""
+class _Names:
+    """What judges and gold of a project are called, read when a page first names one."""
 
     services: RequesterServices
     slug: str
     known: dict[str, str] | None = None
+    golds: dict[int, str] | None = None
 
     def of(self, judge: str) -> str:
         """The name of a judge, or their public id."""
         if self.known is None:
             self.known = self.services.judges.get_names(self.slug)
         return self.known.get(judge, judge)
+
+    def within(self, text: str) -> str:
+        """A sentence with the names of judges in the place of their public ids."""
+        self.of("")
+        return in_their_names(text, self.known or {})
+
+    def gold(self, number: int) -> str:
+        """The item of a gold that the log has by its number; empty where it is gone."""
+        if self.golds is None:
+            self.golds = self.services.gold.get_items(self.slug)
+        return self.golds.get(number, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +143,7 @@ class LoggedIn:
         powers: tuple[MemberRole, ...] = ("reviewer", "manager", "owner")
         may_do = {least: may(project.role, least) for least in powers}
         pairs = is_of_pairs(project.labels)
-        context |= {"may": may_do, "of_pairs": pairs, "names": _JudgeNames(self.services, slug)}
+        context |= {"may": may_do, "of_pairs": pairs, "names": _Names(self.services, slug)}
         return self.show(template, project=project, here=here, tab=tab, **context)
 
 

@@ -14,6 +14,7 @@ from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web import uploading
 from adjudge.collect.web.forms import Form, SentForm, read_form
 from adjudge.collect.web.joining import dry_run_link, origin
+from adjudge.collect.web.kept_files import find_files, forget_files, keep_files
 from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
@@ -34,7 +35,7 @@ def _show_overview(request: Request, project: str) -> Response:
 
 
 def _overview(
-    request: Request, project: str, preview: object = None, status: int = 200
+    request: Request, project: str, preview: object = None, status: int = 200, kept: str = ""
 ) -> Response:
     who = require_login(request)
     policy, _ = who.services.projects.get_policy(project)
@@ -52,6 +53,7 @@ def _overview(
         panel=policy.panel,
         arms=[arm.name for arm in who.services.arms.get_all(project)],
         preview=preview,
+        kept=kept,
     )
 
 
@@ -95,17 +97,22 @@ async def _take_upload(request: Request, project: str) -> Response:
     who = await run_in_threadpool(require_login, request)  # before the files are read
     await run_in_threadpool(who.services.projects.get_head, project)
     form = await read_form(request)
-    if not form.files:
+    files = form.files or await run_in_threadpool(find_files, who, form.text("kept", most=40))
+    if not files:
         raise Refused("bad-form", "there is no file in what was sent")
-    preview = await uploading.read_more(request, form.files, who.services, project)
+    preview = await uploading.read_more(request, files, who.services, project)
     return await run_in_threadpool(_upload, request, project, form, preview)
 
 
 def _upload(request: Request, project: str, form: Form, preview: Preview) -> Response:
-    services = require_login(request).services
-    if preview.errors or form.text("do") == "check":
-        return _overview(request, project, preview, 422 if preview.errors else 200)
-    services.projects.add_items(project, preview.items, preview.golds)
+    who = require_login(request)
+    if preview.errors:
+        return _overview(request, project, preview, 422)
+    if form.text("do") == "check":
+        return _overview(request, project, preview, kept=keep_files(who, form.files))
+    who.services.projects.add_items(project, preview.items, preview.golds)
+    if kept := form.text("kept", most=40):
+        forget_files(who, kept)
     return go(request, f"/projects/{project}?done=imported")
 
 

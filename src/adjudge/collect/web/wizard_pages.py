@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import secrets
-import time
-import zlib
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +25,11 @@ from adjudge.collect.web.beginning import (
     read_question_form,
     read_scale,
     some_of,
+    ways_of,
     words_for,
 )
 from adjudge.collect.web.forms import Form, SentForm, read_form
+from adjudge.collect.web.kept_files import SentFiles, find_files, forget_files, keep_files
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
@@ -42,10 +40,6 @@ if TYPE_CHECKING:
     from adjudge.collect.importing import Preview
 
 router = APIRouter(include_in_schema=False)
-_KEPT = "new-files:"
-_DAYS = 7.0  # that files are kept for a project that is not open yet
-_MOST_KEPT = 5  # uploads of one requester: as many drafts as somebody works on at once
-_Files = list[tuple[str, bytes]]
 
 
 @router.get("/projects/new")
@@ -93,13 +87,13 @@ def _create(request: Request, form: Form) -> Response:
     who = require_login(request)
     name, labels = form.text("name", most=200), form.text("labels", most=2_000)
     kept = form.text("kept", most=40)
-    files = form.files or _kept_files(who, kept)
+    files = form.files or find_files(who, kept)
     if not files:
         problem = "There is no file in what was sent: choose one, or drop it on the page."
         return _new(who, name=name, problem=problem, status=422)
     name = name or PurePosixPath(files[0][0]).stem.replace("_", " ").strip().capitalize()
     if form.files:
-        kept = _keep_files(who, files)
+        kept = keep_files(who, files)
     by_hand = _by_hand(form)
     preview: Preview | None = None
     try:
@@ -135,29 +129,7 @@ def _by_hand(form: Form) -> dict[str, str]:
     return dict(zip(names, parts, strict=False))
 
 
-def _keep_files(who: LoggedIn, files: _Files) -> str:
-    """Keep files for who sent them; those of a week ago are forgotten, and all but the newest."""
-    settings, prefix = who.services.settings, f"{_KEPT}{who.requester.requester}:"
-    now = int(time.time())
-    oldest = f"{prefix}{now - int(_DAYS * 86_400):010d}"
-    names = settings.find_names(prefix)  # with the time in front: in the order they were kept
-    for place, name in enumerate(reversed(names)):
-        if place >= _MOST_KEPT - 1 or name < oldest:
-            settings.forget(name)
-    kept = f"{now:010d}-{secrets.token_hex(8)}"
-    packed = [[name, base64.b85encode(zlib.compress(body)).decode()] for name, body in files]
-    settings.keep(prefix + kept, {"files": packed})
-    return kept
-
-
-def _kept_files(who: LoggedIn, kept: str) -> _Files:
-    held = who.services.settings.get(f"{_KEPT}{who.requester.requester}:{kept}") if kept else None
-    if held is None:
-        return []
-    return [(name, zlib.decompress(base64.b85decode(body))) for name, body in held["files"]]
-
-
-def _columns(who: LoggedIn, files: _Files, by_hand: dict[str, str]) -> list[Any]:
+def _columns(who: LoggedIn, files: SentFiles, by_hand: dict[str, str]) -> list[Any]:
     from adjudge.collect.importing import ImportLimits, Upload
     from adjudge.collect.importing.columns import find_columns
 
@@ -179,7 +151,7 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
     summary, project = who.services.projects.get_head(slug), who.services.projects.read(slug)
     policy = who.services.projects.get_policy(slug)[0]
     held = who.services.settings.get(f"new:{name_of(summary)}") or {"files": "", "columns": {}}
-    files = _kept_files(who, held["files"]) if summary.state == "draft" else []
+    files = find_files(who, held["files"]) if summary.state == "draft" else []
     scale = project.scale
     golds = {gold.item: gold.accepted for gold in project.golds}
     work = [item for item in project.items if item.name not in golds]
@@ -202,6 +174,7 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
         guidelines=project.guidelines,
         presets=PRESETS,
         policy=policy,
+        ways=ways_of(policy),
         colours=COLOURS,
         chosen_colours=project.colours,
         questions=list(project.questions),
@@ -250,7 +223,7 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
         projects.add_items(slug, (), entries)
     elif what == "preset":
         preset = form.need("preset", most=20)
-        projects.set_policy(slug, preset_policy(preset))
+        projects.set_policy(slug, preset_policy(preset, projects.get_policy(slug)[0]))
         if preset == "prolific":
             projects.use_panel(slug, "prolific")
     elif what == "open":
@@ -267,7 +240,7 @@ def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
     """Read the kept files once more, with other parts for their columns."""
     name = f"new:{name_of(who.services.projects.get_head(slug))}"
     held = who.services.settings.get(name) or {"files": ""}
-    files = _kept_files(who, held["files"])
+    files = find_files(who, held["files"])
     if not files:
         raise BadSetting("files", "nothing", "files that are still kept: send them again")
     scale = who.services.projects.get_scale(slug)
@@ -280,5 +253,5 @@ def _forget_files(who: LoggedIn, slug: str) -> None:
     name = f"new:{name_of(who.services.projects.get_head(slug))}"
     held = who.services.settings.get(name)
     if held:
-        who.services.settings.forget(f"{_KEPT}{who.requester.requester}:{held['files']}")
+        forget_files(who, held["files"])
         who.services.settings.forget(name)

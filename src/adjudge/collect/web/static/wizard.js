@@ -17,12 +17,21 @@
     };
     files.addEventListener("change", large);
     give.addEventListener("submit", (event) => { if (large()) event.preventDefault(); });
-    give.addEventListener("dragover", (event) => event.preventDefault());
+    give.addEventListener("dragover", (event) => { event.preventDefault(); give.classList.add("over"); });
+    give.addEventListener("dragleave", () => give.classList.remove("over"));
     give.addEventListener("drop", (event) => {
       event.preventDefault();
+      give.classList.remove("over");
       if (event.dataTransfer.files.length) { files.files = event.dataTransfer.files; large(); }
     });
   }
+
+  const unfold = () => {  // a link of the checklist opens the part that it leads to
+    const part = location.hash && document.querySelector(`details${location.hash}`);
+    if (part) { part.open = true; part.scrollIntoView(); }
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
 
   const labels = document.getElementById("labels");
   const shown = document.getElementById("shown-labels");
