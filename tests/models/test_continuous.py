@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge import Gold, Judgments
+from adjudge import DawidSkene, Gold, Judgments
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.continuous import Continuous, ContinuousConsensus
 from sizes import sized
@@ -125,6 +125,25 @@ def test_intervals_of_feelings_hold_the_truth_without_gold(shared_data: Path) ->
     mean = np.bincount(judgments.item, number) / judgments.counts_per_item
     assert np.abs(found.value - known).mean() < np.abs(mean - known).mean()
     assert (np.abs(found.value - known) < 1.96 * found.error).mean() > 0.93  # 65% by noise alone
+
+
+def test_more_different_numbers_than_classes(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    truth = random.normal(50, 20, 8_000)
+    item = np.repeat(np.arange(8_000), 5)
+    label = truth[item] + random.normal(0, 5, len(item))
+    table = {"item": item, "judge": np.arange(len(item)) % 23, "label": label}
+    judgments = Judgments.from_table(table)
+    assert len(judgments.scale.labels) > 32_767
+    found = Continuous(bias="shift").fit(judgments, Gold.of({"0": float(truth[0])}))
+    place = judgments.items.to_pylist()
+    error = found.value - truth[[int(name) for name in place]]
+    assert np.sqrt((error**2).mean()) == pytest.approx(5 / np.sqrt(5), rel=0.05)
+    found.save(tmp_path / "fit.zip")
+    again = ContinuousConsensus.load(tmp_path / "fit.zip").predict(judgments)
+    assert np.abs(again.value - found.value)[1:].max() < 1e-9
+    with pytest.raises(BadData, match="more than the 32,000 that can be classes"):
+        DawidSkene().fit(judgments)
 
 
 def test_gold_is_known() -> None:

@@ -6,9 +6,9 @@ z are residuals in noises of their judges. D is 0 where every judge errs alone w
 on every item, and more where items are what makes judges err: some are hard for all. An error that
 is the same for all judges of an item is in its value and shows nowhere. But where items are hard
 for all, judges err together too: on real judgments that have a truth, as far as each errs alone or
-further. So where D is more than twice its standard error, values have that variance besides:
+further. So where D is more than three times its standard error, values have that variance besides:
 
-    share x mean noise^2,   share = d / (d + 0.02),   d = D - 2 se(D), or 0
+    share x mean noise^2,   share = d / (d + 0.02),   d = D - 3 se(D), or 0
 
 Where judges err alone D is about 0, and nothing is added.
 """
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from adjudge.models.number_fitting import mean_of
 
 _Floats = NDArray[np.float64]
-_SURE = 2.0  # standard errors
+_SURE = 3.0  # standard errors
 _HALF = 0.02  # of D, beyond those: half of a judge's noise is taken to be common
 
 
