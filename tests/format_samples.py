@@ -155,6 +155,11 @@ SAMPLES: dict[str, tuple[str, bytes]] = {  # by format: the name of the file, an
                 "label.responses.users": ["u", "v"],
                 "label.responses.status": ["submitted", "submitted"]} for n in _N]),
     ),
+    "nested": (
+        "n.json",
+        _json([{"id": n, "annotations": [{"annotator": "u", "label": str(n % 3)},
+                                         {"annotator": "v", "label": "1"}]} for n in _N]),
+    ),
     "quepid-case": ("a.csv", _table("query,docid,rating", "q{i},d{n},{l}")),
     "quepid-book": ("a.csv", _table("query,docid,Ann,Bob Gold", "q{i},d{n},{l},1")),
     "quepid-book-json": (

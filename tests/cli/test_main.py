@@ -306,6 +306,64 @@ def test_stopped_in_the_middle(
     assert names(folder) == ["j.csv", "t.csv"]
 
 
+def seconds_of(pid: int) -> float:
+    """What a process has had of processors."""
+    cells = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("more", [0.5, 2.0], ids=["early", "later"])
+def test_stopped_while_kernels_compile(
+    more: float, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The compiler hears nothing for seconds: the process ends in less of a processor than one."""
+    cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("cold"))}
+    rows = "".join(f"{n},{j},{n % 2}\n" for n in range(20) for j in "xyz")
+    (folder / "j.csv").write_text("item,judge,label\n" + rows)
+    process = start("consensus", "j.csv", "-o", "labels.csv", env=cold)
+    assert process.stderr is not None
+    while "compiling" not in process.stderr.readline():
+        assert process.poll() is None
+    begun = seconds_of(process.pid)
+    wait_until(lambda: seconds_of(process.pid) > begun + more, LIMIT, "it compiles")
+    before = seconds_of(process.pid)
+    process.send_signal(signal.SIGINT)
+    last = process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.communicate()
+    assert process.returncode == 130
+    assert last.endswith("stopped\n")
+    assert used.ru_utime + used.ru_stime - before < 1.0
+    assert not (folder / "labels.csv").exists()
+
+
+def test_stopped_where_the_main_thread_hears_nothing(
+    folder: Path, names: Callable[[Path], list[str]]
+) -> None:
+    """One step of code that takes minutes: the process ends, and what is half-written goes."""
+    code = (
+        "import hashlib, sys; from pathlib import Path; import adjudge.cli as cli\n"
+        "from adjudge.data.formats.files import written_whole\n"
+        "def deaf(given):\n"
+        "    def work(**_):\n"
+        "        with written_whole(Path('out.csv')) as file:\n"
+        "            file.write(b'half'); file.flush(); print('deaf', flush=True)\n"
+        "            hashlib.pbkdf2_hmac('sha256', b'x', b'y', 2_000_000_000)\n"
+        "    return work\n"
+        "cli._wanted = deaf; sys.argv = ['adjudge', 'x']; cli.main()"
+    )
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "deaf\n"
+    assert names(folder) != []
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=LIMIT)
+    assert (process.returncode, err) == (130, "stopped\n")
+    assert names(folder) == []
+
+
 def test_letters_that_a_terminal_does_not_know(folder: Path) -> None:
     (folder / "j.csv").write_text("item,judge,label\ncafé,x,1\n漢,x,0\n")
     plain = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}

@@ -68,7 +68,7 @@ def test_another_file_is_told(body: bytes, tmp_path: Path) -> None:
 def test_nothing_but_values_of_adjudge_is_made(tmp_path: Path) -> None:
     """A file from a stranger cannot name what should be called."""
     path = tmp_path / "bad.adjudge"
-    for name in ("subprocess:Popen", "adjudge.data.saved:save", "adjudge.cli:call"):
+    for name in ("subprocess:Popen", "adjudge.data.saved:Saved", "adjudge.cli:call"):
         value = {"object": name, "fields": {"args": "true"}}
         whole = {"what": "adjudge saved consensus", "version": 1, "value": value}
         with zipfile.ZipFile(path, "w") as archive:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from adjudge import Gold, Judgments
+from adjudge import DawidSkene, Gold, Judgments
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.continuous import Continuous, ContinuousConsensus
+from sizes import sized
 
 
 def made(seed: int = 0) -> tuple[Judgments, np.ndarray, np.ndarray, np.ndarray]:
@@ -66,6 +69,81 @@ def test_gold_widens_intervals_where_judges_err_together() -> None:
     few = Continuous().fit(judgments, Gold.of({f"i{i}": float(truth[i]) for i in range(19)}))
     assert few.widened == 1.0
     assert "gold of 20 items or more would widen them" in few.notes[-1]
+
+
+def covers(found: ContinuousConsensus, truth: np.ndarray) -> float:
+    """The share of items whose interval holds the truth; items are named by their place."""
+    place = [int(name[1:]) for name in found.judgments.items.to_pylist()]
+    return float((np.abs(found.value - truth[place]) < 1.96 * found.error).mean())
+
+
+def drawn(
+    items: int, judges: int, each: int, hard: float, seed: int
+) -> tuple[Judgments, np.ndarray]:
+    """Judgments by judges with shifts, scales and noises; ``hard``: how much items differ in it."""
+    random = np.random.default_rng(seed)
+    truth, hardness = random.normal(50, 20, items), np.exp(random.normal(0, hard, items))
+    shift, scale = random.normal(0, 8, judges), np.exp(random.normal(0, 0.15, judges))
+    noise = random.uniform(5, 20, judges)
+    item = np.repeat(np.arange(items), each)
+    judge = random.random((items, judges)).argsort(1)[:, :each].ravel()
+    error = random.normal(0, 1, len(item)) * noise[judge] * hardness[item]
+    label = 50 + shift[judge] + scale[judge] * (truth[item] - 50) + error
+    names = {"item": [f"i{i}" for i in item], "judge": [f"j{j}" for j in judge]}
+    return Judgments.from_table({**names, "label": np.round(label, 2)}), truth
+
+
+@pytest.mark.parametrize(("items", "judges", "each"), [(60, 8, 8), (300, 20, 5)])
+def test_intervals_hold_where_the_model_is_true(items: int, judges: int, each: int) -> None:
+    held = []
+    for seed in range(sized(8, full=40)):
+        judgments, truth = drawn(items, judges, each, 0.0, seed)
+        found = Continuous(bias="both").fit(judgments)
+        assert "hard for all judges" not in found.notes[-1]
+        held.append(covers(found, truth))
+    assert 0.92 < np.mean(held) < 0.98  # without the mean bias in doubt, .90 of the first
+
+
+def test_items_that_are_hard_for_all_widen_intervals() -> None:
+    judgments, truth = drawn(300, 20, 6, 0.5, 1)
+    found = Continuous(bias="both").fit(judgments)
+    noise = float(np.sqrt((found.noise**2).mean()))
+    assert "some items are hard for all judges" in found.notes[-1]
+    assert 0.8 * noise < found.common < 1.1 * noise
+    assert covers(found, truth) > 0.95
+    more, _ = drawn(5, 20, 6, 0.5, 2)
+    assert found.predict(more).error.min() > found.common
+
+
+def test_intervals_of_feelings_hold_the_truth_without_gold(shared_data: Path) -> None:
+    judgments = Judgments.read(shared_data / "more" / "emotion.csv")
+    gold = Gold.read(shared_data / "more" / "emotion-truth.csv")
+    truth = dict(zip(gold.items.to_pylist(), map(float, gold.texts()), strict=True))
+    found = Continuous().fit(judgments)
+    known = np.array([truth[name] for name in judgments.items.to_pylist()])
+    number = judgments.scale.values[judgments.label]
+    mean = np.bincount(judgments.item, number) / judgments.counts_per_item
+    assert np.abs(found.value - known).mean() < np.abs(mean - known).mean()
+    assert (np.abs(found.value - known) < 1.96 * found.error).mean() > 0.93  # 65% by noise alone
+
+
+def test_more_different_numbers_than_classes(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    truth = random.normal(50, 20, 8_000)
+    item = np.repeat(np.arange(8_000), 5)
+    label = truth[item] + random.normal(0, 5, len(item))
+    table = {"item": item, "judge": np.arange(len(item)) % 23, "label": label}
+    judgments = Judgments.from_table(table)
+    assert len(judgments.scale.labels) > 32_767
+    found = Continuous(bias="shift").fit(judgments, Gold.of({"0": float(truth[0])}))
+    place = judgments.items.to_pylist()
+    error = found.value - truth[[int(name) for name in place]]
+    assert np.sqrt((error**2).mean()) == pytest.approx(5 / np.sqrt(5), rel=0.05)
+    found.save(tmp_path / "fit.zip")
+    again = ContinuousConsensus.load(tmp_path / "fit.zip").predict(judgments)
+    assert np.abs(again.value - found.value)[1:].max() < 1e-9
+    with pytest.raises(BadData, match="more than the 32,000 that can be classes"):
+        DawidSkene().fit(judgments)
 
 
 def test_gold_is_known() -> None:

@@ -19,6 +19,7 @@ import typer
 
 from adjudge.cli.console import remember
 from adjudge.cli.options import option
+from adjudge.cli.stopping import Stopping, leave
 from adjudge.errors import AdjudgeError
 from adjudge.lazy import missing_extra
 
@@ -164,6 +165,9 @@ def main() -> None:
     # Ended from outside, it still cleans up: nothing half-written is left behind.
     for number in _STOPS:
         signal.signal(number, _interrupt)
+    if hasattr(signal, "setitimer"):  # not on Windows
+        _watching.append(Stopping(_interrupt))
+        _watching[0].watch()
     code = call(sys.argv[1:])
     signal.signal(signal.SIGTERM, lambda *_: os._exit(_ENDED))
     for number in _STOPS:
@@ -172,6 +176,8 @@ def main() -> None:
     # Python remembers Ctrl-C in code that was made of text, as dataclasses are, though it was
     # caught, and would end by the signal; the next such code makes it forget.
     exec("")  # noqa: S102
+    if _stops:
+        leave(code)
     sys.exit(code)
 
 
@@ -180,6 +186,7 @@ _STOPS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)
 ]
 _AGAIN = 0.5  # seconds
+_watching: list[Stopping] = []  # one, in the process of a command
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -190,6 +197,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     done may complain in its own words while it goes; nobody wants to hear it.
     """
     _stops.append(number)
+    for watcher in _watching:
+        watcher.heard()
     sys.unraisablehook = lambda _: None
     while frame is not None and frame.f_code is not _work.__code__:
         frame = frame.f_back

@@ -87,6 +87,7 @@ def _as_data(found: ContinuousConsensus, read: Input) -> dict[str, Any]:
         "iterations": found.iterations,
         "converged": found.converged,
         "widened": found.widened,
+        "common": found.common,
         "notes": found.notes,
         **read.omissions,
     }

@@ -17,7 +17,7 @@ from adjudge.data.names import Codes, Names
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
 from adjudge.data.source import Source
 from adjudge.data.synonyms import SYNONYMS
-from adjudge.errors import BadData
+from adjudge.errors import BadData, BadSetting
 
 
 def need_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
@@ -47,16 +47,15 @@ def scale_of(coded: Coded, where: dict[str, str], place: Source) -> Scale:
     if not texts:
         raise place.error(0, "there is no label in the whole column", column=where["label"])
     many = len(set(texts))
-    if many > MOST_LABELS:
-        raise place.error(
-            None,
-            f"{many:,} different labels are more than the {MOST_LABELS:,} that can be; "
-            "if they are numbers, round them",
-            column=where["label"],
-            wanted=f"at most {MOST_LABELS:,} different labels",
-        )
     try:
         return Scale.infer(texts)
+    except BadSetting:
+        raise place.error(
+            None,
+            f"{many:,} different labels are more than the {MOST_LABELS:,} that can be",
+            column=where["label"],
+            wanted=f"at most {MOST_LABELS:,} different labels, or numbers",
+        ) from None
     except BadData:
         mixed(coded, where, place)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,18 +14,21 @@ from adjudge.data.draws import Draws
 from adjudge.data.families import Families
 from adjudge.data.judges import judge_table, judge_table_from_draws
 from adjudge.data.judgments import Judgments
+from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Consensus:
+class Consensus(Saved):
     """What a model makes of judgments: the truth of each item, with doubt, and each judge's rates.
 
     ``labels`` and ``judges`` are the two tables people want; the arrays behind them are here too.
     ``counts`` are expected: a judgment of an item that is 0.7 relevant counts 0.7 in one row of its
     judge's table and 0.3 in the other. ``predict`` labels other judgments with what was learnt.
     """
+
+    holds: ClassVar[str] = "consensus"
 
     model: str
     settings: dict[str, object]
@@ -214,22 +216,6 @@ class Consensus:
         from adjudge.data.given import judgments_given
 
         return self.predictor(judgments_given(judgments))
-
-    def save(self, path: str | Path) -> None:
-        """Write it to a file, with all that ``predict``, and ``start`` of a fit, need."""
-        from adjudge.data.saved import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Consensus:
-        """The consensus that ``save`` wrote."""
-        from adjudge.data.saved import load
-
-        found = load(path)
-        if not isinstance(found, cls):
-            raise BadData("holds no consensus", source=str(path), wanted="a saved consensus")
-        return found
 
 
 def places(score: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[np.int64]:

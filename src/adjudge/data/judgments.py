@@ -37,7 +37,7 @@ class Judgments:
     judges: Names  # (judge,) unique
     offsets: NDArray[np.int64]  # (item + 1,)
     judge: Codes  # (judgment,)
-    label: NDArray[np.signedinteger]  # (judgment,) int8 or int16
+    label: NDArray[np.signedinteger]  # (judgment,) int8, int16; int32 of numbers
     topics: Names | None = None  # (topic,) unique
     topic: Codes | None = None  # (item,)
     documents: Names | None = None  # (item,)

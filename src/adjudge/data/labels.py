@@ -7,10 +7,12 @@ zero and judges who contradict themselves are told.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.faults import Coded
@@ -19,9 +21,11 @@ from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source
 from adjudge.errors import shown
 
+_DECIMAL = re.compile(r"[+-]?[0-9]+(,[0-9]+)?")
 _MANY = 20  # numeric grades above which they are numbers rather than classes
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
 _FEW_LABELS = 10  # labels that are never too many
+_CODE, _APART = 77, 5  # the least number that is a code, times the grade below it
 _RANGE = 1_000  # whole numbers within such a range may be grades, however many
 
 
@@ -37,6 +41,8 @@ def settle_labels(
 
     ``asked``: the person named the column or the scale, so that its values are labels.
     """
+    if scale is None and _are_decimal(coded["label"][1].to_pylist()):
+        coded = _with_points(coded, where["label"], place)
     codes, names = coded["label"]
     texts = names.to_pylist()
     rows = np.bincount(codes[codes >= 0], minlength=len(texts))
@@ -50,6 +56,24 @@ def settle_labels(
     if "gold" in coded:
         settled["gold"] = (coded["gold"][0], _respelt(coded["gold"][1], merged))
     return settled
+
+
+def _are_decimal(texts: list[str]) -> bool:
+    """Whether all labels are numbers, some with a comma that is no mark of thousands."""
+    found = [_DECIMAL.fullmatch(text.strip()) for text in texts if text.strip()]
+    parts = [match[1] for match in found if match is not None and match[1] is not None]
+    return len(parts) > 0 and None not in found and any(len(part) != 4 for part in parts)
+
+
+def _with_points(coded: Coded, column: str, place: Source) -> Coded:
+    """The coded columns with points for the commas in labels and gold; it is told."""
+    place.remark(f"column {column}: commas in labels are decimal: 2,5 is read as 2.5")
+    pointed = {
+        role: (coded[role][0], pc.replace_substring(coded[role][1], ",", "."))
+        for role in ("label", "gold")
+        if role in coded
+    }
+    return {**coded, **pointed}
 
 
 def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place: Source) -> None:
@@ -123,6 +147,7 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
     numbers = [as_number(label) for label in scale.labels]
     if not scale.ordinal or any(number is None for number in numbers):
         return
+    _remark_above(scale, [number or 0.0 for number in numbers], column, place)
     below = [
         label for label, number in zip(scale.labels, numbers, strict=True) if (number or 0.0) < 0
     ]
@@ -133,6 +158,16 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
             f"column {column}: {told} {'is a grade' if len(below) == 1 else 'are grades'} below 0 "
             f"and taken as the lowest; if it is a code, such as a broken page, {drops} leaves "
             "it out"
+        )
+
+
+def _remark_above(scale: Scale, numbers: list[float], column: str, place: Source) -> None:
+    """Tell of a grade so far above the others that it may be a code, such as 99."""
+    if len(numbers) > 2 and numbers[-1] >= _CODE and numbers[-1] > _APART * max(numbers[-2], 1.0):
+        code = scale.labels[-1]
+        place.remark(
+            f"column {column}: {code} is far above the other grades and taken as the highest; if "
+            f"it is a code, such as no answer, --drop-label {code} leaves it out"
         )
 
 

@@ -16,7 +16,7 @@ import zipfile
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +29,7 @@ _VALUES = "saved.json"
 _PLAIN = (bool, int, float, str, type(None))
 
 
-def save(value: Any, path: str | Path) -> None:
+def _save(value: Any, path: str | Path) -> None:
     """Write a value, whole or not at all."""
     from adjudge.data.formats.files import written_whole
 
@@ -39,7 +39,7 @@ def save(value: Any, path: str | Path) -> None:
         archive.writestr(_VALUES, json.dumps(whole), zipfile.ZIP_DEFLATED)
 
 
-def load(path: str | Path) -> Any:
+def _load(path: str | Path) -> Any:
     """The value that ``save`` wrote; an error for any other file."""
     name = Path(path).name
     try:
@@ -62,6 +62,25 @@ def load(path: str | Path) -> Any:
             source=name,
             wanted="a file that Consensus.save wrote",
         ) from None
+
+
+class Saved:
+    """What can be written to a file of its own and read again."""
+
+    __slots__ = ()
+    holds: ClassVar[str]  # what is in such a file
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, with all that ``predict``, and ``start`` of a fit, need."""
+        _save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """What ``save`` wrote."""
+        found = _load(path)
+        if not isinstance(found, cls):
+            raise BadData(f"holds no {cls.holds}", source=str(path), wanted=f"a saved {cls.holds}")
+        return found
 
 
 class _Saver:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from adjudge.errors import BadData, BadSetting, shown
 
 # Pairs whose order is clear to a person although the alphabet says otherwise.
-MOST_LABELS = 32_000
+MOST_LABELS = 32_000  # that can be classes
+MOST_NUMBERS = 20_000_000  # different ones
 _SHOWN = 24  # labels that are written out
 _NEGATIVE_WORDS = frozenset(
     {
@@ -76,8 +77,8 @@ class Scale:
             raise BadSetting("labels", self.labels, "at least one label")
         if len(set(self.labels)) < len(self.labels):
             raise BadSetting("labels", self.labels, "each label once")
-        if len(self.labels) > MOST_LABELS:
-            wanted = f"at most {MOST_LABELS:,} labels"
+        if len(self.labels) > MOST_LABELS and not self._are_numbers():
+            wanted = f"at most {MOST_LABELS:,} labels, or numbers"
             raise BadSetting("labels", f"{len(self.labels)} labels", wanted)
         if not self.truths:
             if self.truth_of:
@@ -94,6 +95,11 @@ class Scale:
             raise BadSetting("relevant", strange[0], f"labels of the scale {self}")
         if self.grades:
             self._check_grades()
+
+    def _are_numbers(self) -> bool:
+        """Whether these are numbers, of which there may be more than of classes."""
+        few = self.ordinal and len(self.labels) <= MOST_NUMBERS
+        return few and all(as_number(label) is not None for label in self.labels)
 
     def _check_grades(self) -> None:
         if len(self.grades) != len(self.labels):
@@ -175,6 +181,8 @@ class Scale:
     @property
     def label_dtype(self) -> type[np.signedinteger]:
         """The smallest integer that holds a label's code."""
+        if len(self.labels) > MOST_LABELS:
+            return np.int32
         return np.int8 if len(self.labels) <= 127 else np.int16
 
     @property

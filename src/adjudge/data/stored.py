@@ -2,7 +2,7 @@
 
     manifest.json           scale, sizes, and the parts with the checksum of each of their files
     offsets.i8              where the judgments of each item begin; one more than there are items
-    judge.i4, label.i1      the judgments, grouped by item (label.i2 where labels are many)
+    judge.i4, label.i1      the judgments, grouped by item (label.i2, .i4 where labels are many)
     topic.i4                the topic of each item, if topics are known
     items.ends, items.utf8  names: where each ends, and their text, as Arrow holds a large_string
     judges.*, topics.*      the same; documents.* if they are known

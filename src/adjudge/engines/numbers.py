@@ -15,6 +15,7 @@ from adjudge.kernels import numbers as kernels
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 _NONE = np.full(1, -1, dtype=np.int32)
+FURTHEST = kernels.FURTHEST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,16 +55,18 @@ class Biases:
     gold: _Floats  # (code of gold,), empty where gold is not to be looked at
     prior: _Floats  # (3,) pull and weight before any judgment, the largest value
     shift: _Floats  # (judge,)
+    scale: _Floats  # (judge,)
+    noise: _Floats  # (judge,) variance
     pull: _Floats  # (judge,)
     weight: _Whole  # (judge,) in units
-    unit: _Floats  # (4,) of pulls, weights, values and squares
+    unit: _Floats  # (5,) of pulls, weights, values, squares, and of what judges have in common
 
-    def given(self, part: Part, start: int, stop: int) -> tuple[Any, ...]:
+    def given(self, part: Part) -> kernels.Swept:
         """What kernels take."""
         known, step = (part.known, part.known_step) if self.gold.size else (_NONE, 0)
-        judges = (self.shift, self.pull, self.weight)
-        block = (*part.given, start, stop)
-        return (*block, self.number, known, step, self.gold, self.prior, *judges, self.unit)
+        judges = (self.shift, self.scale, self.noise, self.pull, self.weight)
+        fixed = (self.number, known, step, self.gold, self.prior)
+        return kernels.Swept(*part.given, *fixed, *judges, self.unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,11 +77,10 @@ class ExpectValues:
 
     def run(self, part: Part) -> tuple[Any, ...]:
         """Sums of judges (judge, 3), and of items (2,)."""
-        cells = 3 * part.judgments.judge_count
+        cells, swept = 3 * part.judgments.judge_count, self.biases.given(part)
 
         def add(start: int, stop: int, sums: _Whole) -> None:
-            given = self.biases.given(part, start, stop)
-            kernels.expect(*given, sums[:cells].reshape(-1, 3), sums[cells:])
+            kernels.expect(swept, start, stop, sums[:cells].reshape(-1, 3), sums[cells:])
 
         sums = part.add_up(cells + 2, add)
         return sums[:cells].reshape(-1, 3).copy(), sums[cells:].copy()
@@ -86,16 +88,16 @@ class ExpectValues:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WriteValues:
-    """The value of every item, and its variance."""
+    """The value of every item, its variance, and how far its judges err together."""
 
     biases: Biases
 
-    def fill(self, part: Part, out: _Floats) -> None:  # (item, 2)
+    def fill(self, part: Part, out: _Floats) -> None:  # (item, 3)
         """Write the values of the part's items."""
-        give_back = releaser(out)
+        give_back, swept = releaser(out), self.biases.given(part)
 
         def write(start: int, stop: int) -> None:
-            kernels.write_values(*self.biases.given(part, start, stop), out)
+            kernels.write_values(swept, start, stop, out)
             if give_back is not None:
                 give_back((start, stop))
 

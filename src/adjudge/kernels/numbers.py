@@ -3,20 +3,39 @@
 Each judgment adds a whole number to the sums of its item and of its judge, in units that are powers
 of two and chosen so that sums cannot overflow: no split and no order of the work changes a bit.
 
-Arguments that the kernels share:
-
-offsets, judge, label   the judgments, grouped by item
-start, stop             the items of this block
-number                  (label,) the number that each label is
-known, known_step       gold of item i is gold[known[i * known_step]]; -1 is unknown
+The judgments are ``offsets, judge, label``, grouped by item; ``start`` and ``stop`` are the items
+of this block.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from adjudge.kernels.confusion import _COMPILED
+
+FURTHEST = 25.0  # squared residuals, in those expected: more is an outlier, and counts as this
+
+
+class Swept(NamedTuple):
+    """What a sweep reads: the judgments, gold, and the judges as they stand."""
+
+    offsets: Any
+    judge: Any
+    label: Any
+    number: Any  # (label,) the number that each label is
+    known: Any  # gold of item i is gold[known[i * known_step]]; -1 is unknown
+    known_step: Any
+    gold: Any
+    prior: Any  # (3,) pull and weight before any judgment, and how far from 0 a value may be
+    shift: Any  # (judge,)
+    scale: Any  # (judge,)
+    noise: Any  # (judge,) variance
+    pull: Any  # (judge,) what a judgment of theirs draws by
+    weight: Any  # (judge,) their precision, in units
+    unit: Any  # (5,) of pulls, weights, values, squares, and of what judges have in common
 
 
 @njit(**_COMPILED)
@@ -51,111 +70,67 @@ def measure(offsets, judge, label, start, stop, first, second, unit, judges, ite
 
 
 @njit(**_COMPILED)
-def _value(
-    offsets, judge, label, i, number, known, known_step, gold, prior, shift, pull, weight, unit
-):
-    """The value of an item and its variance, given the judges.
-
-    ``prior`` (3,): pull and weight before any judgment, and how far from 0 a value may be. ``pull``
-    (judge,) is what a judgment of theirs draws by, ``weight`` (judge,) their precision in units.
-    ``unit`` (2,): those of pulls and of weights.
-    """
-    code = known[i * known_step]
+def _value(swept, i):
+    """The value of an item and its variance, given the judges."""
+    code = swept.known[i * swept.known_step]
     if code >= 0:
-        return gold[code], 0.0
+        return swept.gold[code], 0.0
     pulls, weights = 0, 0
-    for m in range(offsets[i], offsets[i + 1]):
-        j = judge[m]
-        pulls += _whole((number[label[m]] - shift[j]) * pull[j], unit[0])
-        weights += weight[j]
-    precision = prior[1] + weights / unit[1]
-    value = (prior[0] + pulls / unit[0]) / precision
-    return min(max(value, -prior[2]), prior[2]), 1.0 / precision
+    for m in range(swept.offsets[i], swept.offsets[i + 1]):
+        j = swept.judge[m]
+        away = swept.number[swept.label[m]] - swept.shift[j]
+        pulls += _whole(away * swept.pull[j], swept.unit[0])
+        weights += swept.weight[j]
+    precision = swept.prior[1] + weights / swept.unit[1]
+    value = (swept.prior[0] + pulls / swept.unit[0]) / precision
+    return min(max(value, -swept.prior[2]), swept.prior[2]), 1.0 / precision
 
 
 @njit(**_COMPILED)
-def expect(
-    offsets,
-    judge,
-    label,
-    start,
-    stop,
-    number,
-    known,
-    known_step,
-    gold,
-    prior,
-    shift,
-    pull,
-    weight,
-    unit,
-    judges,
-    items,
-):
+def _together(swept, i, value, spread):
+    """By how much squared residuals of an item's judges rise and fall together, over its pairs.
+
+    Expected is 0 where each judge errs alone, with a noise that does not depend on the item. What
+    a value has taken from every judge makes residuals alike, and is set off.
+    """
+    rises, squares, shares, taken, unit = 0, 0, 0, 0, swept.unit[4]
+    for m in range(swept.offsets[i], swept.offsets[i + 1]):
+        j = swept.judge[m]
+        residual = swept.number[swept.label[m]] - swept.shift[j] - swept.scale[j] * value
+        share = min(swept.scale[j] ** 2 * spread / swept.noise[j], 1.0)
+        rise = min(residual * residual / swept.noise[j], FURTHEST) - (1.0 - share)
+        rises += _whole(rise, unit)
+        squares += _whole(rise * rise, unit)
+        shares += _whole(share, unit)
+        taken += _whole(share * share, unit)
+    pairs = (rises / unit) ** 2 - squares / unit
+    return pairs - 2.0 * ((shares / unit) ** 2 - taken / unit)
+
+
+@njit(**_COMPILED)
+def expect(swept, start, stop, judges, items):
     """Add up what is expected of the values: ``judges`` (judge, 3) and ``items`` (2,).
 
     A judgment adds the value, its square and its product with the number to those of its judge; an
-    item adds the value and its square. ``unit[2]`` is that of values, ``unit[3]`` of squares.
+    item adds the value and its square.
     """
     for i in range(start, stop):
-        value, spread = _value(
-            offsets,
-            judge,
-            label,
-            i,
-            number,
-            known,
-            known_step,
-            gold,
-            prior,
-            shift,
-            pull,
-            weight,
-            unit,
-        )
-        first = _whole(value, unit[2])
-        second = _whole(value * value + spread, unit[3])
+        value, spread = _value(swept, i)
+        first = _whole(value, swept.unit[2])
+        second = _whole(value * value + spread, swept.unit[3])
         items[0] += first
         items[1] += second
-        for m in range(offsets[i], offsets[i + 1]):
-            j = judge[m]
+        for m in range(swept.offsets[i], swept.offsets[i + 1]):
+            j = swept.judge[m]
             judges[j, 0] += first
             judges[j, 1] += second
-            judges[j, 2] += _whole(number[label[m]] * value, unit[3])
+            judges[j, 2] += _whole(swept.number[swept.label[m]] * value, swept.unit[3])
 
 
 @njit(**_COMPILED)
-def write_values(
-    offsets,
-    judge,
-    label,
-    start,
-    stop,
-    number,
-    known,
-    known_step,
-    gold,
-    prior,
-    shift,
-    pull,
-    weight,
-    unit,
-    out,
-):
-    """Write the value and the variance of each item to ``out`` (item, 2)."""
+def write_values(swept, start, stop, out):
+    """Write the value of each item, its variance and what its judges share to ``out`` (item, 3)."""
     for i in range(start, stop):
-        out[i, 0], out[i, 1] = _value(
-            offsets,
-            judge,
-            label,
-            i,
-            number,
-            known,
-            known_step,
-            gold,
-            prior,
-            shift,
-            pull,
-            weight,
-            unit,
-        )
+        value, spread = _value(swept, i)
+        out[i, 0], out[i, 1] = value, spread
+        out[i, 2] = 0.0 if spread == 0.0 else _together(swept, i, value, spread)

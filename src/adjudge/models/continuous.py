@@ -8,9 +8,11 @@ judges (b, a, the pool of noises) too, so that a judge of few judgments is taken
 others. c is the mean of the judgments: a shift is a judge's bias in the middle of the numbers. The
 model is that of Welinder and Perona (2010) for numbers, with scales added.
 
-The variance of a value is about the judges' noise alone: what all judges get wrong together, none
-of them shows. Gold does: with 20 items of it the intervals are widened until they would have held
-95% of it, had the fit not seen it (split conformal; Vovk and others, 2005).
+What all judges get wrong together is in the values, and no judge shows it. Gold does: with 20 items
+of it the intervals are widened until they would have held 95% of it, had the fit not seen it (split
+conformal; Vovk and others, 2005). Without, they are widened where some items are hard for all
+judges, which is where judges err together (``models/common_error.py``), and by what is not known of
+the mean bias of so many judges: b^2 / J, and a^2 / J times the squared distance from c.
 
 Where zero is the commonest answer, as with feelings that are mostly absent, a bias is taken to be
 proportional: judges who see nothing say zero, so there are scales and no shifts, and c is 0.
@@ -18,6 +20,7 @@ proportional: judges who see nothing say zero, so there are scales and no shifts
 
 from __future__ import annotations
 
+import math
 import zlib
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar, Literal
@@ -34,10 +37,12 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting, shown
+from adjudge.models.common_error import common_variance
 from adjudge.models.model import Progress
 from adjudge.models.number_consensus import (
     LEVEL,
     ContinuousConsensus,
+    errors_of,
     judges_of,
     most_of,
     numbers_of,
@@ -112,39 +117,41 @@ class Continuous:
             checkpoint=_checkpoint(place.checkpoint, self, fixed),
         )
         found, done, converged = sweeping.run(sweeps, numbers, fixed, state, "numbers")
-        value, spread = value_items(sweeps, numbers, found)
+        value, spread, together = value_items(sweeps, numbers, found)
         notes.append(f"each judge has {_WORDS[numbers.bias]} and a noise of their own")
         if not converged:
             notes.append(f"not at rest after {done:,} sweeps; more may change the values a little")
-        told, widened = np.zeros(0, dtype=np.int64), 1.0
+        widened, common, stretch = 1.0, 0.0, 0.0
+        told = _told(judgments, known)
         if known is not None:
-            told = np.flatnonzero(known >= 0)
-            value[told] = values[known[told]]  # to the last bit
-            told = told[judgments.offsets[told + 1] > judgments.offsets[told]]
+            value[known >= 0] = values[known[known >= 0]]  # to the last bit
         if known is not None and len(told) >= _LEAST_GOLD:
             unseen = replace(numbers, gold=np.empty(0))
             blind, _, _ = sweeping.run(sweeps, unseen, fixed, state, "blind")
-            guess, doubt = value_items(sweeps, unseen, blind)
+            guess, doubt, _ = value_items(sweeps, unseen, blind)
             widened = _widening(guess[told], doubt[told], values[known[told]])
             notes.append(
                 f"intervals are {widened:.2f} times as wide as the judges' noise alone would have "
                 f"them, by the gold of {len(told):,} items"
             )
         else:
-            notes.append(
-                "intervals are about the judges' noise, not about what all judges get wrong "
-                f"together; gold of {_LEAST_GOLD} items or more would widen them as far as it takes"
-            )
+            variance = common_variance(together, _pairs(judgments, known), found.noise, fixed.count)
+            notes.append(_about_intervals(numbers.width * math.sqrt(variance)))
+            judges = judgments.judge_count
+            common = numbers.width * math.sqrt(variance + found.shifts / judges)
+            stretch = math.sqrt(found.scales / judges)
         return ContinuousConsensus(
             judgments=judgments,
             settings=asdict(self) | {"bias": numbers.bias},
             value=value,
-            error=np.sqrt(spread) * widened,
+            error=errors_of(numbers, value, spread, (common, stretch, widened)),
             numbers=numbers,
             state=found,
             iterations=done,
             converged=converged,
             widened=widened,
+            common=common,
+            stretch=stretch,
             notes=tuple(notes),
         )
 
@@ -171,6 +178,36 @@ def _with_gold(
     known = np.full(judgments.item_count, -1, dtype=np.int32)
     known[look_up(gold.items, judgments.items)] = gold.value
     return judgments, known, np.array(found, dtype=np.float64), notes
+
+
+def _told(
+    judgments: Judgments, known: NDArray[np.int32] | None
+) -> NDArray[np.int64]:  # (item with gold and judgments,)
+    """The items that have both gold and judgments."""
+    if known is None:
+        return np.zeros(0, dtype=np.int64)
+    told = np.flatnonzero(known >= 0)
+    return told[judgments.offsets[told + 1] > judgments.offsets[told]]
+
+
+def _pairs(judgments: Judgments, known: NDArray[np.int32] | None) -> _Floats:  # (item,)
+    """Twice how many pairs of judgments an item has; none where its value is known."""
+    count = judgments.counts_per_item.astype(np.float64)
+    pairs: _Floats = count * (count - 1.0)
+    return pairs if known is None else np.where(known >= 0, 0.0, pairs)
+
+
+def _about_intervals(common: float) -> str:
+    """What intervals without gold hold, and what gold would add."""
+    wider = "widen them as far as it takes"
+    about = "intervals are about the judges' noise, not about what all judges get wrong together"
+    if common > 0:
+        wider = "say how wide they must be"
+        about = (
+            "some items are hard for all judges, so that judges are taken to err together too, by "
+            f"{common:.3g}, and intervals to be that much wider"
+        )
+    return f"{about}; gold of {_LEAST_GOLD} items or more would {wider}"
 
 
 def _earlier(start: ContinuousConsensus, judgments: Judgments, numbers: Numbers) -> JudgeState:

@@ -15,11 +15,12 @@ from adjudge.data.given import GoldLike, JudgmentsLike
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.mapped import releaser
+from adjudge.data.scale import MOST_LABELS
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.engines.voices import Voices, VoiceSweeps, voices_of
-from adjudge.errors import BadSetting, shown
+from adjudge.errors import BadData, BadSetting, shown
 from adjudge.kernels import ties as kernels
 from adjudge.models.families import find_families, tell_families
 from adjudge.models.memory import check_rates
@@ -110,6 +111,13 @@ def prepare(
     ``repeats``, so have the judgments of an item by one judge. ``tables`` of the rates of judges
     are held at once, and have to fit into memory.
     """
+    if len(judgments.scale.labels) > MOST_LABELS:
+        raise BadData(
+            f"{len(judgments.scale.labels):,} different labels are more than the {MOST_LABELS:,} "
+            "that can be classes; adjudge.Continuous reads numbers as they are, "
+            "Judgments.in_bins(5) makes grades of them",
+            wanted=f"at most {MOST_LABELS:,} different labels",
+        )
     if not shared:
         scale = judgments.scale
         check_rates(judgments.judge_count, len(scale.truths), len(scale.labels), tables)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
+from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale, as_number
 from adjudge.engines.engine import Engine
 from adjudge.engines.threads import ThreadsEngine
@@ -27,8 +27,10 @@ _BARS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ContinuousConsensus:
+class ContinuousConsensus(Saved):
     """What was found: the value of each item, and the bias and noise of each judge."""
+
+    holds: ClassVar[str] = "fit of numbers"
 
     judgments: Judgments
     settings: dict[str, object]
@@ -39,6 +41,8 @@ class ContinuousConsensus:
     iterations: int
     converged: bool
     widened: float = 1.0  # how many times gold made the standard errors larger
+    common: float = 0.0  # standard deviation of what judges get wrong together
+    stretch: float = 0.0  # and of their mean scale
     notes: tuple[str, ...] = ()
 
     @property
@@ -124,7 +128,7 @@ class ContinuousConsensus:
         )
         place = engine if engine is not None else ThreadsEngine()
         sweeps = place.load(judgments, shared=True)
-        value, spread = value_items(sweeps, own, state)
+        value, spread, _ = value_items(sweeps, own, state)
         notes = self.notes
         if new:
             notes = (*notes, f"{new} of {judgments.judge_count} judges are new: like the others")
@@ -132,27 +136,11 @@ class ContinuousConsensus:
             self,
             judgments=judgments,
             value=value,
-            error=np.sqrt(spread) * self.widened,
+            error=errors_of(own, value, spread, (self.common, self.stretch, self.widened)),
             numbers=own,
             state=state,
             notes=notes,
         )
-
-    def save(self, path: str | Path) -> None:
-        """Write it to a file, with all that ``predict``, and ``start`` of a fit, need."""
-        from adjudge.data.saved import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> ContinuousConsensus:
-        """What ``save`` wrote."""
-        from adjudge.data.saved import load
-
-        found = load(path)
-        if not isinstance(found, cls):
-            raise BadData("holds no values", source=str(path), wanted="a saved fit of numbers")
-        return found
 
 
 def numbers_of(scale: Scale) -> _Floats:  # (label,)
@@ -164,6 +152,22 @@ def numbers_of(scale: Scale) -> _Floats:  # (label,)
                 f"label {label!r} is no number, and continuous judgments are", value=label
             )
     return np.array(found, dtype=np.float64)
+
+
+def errors_of(
+    numbers: Numbers,
+    value: _Floats,  # (item,)
+    spread: _Floats,  # (item,)
+    beyond: tuple[float, float, float],
+) -> _Floats:  # (item,)
+    """Standard errors; a value that is known has none.
+
+    ``beyond`` the judges' own noise: what they get wrong together, their mean scale, and how many
+    times gold makes all of it.
+    """
+    common, stretch, widened = beyond
+    far = stretch * (value - numbers.centre)
+    return np.sqrt(np.where(spread > 0, spread + common**2 + far**2, 0.0)) * widened
 
 
 def most_of(judgments: Judgments) -> int:

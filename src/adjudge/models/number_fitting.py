@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Sweeps
-from adjudge.engines.numbers import Biases, CountLabels, ExpectValues, MeasureNumbers, WriteValues
+from adjudge.engines.numbers import (
+    FURTHEST,
+    Biases,
+    CountLabels,
+    ExpectValues,
+    MeasureNumbers,
+    WriteValues,
+)
 from adjudge.errors import BadData
 from adjudge.models.model import Progress, Step
 
@@ -46,7 +53,7 @@ class JudgeState:
     @property
     def pool(self) -> float:
         """The noise of all judges."""
-        return math.exp(_mean(np.log(self.noise)))
+        return math.exp(mean_of(np.log(self.noise)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,10 +188,13 @@ _ALL = ("centre", "between", "shifts", "scales")
 
 def value_items(
     sweeps: Sweeps, numbers: Numbers, state: JudgeState
-) -> tuple[_Floats, _Floats]:  # (item,)
-    """The value of each item and its variance, as they were measured."""
-    rows = sweeps.rows(WriteValues(_biases(numbers, state)), 2)
-    return numbers.back(rows[:, 0]), rows[:, 1] * numbers.width**2
+) -> tuple[_Floats, _Floats, _Floats]:  # (item,)
+    """The value of each item and its variance, as they were measured, and what its judges share.
+
+    The last is by how much their squared residuals rise and fall together, over all pairs.
+    """
+    rows = sweeps.rows(WriteValues(_biases(numbers, state)), 3)
+    return numbers.back(rows[:, 0]), rows[:, 1] * numbers.width**2, rows[:, 2]
 
 
 def _swept(
@@ -210,10 +220,10 @@ def _swept(
     whole = one * two - cross**2
     shift, scale = (two * first - cross * second) / whole, (one * second - cross * first) / whole
     of_shift, of_scale = two / whole, one / whole
-    shifts = _mean(shift**2 + of_shift) + _NONE
-    scales = _mean((scale - 1.0) ** 2 + of_scale) + _NONE
-    shift = shift - _mean(shift)  # what all share is the values'
-    mean = _mean(scale)
+    shifts = mean_of(shift**2 + of_shift) + _NONE
+    scales = mean_of((scale - 1.0) ** 2 + of_scale) + _NONE
+    shift = shift - mean_of(shift)  # what all share is the values'
+    mean = mean_of(scale)
     scale = scale / mean if mean > 0 else scale  # the unit is that of the judges together
     rest = fixed.second - 2.0 * (scale * product + shift * fixed.first)
     rest = rest + scale**2 * squares + 2.0 * scale * shift * value
@@ -234,12 +244,14 @@ def _biases(numbers: Numbers, state: JudgeState, many: int = 1) -> Biases:
     count = max(many, numbers.items)
     square = limit * limit + state.between
     unit = [_unit(far, numbers.most), _unit(float(precision.max()), numbers.most)]
-    unit += [_unit(limit, count), _unit(square, count)]
+    unit += [_unit(limit, count), _unit(square, count), _unit(FURTHEST**2, numbers.most)]
     return Biases(
         number=numbers.number,
         gold=numbers.gold,
         prior=np.array([state.centre / state.between, 1.0 / state.between, limit]),
         shift=state.shift,
+        scale=state.scale,
+        noise=state.noise,
         pull=pull,
         weight=np.rint(precision * unit[1]).astype(np.int64),
         unit=np.array(unit),
@@ -265,7 +277,7 @@ def _unit(most: float, count: int) -> float:
     return math.ldexp(1.0, _FREE - bits)
 
 
-def _mean(values: _Floats) -> float:
+def mean_of(values: _Floats) -> float:
     """The mean, whatever the order of the values."""
     unit = _unit(float(np.abs(values).max()), len(values))
     return int(np.rint(values * unit).astype(np.int64).sum()) / unit / len(values)

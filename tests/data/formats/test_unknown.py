@@ -41,8 +41,8 @@ JSON = {
         "its keys are thing, found; 'thing' has name",
     ),
     "nested in lines": (
-        '{"ID": 1, "ANNOTATIONS": [{"LABEL": 1, "USER": 2}]}\n{"ID": 2, "ANNOTATIONS": []}\n',
-        "its keys are ID, ANNOTATIONS; each of 'ANNOTATIONS' has LABEL, USER",
+        '{"ID": 1, "ANNOTATIONS": [{"LABEL": 1, "WHO": 2}]}\n{"ID": 2, "ANNOTATIONS": []}\n',
+        "its keys are ID, ANNOTATIONS; each of 'ANNOTATIONS' has LABEL, WHO",
     ),
     "tasks under a key": (
         json.dumps({"data": [{"id": 1, "annotations": [{"result": []}], "data": {}}]}),

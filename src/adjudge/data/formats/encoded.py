@@ -12,7 +12,7 @@ from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.opening import File
 from adjudge.data.stored import GOLD, MANIFEST, open_stored, store
 
-_LABELS = ("label.i1", "label.i2")
+_LABELS = ("label.i1", "label.i2", "label.i4")
 _NAMES = ("items", "judges", "topics", "documents")
 _TEXTS = tuple(f"{name}.{kind}" for name in _NAMES for kind in ("ends", "utf8"))
 FILES = frozenset((MANIFEST, GOLD, "offsets.i8", "judge.i4", "topic.i4", *_LABELS, *_TEXTS))

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from adjudge.data.unfinished import unfinished
 from adjudge.errors import BadData
 
 
@@ -53,7 +54,7 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
             prefix=f".{path.name}.{_owner()}.", suffix=".part", dir=path.parent
         )
     try:
-        with writing(path), os.fdopen(handle, "wb") as file:
+        with unfinished(name), writing(path), os.fdopen(handle, "wb") as file:
             yield file
         with writing(path):
             os.chmod(name, 0o666 & ~_mask())

@@ -5,6 +5,7 @@ Optional columns are gold, time and seconds; common synonyms of every name are a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import IO, Any
@@ -30,7 +31,8 @@ from adjudge.errors import BadData
 def _read(file: File, options: Options) -> Content:
     """Judgments with gold if a column holds it; gold or labels alone where there is no judge."""
     table, source = read_rows(file, options, partial(_worth_reading_as_told, options, file.name))
-    return content_of(table, source, options)
+    every = file.columns if file.kind == "delimited" else table.column_names
+    return content_of(table, source, options, every)
 
 
 def _worth_reading_as_told(options: Options, source: str, columns: list[str]) -> list[str]:
@@ -38,12 +40,17 @@ def _worth_reading_as_told(options: Options, source: str, columns: list[str]) ->
     return worth_reading(columns, named_columns(options.columns, columns, source))
 
 
-def content_of(table: Any, source: Source, options: Options) -> Content:
-    """What a table of plain rows holds, its roles by name unless a person says otherwise."""
+def content_of(
+    table: Any, source: Source, options: Options, columns: Sequence[str] = ()
+) -> Content:
+    """What a table of plain rows holds, its roles by name unless a person says otherwise.
+
+    ``columns`` are those of the file, of which the table may have only some.
+    """
     told = named_columns(options.columns, table.column_names, source.name)
     roles = roles_of(table.column_names, named=told)
     if "label" in roles and "label" not in told and len(table):
-        _tell_label(roles["label"], source)
+        _tell_label(roles, columns or table.column_names, source)
     alone = "judge" not in roles and ("item" in roles or "document" in roles)
     labels = None
     if alone and options.wanted == "labels" and "label" in roles and len(table):
@@ -70,10 +77,18 @@ def content_of(table: Any, source: Source, options: Options) -> Content:
     )
 
 
-def _tell_label(column: str, source: Source) -> None:
-    """Tell which column is the label where its name alone does not say so."""
+def _tell_label(roles: dict[str, str], columns: Sequence[str], source: Source) -> None:
+    """Tell which column is the label where names alone do not say so, or say so of several."""
+    column = roles["label"]
     if letters_of(column) not in SYNONYMS["label"]:
         source.remark(f"column {column} is taken for the label (--label names another)")
+        return
+    rest = set(columns) - set(roles.values())
+    others = [name for name in columns if name in rest and letters_of(name) in SYNONYMS["label"]]
+    if others and letters_of(column) != "label":
+        source.remark(
+            f"column {column} is taken for the label, not {', '.join(others)} (--label names it)"
+        )
 
 
 def _labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:

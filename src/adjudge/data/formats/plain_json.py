@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.nesting import spelt_out
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import content_of
 from adjudge.data.formats.records import RecordRows, read_json
@@ -23,7 +24,7 @@ def _read(file: File, options: Options) -> Content:
         if not isinstance(record, dict):
             rows.fault(where, f"{shown(record)} is no object; wanted a judgment")
         else:
-            rows.add(where, _flat(record))
+            rows.add(where, spelt_out(record))
     return content_of(rows.table(), rows.source, options)
 
 
@@ -41,17 +42,6 @@ def records_in(found: Any, name: str) -> tuple[str, list[Any]]:
         raise BadData(f"there is no list of objects; its keys are {keys}", source=name)
     key = max(lists, key=lambda key: len(lists[key]))
     return f"{key} entry", lists[key]
-
-
-def _flat(record: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """A record whose nested objects are spelt out by their paths."""
-    cells: dict[str, Any] = {}
-    for key, value in record.items():
-        if isinstance(value, dict):
-            cells |= _flat(value, f"{before}{key}.")
-        else:
-            cells[f"{before}{key}"] = value
-    return cells
 
 
 FORMATS = (

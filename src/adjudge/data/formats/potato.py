@@ -1,7 +1,8 @@
 """Potato: the annotation folder of a project, a folder a user, and its files one by one.
 
 A user's state names for each instance the labels of each scheme; older releases write a line an
-instance, ``annotated_instances.jsonl``. The scheme is the question: where there are several, the
+instance, ``annotated_instances.jsonl``, or a table with a column a label, ``scheme:::label``. The
+scheme is the question: where there are several, the
 one that never has two labels at once is taken, or the one named. A scheme of several labels at once
 becomes a question for each label.
 """
@@ -14,11 +15,13 @@ from pathlib import PurePath
 from typing import Any
 
 from adjudge.data.build import load_table
+from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.multi_select import one_question_an_option
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question
 from adjudge.data.formats.records import RecordRows, as_text, read_json, read_records
+from adjudge.data.formats.signatures import POTATO_MARK
 from adjudge.errors import BadData
 
 _STATE, _LINES = "user_state.json", "annotated_instances.jsonl"
@@ -76,6 +79,9 @@ def _answers(file: File) -> Iterator[_Answer]:
                     if label is not None:
                         yield place, above, str(record.get("id")), str(scheme), label
         return
+    if file.kind == "delimited":
+        yield from _cells(file)
+        return
     state = read_json(file)
     user = as_text(state.get("user_id")) or above if isinstance(state, dict) else above
     given = state.get("instance_id_to_label_to_value") if isinstance(state, dict) else None
@@ -86,6 +92,20 @@ def _answers(file: File) -> Iterator[_Answer]:
                 if label is not None:
                     scheme = str(entry[0].get("schema"))
                     yield f"instance {instance}", user, str(instance), scheme, label
+
+
+def _cells(file: File) -> Iterator[_Answer]:
+    """Every label in a table: a cell that is on, in a column named ``scheme:::label``."""
+    table, source = read_delimited(file, Options())
+    for at, row in enumerate(table.to_pylist()):
+        user, instance = row.get("user"), row.get("instance_id")
+        if not user or not instance:
+            raise source.error(at, "the user or the instance is empty", wanted="both")
+        for column, value in row.items():
+            scheme, apart, name = column.partition(POTATO_MARK)
+            label = _label(name, value) if apart else None
+            if label is not None:
+                yield f"row {at + 1}", user, instance, scheme, label
 
 
 def _label(name: str, value: object) -> str | None:

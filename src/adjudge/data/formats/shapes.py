@@ -9,6 +9,7 @@ from adjudge.data.formats.opening import File
 
 NONE = ("", "na", "nan", "null", "none", "-", "?")  # cells of a wide table that hold no judgment
 _LABELS = 12  # different values that the cells of judges may have
+_RESPONDENTS = ("responseid", "respondent", "respondentid", "emailaddress", "username")
 _ROWS = 3  # rows below which nothing can be told
 
 
@@ -29,7 +30,10 @@ def judge_columns(header: list[str], rows: list[list[str]]) -> list[str]:
     roles = roles_of(header)
     if {"judge", "label"} <= roles.keys() and letters_of(roles["label"]) not in _numbered(header):
         return []
-    taken = {roles[role] for role in ("item", "topic", "document", "gold", "time") if role in roles}
+    numbered = _numbered(header)
+    places = ("item", "topic", "document", "gold", "time")
+    taken = {roles[role] for role in places if role in roles}
+    taken -= {name for name in taken if letters_of(name) in numbered}  # Q1, Q2: one is no topic
     taken |= {header[0]} | {name for name in header if letters_of(name) in ("id", "index", "")}
     values: dict[str, set[str]] = {}
     for at, name in enumerate(header):
@@ -37,7 +41,16 @@ def judge_columns(header: list[str], rows: list[list[str]]) -> list[str]:
         own = {cell for cell in cells if cell.casefold() not in NONE}
         if name not in taken and 0 < len(own) <= _LABELS and max(map(len, own)) < 40:
             values[name] = own
-    return _alike(values)
+    alike = _alike(values)
+    person = roles.get("judge")
+    if person is not None and person not in alike and letters_of(person) not in numbered:
+        return []  # the judge has a column of their own
+    return alike
+
+
+def answered_by(header: list[str]) -> str | None:
+    """The column of a survey that says whose answers a row has: there a row is no item."""
+    return next((name for name in header if letters_of(name) in _RESPONDENTS), None)
 
 
 def _numbered(header: list[str]) -> set[str]:
@@ -66,7 +79,7 @@ def is_wide(file: File) -> bool:
         return False
     header = [cell.strip() or f"column {at}" for at, cell in enumerate(rows[0], start=1)]
     judges = judge_columns(header, rows[1:])
-    if not judges or len(judges) == len(header):
+    if not judges or len(judges) == len(header) or answered_by(header):
         return False
     cells = {cell for row in rows[1:] if len(row) == len(header) for cell in row}
     return not any(name in cells for name in judges)  # a header's names stand nowhere else
@@ -101,7 +114,7 @@ def is_headerless(file: File) -> bool:
         rows = [line.split() for line in file.text.splitlines()[:300] if line.split()]
     if rows and all(len(row) == 4 and not row[-1].strip() for row in rows):
         rows = [row[:-1] for row in rows]  # a delimiter at the end of every line
-    if len(rows) < _ROWS or {len(row) for row in rows} not in ({2}, {3}):
+    if len(rows) < _ROWS or {len(row) for row in rows} not in ({2}, {3}) or not all(rows[0]):
         return False
     last = [row[-1].strip() for row in rows]
     values = set(last)

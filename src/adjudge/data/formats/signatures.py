@@ -14,6 +14,7 @@ from typing import Any
 
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.comparison_table import comparison_roles
+from adjudge.data.formats.nesting import first_record, nests_of
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.shapes import is_headerless, is_matrix, is_wide
 from adjudge.data.scale import as_number
@@ -24,6 +25,7 @@ NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 # Headers that a format has exactly so.
 TREC_RF10 = ("topicID", "workerID", "docID", "gold", "label")
 TREC_2011 = ("TOPIC", "HIT_ID", "WORKER_ID", "DOC_ID", "TRUTH", "LABEL")
+POTATO_MARK = ":::"  # between a scheme and its label
 BEIR = ("query-id", "corpus-id", "score")
 
 _ARGILLA = re.compile(r'"[^"\n]+\.(responses\.users|responses\.status|responses|suggestion)"\s*:')
@@ -237,13 +239,28 @@ def _doccano(file: File) -> bool:
     keys, given = list(record), record.get("annotations")
     if "annotations" in keys:
         entries = given if isinstance(given, list) else [None]
-        return all(isinstance(one, dict) and {"label", "user"} & one.keys() for one in entries[:1])
+        return all(isinstance(one, dict) and _is_doccano(one) for one in entries[:1])
     lists = re.search(r'"(label|labels|cats)"\s*:\s*\[', text) is not None
     return lists and {"id", "text"} <= set(keys) and "judge" not in roles_of(keys)
 
 
+def _is_doccano(entry: dict[str, Any]) -> bool:
+    """An annotation with its user; or with a label, and no name of its own for item or judge."""
+    other = {"item", "judge", "document"} & roles_of(list(entry)).keys()
+    return "user" in entry or ("label" in entry and not other)
+
+
+def _nested(file: File) -> bool:
+    """Records of items that hold their judgments."""
+    if file.kind != "parquet" and not _is_json(file):
+        return False
+    return bool(nests_of(first_record(file)))
+
+
 def _potato(file: File) -> bool:
-    """A folder of users' states, or one of these."""
+    """A folder of users' states, one of these, or a table with a column a label."""
+    if {"user", "instance_id"} <= set(file.columns) and POTATO_MARK in file.first:
+        return True
     ends = ("user_state.json", "annotated_instances.jsonl")
     if any(name.endswith(ends) for name in file.names):
         return True
@@ -377,6 +394,7 @@ SIGNATURES = (
     _Signature("pairs", "pairs", _pairs),
     _Signature("crowd-kit", "crowdkit", lambda file: set(file.columns) in _CROWDKIT),
     _Signature("consensus", "consensus_table", _consensus),
+    _Signature("nested", "nested", _nested),
     _Signature("alt-test", "alt_test", _alt_test),
     _Signature("matrix", "wide", is_matrix),
     _Signature("wide", "wide", is_wide),

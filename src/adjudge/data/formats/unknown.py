@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import json
 
+from adjudge.data.columns import roles_of
 from adjudge.data.formats.opening import File
+from adjudge.data.formats.shapes import answered_by
 from adjudge.errors import BadData, shown
 
 _NEXT = "name the columns, such as --item A --judge B --label C, or the format with --format"
@@ -23,12 +25,36 @@ def unknown(file: File) -> BadData:
         return BadData(f"is a folder that no known format fits; wanted {known}", source=name)
     if not file.text.strip():
         return BadData("there is nothing in the file", source=name)
+    database = file.start.startswith(b"SQLite format 3")
+    if database or file.start.startswith(b"ARROW1"):
+        what = "a database of SQLite" if database else "an Arrow or Feather file"
+        way = "in Python adjudge.fit takes a table of pandas, Polars or Arrow as it is"
+        return BadData(f"is {what}; wanted Parquet or CSV; {way}", source=name, wanted="a table")
     if "\0" in file.text:
         hint = "wanted text, perhaps in another --encoding (utf-16?)"
         return BadData(f"there are NUL bytes in the file; {hint}", source=name)
     if file.text.lstrip()[:1] in ("{", "["):
         return _unknown_json(file, name)
-    columns = _columns(file)
+    below = _header_below(file)
+    if below:
+        return BadData(
+            f"{shown(file.first.strip())} is no header, but line {below} looks like one; wanted "
+            "the header first: leave out what stands before it",
+            source=name,
+            line=1,
+            wanted="a header",
+        )
+    columns = _columns(file.first, file.delimiter)
+    person = answered_by(columns) or roles_of(columns).get("judge")
+    if person is not None:
+        return BadData(
+            f"is a survey, it seems: a row is what one person ({person}) answered, a column a "
+            "question; wanted a row an answer, such as 'item,judge,label' (in pandas: "
+            f"table.melt(id_vars=[{person!r}], var_name='item', value_name='label')), without "
+            "header rows below the first",
+            source=name,
+            wanted="a row an answer",
+        )
     found = f"; its columns are {', '.join(columns)}" if len(columns) > 1 else ""
     return BadData(
         f"no known format fits a file that begins {shown(file.first.strip())}; wanted a header "
@@ -39,10 +65,20 @@ def unknown(file: File) -> BadData:
     )
 
 
-def _columns(file: File) -> list[str]:
-    """The cells of the first line, as far as they could be a header."""
-    cells = next(csv.reader([file.first], delimiter=file.delimiter), [])
+def _columns(line: str, delimiter: str) -> list[str]:
+    """The cells of a line, as far as they could be a header."""
+    cells = next(csv.reader([line], delimiter=delimiter), [])
     return [cell.strip() for cell in cells if cell.strip() and len(cell) < 60][:40]
+
+
+def _header_below(file: File) -> int:
+    """The line, from 2 to 20, that looks like the header of judgments; 0 if none does."""
+    for number, line in enumerate(file.text.splitlines()[1:20], start=2):
+        for mark in "\t;,|":
+            roles = roles_of(_columns(line, mark)).keys()
+            if {"judge", "label"} <= roles and ("item" in roles or "document" in roles):
+                return number
+    return 0
 
 
 def _unknown_json(file: File, name: str) -> BadData:

@@ -1,0 +1,201 @@
+"""Items with their judgments inside, and tables that were once taken for something else."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from adjudge.data.formats import detect, read
+from adjudge.data.judgments import Judgments
+from adjudge.errors import BadData
+
+JUDGES = ("ann", "bob", "cem")
+GIVEN = {f"d{n}": dict(zip(JUDGES, "012" if n % 2 else "110", strict=True)) for n in range(6)}
+WANTED = Counter(
+    (item, judge, label) for item, own in GIVEN.items() for judge, label in own.items()
+)
+
+OBJECTS = [
+    {"item_id": i, "text": "x", "annotations": [{"annotator": j, "label": v} for j, v in g.items()]}
+    for i, g in GIVEN.items()
+]
+BY_JUDGE = [{"id": i, "ratings": {j: int(v) for j, v in g.items()}} for i, g in GIVEN.items()]
+LISTS = [
+    {"id": i, "annotators": list(g), "labels": [int(v) for v in g.values()]}
+    for i, g in GIVEN.items()
+]
+ARGILLA = [
+    {
+        "id": i,
+        "status": "completed",
+        "fields": {"text": "x"},
+        "responses": {"relevance": [{"value": v, "user_id": j} for j, v in g.items()]},
+    }
+    for i, g in GIVEN.items()
+]
+
+
+def judgments_of(held: Judgments) -> Counter[tuple[str, str, str]]:
+    rows = held.to_table().to_pylist()
+    return Counter((row["item"], row["judge"], row["label"]) for row in rows)
+
+
+@pytest.mark.parametrize("records", [OBJECTS, BY_JUDGE, LISTS, ARGILLA])
+@pytest.mark.parametrize("kind", ["json", "jsonl", "parquet"])
+def test_judgments_inside_items(kind: str, records: list[dict[str, Any]], tmp_path: Path) -> None:
+    path = tmp_path / f"records.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(records), path)
+    else:
+        whole = json.dumps(records) if kind == "json" else "\n".join(map(json.dumps, records))
+        path.write_text(whole)
+    assert detect(path).name == "nested"
+    found = read(path).judgments
+    assert found is not None
+    assert judgments_of(found) == WANTED
+
+
+def test_a_list_of_judgments_under_a_key_is_plain(tmp_path: Path) -> None:
+    path = tmp_path / "j.json"
+    rows = [{"item": i, "judge": j, "label": v} for i, j, v in WANTED]
+    path.write_text(json.dumps({"annotations": rows}))
+    assert judgments_of(Judgments.read(path)) == WANTED
+
+
+def test_who_is_taken_for_a_judge_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "j.json"
+    path.write_text(json.dumps(BY_JUDGE))
+    with pytest.warns(match="each name in ratings is taken for a judge .3: ann, bob, cem."):
+        Judgments.read(path)
+
+
+def test_several_lists_are_questions_and_drafts_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "j.json"
+    own = [{"value": "a", "user_id": "u"}, {"value": "b", "user_id": "v", "status": "draft"}]
+    record = {"id": 1, "responses": {"tone": own, "use": own}}
+    path.write_text(json.dumps([record, {**record, "id": 2}]))
+    with pytest.raises(BadData, match=r"there are 2 questions .tone, use.; .* --question"):
+        read(path)
+    content = read(path, question="use")
+    assert content.judgments is not None
+    assert len(content.judgments) == 2
+    assert "2 judgments left out: draft" in content.notes
+
+
+def test_a_judgment_without_a_label_asks(tmp_path: Path) -> None:
+    path = tmp_path / "j.json"
+    given = [
+        {"worker_id": "w", "data": {"toxic": "yes"}},
+        {"worker_id": "x", "data": {"toxic": "no"}},
+    ]
+    path.write_text(json.dumps([{"id": 1, "responses": given}]))
+    with pytest.raises(BadData, match=r"not clear: worker_id, data.toxic; name it with --label"):
+        read(path)
+    found = Judgments.read(path, columns={"label": "data.toxic"})
+    assert judgments_of(found) == Counter([("1", "w", "yes"), ("1", "x", "no")])
+
+
+def lines(*rows: str) -> str:
+    return "\n".join(rows) + "\n"
+
+
+SURVEYS = {
+    "qualtrics": lines(
+        "StartDate,Finished,ResponseId,Q1,Q2",
+        "Start Date,Finished,Response ID,Is 1 relevant?,Is 2 relevant?",
+        *(f"2024-01-0{n},True,R_{n},Yes,{'Yes' if n % 2 else 'No'}" for n in range(1, 8)),
+    ),
+    "forms": lines(
+        "Timestamp,Email Address,How good is 1?,How good is 2?",
+        *(f"2024/01/0{n},p{n}@x.org,{n % 3},{n % 2}" for n in range(1, 8)),
+    ),
+    "participants": lines("participant,Q1,Q2,Q3", *(f"p{n},{n % 3},1,2" for n in range(8))),
+}
+
+
+@pytest.mark.parametrize("name", SURVEYS)
+def test_a_survey_is_no_wide_table(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "survey.csv"
+    path.write_text(SURVEYS[name])
+    with pytest.raises(BadData, match=r"is a survey, it seems: .* a row an answer, .*melt"):
+        read(path)
+
+
+def test_two_scores_beside_a_judge_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    rows = (f"d{n // 3},{'abc'[n % 3]},{n % 4},{n % 3}" for n in range(24))
+    path.write_text(lines("item,judge,relevance_score,fluency_score", *rows))
+    with pytest.raises(BadData, match=r"no column 'label'; the columns are .*--label COLUMN"):
+        read(path)
+
+
+def test_decimal_commas_are_numbers_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    path.write_text(
+        lines("item;judge;score", *(f"d{n // 3};j{n % 3};{n % 3},5" for n in range(12)))
+    )
+    with pytest.warns(match="commas in labels are decimal"):
+        found = Judgments.read(path)
+    assert found.scale.labels == ("0.5", "1.5", "2.5")
+    assert found.scale.ordinal
+
+
+def test_commas_for_thousands_stay(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    path.write_text(
+        lines("item;judge;label", *(f"d{n // 2};j{n % 2};{n % 2 + 1},000" for n in range(8)))
+    )
+    assert Judgments.read(path).scale.labels == ("1,000", "2,000")
+
+
+def test_a_code_far_above_the_grades_gets_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    path.write_text(
+        lines(
+            "item,judge,label", *(f"d{n // 4},j{n % 4},{(1, 2, 3, 99)[n % 4]}" for n in range(16))
+        )
+    )
+    with pytest.warns(match="99 is far above the other grades and taken as the highest"):
+        Judgments.read(path)
+
+
+def test_a_second_column_that_could_be_the_label_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    path.write_text(lines("item,judge,rating,verdict", "a,x,1,p", "a,y,2,p", "b,x,1,q", "b,y,2,q"))
+    with pytest.warns(match="column rating is taken for the label, not verdict"):
+        Judgments.read(path)
+
+
+@pytest.mark.parametrize("before", ["sep=,", "# exported today", "Export of project X,,"])
+def test_a_header_below_the_first_line_is_named(before: str, tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    path.write_text(lines(before, "item,judge,label", "a,x,yes", "a,y,no", "b,x,yes", "b,y,no"))
+    with pytest.raises(BadData, match="is no header, but line 2 looks like one"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("start", "what"), [(b"SQLite format 3\0", "SQLite"), (b"ARROW1\0\0", "Arrow")]
+)
+def test_what_is_no_text_is_named(start: bytes, what: str, tmp_path: Path) -> None:
+    path = tmp_path / "j.db"
+    path.write_bytes(start + bytes(200))
+    with pytest.raises(BadData, match=f"is an? .*{what}.*; wanted Parquet or CSV"):
+        read(path)
+
+
+def test_a_table_of_potato(tmp_path: Path) -> None:
+    path = tmp_path / "annotated_instances.tsv"
+    rows = (
+        "\t".join((judge, item, "x", *("true" if label == one else "" for one in "012")))
+        for item, judge, label in WANTED
+    )
+    path.write_text(lines("user\tinstance_id\tdisplayed_text\tuse:::0\tuse:::1\tuse:::2", *rows))
+    assert detect(path).name == "potato"
+    assert judgments_of(Judgments.read(path)) == WANTED
