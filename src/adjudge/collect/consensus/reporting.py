@@ -77,7 +77,7 @@ class CalledJudges:
 
     def within(self, text: str) -> str:
         """A sentence with the names in the place of the ids."""
-        return re.sub(r"[\w-]{8,}", lambda found: self.names.get(found[0], found[0]), text)
+        return re.sub(r"[\w-]{8,}(?::\w+)?", lambda found: self.names.get(found[0], found[0]), text)
 
 
 def pack_page(page: str, made: str) -> dict[str, Any]:
