@@ -12,12 +12,7 @@ import numpy as np
 from sqlalchemy import select
 
 from adjudge.collect.consensus.learning import begin_queue_again
-from adjudge.collect.consensus.reporting import (
-    KeptReport,
-    call_judges,
-    in_their_names,
-    pack_page,
-)
+from adjudge.collect.consensus.reporting import CalledJudges, KeptReport, pack_page
 from adjudge.collect.items.closing import is_adaptive
 from adjudge.collect.items.storing import set_ranks
 from adjudge.collect.store.database import batches
@@ -106,14 +101,14 @@ def _in_names(services: RequesterServices, slug: str, found: Preferences) -> Pre
     from adjudge.data.names import as_names
 
     ids = found.comparisons.judges.to_pylist()
-    called = dict(zip(ids, call_judges(services, slug, ids), strict=True))
+    called = CalledJudges.of(services, slug, ids)
     table = found.judges
     if table is not None:
         at = table.column_names.index("judge")
-        named = as_names([called[one] for one in table["judge"].to_pylist()])
+        named = as_names([called.names[one] for one in table["judge"].to_pylist()])
         table = table.set_column(at, "judge", named)
-    compared = replace(found.comparisons, judges=as_names(list(called.values())))
-    notes = tuple(in_their_names(note, called) for note in found.notes)
+    compared = replace(found.comparisons, judges=as_names([called.names[one] for one in ids]))
+    notes = tuple(map(called.within, found.notes))
     return replace(found, judges=table, comparisons=compared, notes=notes)
 
 

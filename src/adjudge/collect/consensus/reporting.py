@@ -60,20 +60,24 @@ def make_report(
     return pack_page(page, made)
 
 
-def call_judges(services: RequesterServices, slug: str, ids: list[str]) -> list[str]:
-    """Judges as the requester calls them; who shares a name has their id beside it."""
-    names = services.judges.get_names(slug)
-    called = [names.get(one, one) for one in ids]
-    many = Counter(called)
-    return [
-        name if many[name] == 1 else f"{name} ({one})"
-        for one, name in zip(ids, called, strict=True)
-    ]
+@dataclass(frozen=True, slots=True)
+class CalledJudges:
+    """Judges as the requester calls them, by public id."""
 
+    names: Mapping[str, str]
 
-def in_their_names(text: str, names: Mapping[str, str]) -> str:
-    """A sentence with the names of judges in the place of their public ids."""
-    return re.sub(r"[\w-]{8,}", lambda found: names.get(found[0], found[0]), text)
+    @classmethod
+    def of(cls, services: RequesterServices, slug: str, ids: list[str]) -> CalledJudges:
+        """The names of these; who shares a name has their id beside it."""
+        names = services.judges.get_names(slug)
+        many = Counter(names.get(one, one) for one in ids)
+        called = {one: names.get(one, one) for one in ids}
+        return cls({one: name if many[name] == 1 else f"{name} ({one})"
+                    for one, name in called.items()})  # fmt: skip
+
+    def within(self, text: str) -> str:
+        """A sentence with the names in the place of the ids."""
+        return re.sub(r"[\w-]{8,}(?::\w+)?", lambda found: self.names.get(found[0], found[0]), text)
 
 
 def pack_page(page: str, made: str) -> dict[str, Any]:
@@ -95,13 +99,13 @@ def _page_of(
     from adjudge.report.results import Provenance, gather
 
     ids = consensus.judgments.judges.to_pylist()
-    called = call_judges(services, project.slug, ids)
+    called = CalledJudges.of(services, project.slug, ids)
+    named = as_names([called.names[one] for one in ids])
     consensus = replace(
         consensus,
-        judgments=replace(consensus.judgments, judges=as_names(called)),
-        notes=tuple(in_their_names(note, dict(zip(ids, called, strict=True)))
-                    for note in consensus.notes),
-    )  # fmt: skip
+        judgments=replace(consensus.judgments, judges=named),
+        notes=tuple(map(called.within, consensus.notes)),
+    )
     # What was adjudicated was disputed: labels scored by it would look worse than they are.
     gold = None if question else services.exports.get_gold(project.slug)
     blind = None

@@ -36,34 +36,22 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 _AT_FIRST = Policy()
 _OF_PANELS = ("panel", "participant_parameter", "return_link", "code_finished", "code_failed",
               "code_blocked", "code_nothing_left")  # fmt: skip
-_WAYS = {
-    "open": "by the open link",
-    "invite": "by invitation",
-    "panel": "from a panel",
-    "api": "by the API",
-}
 _SHOWN = 12  # items offered to be made gold
 _SECONDS = 12.0  # that a judgment takes, roughly
 _ENOUGH = 10  # gold that checks judges at all
 
 
-def preset_policy(name: str, policy: Policy = _AT_FIRST) -> dict[str, Any]:
-    """The settings of a preset; those of a panel go when it is left."""
+def preset_policy(name: str, policy: Policy = _AT_FIRST, *, pairs: bool = False) -> dict[str, Any]:
+    """The settings of a preset; those of a panel go when it is left.
+
+    ``pairs``: with those of a new project of pairs: two results take longer to read than one.
+    """
     if name not in _SETTINGS:
         raise BadSetting("preset", name, " or ".join(_SETTINGS))
     left = policy.panel not in ("none", name)
     gone = {one: getattr(_AT_FIRST, one) for one in _OF_PANELS} if left else {}
-    return {"training": True, "max_pages": None, **gone, **_SETTINGS[name]}
-
-
-def ways_of(policy: Policy) -> list[str]:
-    """How judges come, in words."""
-    return [words for name, words in _WAYS.items() if name in policy.channels]
-
-
-def policy_of_pairs() -> dict[str, Any]:
-    """The settings of a project of pairs that differ: two results take longer to read than one."""
-    return {"queries_per_page": 5, "results_per_query": 2}
+    paired = {"queries_per_page": 5, "results_per_query": 2} if pairs else {}
+    return {"training": True, "max_pages": None, **paired, **gone, **_SETTINGS[name]}
 
 
 def words_for(scale: Scale) -> str:
@@ -162,13 +150,6 @@ def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
             f"({_SECONDS:.0f} seconds each)",
         ),
     ]  # fmt: skip
-
-
-QUESTION_WORDS = {
-    "labels": "on labels of its own",
-    "words": "in words",
-    "confidence": "by how sure they are",
-}
 
 
 def read_question_form(form: Form) -> list[FurtherQuestion]:

@@ -6,38 +6,44 @@ import base64
 import secrets
 import time
 import zlib
+from dataclasses import dataclass
 
 from adjudge.collect.web.login import LoggedIn
 
-SentFiles = list[tuple[str, bytes]]
-_KEPT = "new-files:"
 _DAYS = 7.0  # that they are kept
 _MOST = 5  # uploads of one requester: as many drafts as somebody works on at once
 
 
-def keep_files(who: LoggedIn, files: SentFiles) -> str:
-    """Keep files for who sent them; those of a week ago are forgotten, and all but the newest."""
-    settings, prefix = who.services.settings, f"{_KEPT}{who.requester.requester}:"
-    now = int(time.time())
-    oldest = f"{prefix}{now - int(_DAYS * 86_400):010d}"
-    names = settings.find_names(prefix)  # with the time in front: in the order they were kept
-    for place, name in enumerate(reversed(names)):
-        if place >= _MOST - 1 or name < oldest:
-            settings.forget(name)
-    kept = f"{now:010d}-{secrets.token_hex(8)}"
-    packed = [[name, base64.b85encode(zlib.compress(body)).decode()] for name, body in files]
-    settings.keep(prefix + kept, {"files": packed})
-    return kept
+@dataclass(frozen=True, slots=True)
+class KeptFiles:
+    """The files of one requester, each upload by a name of its own."""
 
+    who: LoggedIn
 
-def find_files(who: LoggedIn, kept: str) -> SentFiles:
-    """The files that were kept under that name; none where they are forgotten."""
-    held = who.services.settings.get(f"{_KEPT}{who.requester.requester}:{kept}") if kept else None
-    if held is None:
-        return []
-    return [(name, zlib.decompress(base64.b85decode(body))) for name, body in held["files"]]
+    @property
+    def _prefix(self) -> str:
+        return f"new-files:{self.who.requester.requester}:"
 
+    def keep(self, files: list[tuple[str, bytes]]) -> str:
+        """Keep files under a new name; those of a week ago go, and all but the newest."""
+        settings, now = self.who.services.settings, int(time.time())
+        oldest = f"{self._prefix}{now - int(_DAYS * 86_400):010d}"
+        names = settings.find_names(self._prefix)  # the time is in front: in the order they came
+        for place, name in enumerate(reversed(names)):
+            if place >= _MOST - 1 or name < oldest:
+                settings.forget(name)
+        kept = f"{now:010d}-{secrets.token_hex(8)}"
+        packed = [[name, base64.b85encode(zlib.compress(body)).decode()] for name, body in files]
+        settings.keep(self._prefix + kept, {"files": packed})
+        return kept
 
-def forget_files(who: LoggedIn, kept: str) -> None:
-    """Forget files that are stored as items now."""
-    who.services.settings.forget(f"{_KEPT}{who.requester.requester}:{kept}")
+    def find(self, kept: str) -> list[tuple[str, bytes]]:
+        """The files of that name; none where they are forgotten."""
+        held = self.who.services.settings.get(self._prefix + kept) if kept else None
+        if held is None:
+            return []
+        return [(name, zlib.decompress(base64.b85decode(body))) for name, body in held["files"]]
+
+    def forget(self, kept: str) -> None:
+        """Forget files that are stored as items now."""
+        self.who.services.settings.forget(self._prefix + kept)

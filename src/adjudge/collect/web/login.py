@@ -10,7 +10,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adjudge.collect.consensus.reporting import in_their_names
+from adjudge.collect.consensus.reporting import CalledJudges
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.members import MemberRole, may
 from adjudge.collect.values.requesting import ProjectHead, Requester
@@ -95,7 +95,7 @@ class LoginNeeded(Exception):
 
 
 @dataclass(slots=True)
-class _Names:
+class _NamesHere:
     """What judges and gold of a project are called, read when a page first names one."""
 
     services: RequesterServices
@@ -112,7 +112,7 @@ class _Names:
     def within(self, text: str) -> str:
         """A sentence with the names of judges in the place of their public ids."""
         self.of("")
-        return in_their_names(text, self.known or {})
+        return CalledJudges(self.known or {}).within(text)
 
     def gold(self, number: int) -> str:
         """The item of a gold that the log has by its number; empty where it is gone."""
@@ -143,7 +143,7 @@ class LoggedIn:
         powers: tuple[MemberRole, ...] = ("reviewer", "manager", "owner")
         may_do = {least: may(project.role, least) for least in powers}
         pairs = is_of_pairs(project.labels)
-        context |= {"may": may_do, "of_pairs": pairs, "names": _Names(self.services, slug)}
+        context |= {"may": may_do, "of_pairs": pairs, "names": _NamesHere(self.services, slug)}
         return self.show(template, project=project, here=here, tab=tab, **context)
 
 

@@ -14,7 +14,7 @@ from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web import uploading
 from adjudge.collect.web.forms import Form, SentForm, read_form
 from adjudge.collect.web.joining import dry_run_link, origin
-from adjudge.collect.web.kept_files import find_files, forget_files, keep_files
+from adjudge.collect.web.kept_files import KeptFiles
 from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
@@ -97,7 +97,7 @@ async def _take_upload(request: Request, project: str) -> Response:
     who = await run_in_threadpool(require_login, request)  # before the files are read
     await run_in_threadpool(who.services.projects.get_head, project)
     form = await read_form(request)
-    files = form.files or await run_in_threadpool(find_files, who, form.text("kept", most=40))
+    files = form.files or await run_in_threadpool(KeptFiles(who).find, form.text("kept", most=40))
     if not files:
         raise Refused("bad-form", "there is no file in what was sent")
     preview = await uploading.read_more(request, files, who.services, project)
@@ -109,10 +109,10 @@ def _upload(request: Request, project: str, form: Form, preview: Preview) -> Res
     if preview.errors:
         return _overview(request, project, preview, 422)
     if form.text("do") == "check":
-        return _overview(request, project, preview, kept=keep_files(who, form.files))
+        return _overview(request, project, preview, kept=KeptFiles(who).keep(form.files))
     who.services.projects.add_items(project, preview.items, preview.golds)
     if kept := form.text("kept", most=40):
-        forget_files(who, kept)
+        KeptFiles(who).forget(kept)
     return go(request, f"/projects/{project}?done=imported")
 
 

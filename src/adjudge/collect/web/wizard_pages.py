@@ -16,20 +16,17 @@ from adjudge.collect.values.sides import PAIR_SCALE, PAIR_SCALE_WITHOUT_TIES, is
 from adjudge.collect.web import uploading
 from adjudge.collect.web.beginning import (
     PRESETS,
-    QUESTION_WORDS,
     STARTING_SCALE,
     check_list,
-    policy_of_pairs,
     preset_policy,
     read_colours,
     read_question_form,
     read_scale,
     some_of,
-    ways_of,
     words_for,
 )
 from adjudge.collect.web.forms import Form, SentForm, read_form
-from adjudge.collect.web.kept_files import SentFiles, find_files, forget_files, keep_files
+from adjudge.collect.web.kept_files import KeptFiles
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
@@ -87,13 +84,13 @@ def _create(request: Request, form: Form) -> Response:
     who = require_login(request)
     name, labels = form.text("name", most=200), form.text("labels", most=2_000)
     kept = form.text("kept", most=40)
-    files = form.files or find_files(who, kept)
+    files = form.files or KeptFiles(who).find(kept)
     if not files:
         problem = "There is no file in what was sent: choose one, or drop it on the page."
         return _new(who, name=name, problem=problem, status=422)
     name = name or PurePosixPath(files[0][0]).stem.replace("_", " ").strip().capitalize()
     if form.files:
-        kept = keep_files(who, files)
+        kept = KeptFiles(who).keep(files)
     by_hand = _by_hand(form)
     preview: Preview | None = None
     try:
@@ -104,10 +101,10 @@ def _create(request: Request, form: Form) -> Response:
             return _new(who, name=name, preview=preview, kept=kept, columns=columns, status=422)
         scale = scale or _scale_of(preview)
         guidelines = form.text("guidelines", most=200_000) or words_for(scale)
-        paired = policy_of_pairs() if is_of_pairs(scale.labels) else {}
+        policy = preset_policy("open", pairs=is_of_pairs(scale.labels))
         made = who.services.projects.create(
             Project(name=name, scale=scale, guidelines=guidelines, items=preview.items,
-                    golds=preview.golds, policy={**preset_policy("open"), **paired})
+                    golds=preview.golds, policy=policy)
         )  # fmt: skip
     except (Refused, AdjudgeError) as fault:
         return _new(who, name=name, preview=preview, problem=str(fault), kept=kept, status=422)
@@ -129,7 +126,7 @@ def _by_hand(form: Form) -> dict[str, str]:
     return dict(zip(names, parts, strict=False))
 
 
-def _columns(who: LoggedIn, files: SentFiles, by_hand: dict[str, str]) -> list[Any]:
+def _columns(who: LoggedIn, files: list[tuple[str, bytes]], by_hand: dict[str, str]) -> list[Any]:
     from adjudge.collect.importing import ImportLimits, Upload
     from adjudge.collect.importing.columns import find_columns
 
@@ -151,7 +148,7 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
     summary, project = who.services.projects.get_head(slug), who.services.projects.read(slug)
     policy = who.services.projects.get_policy(slug)[0]
     held = who.services.settings.get(f"new:{name_of(summary)}") or {"files": "", "columns": {}}
-    files = find_files(who, held["files"]) if summary.state == "draft" else []
+    files = KeptFiles(who).find(held["files"]) if summary.state == "draft" else []
     scale = project.scale
     golds = {gold.item: gold.accepted for gold in project.golds}
     work = [item for item in project.items if item.name not in golds]
@@ -174,7 +171,6 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
         guidelines=project.guidelines,
         presets=PRESETS,
         policy=policy,
-        ways=ways_of(policy),
         colours=COLOURS,
         chosen_colours=project.colours,
         questions=list(project.questions),
@@ -182,7 +178,6 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
             AskedQuestion(name=one.name, text=one.text, labels=one.choices, required=one.required)
             for one in project.questions
         ],
-        kinds=QUESTION_WORDS,
         checks=check_list(project, policy),
     )  # fmt: skip
 
@@ -240,7 +235,7 @@ def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
     """Read the kept files once more, with other parts for their columns."""
     name = f"new:{name_of(who.services.projects.get_head(slug))}"
     held = who.services.settings.get(name) or {"files": ""}
-    files = find_files(who, held["files"])
+    files = KeptFiles(who).find(held["files"])
     if not files:
         raise BadSetting("files", "nothing", "files that are still kept: send them again")
     scale = who.services.projects.get_scale(slug)
@@ -253,5 +248,5 @@ def _forget_files(who: LoggedIn, slug: str) -> None:
     name = f"new:{name_of(who.services.projects.get_head(slug))}"
     held = who.services.settings.get(name)
     if held:
-        forget_files(who, held["files"])
+        KeptFiles(who).forget(held["files"])
         who.services.settings.forget(name)
