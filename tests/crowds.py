@@ -72,7 +72,7 @@ class ServerProcess:
     def stop(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(timeout=120)
+            self.process.wait(timeout=300)
 
     def log(self) -> str:
         return (self.folder / "server.log").read_text("utf-8", "replace")

@@ -42,7 +42,7 @@ def counted() -> Iterator[Memory]:
     try:
         yield Memory()
     finally:
-        wait_until(_all_rest, 60, "the other threads of the process rest")
+        wait_until(_all_rest, 300, "the other threads of the process rest")
         tracemalloc.stop()
 
 

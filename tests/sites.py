@@ -105,7 +105,7 @@ class Site:
 
     def browser(self, **headers: str) -> Browser:
         # No certificates to load, which takes longer than most requests here.
-        client = httpx.Client(base_url=self.url, headers=headers, timeout=120.0, verify=False)
+        client = httpx.Client(base_url=self.url, headers=headers, timeout=300.0, verify=False)
         self.clients.append(client)
         return Browser(client)
 
@@ -263,10 +263,10 @@ def served(folder: Path, **settings: Any) -> Iterator[Site]:
     server = uvicorn.Server(uvicorn.Config(app, **OPTIONS))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    limit = time.monotonic() + 120
+    limit = time.monotonic() + 300
     while not server.started:
         assert thread.is_alive(), "the server did not start"
-        assert time.monotonic() < limit, "the server did not start in two minutes"
+        assert time.monotonic() < limit, "the server did not start in five minutes"
         time.sleep(0.01)
     port = listener.getsockname()[1]
     site = Site(f"http://127.0.0.1:{port}{chosen.prefix}", app.state.parts, chosen)
@@ -276,6 +276,6 @@ def served(folder: Path, **settings: Any) -> Iterator[Site]:
         for client in site.clients:
             client.close()
         server.should_exit = True
-        thread.join(timeout=60)
+        thread.join(timeout=300)
         listener.close()
         assert not thread.is_alive(), "the server did not stop"

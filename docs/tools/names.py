@@ -103,14 +103,24 @@ def used(tree: ast.Module) -> Iterator[tuple[str, str]]:
             short |= {entry.asname or entry.name: entry.name for entry in node.names}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            base = ast.unparse(node.value)
+            base = _dotted(node.value)
             yield short.get(base, base), node.attr
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from mentioned(node.value)
 
 
+def _dotted(node: ast.expr) -> str:
+    """A name with its attributes, as it is written; nothing for any other expression."""
+    if isinstance(node, ast.Attribute):
+        before = _dotted(node.value)
+        return before and f"{before}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def mentioned(text: str) -> Iterator[tuple[str, str]]:
     """The names that a text has: ``from adjudge.x import y``, ``adjudge.x.y``, ``adjudge.x:y``."""
+    if "adjudge" not in text:
+        return
     for found in re.finditer(r"from (adjudge[\w.]*) import (\([^)]*\)|[^\n]*)", text):
         yield from ((found[1], name) for name in re.findall(r"\w+", found[2]))
     yield from re.findall(r"\b(adjudge(?:\.\w+)*)[.:](\w+)", text)

@@ -133,7 +133,7 @@ def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
     ).or_(ada.get_by_text("The consensus is being fitted")).first.wait_for()
     if ada.get_by_role("button", name="Fit the consensus").count():
         ada.get_by_role("button", name="Fit the consensus").click()
-    expect(ada.get_by_role("button", name="Make it gold").first).to_be_visible(timeout=60_000)
+    expect(ada.get_by_role("button", name="Make it gold").first).to_be_visible()
     seen_by_all(ada, "gold-suggestions")
     card = ada.locator("section.card").first
     item = card.locator("input[name=item]").get_attribute("value")
@@ -157,9 +157,7 @@ def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
         ada.get_by_role("status").filter(has_text="being made in the background")
     ).to_be_visible()
     check(ada, "plan-asked")
-    expect(ada.get_by_role("heading", name="Plan for an accuracy of 60%")).to_be_visible(
-        timeout=60_000
-    )
+    expect(ada.get_by_role("heading", name="Plan for an accuracy of 60%")).to_be_visible()
     expect(ada.get_by_role("img", name="Accuracy of labels against judgments")).to_be_visible()
     expect(ada.get_by_text("being made in the background")).to_have_count(0)
     seen_by_all(ada, "plan")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from sites import LABELS, REASON, Site, served
-from visitors import find_faults
+from visitors import PATIENCE, find_faults
 
 pytestmark = pytest.mark.slow
 
@@ -58,6 +58,7 @@ def test_a_participant_is_refreshed_and_goes_back_with_her_code(
         panel="prolific", pay_failed="0.30", refresher_pairs=4, refresher_after=2,
     )  # fmt: skip
     context = browser.new_context(viewport={"width": 1100, "height": 850})
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     said: list[str] = []
     page.on("pageerror", lambda error: said.append(str(error)))

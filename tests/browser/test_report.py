@@ -52,7 +52,7 @@ def report(results: Results, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def ready(page: Page) -> Page:
-    page.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+    page.wait_for_selector("html[data-ready]", state="attached")
     return page
 
 

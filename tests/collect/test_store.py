@@ -213,7 +213,7 @@ def test_two_processes_on_one_file(tmp_path: Path) -> None:
         )
         for name in ("a", "b")
     ]
-    stored = sum(int(child.communicate(timeout=120)[0]) for child in children)
+    stored = sum(int(child.communicate(timeout=300)[0]) for child in children)
     assert [child.returncode for child in children] == [0, 0]
     assert stored == len(bench.services.exports.get_table(bench.slug)) == 4 * 40
     bench.check()
@@ -224,7 +224,7 @@ def test_two_processes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
     path = tmp_path / "fresh.db"
     code = f"from adjudge.collect.store.database import Database; Database({str(path)!r}, wait=60)"
     children = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
-    assert [child.wait(timeout=120) for child in children] == [0, 0, 0]
+    assert [child.wait(timeout=300) for child in children] == [0, 0, 0]
     database = Database(path)
     assert RequesterServices(database).projects.get_all() == []
     database.close()

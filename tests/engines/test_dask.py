@@ -32,7 +32,7 @@ from adjudge.engines.pieces import folder_of
 from adjudge.errors import ClusterLost
 from adjudge.models.features import available, measure_features
 from adjudge.simulation import Crowd, Made, Population, demo
-from sizes import FULL
+from sizes import FULL, sized
 
 pytestmark = pytest.mark.slow
 
@@ -63,8 +63,8 @@ def assert_same(one: Consensus, two: Consensus) -> None:
 
 
 PROCESSES = [4, *(pytest.param(many, marks=pytest.mark.full) for many in (1, 2))]
-SWEEPS = {} if FULL else {"iterations": 10}  # as many as show it, or until nothing moves
-SHORT = {"chains": 2, "warmup": 5, "draws": 8, "thin": 1}
+SWEEPS = {} if FULL else {"iterations": 5}  # as many as show it, or until nothing moves
+SHORT = {"chains": 2, "warmup": sized(2, full=5), "draws": sized(4, full=8), "thin": 1}
 MODELS: list[Model] = [
     ItemTypes(**SWEEPS),
     ItemTypes(by_topic=True, **SWEEPS),

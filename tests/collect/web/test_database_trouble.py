@@ -47,7 +47,7 @@ def health(site: Site) -> dict[str, object]:
 
 def await_health(site: Site, wanted: dict[str, object]) -> None:
     """Wait for it: on a busy machine the database may not answer a check in time."""
-    wait_until(lambda: health(site) == wanted, 60, f"health is {wanted}")
+    wait_until(lambda: health(site) == wanted, 300, f"health is {wanted}")
 
 
 def test_answers_to_a_removed_database_are_refused_and_readiness_tells(
@@ -113,7 +113,7 @@ def test_waits_for_a_locked_database_do_not_add_up(running: Site, tmp_path: Path
     headers = {"Authorization": f"Bearer {token}"}
     url = f"{running.url}/api/v1/projects/{slug}"
     with httpx.Client(
-        headers=headers, timeout=60, limits=httpx.Limits(max_connections=80)
+        headers=headers, timeout=300, limits=httpx.Limits(max_connections=80)
     ) as client:
         assert client.get(f"{url}/guidelines").status_code == 200
 
@@ -137,8 +137,8 @@ def test_waits_for_a_locked_database_do_not_add_up(running: Site, tmp_path: Path
         other.execute("ROLLBACK")
         other.close()
         assert {status for status, _ in answers} == {503}
-        # One behind the other sixty would take sixty waits; a busy machine may make a few of one.
-        assert max(seconds for _, seconds in answers) < 10 * WAIT, sorted(answers)[-5:]
+        # One behind the other sixty would take sixty waits; a busy machine may make many of one.
+        assert max(seconds for _, seconds in answers) < 30 * WAIT, sorted(answers)[-5:]
         assert sorted(waits)[len(waits) // 2] < 1.0
         assert come(0)[0] == 200
 

@@ -36,5 +36,5 @@ def test_the_server_blocks_who_is_flagged_only_when_told_to(tmp_path: Path) -> N
         def stages() -> list[str]:
             return [site.services.judges.get_all(slug)[0].stage for slug in slugs]
 
-        wait_until(lambda: stages()[1] == "blocked", 120, "the flagged judge is blocked")
+        wait_until(lambda: stages()[1] == "blocked", 300, "the flagged judge is blocked")
         assert stages()[0] != "blocked"

@@ -80,7 +80,7 @@ class Running:
 
     def upload(self, kind: str, *, check: bool = True) -> httpx.Response:
         files = [("files", file) for file in FILES[kind]()]
-        with httpx.Client(headers=self.headers, timeout=600) as client:
+        with httpx.Client(headers=self.headers, timeout=3000) as client:
             if files:
                 return client.post(self.where, params={"check": check}, files=files)
             about = {"content-type": "multipart/form-data; boundary=x"}
@@ -89,7 +89,7 @@ class Running:
 
     def count(self, what: str) -> float:
         """A figure of the server."""
-        text = httpx.get(f"{self.server.url}/metrics", timeout=60).text
+        text = httpx.get(f"{self.server.url}/metrics", timeout=300).text
         lines = dict(line.rsplit(" ", 1) for line in text.splitlines())
         return float(lines.get(f'adjudge_events_total{{event="{what}"}}', 0))
 
@@ -169,7 +169,7 @@ def check_health(running: Running, idle: str) -> Callable[[Future[httpx.Response
 
     def check(sent: Future[httpx.Response]) -> None:
         waits, work, idling = [0.0], [0.0], [0.0]
-        with httpx.Client(timeout=60) as client:
+        with httpx.Client(timeout=300) as client:
             while not sent.done():
                 worked, begun = running.worked(), time.monotonic()
                 assert client.get(f"{running.server.url}/healthz").status_code == 200
@@ -220,26 +220,26 @@ def test_large_table_is_stored(running: Running, check_health: Check) -> None:
 def test_reader_ends_when_its_client_leaves(running: Running) -> None:
     before = running.count("disconnected")
     client = running.begin_upload()
-    wait_until(lambda: running.readers() != [], 120, "a process reads")
+    wait_until(lambda: running.readers() != [], 300, "a process reads")
     client.close()
-    wait_until(lambda: running.readers() == [], 120, "the process has ended")
-    wait_until(lambda: running.count("disconnected") == before + 1, 120, "the server knows it")
+    wait_until(lambda: running.readers() == [], 300, "the process has ended")
+    wait_until(lambda: running.count("disconnected") == before + 1, 300, "the server knows it")
 
 
 def test_reader_that_dies_is_a_fault_of_one_request(running: Running) -> None:
     with running.begin_upload() as client:
-        wait_until(lambda: running.readers() != [], 120, "a process reads")
+        wait_until(lambda: running.readers() != [], 300, "a process reads")
         os.kill(running.readers()[0], signal.SIGKILL)
         assert client.recv(100).startswith(b"HTTP/1.1 500")
-    assert httpx.get(f"{running.server.url}/healthz", timeout=60).status_code == 200
+    assert httpx.get(f"{running.server.url}/healthz", timeout=300).status_code == 200
 
 
 def test_readers_end_with_the_server(running: Running) -> None:
     with running.begin_upload():
-        wait_until(lambda: running.readers() != [], 120, "a process reads")
+        wait_until(lambda: running.readers() != [], 300, "a process reads")
         pid = running.readers()[0]
         running.server.stop()
-        wait_until(lambda: not Path(f"/proc/{pid}").exists(), 120, "the process has ended")
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), 300, "the process has ended")
     running.server.start()
 
 

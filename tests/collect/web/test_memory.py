@@ -43,6 +43,6 @@ def needs_glibc() -> None:
 def test_many_threads_share_a_few_stocks_of_memory() -> None:
     needs_glibc()
     run = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, timeout=300
     )
     assert 1 <= run.stdout.count("<heap nr=") <= 2

@@ -20,7 +20,7 @@ def connected(site: Site) -> Iterator[socket.socket]:
     place = urlsplit(site.url)
     assert place.hostname
     assert place.port
-    with socket.create_connection((place.hostname, place.port), timeout=120) as line:
+    with socket.create_connection((place.hostname, place.port), timeout=300) as line:
         yield line
 
 

@@ -278,7 +278,7 @@ class _ZScorePaper:
                 settings={**data, "seed": seed, "quick": setup.quick},
                 work=partial(_score_models, path, seed, setup.quick),
             )
-            for seed in range(1, min(seeds, _FEW_SEEDS) + 1)
+            for seed in range(1, few + 1)
         ]
         return [
             *_seeds_of("figure-1", path, range(1, seeds + 1), gammas, BOTH, ROWS),
