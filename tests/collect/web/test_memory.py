@@ -46,3 +46,25 @@ def test_many_threads_share_a_few_stocks_of_memory() -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, timeout=120
     )
     assert 1 <= run.stdout.count("<heap nr=") <= 2
+
+
+COLLECTED = """
+import gc, weakref
+from adjudge.collect.web.memory import spare_collector
+
+class Made:
+    pass
+
+spare_collector()
+assert gc.get_freeze_count() > 1_000, "what a server is made of"
+one = Made()
+one.itself = one  # what a request leaves behind
+known = weakref.ref(one)
+del one
+gc.collect()
+assert known() is None
+"""
+
+
+def test_what_requests_leave_is_collected_and_the_server_itself_not_looked_at() -> None:
+    subprocess.run([sys.executable, "-c", COLLECTED], check=True, timeout=120)

@@ -49,7 +49,7 @@ from adjudge.collect.web.keys import Keys, load_secret
 from adjudge.collect.web.limiting import Newcomers
 from adjudge.collect.web.login import LoginNeeded, on_login_needed
 from adjudge.collect.web.logs import configure, event
-from adjudge.collect.web.memory import share_memory
+from adjudge.collect.web.memory import share_memory, spare_collector
 from adjudge.collect.web.messenger import Messenger
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.middleware import Around
@@ -183,4 +183,6 @@ def from_environment() -> FastAPI:
     """The app of a worker process, with the settings that its parent left."""
     settings = Settings.from_environment()
     configure(settings.log_format)
-    return create_app(settings)
+    app = create_app(settings)
+    spare_collector()
+    return app
