@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from adjudge.collect.store.database import Database
-from adjudge.collect.store.turns import Turns
+from adjudge.collect.store.sqlite_file import SqliteFile
 from adjudge.errors import Unavailable
 from collecting import Bench
 from sizes import sized
@@ -76,15 +76,16 @@ def test_two_that_ask_without_a_pause_have_every_second_turn(tmp_path: Path) -> 
     code = """
 import sys, time
 from pathlib import Path
-from adjudge.collect.store.turns import Turns
-turns = Turns(Path(sys.argv[1]))
+from adjudge.collect.store.sqlite_file import SqliteFile
+file = SqliteFile(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(sys.argv[2])):
-    with turns.taken(time.monotonic() + 120):
-        with open(sys.argv[3], "a") as said:
-            said.write(sys.argv[4])
-        time.sleep(0.003)  # as long as a change takes
+    assert file.take_turn(time.monotonic() + 120)
+    with open(sys.argv[3], "a") as said:
+        said.write(sys.argv[4])
+    time.sleep(0.003)  # as long as a change takes
+    file.give_turn()
 """
     count, said = sized(100, full=1_000), tmp_path / "said"
     command = [sys.executable, "-c", code, str(tmp_path / "some.db"), str(count), str(said)]
@@ -117,34 +118,32 @@ def test_a_turn_that_does_not_come_is_told_in_time(tmp_path: Path) -> None:
     )  # fmt: skip
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
-    turns = Turns(tmp_path / "some.db")
-    with (
-        pytest.raises(Unavailable, check=lambda error: error.code == "database-busy"),
-        turns.taken(time.monotonic() + 0.05),
-    ):
-        raise AssertionError("it is another's turn")
+    store = Database(tmp_path / "some.db", wait=0.05, migrate=False)
+    with pytest.raises(Unavailable, check=lambda error: error.code == "database-busy"):
+        store.write(lambda _: None)
+    store.close()
     holder.kill()  # who is killed gives its turn back
     holder.communicate()
-    with turns.taken(time.monotonic() + 60):
-        pass
-    turns.close()
+    file = SqliteFile(tmp_path / "some.db")
+    assert file.take_turn(time.monotonic() + 60)
+    file.give_turn()
+    file.close()
 
 
 _HOLD = """
 import sys, time
 from pathlib import Path
-from adjudge.collect.store.turns import Turns
-with Turns(Path(sys.argv[1])).taken(time.monotonic() + 60):
-    print("held", flush=True)
-    sys.stdin.read()
+from adjudge.collect.store.sqlite_file import SqliteFile
+assert SqliteFile(Path(sys.argv[1])).take_turn(time.monotonic() + 60)
+print("held", flush=True)
+sys.stdin.read()
 """
 
 
 def test_where_no_file_can_be_made_there_are_no_turns(tmp_path: Path) -> None:
-    turns = Turns(tmp_path / "no" / "such" / "folder.db")
-    with turns.taken(time.monotonic()):
-        pass
-    turns.close()
+    file = SqliteFile(tmp_path / "no" / "such" / "folder.db")
+    assert file.take_turn(time.monotonic())
+    file.give_turn()
 
 
 def test_a_page_that_is_open_is_shown_while_another_changes_the_database(tmp_path: Path) -> None:

@@ -146,7 +146,12 @@ _JUDGE_PAGE = Statement(
 
 
 def next_page(request: JudgeRequest) -> Page | None:
-    """The page a judge has open or has left unanswered, or a new one, or None."""
+    """The page a judge has open or has left unanswered, or a new one, or None.
+
+    A request that locks nothing is told of the open one alone.
+    """
+    if not request.locked:
+        return _find_open_page(request)
     if request.judge.stage == "consent":
         raise Refused("consent-wanted", "please agree to take part first")
     if request.judge.stage in ("failed", "blocked") or ended_untrained(
@@ -154,7 +159,7 @@ def next_page(request: JudgeRequest) -> Page | None:
     ):
         return None
     expire_pages(request.on, request.now)
-    held = find_open_page(request)
+    held = _find_open_page(request)
     if held is not None:
         return held
     check_open(request.judge, request.project, "this project is not open at the moment")
@@ -169,7 +174,7 @@ def next_page(request: JudgeRequest) -> Page | None:
     return refresher or _work_page(request, rng)
 
 
-def find_open_page(request: JudgeRequest) -> Page | None:
+def _find_open_page(request: JudgeRequest) -> Page | None:
     """The page that a judge has open, if any; nothing is changed.
 
     One whose time is over is only shown by who could end it, and has not.

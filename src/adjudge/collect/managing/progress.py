@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, select, text
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.keeping import warn_of_gold
@@ -21,8 +21,6 @@ from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
-    JUDGMENT_APART,
-    LOG_PASSED,
     items,
     judges,
     judgments,
@@ -39,6 +37,9 @@ from adjudge.collect.values.requesting import (
     Progress,
 )
 
+# As the indexes have them that are made for these two.
+_APART = text("judgments.gold IS NULL AND (judgments.other OR judgments.standing = 'untrusted')")
+_PASSED = text("log.event = 'training-passed'")
 _COUNTED = (judgments.c.kind == "work") & judgments.c.gold.is_(None)
 
 
@@ -116,7 +117,7 @@ def _answers_apart(on: Connection, project: int) -> StoredRow:
         ).where(
             judgments.c.project == project,
             judgments.c.kind == "work",
-            JUDGMENT_APART,
+            _APART,
             of_real_in(project),
         )
     ).one()
@@ -181,7 +182,7 @@ def _of_blocked(request: Request) -> Sequence[StoredRow]:
         judgments.c.project == project,
         judgments.c.standing == "untrusted",
         judgments.c.kind == "work",
-        JUDGMENT_APART,
+        _APART,
         of_real_in(project),
     )
     unclear = (items.c.broken > 0).label("unclear")
@@ -249,7 +250,7 @@ def _funnel_of(request: Request) -> tuple[FunnelRow, ...]:
         request.on.execute(
             select(judges.c.arm, func.count(judges.c.id.distinct()))
             .join(log, log.c.judge == judges.c.id)
-            .where(judges.c.project == request.project.id, LOG_PASSED, is_real)
+            .where(judges.c.project == request.project.id, _PASSED, is_real)
             .group_by(judges.c.arm)
         ).all()
     )

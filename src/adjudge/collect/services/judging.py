@@ -22,7 +22,7 @@ from adjudge.collect.judging.arriving import (
     take_in,
 )
 from adjudge.collect.judging.leases import expire_pages
-from adjudge.collect.judging.pages import find_open_page, next_page, show_page
+from adjudge.collect.judging.pages import next_page, show_page
 from adjudge.collect.judging.submitting import contest, finish, submit
 from adjudge.collect.judging.training import answer_row
 from adjudge.collect.judging.views import (
@@ -146,7 +146,7 @@ class JudgingService:
         Refused: ``consent-wanted``, ``not-open`` (project paused or closed).
         """
         with self._database.read() as on:  # who has one open waits for nobody
-            held = find_open_page(self._open(on, judge, lock=False))
+            held = next_page(self._open(on, judge, lock=False))
         if held is not None:
             return held
         # A page lost in a power cut is made again; answers to it wait for the disk.

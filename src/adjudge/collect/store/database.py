@@ -27,7 +27,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from adjudge.collect.store.schema import HEAD, VERSIONS, settings
 from adjudge.collect.store.sqlite_file import Flusher, SqliteFile
-from adjudge.collect.store.turns import BUSY, Turns
 from adjudge.errors import BadSetting, Unavailable
 
 _Result = TypeVar("_Result")
@@ -38,6 +37,7 @@ _BATCH = 500  # ids in one statement
 _NOT_DURABLE = sa.text("SET LOCAL synchronous_commit TO off")
 _DEADLOCK = ("40P01", "40001")
 _LEAST_WAIT = 0.5  # seconds that a change may wait for others, however long its request waited
+_BUSY = "the database is locked by another; try again"
 
 # When the request began for which something is done; what waited before it came here counts too.
 BEGAN: ContextVar[float | None] = ContextVar("BEGAN", default=None)
@@ -68,7 +68,6 @@ class Database:
         self._full = False  # whether a change found the disk full, and none has found room since
         # Threads of one process queue here rather than in SQLite's busy handler, which sleeps.
         self._writing = threading.Lock() if self.sqlite else None
-        self._turns = Turns(Path(str(self.url.database))) if self.sqlite else None
         self._flusher = Flusher(Path(str(self.url.database))) if self.sqlite else None
         if migrate:
             self.migrate()
@@ -81,8 +80,8 @@ class Database:
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
-        if self._turns is not None:
-            self._turns.close()
+        if self._file is not None:
+            self._file.close()
 
     def migrate(self) -> None:
         """Bring the schema to the newest version; safe if several processes do it at once."""
@@ -153,14 +152,18 @@ class Database:
     @contextmanager
     def _alone(self, until: float) -> Iterator[None]:
         """The only change that is made, where the database is a file."""
-        if self._writing is None or self._turns is None:
+        if self._writing is None or self._file is None:
             yield
             return
         if not self._writing.acquire(timeout=max(0.0, until - time.monotonic())):
-            raise Unavailable("database-busy", BUSY)
+            raise Unavailable("database-busy", _BUSY)
         try:
-            with self._turns.taken(until):
+            if not self._file.take_turn(until):
+                raise Unavailable("database-busy", _BUSY)
+            try:
                 yield
+            finally:
+                self._file.give_turn()
         finally:
             self._writing.release()
 
@@ -314,7 +317,7 @@ def _translate(error: DBAPIError | DisconnectionError) -> Exception | None:
     if state in _DEADLOCK:
         return _Deadlock()
     if "locked" in text or "busy" in text or state in ("57014", "53300", "55P03"):
-        return Unavailable("database-busy", BUSY)
+        return Unavailable("database-busy", _BUSY)
     if "disk is full" in text or "database or disk" in text or state in ("53100", "53200"):
         return Unavailable("database-full", "the disk of the database is full; nothing was stored")
     gone = isinstance(error, OperationalError | DisconnectionError) or (

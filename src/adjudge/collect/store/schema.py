@@ -290,9 +290,6 @@ Index(  # what an arm has of an item is counted by it
 )
 # The few answers that progress counts one by one; all others are counted on judges and items.
 _APART = text("gold IS NULL AND (other OR standing = 'untrusted')")
-JUDGMENT_APART = text(  # the same where other tables are joined
-    "judgments.gold IS NULL AND (judgments.other OR judgments.standing = 'untrusted')"
-)
 Index(
     "ix_judgments_apart",
     *(judgments.c.project, judgments.c.kind, judgments.c.standing, judgments.c.other),
@@ -350,7 +347,6 @@ log = Table(
 )
 Index("ix_log_project", log.c.project, log.c.id)
 _PASSED = text("event = 'training-passed'")
-LOG_PASSED = text("log.event = 'training-passed'")  # the same where other tables are joined
 Index("ix_log_passed", log.c.judge, sqlite_where=_PASSED, postgresql_where=_PASSED)
 
 tokens = Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -49,7 +50,7 @@ from adjudge.collect.web.keys import Keys, load_secret
 from adjudge.collect.web.limiting import Newcomers
 from adjudge.collect.web.login import LoginNeeded, on_login_needed
 from adjudge.collect.web.logs import configure, event
-from adjudge.collect.web.memory import share_memory, spare_collector
+from adjudge.collect.web.memory import share_memory
 from adjudge.collect.web.messenger import Messenger
 from adjudge.collect.web.metrics import Metrics
 from adjudge.collect.web.middleware import Around
@@ -184,5 +185,8 @@ def from_environment() -> FastAPI:
     settings = Settings.from_environment()
     configure(settings.log_format)
     app = create_app(settings)
-    spare_collector()
+    # Python's collector looks at what requests make alone, not at all that a server is.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 20, 50)  # objects, and younger rounds before an older one
     return app

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 
 _ARENA_MAX = -8  # M_ARENA_MAX of glibc
 _STOCKS = 2
@@ -19,16 +18,6 @@ def share_memory() -> None:
     """Let all threads take memory from the same few stocks; before there are many threads."""
     with contextlib.suppress(OSError, AttributeError):  # other C libraries have no such setting
         ctypes.CDLL(None).mallopt(_ARENA_MAX, _STOCKS)
-
-
-def spare_collector() -> None:
-    """Let Python's collector look at what requests make alone, not at all that a server is.
-
-    For the process of a server, once it is made: nothing that is there by then is looked at again.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(5_000, 20, 50)  # objects, and younger rounds before an older one
 
 
 def give_back() -> None:
