@@ -154,6 +154,7 @@ class Bench:
         """Every invariant of the store, whatever happened before."""
         check_counters(self)
         check_standing(self)
+        check_progress(self)
         if self.services.projects.get_policy(self.slug)[0].closing == "adaptive":
             check_needs(self)
         assert self.services.projects.audit(self.slug) == []
@@ -206,6 +207,34 @@ def check_counters(bench: Bench) -> None:
                 broken=item.broken,
                 set_aside_after=limit,
             )
+
+
+def check_progress(bench: Bench) -> None:
+    """What progress says from counters and indexes is what every single row says."""
+    judges, given, pages = schema.judges, schema.judgments, schema.pages
+    real = sa.select(judges.c.id).where(judges.c.kind != "dry-run")
+    answers = bench.rows(
+        sa.select(given).where(
+            given.c.project == bench.project, given.c.kind == "work", given.c.judge.in_(real)
+        )
+    )
+    sheets = bench.rows(
+        sa.select(pages.c.state).where(
+            pages.c.project == bench.project, pages.c.kind == "work", pages.c.judge.in_(real)
+        )
+    )
+    work = [one for one in answers if one.gold is None]
+    graded = [one.right for one in answers if one.gold is not None and one.right is not None]
+    items = [one for one in bench.items() if not one.gold and one.state != "withdrawn"]
+    told = bench.services.projects.get_progress(bench.slug)
+    assert told.items == len(items)
+    assert told.trusted == sum(one.trusted for one in items)
+    assert told.surplus == sum(one.surplus for one in items)
+    assert told.others == sum(one.other for one in work)
+    assert told.untrusted == sum(not one.other and one.standing == "untrusted" for one in work)
+    assert told.pages == sum(sheet.state == "answered" for sheet in sheets)
+    assert told.open_pages == sum(sheet.state == "open" for sheet in sheets)
+    assert told.gold_accuracy == (sum(graded) / len(graded) if graded else None)
 
 
 def check_quotas(bench: Bench) -> int:

@@ -87,6 +87,37 @@ def test_the_overview_reads_every_item_once(sqlite: Database) -> None:
     assert blocked.why_open == {"not judged yet": 60, "judged by blocked judges only": 40}
 
 
+def test_the_overview_is_counted_by_indexes_of_its_own(sqlite: Database) -> None:
+    """What it takes grows with items and judges, not with what they have judged."""
+    bench = Bench(sqlite, topics=20, role="screening")
+    bench.turn(bench.arrive().judge)
+    bench.services.projects.get_progress(bench.slug)  # what is kept of a project is kept by now
+    with statements(sqlite) as sent:
+        bench.services.projects.get_progress(bench.slug)
+    steps = []
+    with sqlite.read() as on:
+        for text, given in sent:
+            plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", tuple(given)).all()
+            steps += [row[3] for row in plan]
+    assert not [step for step in steps if step.startswith("SCAN")]
+    read = {step.split()[1]: step for step in steps if step.startswith("SEARCH")}
+    assert "COVERING INDEX ix_items_standing (project=? AND gold=?)" in read["items"]
+    assert "ix_log_passed" in read["log"]
+    theirs = [step for step in steps if step.startswith("SEARCH judgments")]
+    assert theirs
+    assert all("ix_judgments_apart" in step or "(judge=? AND" in step for step in theirs), theirs
+
+
+def test_a_page_that_is_open_is_a_look(sqlite: Database) -> None:
+    bench = Bench(sqlite, topics=20, role="screening")
+    judge = bench.arrive().judge
+    page = bench.judging.page(judge)
+    with statements(sqlite) as sent:
+        assert bench.judging.page(judge) == page
+    assert len(sent) <= 3
+    assert all(text.startswith("SELECT") for text, _ in sent)
+
+
 def test_pages_of_a_requester_count_nothing_twice(sqlite: Database) -> None:
     """What every page of a project shows is not counted; nor are judgments read for no reason."""
     bench = Bench(sqlite, topics=20, role="screening")

@@ -148,4 +148,5 @@ def test_crowd_while_the_server_is_killed(database: Database, server: ServerProc
     relieve(database, server, slug, token, came)
     check(database, server, slug, came)
     assert came.kills == KILLS
-    assert set(came.record.again) == {"connection-lost"}
+    assert "connection-lost" in came.record.again
+    assert set(came.record.again) <= {"connection-lost", "database-busy"}  # as above

@@ -173,6 +173,7 @@ def _pack(path: Path, parts: dict[str, bytes]) -> None:
 
 
 HOSTILE = ("=cmd|'/C'!A0", "=1+1", "@SUM(A1)", "+1+1", "-2+3", "'=1", "''@x", "＝1+1", "-")
+COMMENTS = ("=1+1", "\t=1+1", "\r=1+1", "\n@SUM(A1)")  # what is no name, but may be said
 NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
 
@@ -202,7 +203,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[RequesterServices
     judge = judging.arrive(Arrival(project=slug, channel="panel", key="=1+1")).judge
     judging.consent(judge)
     while (page := judging.page(judge)) is not None:
-        answers = [Answer(row=row.row, label="1", comment="=1+1") for row in page.rows]
+        answers = [
+            Answer(row=row.row, label="1", comment=COMMENTS[row.row % len(COMMENTS)])
+            for row in page.rows
+        ]
         judging.submit(judge, page.page, page.key, answers)
     return services, slug
 

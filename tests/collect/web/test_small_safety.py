@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -169,3 +171,19 @@ def test_what_no_database_could_store_is_told_at_the_check(
     response = checked(name, body)
     assert response.status_code == 422, response.text
     assert response.json()["error"]["code"] in ("bad-form", "bad-data")
+
+
+@pytest.mark.parametrize("how", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+def test_a_damaged_archive_is_told_at_the_check(
+    checked: Callable[[str, bytes], httpx.Response], how: int
+) -> None:
+    lines = b"".join(b'{"item": "i%d", "query": "q", "title": "t"}\n' % n for n in range(500))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", how) as archive:
+        archive.writestr("a.jsonl", lines)
+    whole = packed.getvalue()
+    assert checked("a.zip", whole).status_code == 200
+    for place in range(40, len(whole) - 120, 7):
+        damaged = whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]
+        response = checked("a.zip", damaged)
+        assert response.status_code == 422, (place, response.text)

@@ -146,7 +146,12 @@ _JUDGE_PAGE = Statement(
 
 
 def next_page(request: JudgeRequest) -> Page | None:
-    """The page a judge has open or has left unanswered, or a new one, or None."""
+    """The page a judge has open or has left unanswered, or a new one, or None.
+
+    A request that locks nothing is told of the open one alone.
+    """
+    if not request.locked:
+        return _find_open_page(request)
     if request.judge.stage == "consent":
         raise Refused("consent-wanted", "please agree to take part first")
     if request.judge.stage in ("failed", "blocked") or ended_untrained(
@@ -154,10 +159,9 @@ def next_page(request: JudgeRequest) -> Page | None:
     ):
         return None
     expire_pages(request.on, request.now)
-    if request.judge.page is not None:
-        page = _PAGE_BY_ID.one_or_none(request.on, {"page": request.judge.page})
-        if page is not None and page.state == "open":
-            return show_page(request, page)
+    held = _find_open_page(request)
+    if held is not None:
+        return held
     check_open(request.judge, request.project, "this project is not open at the moment")
     rng = np.random.default_rng([request.project.seed, request.judge.id, request.judge.made])
     if request.judge.reason == CAME_LATE and request.judge.stage == "finished":
@@ -168,6 +172,23 @@ def next_page(request: JudgeRequest) -> Page | None:
         return _training_page(request, rng)
     refresher = _refresher_page(request, rng)
     return refresher or _work_page(request, rng)
+
+
+def _find_open_page(request: JudgeRequest) -> Page | None:
+    """The page that a judge has open, if any; nothing is changed.
+
+    One whose time is over is only shown by who could end it, and has not.
+    """
+    if request.judge.page is None or request.judge.stage in ("consent", "failed", "blocked"):
+        return None
+    if ended_untrained(request.judge, request.project):
+        return None
+    page = _PAGE_BY_ID.one_or_none(request.on, {"page": request.judge.page})
+    if page is None or page.state != "open":
+        return None
+    if not request.locked and page.kind == "work" and page.expires <= request.now:
+        return None
+    return show_page(request, page)
 
 
 def _refresher_page(request: JudgeRequest, rng: np.random.Generator) -> Page | None:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, select, text
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.keeping import warn_of_gold
@@ -20,7 +20,13 @@ from adjudge.collect.managing.savings import lacking_of, savings_of, work_on_a_p
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import golds, items, judges, judgments, log, pages
+from adjudge.collect.store.schema import (
+    items,
+    judges,
+    judgments,
+    log,
+    pages,
+)
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.requesting import (
@@ -31,6 +37,9 @@ from adjudge.collect.values.requesting import (
     Progress,
 )
 
+# As the indexes have them that are made for these two.
+_APART = text("judgments.gold IS NULL AND (judgments.other OR judgments.standing = 'untrusted')")
+_PASSED = text("log.event = 'training-passed'")
 _COUNTED = (judgments.c.kind == "work") & judgments.c.gold.is_(None)
 
 
@@ -48,16 +57,8 @@ def measure_progress(request: Request) -> Progress:
     states: Counter[str] = Counter()
     for group in groups:
         states[group.state] += group.many
-    untrusted = ~judgments.c.other & (judgments.c.standing == "untrusted")
-    answers = request.on.execute(
-        select(
-            func.count(case((judgments.c.other, 1))).label("others"),
-            func.count(case((untrusted, 1))).label("untrusted"),
-        ).where(judgments.c.project == project, _COUNTED, of_real_in(project))
-    ).one()
-    real = select(judges.c.id).where(judges.c.project == project, is_real)
-    theirs = (pages.c.project == project, pages.c.kind == "work", pages.c.judge.in_(real))
-    sheets = _tally(request.on, pages.c.state, *theirs)
+    answers = _answers_apart(request.on, project)
+    done = _done_by_judges(request.on, project)
     savings, budget = savings_of(request), budget_of(request)
     lacking = lacking_of(
         ((g.trusted, g.needed, g.many) for g in kept if g.state == "open"), savings
@@ -76,11 +77,11 @@ def measure_progress(request: Request) -> Progress:
         surplus=sum(int(group.surplus) for group in kept),
         untrusted=answers.untrusted,
         others=answers.others,
-        pages=sheets.get("answered", 0),
-        open_pages=sheets.get("open", 0),
+        pages=int(done.pages),
+        open_pages=_open_pages(request.on, project),
         judges=_tally(request.on, judges.c.stage, judges.c.project == project, is_real),
         funnel=_funnel_of(request),
-        gold_accuracy=_gold_accuracy(request.on, project),
+        gold_accuracy=_gold_accuracy(request.on, project, done),
         cost=cost_of(request),
         cost_to_finish=_cost_to_finish(request.project, lacking),
         currency=request.project.policy.currency,
@@ -91,19 +92,58 @@ def measure_progress(request: Request) -> Progress:
 
 
 def _group_items(on: Connection, project: int) -> Sequence[StoredRow]:
-    """Work by what its counters say, in one pass: it may be most of what is stored."""
+    """Work by what its counters say, in one pass over an index that has them in this order."""
     alike = (
         items.c.state,
         items.c.trusted,
         items.c.needed,
-        (items.c.leased > 0).label("out"),
-        (items.c.broken > 0).label("unclear"),
+        items.c.leased,
+        items.c.broken,
     )
     return on.execute(
         select(*alike, func.count().label("many"), func.sum(items.c.surplus).label("surplus"))
         .where(items.c.project == project, items.c.gold.is_(False))
         .group_by(*alike)
     ).all()
+
+
+def _answers_apart(on: Connection, project: int) -> StoredRow:
+    """How many could not judge, and how many answers are not trusted, by their own index."""
+    untrusted = ~judgments.c.other & (judgments.c.standing == "untrusted")
+    return on.execute(
+        select(
+            func.count(case((judgments.c.other, 1))).label("others"),
+            func.count(case((untrusted, 1))).label("untrusted"),
+        ).where(
+            judgments.c.project == project,
+            judgments.c.kind == "work",
+            _APART,
+            of_real_in(project),
+        )
+    ).one()
+
+
+def _done_by_judges(on: Connection, project: int) -> StoredRow:
+    """What is counted on judges: pages of work, golds answered and right since a fresh start."""
+    return on.execute(
+        select(
+            func.coalesce(func.sum(judges.c.pages), 0).label("pages"),
+            func.coalesce(func.sum(judges.c.seen), 0).label("seen"),
+            func.coalesce(func.sum(judges.c.right), 0).label("right"),
+        ).where(judges.c.project == project, is_real)
+    ).one()
+
+
+def _open_pages(on: Connection, project: int) -> int:
+    """Pages of work that judges have open."""
+    held = (
+        select(func.count())
+        .select_from(judges)
+        .join(pages, pages.c.id == judges.c.page)
+        .where(judges.c.project == project, is_real)
+        .where(pages.c.state == "open", pages.c.kind == "work")
+    )
+    return int(on.execute(held).scalar_one())
 
 
 def _by_trusted(groups: Sequence[StoredRow]) -> dict[int, int]:
@@ -122,12 +162,12 @@ def _why_open(
     for group in groups:
         if group.state != "open":
             continue
-        if group.out:
+        if group.leased:
             why = "in judges' hands"
         elif group.trusted:
             why = "some trusted judgments, more needed"
         else:
-            why = "judges could not judge it" if group.unclear else "not judged yet"
+            why = "judges could not judge it" if group.broken else "not judged yet"
         found[why] += group.many
     for unclear, count in _of_blocked(request) if any_untrusted else ():
         found["judges could not judge it" if unclear else "not judged yet"] -= count
@@ -141,7 +181,8 @@ def _of_blocked(request: Request) -> Sequence[StoredRow]:
     given = select(judgments.c.item).where(
         judgments.c.project == project,
         judgments.c.standing == "untrusted",
-        _COUNTED,
+        judgments.c.kind == "work",
+        _APART,
         of_real_in(project),
     )
     unclear = (items.c.broken > 0).label("unclear")
@@ -171,20 +212,25 @@ def _spent(budget: Budget | None) -> list[str]:
     return ["The budget is spent, or in judges' hands: nobody is given another page."]
 
 
-def _gold_accuracy(on: Connection, project: int) -> float | None:
-    """Accuracy over every screening answer that counts."""
-    row = on.execute(
+def _gold_accuracy(on: Connection, project: int, done: StoredRow) -> float | None:
+    """Accuracy over every screening answer that counts, also those before a fresh start."""
+    before = on.execute(
         select(
             func.count(judgments.c.right).label("seen"),
             func.count(case((judgments.c.right, 1))).label("right"),
-        ).where(
-            # By the index of answers to gold: they are a small part of all answers.
-            judgments.c.gold.in_(select(golds.c.id).where(golds.c.project == project)),
+        )
+        .select_from(judges)
+        .join(judgments, judgments.c.judge == judges.c.id)
+        .where(
+            judges.c.project == project,
+            is_real,
+            judges.c.fresh_from > 0,
+            judgments.c.id <= judges.c.fresh_from,
+            judgments.c.gold.is_not(None),
             judgments.c.kind == "work",
-            of_real_in(project),
         )
     ).one()
-    return accuracy_of(row.right, row.seen)
+    return accuracy_of(int(done.right) + before.right, int(done.seen) + before.seen)
 
 
 def _funnel_of(request: Request) -> tuple[FunnelRow, ...]:
@@ -204,9 +250,7 @@ def _funnel_of(request: Request) -> tuple[FunnelRow, ...]:
         request.on.execute(
             select(judges.c.arm, func.count(judges.c.id.distinct()))
             .join(log, log.c.judge == judges.c.id)
-            .where(
-                judges.c.project == request.project.id, log.c.event == "training-passed", is_real
-            )
+            .where(judges.c.project == request.project.id, _PASSED, is_real)
             .group_by(judges.c.arm)
         ).all()
     )

@@ -145,6 +145,10 @@ class JudgingService:
         After None, ``state`` says why: finished, failed, blocked, or nothing open at the moment.
         Refused: ``consent-wanted``, ``not-open`` (project paused or closed).
         """
+        with self._database.read() as on:  # who has one open waits for nobody
+            held = next_page(self._open(on, judge, lock=False))
+        if held is not None:
+            return held
         # A page lost in a power cut is made again; answers to it wait for the disk.
         return self._database.write(lambda on: next_page(self._open(on, judge)), durable=False)
 

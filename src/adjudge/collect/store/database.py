@@ -80,6 +80,8 @@ class Database:
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+        if self._file is not None:
+            self._file.close()
 
     def migrate(self) -> None:
         """Bring the schema to the newest version; safe if several processes do it at once."""
@@ -149,14 +151,19 @@ class Database:
 
     @contextmanager
     def _alone(self, until: float) -> Iterator[None]:
-        """The only change that this process makes, where the database is a file."""
-        if self._writing is None:
+        """The only change that is made, where the database is a file."""
+        if self._writing is None or self._file is None:
             yield
             return
         if not self._writing.acquire(timeout=max(0.0, until - time.monotonic())):
             raise Unavailable("database-busy", _BUSY)
         try:
-            yield
+            if not self._file.take_turn(until):
+                raise Unavailable("database-busy", _BUSY)
+            try:
+                yield
+            finally:
+                self._file.give_turn()
         finally:
             self._writing.release()
 

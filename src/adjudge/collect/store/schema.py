@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 # Migrations, the oldest first.
-VERSIONS = ("0001", "0002", "0004", "0006", "0007", "0011", "0012", "0017", "0018", "0019")
+VERSIONS = ("0001", "0002", "0004", "0006", "0007", "0011", "0012", "0017", "0018", "0019", "0020")
 HEAD = VERSIONS[-1]  # the store is migrated to it on start
 
 metadata = MetaData(
@@ -145,6 +145,13 @@ Index(
     items.c.rank,
     sqlite_where=_HAS_ROOM,
     postgresql_where=_HAS_ROOM,
+)
+
+# Where all items stand is counted from this index alone, group by group.
+Index(
+    "ix_items_standing",
+    *(items.c.project, items.c.gold, items.c.state, items.c.trusted, items.c.needed),
+    *(items.c.leased, items.c.broken, items.c.surplus),
 )
 
 golds = Table(
@@ -281,6 +288,15 @@ Index(  # what an arm has of an item is counted by it
     sqlite_where=_COUNTED,
     postgresql_where=_COUNTED,
 )
+# The few answers that progress counts one by one; all others are counted on judges and items.
+_APART = text("gold IS NULL AND (other OR standing = 'untrusted')")
+Index(
+    "ix_judgments_apart",
+    *(judgments.c.project, judgments.c.kind, judgments.c.standing, judgments.c.other),
+    *(judgments.c.judge, judgments.c.item),
+    sqlite_where=_APART,
+    postgresql_where=_APART,
+)
 Index(
     "ix_judgments_golds",
     judgments.c.gold,
@@ -330,6 +346,8 @@ log = Table(
     Column("figures", JSON, nullable=False),
 )
 Index("ix_log_project", log.c.project, log.c.id)
+_PASSED = text("event = 'training-passed'")
+Index("ix_log_passed", log.c.judge, sqlite_where=_PASSED, postgresql_where=_PASSED)
 
 tokens = Table(
     "tokens",

@@ -1,16 +1,24 @@
-"""The file of a SQLite database: its owner's alone, watched while it is served, and flushed."""
+"""The file of a SQLite database: its owner's alone, watched, changed by turns, and flushed."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import threading
+import time
 from pathlib import Path
 
 from adjudge.errors import Unavailable
 
+try:
+    import fcntl
+except ImportError:  # not on Windows: there SQLite alone says who is next
+    fcntl = None  # type: ignore[assignment]
+
 _BESIDE = ("", "-wal", "-shm")
 _LEAST_ROOM = 1_000_000  # bytes; with fewer left on the disk it is as good as full
+_NEXT, _NOW = 0, 1  # bytes of the file of turns: who is next, and whose turn it is
+_SHORT, _LONG = 0.0005, 0.01  # seconds between two tries, and after the first tenth of a second
 
 
 class SqliteFile:
@@ -18,6 +26,12 @@ class SqliteFile:
 
     SQLite goes on writing to a file that was removed: whatever is stored then is lost when the
     process ends. So it is looked up by its name before and after every change.
+
+    Processes change it by turns. Who waits for SQLite's lock sleeps and tries again, longer each
+    time, while the threads of the process that has it hand it on to one another: who waits can be
+    passed over for long. Here whoever is next keeps all others behind, so that of two processes
+    each has every second turn. It is a courtesy: SQLite's own lock decides. Where there is no file
+    or lock for it there are no turns, and a process that is killed gives its turn back.
     """
 
     def __init__(self, path: Path) -> None:
@@ -25,6 +39,7 @@ class SqliteFile:
         self._log = path.with_name(f"{path.name}-wal")
         self._known: tuple[int, int] | None = None
         self._logged = False
+        self._turns: int | None = None  # a file beside it, open
 
     def make_private(self) -> None:
         """Make the file where there is none, and let nobody but its owner read it."""
@@ -44,6 +59,51 @@ class SqliteFile:
             found = self.path.stat()
             self._known = (found.st_dev, found.st_ino)
             self._logged = self._log.exists()  # a file system without shared memory has none
+
+    def take_turn(self, until: float) -> bool:
+        """Wait for the turn of this process to change it; False if it does not come by then.
+
+        For one thread of a process at a time.
+        """
+        if self._turns is None and fcntl is not None:
+            name = self.path.with_name(f"{self.path.name}-turn")
+            with contextlib.suppress(OSError):
+                self._turns = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if not self._take(_NEXT, until):
+            return False
+        taken = self._take(_NOW, until)
+        self._give(_NEXT)
+        return taken
+
+    def give_turn(self) -> None:
+        """Let others change it."""
+        self._give(_NOW)
+
+    def close(self) -> None:
+        """Take no more turns."""
+        if self._turns is not None:
+            os.close(self._turns)
+            self._turns = None
+
+    def _take(self, which: int, until: float) -> bool:
+        begun = time.monotonic()
+        while self._turns is not None:
+            try:
+                fcntl.lockf(self._turns, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, which)
+                return True
+            except (BlockingIOError, PermissionError):
+                now = time.monotonic()
+                if now >= until:
+                    return False
+                time.sleep(min(_SHORT if now - begun < 0.1 else _LONG, until - now))
+            except OSError:
+                return True  # a file system that has no locks
+        return True
+
+    def _give(self, which: int) -> None:
+        if self._turns is not None:
+            with contextlib.suppress(OSError):
+                fcntl.lockf(self._turns, fcntl.LOCK_UN, 1, which)
 
     def check(self, *, log: bool = False) -> None:
         """Raise ``Unavailable`` unless the file is the one that was opened.
