@@ -35,6 +35,7 @@ def with_copies(given: Judgments, judge: str, copies: int, *, renamed: str = "co
 
 @settings(max_examples=sized(60, full=1000))
 @given(table=judgments(), frozen=st.integers(1, 6))
+@pytest.mark.slow
 def test_the_objective_never_falls_once_beliefs_are_frozen(table: Judgments, frozen: int) -> None:
     model = ItemTypes(iterations=25, frozen=frozen, tolerance=0.0)
     for fitted in memory_of(model.fit(table)).types:
@@ -155,6 +156,7 @@ def test_effective_judgments_are_no_more_than_voices() -> None:
     assert consensus.labels["n_eff"].to_pylist() == consensus.effective.tolist()
 
 
+@pytest.mark.slow
 def test_many_labels_have_one_type_each() -> None:
     labels = [f"l{n:02}" for n in range(25)]
     rows = {
