@@ -19,7 +19,7 @@ import typer
 
 from adjudge.cli.console import remember
 from adjudge.cli.options import option
-from adjudge.cli.stopping import Stopping, leave
+from adjudge.cli.stopping import SignalWatch
 from adjudge.errors import AdjudgeError
 from adjudge.lazy import missing_extra
 
@@ -166,7 +166,7 @@ def main() -> None:
     for number in _STOPS:
         signal.signal(number, _interrupt)
     if hasattr(signal, "setitimer"):  # not on Windows
-        _watching.append(Stopping(_interrupt))
+        _watching.append(SignalWatch(_interrupt))
         _watching[0].watch()
     code = call(sys.argv[1:])
     signal.signal(signal.SIGTERM, lambda *_: os._exit(_ENDED))
@@ -176,8 +176,8 @@ def main() -> None:
     # Python remembers Ctrl-C in code that was made of text, as dataclasses are, though it was
     # caught, and would end by the signal; the next such code makes it forget.
     exec("")  # noqa: S102
-    if _stops:
-        leave(code)
+    if _stops and _watching:
+        _watching[0].leave(code)
     sys.exit(code)
 
 
@@ -186,7 +186,7 @@ _STOPS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)
 ]
 _AGAIN = 0.5  # seconds
-_watching: list[Stopping] = []  # one, in the process of a command
+_watching: list[SignalWatch] = []  # one, in the process of a command
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -18,6 +18,8 @@ from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.cli import options as o
+    from adjudge.data.formats import Content
+    from adjudge.data.preferences import Preferences
 
 _ONLY = ("pairs", "evalica", "crowd-kit-pairs", "arena", "mt-bench")
 
@@ -45,6 +47,14 @@ def refuse(given: dict[str, object]) -> None:
             raise BadSetting(option, str(value), "a file of judgments, not of comparisons")
 
 
+def _fitted(
+    places: list[str], fitting: o.Fitting, reading: o.Reading
+) -> tuple[Preferences, Content]:
+    """What a model makes of comparisons, and what was read."""
+    compared, content = read_comparisons(places, reading)
+    return fitted_pairs(built_pair_model(fitting), compared), content
+
+
 def pair_judges(
     places: list[str],
     output: Path | None,
@@ -56,8 +66,7 @@ def pair_judges(
     """The judges of comparisons."""
     from adjudge.cli.writing import deliver
 
-    compared, content = read_comparisons(places, reading)
-    found = fitted_pairs(built_pair_model(fitting), compared)
+    found, content = _fitted(places, fitting, reading)
     deliver(
         found.judges,
         "judges",
@@ -113,8 +122,7 @@ def pair_next(
     from adjudge.cli.writing import deliver
     from adjudge.evaluation.preferences import next_pairs
 
-    compared, content = read_comparisons(places, reading)
-    found = fitted_pairs(built_pair_model(fitting), compared)
+    found, content = _fitted(places, fitting, reading)
     table = next_pairs(found, top)
     about = pair_summary(found, content)
     deliver(table, "pairs", output, printing, about=about, show=lambda: pair_grid(table))
@@ -132,8 +140,7 @@ def pair_report(
     from adjudge.cli.reading import place_of
     from adjudge.cli.writing import print_json
 
-    compared, content = read_comparisons(places, reading)
-    found = fitted_pairs(built_pair_model(fitting), compared)
+    found, content = _fitted(places, fitting, reading)
     write_pair_page(found, output, title or place_of(places))
     if printing.json:
         print_json({"output": str(output)} | pair_summary(found, content))

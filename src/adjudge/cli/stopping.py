@@ -19,8 +19,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
-from adjudge.data.unfinished import remove_unfinished
-
 _PATIENCE = 0.4  # seconds
 _HEARD = b"\0"  # no signal has this number
 _SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
@@ -28,7 +26,7 @@ _SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
 _Handler = Callable[[int, FrameType | None], None]
 
 
-class Stopping:
+class SignalWatch:
     """A thread that ends the process if ``handler`` is not called soon after a signal."""
 
     def __init__(self, handler: _Handler) -> None:
@@ -47,6 +45,17 @@ class Stopping:
         """Say that the main thread knows of the signal."""
         os.write(self._write, _HEARD)
 
+    def leave(self, code: int) -> None:
+        """End a process that was stopped, without the threads that it would wait for."""
+        late = threading.Timer(_PATIENCE, os._exit, (code,))
+        late.daemon = True
+        late.start()
+        atexit._run_exitfuncs()  # what others asked to be done, and nothing of threads
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+
     def _listen(self) -> None:
         while True:
             for number in os.read(self._read, 64):
@@ -63,20 +72,10 @@ class Stopping:
         return False
 
 
-def leave(code: int) -> None:
-    """End a process that was stopped, without the threads that it would wait for."""
-    late = threading.Timer(_PATIENCE, os._exit, (code,))
-    late.daemon = True
-    late.start()
-    atexit._run_exitfuncs()  # what others asked to be done, and nothing of threads
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
-
-
 def _end(number: int) -> None:
     """End the process at once, as it would have ended."""
+    from adjudge.data.formats.files import remove_unfinished
+
     remove_unfinished()
     told = b"" if number == signal.SIGTERM else b"stopped\n"
     os.write(2, (_SHOW_CURSOR if sys.stderr.isatty() else b"") + told)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import Codes, Names, as_names, look_up
+from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting
 
@@ -26,7 +26,7 @@ OUTCOMES = ("left", "right", "tie", "cannot say")  # by code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Comparisons:
+class Comparisons(Named):
     """Every comparison as integers: two items, who judged, what they said.
 
     ``first`` says which of the two was shown first: 0 the left one, 1 the right one, -1 unknown;
@@ -133,21 +133,6 @@ class Comparisons:
             f"Comparisons({len(self):,} comparisons, {self.item_count:,} items, "
             f"{self.judge_count:,} judges{topics})"
         )
-
-    @property
-    def item_count(self) -> int:
-        """How many items there are."""
-        return len(self.items)
-
-    @property
-    def judge_count(self) -> int:
-        """How many judges there are."""
-        return len(self.judges)
-
-    @property
-    def topic_count(self) -> int:
-        """How many topics there are; 0 where topics are not known."""
-        return 0 if self.topics is None else len(self.topics)
 
     @property
     def shown_first(self) -> NDArray[np.int8]:  # (comparison,)

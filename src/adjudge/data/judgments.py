@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.names import Codes, Names, as_names, look_up
+from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale, canonical
 from adjudge.errors import BadData, BadSetting, shown
 
@@ -24,7 +24,7 @@ _SHOWN = 10  # items whose judgments a notebook looks at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Judgments:
+class Judgments(Named):
     """Every judgment as integers, grouped by item; names and topics beside them.
 
     The judgments of item i are ``judge[offsets[i]:offsets[i + 1]]`` and ``label[...]``. A judge may
@@ -128,21 +128,6 @@ class Judgments:
         from adjudge.data.joining import join_judgments
 
         return join_judgments([judgments_given(part) for part in parts], scale=scale)
-
-    @property
-    def item_count(self) -> int:
-        """How many items there are, judged or not."""
-        return len(self.items)
-
-    @property
-    def judge_count(self) -> int:
-        """How many judges there are."""
-        return len(self.judges)
-
-    @property
-    def topic_count(self) -> int:
-        """How many topics there are; 0 where topics are not known."""
-        return 0 if self.topics is None else len(self.topics)
 
     @property
     def counts_per_item(self) -> NDArray[np.int64]:  # (item,)

@@ -68,12 +68,12 @@ def _are_decimal(texts: list[str]) -> bool:
 def _with_points(coded: Coded, column: str, place: Source) -> Coded:
     """The coded columns with points for the commas in labels and gold; it is told."""
     place.remark(f"column {column}: commas in labels are decimal: 2,5 is read as 2.5")
-    pointed = {
-        role: (coded[role][0], pc.replace_substring(coded[role][1], ",", "."))
-        for role in ("label", "gold")
-        if role in coded
+    return {
+        role: (codes, pc.replace_substring(names, ",", "."))
+        if role in ("label", "gold")
+        else (codes, names)
+        for role, (codes, names) in coded.items()
     }
-    return {**coded, **pointed}
 
 
 def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place: Source) -> None:

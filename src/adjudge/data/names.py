@@ -21,6 +21,30 @@ Codes = NDArray[np.int32]
 _MANY = 100_000  # rows from which short ids are worth a look
 
 
+class Named:
+    """What holds the names of items, judges and perhaps topics, so that they can be counted."""
+
+    __slots__ = ()
+    items: Names
+    judges: Names
+    topics: Names | None
+
+    @property
+    def item_count(self) -> int:
+        """How many items there are, judged or not."""
+        return len(self.items)
+
+    @property
+    def judge_count(self) -> int:
+        """How many judges there are."""
+        return len(self.judges)
+
+    @property
+    def topic_count(self) -> int:
+        """How many topics there are; 0 where topics are not known."""
+        return 0 if self.topics is None else len(self.topics)
+
+
 def as_names(values: Any) -> Names:
     """Any sequence of texts as one large-string array, without chunks."""
     array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)

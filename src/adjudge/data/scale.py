@@ -13,7 +13,7 @@ from adjudge.errors import BadData, BadSetting, shown
 
 # Pairs whose order is clear to a person although the alphabet says otherwise.
 MOST_LABELS = 32_000  # that can be classes
-MOST_NUMBERS = 20_000_000  # different ones
+_MOST_NUMBERS = 20_000_000  # different ones
 _SHOWN = 24  # labels that are written out
 _NEGATIVE_WORDS = frozenset(
     {
@@ -98,7 +98,7 @@ class Scale:
 
     def _are_numbers(self) -> bool:
         """Whether these are numbers, of which there may be more than of classes."""
-        few = self.ordinal and len(self.labels) <= MOST_NUMBERS
+        few = self.ordinal and len(self.labels) <= _MOST_NUMBERS
         return few and all(as_number(label) is not None for label in self.labels)
 
     def _check_grades(self) -> None:

@@ -15,7 +15,6 @@ from adjudge.kernels import numbers as kernels
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
 _NONE = np.full(1, -1, dtype=np.int32)
-FURTHEST = kernels.FURTHEST
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Sweeps
 from adjudge.engines.numbers import (
-    FURTHEST,
     Biases,
     CountLabels,
     ExpectValues,
@@ -26,6 +25,7 @@ from adjudge.engines.numbers import (
     WriteValues,
 )
 from adjudge.errors import BadData
+from adjudge.kernels.numbers import FURTHEST
 from adjudge.models.model import Progress, Step
 
 _Floats = NDArray[np.float64]

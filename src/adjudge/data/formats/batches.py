@@ -92,12 +92,7 @@ def _delimited(shape: Delimited) -> Iterator[Any]:
         try:
             reader = pa.csv.open_csv(
                 file.for_arrow,
-                read_options=pa.csv.ReadOptions(
-                    column_names=shape.header,
-                    skip_rows=shape.header_lines,
-                    encoding="utf8" if file.codec == "utf-8" else file.encoding,
-                    block_size=_BYTES,
-                ),
+                read_options=shape.for_arrow(_BYTES),
                 parse_options=pa.csv.ParseOptions(
                     delimiter=shape.delimiter, newlines_in_values=_has_quotes(file)
                 ),

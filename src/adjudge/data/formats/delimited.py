@@ -119,6 +119,15 @@ class Delimited:
         """The line of a row, counted from 0 without header."""
         return self.lines[row]
 
+    def for_arrow(self, block: int) -> Any:
+        """How Arrow is to read it, so many bytes together."""
+        return pa.csv.ReadOptions(
+            column_names=self.header,
+            skip_rows=self.header_lines,
+            encoding="utf8" if self.file.codec == "utf-8" else self.file.encoding,
+            block_size=block,
+        )
+
 
 def delimiter_of(file: File) -> str:
     """A tab if the header has one and not more commas, else what makes most columns of it."""
@@ -183,12 +192,7 @@ def _read_arrow(
         try:
             table = pa.csv.read_csv(
                 file.for_arrow,
-                read_options=pa.csv.ReadOptions(
-                    column_names=shape.header,
-                    skip_rows=shape.header_lines,
-                    encoding="utf8" if file.codec == "utf-8" else file.encoding,
-                    block_size=size,
-                ),
+                read_options=shape.for_arrow(size),
                 parse_options=pa.csv.ParseOptions(
                     delimiter=shape.delimiter,
                     quote_char='"' if shape.quoted else False,

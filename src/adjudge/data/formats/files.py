@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from adjudge.data.unfinished import unfinished
 from adjudge.errors import BadData
+
+_unfinished: set[str] = set()  # files that are of no use as they are
 
 
 @contextmanager
@@ -53,8 +54,9 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         handle, name = tempfile.mkstemp(
             prefix=f".{path.name}.{_owner()}.", suffix=".part", dir=path.parent
         )
+    _unfinished.add(name)
     try:
-        with unfinished(name), writing(path), os.fdopen(handle, "wb") as file:
+        with writing(path), os.fdopen(handle, "wb") as file:
             yield file
         with writing(path):
             os.chmod(name, 0o666 & ~_mask())
@@ -62,6 +64,15 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    finally:
+        _unfinished.discard(name)
+
+
+def remove_unfinished() -> None:
+    """Remove what is half-written, where a process ends without another word."""
+    for name in list(_unfinished):
+        with contextlib.suppress(OSError):
+            os.remove(name)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.nesting import Nest, first_record, judgments_in, nests_of, spelt_out
+from adjudge.data.formats.nesting import Nest, nests_in, spelt_out
 from adjudge.data.formats.omissions import left_out
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.formats.plain import content_of
@@ -33,8 +33,7 @@ _UNFINISHED = ("draft", "discarded", "rejected", "cancelled", "canceled", "skipp
 def _read(file: File, options: Options) -> Content:
     """The judgments of every record, each with the item of its record."""
     records = list(_records(file))
-    first = next((record for _, record in records if isinstance(record, dict)), {})
-    nests = nests_of(first_record(file) or first)
+    nests = nests_in(file)
     if options.question is not None and len(nests) == 1 and options.question not in nests:
         named = {**options.columns, "label": options.question}  # a part of each judgment
         options = replace(options, columns=named, question=None)
@@ -89,7 +88,7 @@ def _add(
     cells = {role: around[outside[role]] for role in _OUTSIDE if role in outside}
     if "item" not in cells and "document" not in cells:
         cells["item"] = next((v for k, v in around.items() if letters_of(k) == "id"), None)
-    for given in judgments_in(record, nest):
+    for given in nest.judgments(record):
         inside = roles_of(list(given), named={r: c for r, c in told.items() if c in given})
         state = str(given.get("status", "")).casefold()
         if state in _UNFINISHED:

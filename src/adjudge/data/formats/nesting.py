@@ -23,8 +23,28 @@ class Nest:
     form: _Form
     judges: tuple[str, ...] = ()  # the path to the judges, where they are a list of their own
 
+    def judgments(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """The judgments at a place of a record, each as columns and values."""
+        held = _at(record, self.path)
+        if self.form == "list":
+            for one in held if isinstance(held, list) else []:
+                yield spelt_out(one) if isinstance(one, dict) else {"value": one}
+        elif self.form == "by judge":
+            for judge, label in held.items() if isinstance(held, dict) else ():
+                yield {"judge": judge, "label": label}
+        else:
+            judges, labels = _at(record, self.judges) or [], held or []
+            same = len(judges) == len(labels)
+            for at, judge in enumerate(judges):
+                yield {"judge": judge, "label": labels[at]} if same else {"judge": judge}
 
-def first_record(file: File) -> dict[str, Any]:
+
+def nests_in(file: File) -> dict[str, Nest]:
+    """The places of judgments in the records of a file, by name, as its first record has them."""
+    return _nests_of(_first_record(file))
+
+
+def _first_record(file: File) -> dict[str, Any]:
     """The first object of a file that may be an item; an empty one where there is none."""
     if file.kind == "parquet":
         return _first_row(file)
@@ -59,7 +79,7 @@ def _first_row(file: File) -> dict[str, Any]:
     return rows[0] if rows else {}
 
 
-def nests_of(record: dict[str, Any]) -> dict[str, Nest]:
+def _nests_of(record: dict[str, Any]) -> dict[str, Nest]:
     """The places of judgments in a record, by name; none in one that is a judgment itself."""
     plain = {k: v for k, v in record.items() if not isinstance(v, list | dict)}
     if {"judge", "label"} <= roles_of(list(plain)).keys():
@@ -114,22 +134,6 @@ def _is_plural(name: str, role: str) -> bool:
     """Whether a key says in the plural, perhaps with ids, what plays a role."""
     letters = letters_of(name)
     return any(letters in (f"{word}s", f"{word}es", f"{word}ids") for word in SYNONYMS[role])
-
-
-def judgments_in(record: dict[str, Any], nest: Nest) -> Iterator[dict[str, Any]]:
-    """The judgments at a place of a record, each as columns and values."""
-    held = _at(record, nest.path)
-    if nest.form == "list":
-        for one in held if isinstance(held, list) else []:
-            yield spelt_out(one) if isinstance(one, dict) else {"value": one}
-    elif nest.form == "by judge":
-        for judge, label in held.items() if isinstance(held, dict) else ():
-            yield {"judge": judge, "label": label}
-    else:
-        judges, labels = _at(record, nest.judges) or [], held or []
-        same = len(judges) == len(labels)
-        for at, judge in enumerate(judges):
-            yield {"judge": judge, "label": labels[at]} if same else {"judge": judge}
 
 
 def _at(record: Any, path: tuple[str, ...]) -> Any:

@@ -21,7 +21,6 @@ from adjudge.data.formats.multi_select import one_question_an_option
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question
 from adjudge.data.formats.records import RecordRows, as_text, read_json, read_records
-from adjudge.data.formats.signatures import POTATO_MARK
 from adjudge.errors import BadData
 
 _STATE, _LINES = "user_state.json", "annotated_instances.jsonl"
@@ -102,7 +101,7 @@ def _cells(file: File) -> Iterator[_Answer]:
         if not user or not instance:
             raise source.error(at, "the user or the instance is empty", wanted="both")
         for column, value in row.items():
-            scheme, apart, name = column.partition(POTATO_MARK)
+            scheme, apart, name = column.partition(":::")
             label = _label(name, value) if apart else None
             if label is not None:
                 yield f"row {at + 1}", user, instance, scheme, label

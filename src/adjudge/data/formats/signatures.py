@@ -14,7 +14,7 @@ from typing import Any
 
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.comparison_table import comparison_roles
-from adjudge.data.formats.nesting import first_record, nests_of
+from adjudge.data.formats.nesting import nests_in
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.shapes import is_headerless, is_matrix, is_wide
 from adjudge.data.scale import as_number
@@ -25,7 +25,6 @@ NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 # Headers that a format has exactly so.
 TREC_RF10 = ("topicID", "workerID", "docID", "gold", "label")
 TREC_2011 = ("TOPIC", "HIT_ID", "WORKER_ID", "DOC_ID", "TRUTH", "LABEL")
-POTATO_MARK = ":::"  # between a scheme and its label
 BEIR = ("query-id", "corpus-id", "score")
 
 _ARGILLA = re.compile(r'"[^"\n]+\.(responses\.users|responses\.status|responses|suggestion)"\s*:')
@@ -254,12 +253,12 @@ def _nested(file: File) -> bool:
     """Records of items that hold their judgments."""
     if file.kind != "parquet" and not _is_json(file):
         return False
-    return bool(nests_of(first_record(file)))
+    return bool(nests_in(file))
 
 
 def _potato(file: File) -> bool:
     """A folder of users' states, one of these, or a table with a column a label."""
-    if {"user", "instance_id"} <= set(file.columns) and POTATO_MARK in file.first:
+    if {"user", "instance_id"} <= set(file.columns) and ":::" in file.first:
         return True
     ends = ("user_state.json", "annotated_instances.jsonl")
     if any(name.endswith(ends) for name in file.names):
