@@ -87,10 +87,10 @@ def run(
     """Rank items by comparisons of two, with intervals, and say how far judges can be trusted.
 
     Models: crowd-bradley-terry (judges' skill, ties, position; the default), bradley-terry,
-    graded-bradley-terry, win-rate and elo. Scores are log strengths: a difference of 1 is odds of 2.7 to 1. Items of one
-    cluster cannot be told apart. --method gibbs draws from the posterior, not from a normal.
-    With --grades comparisons and grades are fitted by one model, graded-bradley-terry, and every
-    item has the probabilities of its grades too.
+    graded-bradley-terry, win-rate and elo. Scores are log strengths: a difference of 1 is odds of
+    2.7 to 1. Items of one cluster cannot be told apart. --method gibbs draws from the posterior,
+    not from a normal. With --grades comparisons and grades are fitted by one model,
+    graded-bradley-terry, and every item has the probabilities of its grades too.
     """
     from adjudge.cli.reading import place_of
     from adjudge.cli.writing import check_places, check_printing, print_json, write_tables

@@ -4,7 +4,8 @@ theta           (item,) log strengths
 a, b, judge, side, win_a, win_b, tie    (cell,) as in ``adjudge.kernels.pairs``
 lean, odds      (judge,) log odds for what is shown first; log odds to answer with the order
 item, judge, label, weight              (judgment,) grades, 0 being the lowest
-cut             (grade - 1,) rising: P(label > k) = logistic(exp(sharp_j) (theta_i - cut_k - shift_j))
+cut             (grade - 1,) rising; P(label > k) is logistic in
+                exp(sharp_j) (theta_i - cut_k - shift_j)
 """
 
 from __future__ import annotations

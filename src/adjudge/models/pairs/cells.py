@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,11 @@ class PairCells:
             own(self.wins[:, 1]),
             own(self.wins[:, 2]),
         )
+
+    def every(self, step: int) -> PairCells:
+        """One of so many cells."""
+        names = ("a", "b", "judge", "side", "topic", "wins")
+        return replace(self, **{name: getattr(self, name)[::step].copy() for name in names})
 
     @property
     def many(self) -> _Floats:  # (cell,)

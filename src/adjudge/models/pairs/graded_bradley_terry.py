@@ -4,16 +4,16 @@
     P(grade of i by judge j > g) = logistic(exp(a + u_j) (s_i - c_g - b_j))
 
 Comparisons are those of ``CrowdBradleyTerry``: skill r_j, ties (Davidson), a lean to what is shown
-first. Grades are cut from the same scale, P. McCullagh (1980), doi:10.1111/j.2517-6161.1980.tb01109.x,
-with rising cuts c_g; a grader is milder or stricter by b_j and sharper or blunter by u_j, both normal
-about 0 with spreads that are learnt, and exp(a) says how closely grades follow the scale at all. The
-point is the most probable one, by L-BFGS, with Laplace's correction for strengths where it would else
-make grades ever sharper and strengths ever smaller. Intervals are those of the normal approximation
-and allow for graders, cuts and the skill of judges not being known, up to 3,000 items; above that
-graders and cuts are taken as known.
+first. Grades are cut from the same scale by rising cuts c_g, P. McCullagh (1980),
+doi:10.1111/j.2517-6161.1980.tb01109.x; a grader is milder or stricter by b_j and sharper or blunter
+by u_j, both normal about 0 with spreads that are learnt, and exp(a) says how closely grades follow
+the scale at all. The point is the most probable one, by L-BFGS, with Laplace's correction for
+strengths where it would else make grades ever sharper and strengths ever smaller. Intervals are
+those of the normal approximation and allow for graders, cuts and the skill of judges not being
+known, up to 3,000 items; above that graders and cuts are taken as known.
 
-With comparisons alone or grades alone it is the model of that kind. P(grade) of an item is that by a
-judge of whom nothing is known.
+With comparisons alone or grades alone it is the model of that kind. P(grade) of an item is that by
+a judge of whom nothing is known.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class GradedBradleyTerry:
             return answer
         return replace(
             answer,
-            grades=_chances(given, found, answer),
+            grades=_chances(found, answer),
             grade_names=judgments.scale.truths,
             judges=_with_graders(answer.judges, given, found),
             parameters=dict(answer.parameters) | _grade_parameters(found, judgments),
@@ -234,7 +234,7 @@ def _conclude(
     )
 
 
-def _chances(given: BothKinds, found: Levels, answer: Preferences) -> _Floats:  # (item, grade)
+def _chances(found: Levels, answer: Preferences) -> _Floats:  # (item, grade)
     """P(grade) of every item by a judge of whom nothing is known, what is open averaged over."""
     spread = answer.spread
     if answer.covariance is not None:
@@ -272,9 +272,7 @@ def _with_graders(table: Any, given: BothKinds, found: Levels) -> Any:
     return table
 
 
-def _grade_parameters(
-    found: Levels, judgments: Judgments
-) -> dict[str, tuple[float, float, float]]:
+def _grade_parameters(found: Levels, judgments: Judgments) -> dict[str, tuple[float, float, float]]:
     """The cuts on the scale of scores, and how sharply grades follow it."""
     names, level = judgments.scale.truths, float(found.theta.mean())
     cuts = {

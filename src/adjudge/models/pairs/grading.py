@@ -1,8 +1,8 @@
-"""Strengths from comparisons and grades together: the most probable point, and what is told of it.
+"""Strengths from comparisons and grades together: the most probable point and what is known of it.
 
-All that is fitted stands in one vector: log strengths; each judge's lean and log odds to answer with
-the order; the mean of leans and the log weight of ties; each grader's shift and log sharpness about
-a common one; the lowest cut and the logs of the gaps above it.
+All that is fitted stands in one vector: log strengths; each judge's lean and log odds to answer
+with the order; the mean of leans and the log weight of ties; each grader's shift and log sharpness
+about a common one; the lowest cut and the logs of the gaps above it.
 """
 
 from __future__ import annotations
@@ -163,8 +163,7 @@ def _cuts(gaps: _Floats) -> _Floats:
 def fit_levels(given: BothKinds, iterations: int, tolerance: float) -> Levels:
     """The most probable point; spreads by rounds of expected squares, as in EM."""
     place, done = given.start(), False
-    none = np.ones(given.cells.items), np.zeros(len(given.grades.item))
-    spreads = _Spreads(other=none[0], unit=none[1])
+    spreads = _Spreads(other=np.ones(given.cells.items), unit=np.zeros(len(given.grades.item)))
     spreads = _spreads_of(given, _levels(given, place, spreads, converged=False), learn=False)
     found = _levels(given, place, spreads, converged=False)
     for _ in range(_ROUNDS):
@@ -206,7 +205,7 @@ def _levels(given: BothKinds, place: _Floats, spreads: _Spreads, *, converged: b
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GradeInformation:
+class _GradeInformation:
     """Fisher's information in grades: of strength (less shift) and log sharpness, and of cuts."""
 
     strength: _Floats  # (judgment,)
@@ -217,7 +216,7 @@ class GradeInformation:
     sharp_cut: _Floats  # (judgment, grade - 1)
 
 
-def grade_information(given: BothKinds, found: Levels) -> GradeInformation:
+def grade_information(given: BothKinds, found: Levels) -> _GradeInformation:
     """What each grade tells, whatever it turned out to be."""
     grades = given.grades
     many, cuts, size = len(grades.item), len(found.cut), grades.weight
@@ -233,7 +232,9 @@ def grade_information(given: BothKinds, found: Levels) -> GradeInformation:
     heavy = chance * size[:, None]
     cut, with_theta, with_sharp = np.zeros((cuts, cuts)), np.zeros((many, cuts)), None
     with_sharp = np.zeros((many, cuts))
-    own = steep[:, None] * thin[:, 1:-1]  # a cut is the lower end of one grade, the upper of another
+    own = (
+        steep[:, None] * thin[:, 1:-1]
+    )  # a cut is the lower end of one grade, the upper of another
     for k in range(cuts):
         at, below = own[:, k] * size, slice(k, k + 2)
         with_theta[:, k] = at * (in_theta[:, k] - in_theta[:, k + 1])
@@ -241,7 +242,7 @@ def grade_information(given: BothKinds, found: Levels) -> GradeInformation:
         cut[k, k] = (at * own[:, k] * (1.0 / chance[:, below]).sum(axis=1)).sum()
         if k:
             cut[k, k - 1] = cut[k - 1, k] = -(at * own[:, k - 1] / chance[:, k]).sum()
-    return GradeInformation(
+    return _GradeInformation(
         strength=(heavy * in_theta**2).sum(axis=1),
         both=(heavy * in_theta * in_sharp).sum(axis=1),
         sharp=(heavy * in_sharp**2).sum(axis=1),
@@ -261,7 +262,7 @@ def _curves(given: BothKinds, found: Levels) -> _Floats:
     shift = np.bincount(grades.judge, by_grade.strength, judges)
     sharp = np.bincount(grades.judge, by_grade.sharp, judges)
     right = expit(found.odds)
-    odds = (np.bincount(cells.judge, told[:, 4], judges) * right * (1 - right) + sum(given.agree))
+    odds = np.bincount(cells.judge, told[:, 4], judges) * right * (1 - right) + sum(given.agree)
     lean = np.bincount(cells.judge, told[:, 0], judges) + given.lean_spread**-2
     gaps = np.diag(by_grade.cut) * np.append(1.0, np.diff(found.cut) ** 2)[: len(found.cut)]
     return np.concatenate(

@@ -10,5 +10,6 @@ from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry
 from adjudge.models.pairs.graded_bradley_terry import GradedBradleyTerry
 
 PAIR_MODELS: dict[str, type[Any]] = {
-    entry.name: entry for entry in (CrowdBradleyTerry, BradleyTerry, GradedBradleyTerry, WinRate, Elo)
+    entry.name: entry
+    for entry in (CrowdBradleyTerry, BradleyTerry, GradedBradleyTerry, WinRate, Elo)
 }
