@@ -8,7 +8,7 @@ import pytest
 
 from tools import load
 
-MOST = 2_251  # 700 are wanted
+MOST = 2_258  # 700 are wanted
 
 
 @pytest.fixture(scope="module")

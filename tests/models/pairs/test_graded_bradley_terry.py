@@ -88,7 +88,7 @@ def test_slopes_are_those_of_differences() -> None:
 def test_information_is_the_mean_square_of_slopes() -> None:
     """Of one grade: summed over what it could be, from slopes that were checked above."""
     rng = np.random.default_rng(1)
-    levels = grading.Levels(
+    levels = grading.GradedStrengths(
         theta=np.array([0.4]),
         lean=np.zeros(1),
         odds=np.zeros(1),
@@ -126,7 +126,7 @@ def test_information_is_the_mean_square_of_slopes() -> None:
         lean_spread=0.5,
         has_ties=False,
     )
-    told = grading.grade_information(given, levels)
+    told = given.information(levels)
     assert told.strength[0] == pytest.approx(wanted[0, 0], rel=1e-5)
     assert told.both[0] == pytest.approx(wanted[0, 1], rel=1e-5)
     assert told.sharp[0] == pytest.approx(wanted[1, 1], rel=1e-5)

@@ -37,12 +37,8 @@ from adjudge.models.model import Progress, settings_of
 from adjudge.models.pairs.cells import check_connected, count_cells, weigh_copies, weigh_grades
 from adjudge.models.pairs.grading import (
     BothKinds,
+    GradedStrengths,
     Grades,
-    Levels,
-    fit_levels,
-    grade_information,
-    grader_spread,
-    shared_with_graders,
 )
 from adjudge.models.pairs.judges import pair_judge_table
 from adjudge.models.pairs.uncertainty import cell_information, prior_information, spread_of
@@ -111,7 +107,7 @@ class GradedBradleyTerry:
             lean_spread=self.lean_spread,
             has_ties=bool(cells.wins[:, 2].any()),
         )
-        found = fit_levels(given, self.iterations, self.tolerance)
+        found = given.fit(self.iterations, self.tolerance)
         notes = tuple(dict.fromkeys((*notes, *more)))
         if not found.converged:
             notes = (*notes, "not converged; raise iterations")
@@ -186,19 +182,19 @@ def _conclude(
     model: GradedBradleyTerry,
     comparisons: Comparisons,
     given: BothKinds,
-    found: Levels,
+    found: GradedStrengths,
     weight: _Floats | None,
     notes: tuple[str, ...],
 ) -> Preferences:
     cells, strength, right = given.cells, np.exp(found.theta), expit(found.odds)
     tied = float(np.exp(found.log_tied)) if given.has_ties else 0.0
-    told = grade_information(given, found).strength
+    told = given.information(found).strength
     own = np.bincount(given.grades.item, told, cells.items)
     own = own + prior_information(strength, model.regularisation)
     covariance, off = spread_of(
         *(cells, strength, found.lean, tied, right, own, model.seed),
         agree=model.agree,
-        less=(lambda: shared_with_graders(given, found)) if len(told) else None,
+        less=(lambda: given.shared(found)) if len(told) else None,
     )
     score = found.theta - found.theta.mean()
     by_cell = cell_information(cells, strength, found.lean, tied, right)
@@ -234,7 +230,7 @@ def _conclude(
     )
 
 
-def _chances(found: Levels, answer: Preferences) -> _Floats:  # (item, grade)
+def _chances(found: GradedStrengths, answer: Preferences) -> _Floats:  # (item, grade)
     """P(grade) of every item by a judge of whom nothing is known, what is open averaged over."""
     spread = answer.spread
     if answer.covariance is not None:
@@ -247,11 +243,11 @@ def _chances(found: Levels, answer: Preferences) -> _Floats:  # (item, grade)
     return np.asarray(-np.diff(np.column_stack([*above, np.zeros(len(level))]), axis=1))
 
 
-def _with_graders(table: Any, given: BothKinds, found: Levels) -> Any:
+def _with_graders(table: Any, given: BothKinds, found: GradedStrengths) -> Any:
     """The table of judges with what their grades say of them; empty for who gave none."""
     grades = given.grades
     many = np.bincount(grades.judge, minlength=given.cells.judges)
-    shift_sd, sharp_sd = grader_spread(given, found)
+    shift_sd, sharp_sd = given.grader_spread(found)
     half, none = -ndtri((1.0 - LEVEL) / 2), many == 0
     columns = {
         "shift": found.shift,
@@ -272,7 +268,9 @@ def _with_graders(table: Any, given: BothKinds, found: Levels) -> Any:
     return table
 
 
-def _grade_parameters(found: Levels, judgments: Judgments) -> dict[str, tuple[float, float, float]]:
+def _grade_parameters(
+    found: GradedStrengths, judgments: Judgments
+) -> dict[str, tuple[float, float, float]]:
     """The cuts on the scale of scores, and how sharply grades follow it."""
     names, level = judgments.scale.truths, float(found.theta.mean())
     cuts = {

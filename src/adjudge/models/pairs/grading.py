@@ -55,7 +55,7 @@ class _Spreads:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Levels:
+class GradedStrengths:
     """Where the fit has come to."""
 
     theta: _Floats  # (item,)
@@ -92,6 +92,22 @@ class BothKinds:
         judges = self.cells.judges
         parts = [self.cells.items, judges, judges, 1, 1, judges, judges, 1]
         return [*parts, self.grades.count - 1]
+
+    def fit(self, iterations: int, tolerance: float) -> GradedStrengths:
+        """The most probable point."""
+        return _fit_levels(self, iterations, tolerance)
+
+    def information(self, found: GradedStrengths) -> _GradeInformation:
+        """What each grade tells, whatever it turned out to be."""
+        return _grade_information(self, found)
+
+    def shared(self, found: GradedStrengths) -> _Floats:  # (item, item)
+        """The information about strengths that is not told apart from that about graders."""
+        return np.asarray(_shared_with_graders(self, found))
+
+    def grader_spread(self, found: GradedStrengths) -> tuple[_Floats, _Floats]:  # (judge,) each
+        """The standard deviations of each grader's shift and log sharpness."""
+        return _grader_spread(self, found)
 
     def split(self, place: _Floats) -> list[_Floats]:
         """The parts of the vector, in the order above."""
@@ -160,7 +176,7 @@ def _cuts(gaps: _Floats) -> _Floats:
     return np.cumsum(np.append(gaps[:1], np.exp(gaps[1:])))
 
 
-def fit_levels(given: BothKinds, iterations: int, tolerance: float) -> Levels:
+def _fit_levels(given: BothKinds, iterations: int, tolerance: float) -> GradedStrengths:
     """The most probable point; spreads by rounds of expected squares, as in EM."""
     place, done = given.start(), False
     spreads = _Spreads(other=np.ones(given.cells.items), unit=np.zeros(len(given.grades.item)))
@@ -187,9 +203,11 @@ def fit_levels(given: BothKinds, iterations: int, tolerance: float) -> Levels:
     return found
 
 
-def _levels(given: BothKinds, place: _Floats, spreads: _Spreads, *, converged: bool) -> Levels:
+def _levels(
+    given: BothKinds, place: _Floats, spreads: _Spreads, *, converged: bool
+) -> GradedStrengths:
     theta, lean, odds, centre, log_tied, shift, sharp, common, gaps = given.split(place)
-    return Levels(
+    return GradedStrengths(
         theta=theta,
         lean=lean,
         odds=odds,
@@ -216,7 +234,7 @@ class _GradeInformation:
     sharp_cut: _Floats  # (judgment, grade - 1)
 
 
-def grade_information(given: BothKinds, found: Levels) -> _GradeInformation:
+def _grade_information(given: BothKinds, found: GradedStrengths) -> _GradeInformation:
     """What each grade tells, whatever it turned out to be."""
     grades = given.grades
     many, cuts, size = len(grades.item), len(found.cut), grades.weight
@@ -252,11 +270,11 @@ def grade_information(given: BothKinds, found: Levels) -> _GradeInformation:
     )
 
 
-def _curves(given: BothKinds, found: Levels) -> _Floats:
+def _curves(given: BothKinds, found: GradedStrengths) -> _Floats:
     """How sharply the log posterior bends in each of its parts alone."""
     cells, grades, spreads = given.cells, given.grades, found.spreads
     own, told = _pair_curves(given, found)
-    by_grade = grade_information(given, found)
+    by_grade = _grade_information(given, found)
     judges = cells.judges
     theta = own + np.bincount(grades.item, by_grade.strength, cells.items)
     shift = np.bincount(grades.judge, by_grade.strength, judges)
@@ -280,7 +298,7 @@ def _curves(given: BothKinds, found: Levels) -> _Floats:
     )
 
 
-def _pair_curves(given: BothKinds, found: Levels) -> tuple[_Floats, _Floats]:
+def _pair_curves(given: BothKinds, found: GradedStrengths) -> tuple[_Floats, _Floats]:
     """What comparisons and the prior tell of each strength alone; and comparisons by cell."""
     cells = given.cells
     tied = np.exp(found.log_tied) if given.has_ties else 0.0
@@ -290,10 +308,10 @@ def _pair_curves(given: BothKinds, found: Levels) -> tuple[_Floats, _Floats]:
     return own + prior_information(np.exp(found.theta), given.prior), told
 
 
-def _spreads_of(given: BothKinds, found: Levels, *, learn: bool = True) -> _Spreads:
+def _spreads_of(given: BothKinds, found: GradedStrengths, *, learn: bool = True) -> _Spreads:
     """Spreads by the squares expected: of the point, and of what is not known about it."""
     grades, held = given.grades, found.spreads
-    by_grade = grade_information(given, found)
+    by_grade = _grade_information(given, found)
     other, _ = _pair_curves(given, found)
     out, judges = {}, given.cells.judges
     judged = np.bincount(grades.judge, minlength=judges) > 0
@@ -310,13 +328,13 @@ def _spreads_of(given: BothKinds, found: Levels, *, learn: bool = True) -> _Spre
     return replace(held, **(out if learn else {}), other=other, unit=unit)
 
 
-def shared_with_graders(given: BothKinds, found: Levels) -> Any:  # (item, item)
+def _shared_with_graders(given: BothKinds, found: GradedStrengths) -> Any:  # (item, item)
     """The information about strengths that is not told apart from that about graders and cuts.
 
     Graders' shift and sharpness go first, two by two; what is left are cuts and the common
     sharpness, so that nothing has the size of items by judges.
     """
-    told, grades, spreads = grade_information(given, found), given.grades, found.spreads
+    told, grades, spreads = _grade_information(given, found), given.grades, found.spreads
     items, judges = given.cells.items, given.cells.judges
     at = grades.judge
 
@@ -350,9 +368,11 @@ def shared_with_graders(given: BothKinds, found: Levels) -> Any:  # (item, item)
     return first.toarray() + small @ np.linalg.solve(core, small.T)
 
 
-def grader_spread(given: BothKinds, found: Levels) -> tuple[_Floats, _Floats]:  # (judge,) each
+def _grader_spread(
+    given: BothKinds, found: GradedStrengths
+) -> tuple[_Floats, _Floats]:  # (judge,) each
     """The standard deviations of each grader's shift and log sharpness, strengths being known."""
-    told, grades, judges = grade_information(given, found), given.grades, given.cells.judges
+    told, grades, judges = _grade_information(given, found), given.grades, given.cells.judges
     shift = np.bincount(grades.judge, told.strength, judges) + found.spreads.shift**-2
     sharp = np.bincount(grades.judge, told.sharp, judges) + found.spreads.sharp**-2
     return 1.0 / np.sqrt(shift), 1.0 / np.sqrt(sharp)
