@@ -52,7 +52,7 @@ def made(seed: int, *, items: int = 40, compared: int = 300) -> tuple[np.ndarray
 def truth_of(found: Preferences, score: np.ndarray) -> np.ndarray:
     """The scores behind items, in the order of what was found, about their mean."""
     own = score[[int(name.removeprefix("item")) for name in found.comparisons.items.to_pylist()]]
-    return own - own.mean()
+    return np.asarray(own - own.mean())
 
 
 def test_slopes_are_those_of_differences() -> None:
@@ -108,7 +108,7 @@ def test_information_is_the_mean_square_of_slopes() -> None:
     def log(point: np.ndarray) -> np.ndarray:  # theta, log steep, cuts -> (grade,)
         edges = np.exp(point[1]) * (point[0] - 0.3 - point[2:])
         up = np.concatenate([[1.0], expit(edges), [0.0]])
-        return np.log(up[:-1] - up[1:])
+        return np.asarray(np.log(up[:-1] - up[1:]))
 
     point = np.concatenate([[0.4, np.log(steep)], levels.cut])
     slopes = np.array([(log(point + 1e-6 * e) - log(point - 1e-6 * e)) / 2e-6 for e in np.eye(5)])
@@ -299,15 +299,15 @@ def preferred(graded: Judgments, per_topic: int, seed: int) -> Comparisons:
             j = rng.integers(graded.judge_count)
             if min(label[j, a], label[j, b]) >= 0:
                 rows.append((a, b, j, int(np.sign(label[j, a] - label[j, b]))))
-    a, b, j, ahead = (np.array(part) for part in zip(*rows, strict=True))
+    left, right, judge, ahead = np.array(rows).T
     return Comparisons(
         items=graded.items,
         judges=graded.judges,
-        left=a.astype(np.int32),
-        right=b.astype(np.int32),
-        judge=j.astype(np.int32),
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+        judge=judge.astype(np.int32),
         outcome=np.array([1, 2, 0], dtype=np.int8)[ahead + 1],
-        first=np.full(len(a), -1, dtype=np.int8),
+        first=np.full(len(rows), -1, dtype=np.int8),
     )
 
 

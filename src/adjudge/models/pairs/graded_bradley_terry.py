@@ -88,7 +88,8 @@ class GradedBradleyTerry:
         if not has_pairs and (judgments is None or not len(judgments)):
             raise BadData("there is no comparison that anybody could answer", wanted="comparisons")
         pair_weight, notes = weigh_copies(comparisons) if self.copies else (None, ())
-        grades, more = None, ()
+        grades: Grades | None = None
+        more: tuple[str, ...] = ()
         if judgments is not None:
             _check_grades(judgments, comparisons if has_pairs else None)
             grade_weight, more = weigh_grades(judgments) if self.copies else (None, ())
@@ -162,7 +163,7 @@ def _coded(judgments: Judgments, everybody: Comparisons, weight: _Floats | None)
     kept = label >= 0
 
     def code(names: Names, own: Names, at: Any) -> NDArray[np.int64]:
-        return look_up(own, names).astype(np.int64)[at[kept]]
+        return np.asarray(look_up(own, names)[at[kept]], dtype=np.int64)
 
     return Grades(
         item=code(everybody.items, judgments.items, judgments.item),
@@ -189,8 +190,8 @@ def _conclude(
     cells, strength, right = given.cells, np.exp(found.theta), expit(found.odds)
     tied = float(np.exp(found.log_tied)) if given.has_ties else 0.0
     told = given.information(found).strength
-    own = np.bincount(given.grades.item, told, cells.items)
-    own = own + prior_information(strength, model.regularisation)
+    own = prior_information(strength, model.regularisation)
+    own = own + np.bincount(given.grades.item, told, cells.items)
     covariance, off = spread_of(
         *(cells, strength, found.lean, tied, right, own, model.seed),
         agree=model.agree,

@@ -339,7 +339,7 @@ def _shared_with_graders(given: BothKinds, found: GradedStrengths) -> Any:  # (i
     at = grades.judge
 
     def summed(values: _Floats) -> _Floats:
-        return np.bincount(at, values, judges)
+        return np.asarray(np.bincount(at, values, judges), dtype=np.float64)
 
     shift, cross = summed(told.strength) + spreads.shift**-2, -summed(told.both)
     sharp = summed(told.sharp) + spreads.sharp**-2

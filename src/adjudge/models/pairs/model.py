@@ -157,8 +157,8 @@ def _conclude(
     total = None
     if rules.agree is not None:
         told = cell_information(cells, found.strength, found.lean, found.tied, found.right)[:, 4]
-        own = np.bincount(cells.judge, told, cells.judges)
-        total = np.asarray(found.right * (1 - found.right) * own + sum(rules.agree))
+        sure = np.bincount(cells.judge, told, cells.judges)
+        total = np.asarray(found.right * (1 - found.right) * sure + sum(rules.agree))
     apart = cells.judges == comparisons.judge_count and rules.agree is not None
     table = pair_judge_table(
         comparisons,
