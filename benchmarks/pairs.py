@@ -36,8 +36,6 @@ def pairs(run: Run) -> None:
                 "pairs by evalica", folder=folder
             )
         run.comparison(CASE, what, sides)
-        if size > 10**6:
-            continue
         what = {"comparisons": size, "asked": SKILLS}
         sides = {
             "adjudge crowd-bradley-terry, with intervals": _ours(run, "crowd-bradley-terry", folder)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from adjudge.models.pairs.baselines import WinRate as WinRate
     from adjudge.models.pairs.bradley_terry import BradleyTerry as BradleyTerry
     from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry as CrowdBradleyTerry
+    from adjudge.models.pairs.graded_bradley_terry import GradedBradleyTerry as GradedBradleyTerry
     from adjudge.models.pmf import Pmf as Pmf
     from adjudge.models.registry import MODELS as MODELS
     from adjudge.models.registry import model as model

@@ -87,3 +87,35 @@ def test_a_file_of_judgments_is_refused(adjudge: Run, folder: Path) -> None:
     (folder / "j.csv").write_text("item,judge,label\na,ann,1\n")
     done = adjudge("rank-pairs", "j.csv")
     assert done.err.startswith("error: j.csv: there are no comparisons in this file: it holds judg")
+
+
+def test_grades_beside_comparisons(adjudge: Run, folder: Path, pairs: str) -> None:
+    rows = [f"item{n},{judge},{min(n // 3, 2)}" for n in range(8) for judge in ("ann", "bob")]
+    (folder / "grades.csv").write_text("\n".join(["item,judge,label", *rows]) + "\n")
+    places = ("-o", "r.csv", "--judges", "j.csv", "--report", "r.html")
+    done = adjudge("rank-pairs", pairs, "--grades", "grades.csv", *places)
+    assert done.code == 0, done.err
+    assert "with 16 judgments of 8 items by 2 judges on the scale 0 < 1 < 2" in done.err
+    with (folder / "r.csv").open() as file:
+        ranked = list(csv.DictReader(file))
+    assert ranked[0]["grade"] == "2"
+    assert ranked[-1]["grade"] == "0"
+    assert {row["item"] for row in ranked} == {f"item{n}" for n in range(9)}  # one has no grade
+    assert sum(float(ranked[0][f"p_{grade}"]) for grade in range(3)) == pytest.approx(1)
+    with (folder / "j.csv").open() as file:
+        judges = {row["judge"]: row for row in csv.DictReader(file)}
+    assert judges["ann"]["judgments"] == "8"
+    assert judges["judge6"]["verdict"] == "reversed"
+    assert "<h2>Grades</h2>" in (folder / "r.html").read_text()
+    told = json.loads(adjudge("rank-pairs", pairs, "--grades", "grades.csv", "--json").out)
+    assert told["model"] == "graded-bradley-terry"
+    refused = adjudge("rank-pairs", pairs, "--grades", "grades.csv", "--model", "elo")
+    assert refused.err == (
+        "error: --grades = 'grades.csv': wanted --model graded-bradley-terry, or none\n"
+    )
+    (folder / "other.csv").write_text("item,judge,label\nx,ann,1\ny,ann,0\n")
+    refused = adjudge("rank-pairs", pairs, "--grades", "other.csv")
+    assert refused.err == (
+        "error: no item has both grades and comparisons (such as 'x' and 'item4'); "
+        "wanted the same items\n"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -15,6 +15,7 @@ from adjudge.errors import BadData, BadSetting, UnknownName
 if TYPE_CHECKING:
     from adjudge.data.comparisons import Comparisons
     from adjudge.data.formats import Content
+    from adjudge.data.judgments import Judgments
     from adjudge.data.preferences import Preferences
     from adjudge.models.pairs.model import PairModel
 
@@ -23,6 +24,7 @@ EXAMPLES = (
     "adjudge rank-pairs comparisons.csv --model bradley-terry -o ranking.csv",
     "adjudge rank-pairs people.csv gpt4.csv --judges judges.csv --next next.csv",
     "adjudge rank-pairs comparisons.csv --method gibbs --report pairs.html",
+    "adjudge rank-pairs comparisons.csv --grades judgments.csv -o ranking.csv",
 )
 _OPTIONS = ("method", "chains", "warmup", "draws", "by_topic", "iterations", "ties")
 _SHOWN = 40  # items shown to a person
@@ -32,6 +34,14 @@ _SHOWN = 40  # items shown to a person
 class _Wanted:
     """What else a person wants of a ranking."""
 
+    grades: Annotated[
+        str | None,
+        o.option(
+            "--grades",
+            metavar="FILE",
+            help="Judgments of the same items on a scale of grades, to rank by both at once.",
+        ),
+    ] = None
     pairs: Annotated[
         Path | None,
         o.option("--pairs", metavar="FILE", help="Write wins, observed and expected, of pairs."),
@@ -77,8 +87,10 @@ def run(
     """Rank items by comparisons of two, with intervals, and say how far judges can be trusted.
 
     Models: crowd-bradley-terry (judges' skill, ties, position; the default), bradley-terry,
-    win-rate and elo. Scores are log strengths: a difference of 1 is odds of 2.7 to 1. Items of one
-    cluster cannot be told apart. --method gibbs draws from the posterior, not from a normal.
+    graded-bradley-terry, win-rate and elo. Scores are log strengths: a difference of 1 is odds of
+    2.7 to 1. Items of one cluster cannot be told apart. --method gibbs draws from the posterior,
+    not from a normal. With --grades comparisons and grades are fitted by one model,
+    graded-bradley-terry, and every item has the probabilities of its grades too.
     """
     from adjudge.cli.reading import place_of
     from adjudge.cli.writing import check_places, check_printing, print_json, write_tables
@@ -87,13 +99,17 @@ def run(
     places = {"--output": output, "--pairs": wanted.pairs, "--judges": wanted.judges}
     places |= {"--next": wanted.next_pairs}
     others = {"--report": wanted.report, "--save-draws": wanted.save_draws}
-    check_places({**places, **others}, inputs=files, free=tuple(others))
+    inputs = files if wanted.grades is None else [*files, wanted.grades]
+    check_places({**places, **others}, inputs=inputs, free=tuple(others))
     check_printing(printing, output)
+    if wanted.grades is not None:
+        fitting = _for_grades(fitting, wanted.grades)
     model = built_pair_model(fitting)
     if wanted.save_draws is not None and getattr(model, "method", "") != "gibbs":
         raise BadSetting("--save-draws", str(wanted.save_draws), "--method gibbs beside it")
     compared, content = read_comparisons(files, reading)
-    found = fitted_pairs(model, compared)
+    graded = None if wanted.grades is None else _read_grades(wanted.grades, reading)
+    found = fitted_pairs(model, compared, graded)
     tables, about = _tables(found, wanted)
     paths = dict(zip(tables, places.values(), strict=True))
     write_tables(*((table, paths[part]) for part, table in tables.items() if table is not None))
@@ -112,6 +128,28 @@ def run(
         write_tables((tables["ranking"], Path("-")))
     elif output is None:
         _show(found, tables, about)
+
+
+def _for_grades(fitting: o.Fitting, grades: str) -> o.Fitting:
+    """The model that takes grades, which is the only one that does."""
+    from adjudge.models.pairs.graded_bradley_terry import GradedBradleyTerry
+
+    if fitting.model not in (None, GradedBradleyTerry.name):
+        raise BadSetting("--grades", grades, f"--model {GradedBradleyTerry.name}, or none")
+    return replace(fitting, model=GradedBradleyTerry.name)
+
+
+def _read_grades(place: str, reading: o.Reading) -> Judgments:
+    """The grades beside comparisons; how comparisons are read says nothing of their columns."""
+    from adjudge.cli.reading import holds, place_of, read_content
+
+    own = o.Reading(encoding=reading.encoding, skip_bad_rows=reading.skip_bad_rows)
+    content = read_content([place], own, wanted="judgments")
+    if content.judgments is None:
+        problem = f"there are no judgments in this file: {holds(content)}"
+        raise BadData(problem, source=place_of([place]))
+    judgments = content.judgments
+    return judgments if reading.family is None else judgments.with_family_rule(reading.family)
 
 
 def built_pair_model(fitting: o.Fitting) -> PairModel:
@@ -157,10 +195,13 @@ def read_comparisons(places: list[str], reading: o.Reading) -> tuple[Comparisons
     return content.comparisons.with_family_rule(reading.family), content
 
 
-def fitted_pairs(model: PairModel, compared: Comparisons) -> Preferences:
+def fitted_pairs(
+    model: PairModel, compared: Comparisons, graded: Judgments | None = None
+) -> Preferences:
     """The preferences, with a bar while it takes long; what was fitted is told."""
+    beside: Any = () if graded is None else (graded,)
     with progress(f"fitting {model.name}") as on_step:
-        found = model.fit(compared, progress=on_step)
+        found = model.fit(compared, *beside, progress=on_step)
     outcomes = compared.outcome_counts
     say(
         (found.model, "bold"),
@@ -168,6 +209,11 @@ def fitted_pairs(model: PairModel, compared: Comparisons) -> Preferences:
         f"{count(compared.judge_count, 'judge')}: {outcomes['tie']:,} ties, "
         f"{outcomes['cannot say']:,} could not say",
     )
+    if graded is not None:
+        say(
+            f"  with {count(len(graded), 'judgment')} of {count(graded.item_count, 'item')} by "
+            f"{count(graded.judge_count, 'judge')} on the scale {graded.scale}"
+        )
     for parameter, (value, low, high) in found.parameters.items():
         between = "" if low != low else f" ({low:.2f} to {high:.2f})"  # noqa: PLR0124 - NaN
         say(f"  {parameter} {value:.2f}{between}")
@@ -246,6 +292,7 @@ def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> 
     heads = [("item", "left"), ("score", "right"), (f"{found.level:.0%} interval", "right")]
     heads += [("rank", "right"), ("between", "right"), ("above next", "right")]
     heads += [("cluster", "right"), ("n", "right")]
+    heads += [("grade", "right")] * (found.grades is not None)
     cells = [
         [
             name(row["item"]),
@@ -256,6 +303,7 @@ def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> 
             "-" if row["p_above_next"] is None else f"{row['p_above_next']:.0%}",
             str(row["cluster"] or "-"),
             f"{row['comparisons']:,}",
+            *([f"{row['grade']} ({row['p_' + row['grade']]:.0%})"] if "grade" in row else []),
         ]
         for row in rows
     ]

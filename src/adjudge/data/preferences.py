@@ -42,6 +42,8 @@ class Preferences:
     right: _Floats | None = None  # (judge,) how often each answers with the order
     weight: _Floats | None = None  # (comparison,) what each weighed; None where all weigh 1
     samples: PairDraws | None = None
+    grades: _Floats | None = None  # (item, grade) probabilities, where there were grades too
+    grade_names: tuple[str, ...] = ()
     converged: bool | None = None
     notes: tuple[str, ...] = ()
     level: float = LEVEL
@@ -138,7 +140,8 @@ class Preferences:
         """One row an item, the best first: item, score, low, high, rank, and what stands behind it.
 
         ``rank_low`` and ``rank_high`` bound the rank; ``p_above_next`` is the probability that the
-        item is above the next one; items of one ``cluster`` cannot be told apart.
+        item is above the next one; items of one ``cluster`` cannot be told apart. Where there were
+        grades, ``grade`` is the most probable one and ``p_`` are the probabilities of all.
         """
         compared, order, count = self.comparisons, self.order, self.comparisons.item_count
         low, high = self.interval
@@ -153,6 +156,14 @@ class Preferences:
         even = compared.outcome == TIE
         ties = np.bincount(compared.left[even], minlength=count)
         ties = ties + np.bincount(compared.right[even], minlength=count)
+        told_grades: dict[str, Any] = {}
+        if self.grades is not None:
+            best = self.grades[order].argmax(axis=1)
+            told_grades["grade"] = pa.array(self.grade_names, pa.large_string()).take(
+                pa.array(best)
+            )
+            for name, chance in zip(self.grade_names, self.grades[order].T, strict=True):
+                told_grades[f"p_{name}"] = chance
         return pa.table(
             {
                 "item": compared.items.take(pa.array(order)),
@@ -168,5 +179,6 @@ class Preferences:
                 "wins": won[order],
                 "losses": (seen - won - ties)[order],
                 "ties": ties[order],
+                **told_grades,
             }
         )

@@ -28,13 +28,12 @@ def need_strengths(preferences: Preferences) -> None:
         raise BadData(f"{preferences.model} has no log strengths; wanted a model of Bradley-Terry")
 
 
-def pair_gains(preferences: Preferences, first: Any, second: Any) -> _Floats:
+def _pair_gains(preferences: Preferences, first: Any, second: Any) -> _Floats:
     """Bits that one more comparison of each pair is expected to tell about their difference.
 
     The mutual information of the outcome and the difference: large where both are close and what
     stands between them is not known.
     """
-    need_strengths(preferences)
     mean, spread = preferences.difference(first, second)
     weights = _WEIGHTS / _WEIGHTS.sum()
     d = mean[..., None] + spread[..., None] * _NODES
@@ -48,11 +47,25 @@ def pair_gains(preferences: Preferences, first: Any, second: Any) -> _Floats:
     return np.asarray(inside - (before * np.log2(before)).sum(axis=0))
 
 
+def pair_worths(preferences: Preferences, first: Any, second: Any) -> _Floats:
+    """What one more comparison of each pair is worth: the bits it tells, by what they could mend.
+
+    That is how far the ranking is expected to be off for this pair: how much the lower one is the
+    better, where it is. Bits alone would go on to be spent on who is far apart but little known.
+    """
+    need_strengths(preferences)
+    mean, spread = preferences.difference(first, second)
+    z = np.abs(mean) / np.maximum(spread, 1e-300)
+    wrong = spread * (np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi) - z * ndtr(-z))
+    return np.asarray(_pair_gains(preferences, first, second) * np.maximum(wrong, 0.0))
+
+
 def next_pairs(preferences: Preferences, count: int) -> Any:
     """The pairs most worth another comparison: left, right, score apart, p, comparisons, gain."""
     first, second = _candidates(preferences)
-    gain = pair_gains(preferences, first, second)
-    chosen = np.argsort(-gain, kind="stable")[: count or len(gain)]
+    worth = pair_worths(preferences, first, second)
+    gain = _pair_gains(preferences, first, second)
+    chosen = np.argsort(-worth, kind="stable")[: count or len(gain)]
     a, b = first[chosen], second[chosen]
     items = preferences.comparisons.items
     size = preferences.comparisons.item_count

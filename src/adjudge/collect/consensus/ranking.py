@@ -117,7 +117,7 @@ def _order_by_gain(services: RequesterServices, slug: str, found: Preferences) -
 
     A pair with a result that nobody has compared yet comes before all others.
     """
-    from adjudge.evaluation.preferences import pair_gains
+    from adjudge.evaluation.preferences import pair_worths
 
     caller = services.caller
     with caller.reading(slug) as request:
@@ -133,7 +133,7 @@ def _order_by_gain(services: RequesterServices, slug: str, found: Preferences) -
     place = {name: code for code, name in enumerate(found.comparisons.items.to_pylist())}
     left = np.array([place.get(row.document, -1) for row in rows])
     right = np.array([place.get(row.beside["document"], -1) for row in rows])
-    gain = np.where((left < 0) | (right < 0), np.inf, pair_gains(found, left, right))
+    gain = np.where((left < 0) | (right < 0), np.inf, pair_worths(found, left, right))
     order = np.argsort(-gain, kind="stable").tolist()
     place_of = {rows[at].id: rank for rank, at in enumerate(order, 1)}
     for part in batches(place_of):

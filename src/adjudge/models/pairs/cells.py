@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from adjudge.data.comparisons import CANNOT_SAY, LEFT, RIGHT, Comparisons
 from adjudge.data.families import Families
+from adjudge.data.judgments import Judgments
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, shown
 from adjudge.kernels import pairs as kernels
@@ -47,6 +48,11 @@ class PairCells:
             own(self.wins[:, 1]),
             own(self.wins[:, 2]),
         )
+
+    def every(self, step: int) -> PairCells:
+        """One of so many cells."""
+        names = ("a", "b", "judge", "side", "topic", "wins")
+        return replace(self, **{name: getattr(self, name)[::step].copy() for name in names})
 
     @property
     def many(self) -> _Floats:  # (cell,)
@@ -145,14 +151,29 @@ def weigh_copies(
     pair = low * comparisons.item_count + high
     if comparisons.topic is not None:
         pair = pair * comparisons.topic_count + comparisons.topic
-    voice = pair * comparisons.judge_count + families.family[comparisons.judge]
-    _, place = np.unique(voice, return_inverse=True)
-    judged = np.unique(place * np.int64(comparisons.judge_count) + comparisons.judge)
-    count = np.bincount(judged // comparisons.judge_count)  # judges, however often each answered
-    several = np.bincount(families.family, minlength=comparisons.judge_count) > 1
-    within = several[families.family[comparisons.judge]]
-    company = np.where(within, count[place] - 1.0, 0.0)
-    return 1.0 / (1.0 + company * families.share[comparisons.judge]), notes
+    return _voices(families, pair, comparisons.judge), notes
+
+
+def weigh_grades(judgments: Judgments) -> tuple[_Floats | None, tuple[str, ...]]:
+    """What each judgment weighs where judges are copies, in the same way."""
+    if judgments.judge_count < 2:
+        return None, ()
+    sweeps = ThreadsEngine().load(judgments, None, by_topic=False, shared=False)
+    families = find_families(judgments, sweeps)
+    notes = tell_families(families, judgments)
+    if not families.any:
+        return None, notes
+    return _voices(families, judgments.item.astype(np.int64), judgments.judge), notes
+
+
+def _voices(families: Families, asked: NDArray[np.int64], judge: Any) -> _Floats:
+    """What each answer weighs, if those of a family to one question have a voice between them."""
+    judges = np.int64(len(families.family))
+    _, place = np.unique(asked * judges + families.family[judge], return_inverse=True)
+    count = np.bincount(np.unique(place * judges + judge) // judges)  # judges, however often each
+    several = np.bincount(families.family, minlength=judges) > 1
+    company = np.where(several[families.family[judge]], count[place] - 1.0, 0.0)
+    return np.asarray(1.0 / (1.0 + company * families.share[judge]))
 
 
 def check_connected(cells: PairCells, comparisons: Comparisons, prior: float) -> tuple[str, ...]:

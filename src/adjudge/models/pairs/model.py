@@ -18,7 +18,7 @@ from adjudge.models.pairs.cells import PairCells, check_connected, count_cells, 
 from adjudge.models.pairs.judges import pair_judge_table
 from adjudge.models.pairs.sampling import PairPlan, sample_strengths
 from adjudge.models.pairs.strengths import Rules, Strengths, fit_strengths
-from adjudge.models.pairs.uncertainty import cell_information, spread_of
+from adjudge.models.pairs.uncertainty import cell_information, prior_information, spread_of
 
 _Floats = NDArray[np.float64]
 PairTies = Literal["half", "davidson"]
@@ -133,7 +133,8 @@ def _conclude(
     right, lean, tied = found.right, found.lean, found.tied
     parameters: dict[str, tuple[float, float, float]] = {}
     if samples is None:
-        given = (found.strength, lean, tied, right, rules.prior, model.seed)
+        own = prior_information(found.strength, rules.prior)
+        given = (found.strength, lean, tied, right, own, model.seed)
         covariance, off = spread_of(cells, *given, agree=rules.agree)
         score = score - score.mean()
         if off is not None:
@@ -156,8 +157,8 @@ def _conclude(
     total = None
     if rules.agree is not None:
         told = cell_information(cells, found.strength, found.lean, found.tied, found.right)[:, 4]
-        own = np.bincount(cells.judge, told, cells.judges)
-        total = np.asarray(found.right * (1 - found.right) * own + sum(rules.agree))
+        sure = np.bincount(cells.judge, told, cells.judges)
+        total = np.asarray(found.right * (1 - found.right) * sure + sum(rules.agree))
     apart = cells.judges == comparisons.judge_count and rules.agree is not None
     table = pair_judge_table(
         comparisons,

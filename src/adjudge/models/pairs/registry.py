@@ -7,7 +7,9 @@ from typing import Any
 from adjudge.models.pairs.baselines import Elo, WinRate
 from adjudge.models.pairs.bradley_terry import BradleyTerry
 from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry
+from adjudge.models.pairs.graded_bradley_terry import GradedBradleyTerry
 
 PAIR_MODELS: dict[str, type[Any]] = {
-    entry.name: entry for entry in (CrowdBradleyTerry, BradleyTerry, WinRate, Elo)
+    entry.name: entry
+    for entry in (CrowdBradleyTerry, BradleyTerry, GradedBradleyTerry, WinRate, Elo)
 }

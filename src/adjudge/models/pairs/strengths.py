@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ _FURTHEST = 30.0  # of a log strength
 _SETTLED = 10  # sweeps before the first leap
 _FARTHEST_LEAP = 64.0  # steps
 _NEVER = 1e-300
+_MANY, _PART = 100_000, 8  # cells from which every eighth says first about where strengths are
+_ROUGH = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,10 @@ class Strengths:
 def fit_strengths(cells: PairCells, rules: Rules, progress: Progress | None = None) -> Strengths:
     """The strengths that make the comparisons most probable, under the rules."""
     found = Strengths.start(cells, rules)
+    if rules.agree is not None and len(cells.a) > _MANY:  # most of the way by some of the cells
+        few = replace(rules, tolerance=max(rules.tolerance, _ROUGH))
+        found = fit_strengths(cells.every(_PART), few, progress)
+        found.converged = False
     arrays = cells.arrays
     held = np.asarray(np.bincount(cells.judge, cells.many, cells.judges), dtype=np.float64)
     leap = _Leap()

@@ -6,6 +6,7 @@ better or worse than they look leaves the distances between items open.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,11 @@ from adjudge.models.pairs.cells import PairCells
 _Floats = NDArray[np.float64]
 _DENSE = 3_000  # items up to which the whole covariance is kept
 _DRAWN = 200  # draws above that
+
+
+def prior_information(strength: _Floats, prior: float) -> _Floats:  # (item,)
+    """What so many wins and losses against an item of strength 1 tell of each."""
+    return np.asarray(2.0 * prior * strength / (1.0 + strength) ** 2)
 
 
 def cell_information(
@@ -40,22 +46,25 @@ def spread_of(
     lean: _Floats,
     tied: float,
     right: _Floats,
-    prior: float,
+    own: _Floats,  # (item,)
     seed: int,
     agree: tuple[float, float] | None = None,
+    less: Callable[[], _Floats] | None = None,  # (item, item)
 ) -> tuple[_Floats | None, _Floats | None]:
     """The covariance of log strengths, or draws of their deviation where items are very many.
 
-    ``agree`` is the prior of judges who have a skill; without it they answer with the order.
+    ``own`` is what is told of each item but by comparisons, a priori or by grades. ``agree`` is the
+    prior of judges who have a skill; without it they answer with the order. ``less`` says what is
+    not told apart from something else; draws take that as known.
     """
     found = cell_information(cells, strength, lean, tied, right)
-    own = 2.0 * prior * strength / (1.0 + strength) ** 2
     skill = None
     if agree is not None:
         held = agree[0] / right**2 + agree[1] / (1.0 - right) ** 2
         skill = _SkillDoubt(told=found[:, 4], both=found[:, 5], held=np.asarray(held))
     if cells.items <= _DENSE:
-        return _covariance(cells, found[:, 0], own, skill), None
+        doubt = None if less is None else less()
+        return _covariance(cells, found[:, 0], own, skill, doubt), None
     return None, _draws(cells, found[:, 0], own, skill, seed)
 
 
@@ -72,6 +81,12 @@ def _shared(cells: PairCells, skill: _SkillDoubt) -> Any:
     """The information about each item that is not told apart from that about judges."""
     own = np.bincount(cells.judge, skill.told, cells.judges) + skill.held
     weight = skill.both / np.sqrt(own)[cells.judge]
+    size = cells.items * cells.judges
+    if size <= 2 * len(weight):  # no larger than the cells themselves
+        ends = cells.a * cells.judges + cells.judge, cells.b * cells.judges + cells.judge
+        dense = np.bincount(ends[0], weight, size) - np.bincount(ends[1], weight, size)
+        dense = dense.reshape(cells.items, cells.judges)
+        return dense @ dense.T
     rows = np.concatenate([cells.a, cells.b])
     columns = np.concatenate([cells.judge, cells.judge])
     shape = (cells.items, cells.judges)
@@ -80,7 +95,11 @@ def _shared(cells: PairCells, skill: _SkillDoubt) -> Any:
 
 
 def _covariance(
-    cells: PairCells, told: _Floats, own: _Floats, skill: _SkillDoubt | None
+    cells: PairCells,
+    told: _Floats,
+    own: _Floats,
+    skill: _SkillDoubt | None,
+    less: _Floats | None,
 ) -> _Floats:
     size = cells.items
     half = np.bincount(cells.a * size + cells.b, -told, size * size).reshape(size, size)
@@ -88,6 +107,8 @@ def _covariance(
     np.fill_diagonal(matrix, own - matrix.sum(axis=1))
     if skill is not None:
         matrix -= _shared(cells, skill)
+    if less is not None:
+        matrix -= less
     if not own.any():
         matrix += 1.0 / size  # the common level is not known, and not wanted
     factor, fault = lapack.dpotrf(matrix, lower=1, overwrite_a=1)

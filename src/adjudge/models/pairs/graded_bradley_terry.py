@@ -1,0 +1,281 @@
+"""GradedBradleyTerry: one strength an item, from comparisons and from grades together.
+
+    P(i over k by judge j) = r_j P(i over k) + (1 - r_j) P(k over i)
+    P(grade of i by judge j > g) = logistic(exp(a + u_j) (s_i - c_g - b_j))
+
+Comparisons are those of ``CrowdBradleyTerry``: skill r_j, ties (Davidson), a lean to what is shown
+first. Grades are cut from the same scale by rising cuts c_g, P. McCullagh (1980),
+doi:10.1111/j.2517-6161.1980.tb01109.x; a grader is milder or stricter by b_j and sharper or blunter
+by u_j, both normal about 0 with spreads that are learnt, and exp(a) says how closely grades follow
+the scale at all. The point is the most probable one, by L-BFGS, with Laplace's correction for
+strengths where it would else make grades ever sharper and strengths ever smaller. Intervals are
+those of the normal approximation and allow for graders, cuts and the skill of judges not being
+known, up to 3,000 items; above that graders and cuts are taken as known.
+
+With comparisons alone or grades alone it is the model of that kind. P(grade) of an item is that by
+a judge of whom nothing is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
+
+from adjudge.data.comparisons import CANNOT_SAY, Comparisons
+from adjudge.data.given import JudgmentsLike, takes_tables
+from adjudge.data.judges import LEVEL
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import Names, look_up
+from adjudge.data.preferences import Preferences
+from adjudge.errors import BadData, BadSetting, shown
+from adjudge.models.model import Progress, settings_of
+from adjudge.models.pairs.cells import check_connected, count_cells, weigh_copies, weigh_grades
+from adjudge.models.pairs.grading import (
+    BothKinds,
+    GradedStrengths,
+    Grades,
+)
+from adjudge.models.pairs.judges import pair_judge_table
+from adjudge.models.pairs.uncertainty import cell_information, prior_information, spread_of
+
+_Floats = NDArray[np.float64]
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradedBradleyTerry:
+    """Strengths of items from comparisons and grades; judges of both; P(grade) of every item."""
+
+    name: ClassVar[str] = "graded-bradley-terry"
+
+    position: bool = True
+    agree: tuple[float, float] = (8.0, 2.0)
+    lean_spread: float = 0.5
+    regularisation: float = 1.0
+    copies: bool = True
+    iterations: int = 500
+    tolerance: float = 1e-4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.agree) != 2 or min(self.agree) <= 0:
+            raise BadSetting("agree", self.agree, "two numbers above 0, such as (8, 2)")
+        if not self.lean_spread > 0:
+            raise BadSetting("lean_spread", self.lean_spread, "more than 0")
+        if not 0 < self.regularisation < np.inf:
+            raise BadSetting("regularisation", self.regularisation, "more than 0")
+        if self.iterations < 1:
+            raise BadSetting("iterations", self.iterations, "1 or more")
+        if not self.tolerance > 0:
+            raise BadSetting("tolerance", self.tolerance, "more than 0")
+
+    @takes_tables
+    def fit(
+        self,
+        comparisons: Comparisons | None,
+        judgments: JudgmentsLike = None,
+        *,
+        progress: Progress | None = None,  # noqa: ARG002 - rounds are few
+    ) -> Preferences:
+        """Items by log strength with intervals, and the probabilities of their grades."""
+        comparisons = _empty(judgments) if comparisons is None else comparisons
+        has_pairs = bool((comparisons.outcome != CANNOT_SAY).any())
+        if not has_pairs and (judgments is None or not len(judgments)):
+            raise BadData("there is no comparison that anybody could answer", wanted="comparisons")
+        pair_weight, notes = weigh_copies(comparisons) if self.copies else (None, ())
+        grades: Grades | None = None
+        more: tuple[str, ...] = ()
+        if judgments is not None:
+            _check_grades(judgments, comparisons if has_pairs else None)
+            grade_weight, more = weigh_grades(judgments) if self.copies else (None, ())
+            comparisons = Comparisons.join([comparisons, _empty(judgments, comparisons)])
+            grades = _coded(judgments, comparisons, grade_weight)
+        position = self.position and bool((comparisons.shown_first >= 0).any())
+        cells = count_cells(comparisons, judges=True, sides=position, weight=pair_weight)
+        if grades is None:
+            more = check_connected(cells, comparisons, 1.0)
+            grades = _no_grades()
+        given = BothKinds(
+            cells=cells,
+            grades=grades,
+            prior=self.regularisation,
+            agree=self.agree,
+            lean_spread=self.lean_spread,
+            has_ties=bool(cells.wins[:, 2].any()),
+        )
+        found = given.fit(self.iterations, self.tolerance)
+        notes = tuple(dict.fromkeys((*notes, *more)))
+        if not found.converged:
+            notes = (*notes, "not converged; raise iterations")
+        answer = _conclude(self, comparisons, given, found, pair_weight, notes)
+        if judgments is None:
+            return answer
+        return replace(
+            answer,
+            grades=_chances(found, answer),
+            grade_names=judgments.scale.truths,
+            judges=_with_graders(answer.judges, given, found),
+            parameters=dict(answer.parameters) | _grade_parameters(found, judgments),
+        )
+
+
+def _check_grades(judgments: Judgments, comparisons: Comparisons | None) -> None:
+    """Refuse labels that are no grades, and grades of other items than those compared."""
+    scale = judgments.scale
+    if len(scale.truths) < 2 or not (scale.ordinal or len(scale.truths) == 2):
+        raise BadData(
+            f"the labels {scale} are no grades; wanted two or more in order, such as 0 < 1 < 2",
+            wanted="grades",
+        )
+    if comparisons is not None and not (look_up(judgments.items, comparisons.items) >= 0).any():
+        raise BadData(
+            f"no item has both grades and comparisons (such as {shown(judgments.items[0].as_py())} "
+            f"and {shown(comparisons.items[0].as_py())}); wanted the same items",
+            wanted="the same items",
+        )
+
+
+def _empty(judgments: Judgments, beside: Comparisons | None = None) -> Comparisons:
+    """The items and judges of judgments, as comparisons of which there are none."""
+    nothing = np.empty(0, dtype=np.int32)
+    topics = None if beside is None else beside.topics
+    return Comparisons(
+        items=judgments.items,
+        judges=judgments.judges,
+        left=nothing,
+        right=nothing,
+        judge=nothing,
+        outcome=nothing.astype(np.int8),
+        topics=topics,
+        topic=None if topics is None else nothing,
+        kind=judgments.kind,
+    )
+
+
+def _coded(judgments: Judgments, everybody: Comparisons, weight: _Floats | None) -> Grades:
+    """Grades by the codes of all items and judges; labels that are no truth are left out."""
+    label = np.asarray(judgments.scale.truth_of, dtype=np.int64)[judgments.label]
+    kept = label >= 0
+
+    def code(names: Names, own: Names, at: Any) -> NDArray[np.int64]:
+        return np.asarray(look_up(own, names)[at[kept]], dtype=np.int64)
+
+    return Grades(
+        item=code(everybody.items, judgments.items, judgments.item),
+        judge=code(everybody.judges, judgments.judges, judgments.judge),
+        label=label[kept],
+        weight=np.ones(int(kept.sum())) if weight is None else weight[kept],
+        count=len(judgments.scale.truths),
+    )
+
+
+def _no_grades() -> Grades:
+    none = np.empty(0, dtype=np.int64)
+    return Grades(item=none, judge=none, label=none, weight=np.empty(0), count=1)
+
+
+def _conclude(
+    model: GradedBradleyTerry,
+    comparisons: Comparisons,
+    given: BothKinds,
+    found: GradedStrengths,
+    weight: _Floats | None,
+    notes: tuple[str, ...],
+) -> Preferences:
+    cells, strength, right = given.cells, np.exp(found.theta), expit(found.odds)
+    tied = float(np.exp(found.log_tied)) if given.has_ties else 0.0
+    told = given.information(found).strength
+    own = prior_information(strength, model.regularisation)
+    own = own + np.bincount(given.grades.item, told, cells.items)
+    covariance, off = spread_of(
+        *(cells, strength, found.lean, tied, right, own, model.seed),
+        agree=model.agree,
+        less=(lambda: given.shared(found)) if len(told) else None,
+    )
+    score = found.theta - found.theta.mean()
+    by_cell = cell_information(cells, strength, found.lean, tied, right)
+    sure = np.bincount(cells.judge, by_cell[:, 4], cells.judges)
+    lean_told = np.bincount(cells.judge, by_cell[:, 0] * (cells.side != 0), cells.judges)
+    parameters = {"tied": (tied, np.nan, np.nan)} if given.has_ties else {}
+    has_order = cells.has_order
+    if has_order:
+        parameters["position"] = (found.position, np.nan, np.nan)
+    table = pair_judge_table(
+        comparisons,
+        score,
+        right=right,
+        right_total=np.asarray(right * (1 - right) * sure + sum(model.agree)),
+        lean=found.lean if has_order else None,
+        lean_sd=1.0 / np.sqrt(lean_told + model.lean_spread**-2) if has_order else None,
+    )
+    return Preferences(
+        comparisons=comparisons,
+        model=model.name,
+        settings=settings_of(model),
+        score=score,
+        covariance=covariance,
+        draws=None if off is None else (score + off).astype(np.float32),
+        parameters=parameters,
+        judges=table,
+        tied=tied,
+        lean=found.lean,
+        right=right,
+        weight=weight,
+        converged=found.converged,
+        notes=notes,
+    )
+
+
+def _chances(found: GradedStrengths, answer: Preferences) -> _Floats:  # (item, grade)
+    """P(grade) of every item by a judge of whom nothing is known, what is open averaged over."""
+    spread = answer.spread
+    if answer.covariance is not None:
+        spread = np.sqrt(np.maximum(np.diag(answer.covariance), 0.0))
+    wide = np.sqrt(spread**2 + found.spreads.shift**2)
+    level = found.theta[:, None] + wide[:, None] * _NODES  # (item, node)
+    steep = np.exp(found.common)
+    weights = _WEIGHTS / _WEIGHTS.sum()
+    above = [np.ones(len(level)), *(expit(steep * (level - c)) @ weights for c in found.cut)]
+    return np.asarray(-np.diff(np.column_stack([*above, np.zeros(len(level))]), axis=1))
+
+
+def _with_graders(table: Any, given: BothKinds, found: GradedStrengths) -> Any:
+    """The table of judges with what their grades say of them; empty for who gave none."""
+    grades = given.grades
+    many = np.bincount(grades.judge, minlength=given.cells.judges)
+    shift_sd, sharp_sd = given.grader_spread(found)
+    half, none = -ndtri((1.0 - LEVEL) / 2), many == 0
+    columns = {
+        "shift": found.shift,
+        "shift_low": found.shift - half * shift_sd,
+        "shift_high": found.shift + half * shift_sd,
+        "sharpness": found.steep,
+        "sharpness_low": found.steep * np.exp(-half * sharp_sd),
+        "sharpness_high": found.steep * np.exp(half * sharp_sd),
+    }
+    silent = table["comparisons"].to_numpy() == 0  # of whose skill nothing is known
+    for place, name in enumerate(table.column_names):
+        if name.startswith(("skill", "position")):
+            values = pa.array(table[name].to_numpy(), mask=silent)
+            table = table.set_column(place, name, values)
+    table = table.append_column("judgments", pa.array(many))
+    for name, values in columns.items():
+        table = table.append_column(name, pa.array(values, mask=none))
+    return table
+
+
+def _grade_parameters(
+    found: GradedStrengths, judgments: Judgments
+) -> dict[str, tuple[float, float, float]]:
+    """The cuts on the scale of scores, and how sharply grades follow it."""
+    names, level = judgments.scale.truths, float(found.theta.mean())
+    cuts = {
+        f"cut {low} | {high}": (float(cut) - level, np.nan, np.nan)
+        for low, high, cut in zip(names, names[1:], found.cut, strict=False)
+    }
+    return {**cuts, "sharpness of grades": (float(np.exp(found.common)), np.nan, np.nan)}
