@@ -43,6 +43,7 @@ PPI = ("ppi-python==0.2.3",)
 SIZES = (100, 200, 400)
 TARGETS = ("mean-grade", "share:2,3", "nDCG@10")
 ALONE = "nDCG@10 of A"  # one run's, which ppi-python is not asked for
+RANDOM = Plan(sampled="random")  # gold is drawn so, whatever it looks like
 Floats = NDArray[np.float64]
 
 
@@ -141,9 +142,8 @@ def cover(name: str, labels: int, first: int, last: int) -> list[dict[str, Any]]
         known = gold.align(held.judgments)
         beliefs = held.fit.beliefs(known, folds=5, seed=0)
         for target in (*TARGETS, ALONE):
-            plan = Plan(sampled="random")  # it is, whatever it looks like
             try:
-                one = estimate_from(held.fit, gold, *held.asked(target), plan, beliefs)
+                one = estimate_from(held.fit, gold, *held.asked(target), RANDOM, beliefs)
             except BadData:  # too few documents that count have gold
                 continue
             figures = {key: getattr(one, key) for key in FIGURES}
@@ -275,6 +275,7 @@ def choice(name: str, seeds: int) -> list[str]:
     for target, pilot, budget in (
         ("nDCG@10", 0, 200),
         ("nDCG@10", 60, 140),
+        (ALONE, 0, 200),
         (f"P(rel={top})@10", 0, 200),
         (f"share:{top}", 0, 200),
         (f"share:{top}", 60, 140),
@@ -282,12 +283,12 @@ def choice(name: str, seeds: int) -> list[str]:
         ("mean-grade", 0, 200),
         ("mean-grade", 60, 140),
     ):
-        runs = held.runs if "@" in target else []
+        asked, runs = held.asked(target)
         true = held.true(target)
         own = [_chosen(held, target, pilot, budget, seed) for seed in range(seeds)]
         labels = pilot + budget
         random = [
-            estimate_from(held.fit, held.told(drawn(items, labels, seed)), target, runs, Plan())
+            estimate_from(held.fit, held.told(drawn(items, labels, seed)), asked, runs, RANDOM)
             for seed in range(seeds)
         ]
         width, other = (
@@ -296,7 +297,7 @@ def choice(name: str, seeds: int) -> list[str]:
         holds = [np.mean([one.low <= true <= one.high for one in side]) for side in (own, random)]
         needed = 1 / ((1 / labels - 1 / items) * (width / other) ** 2 + 1 / items)
         how = f"{pilot} at random, {budget} chosen" if pilot else f"{budget} chosen"
-        what = f"{target}, A minus B" if runs else target
+        what = f"{target}, A minus B" if len(runs) == 2 else target
         lines.append(
             f"| {name} | {what} | {how} | {width:.4f} | {other:.4f} | {needed:,.0f} | "
             f"{1 - labels / needed:.0%} | {holds[0]:.2f} | {holds[1]:.2f} |"
@@ -309,12 +310,12 @@ def _chosen(held: Panel, target: str, pilot: int, budget: int, seed: int) -> Any
     """The estimate from a pilot at random and items chosen for the target."""
     import pyarrow as pa
 
-    runs = held.runs if "@" in target else []
+    target, runs = held.asked(target)
     gold = held.told(drawn(len(held.truth), pilot, 10_000 + seed)) if pilot else None
     asked = choose_items(held.fit, target, budget, gold=gold, runs=runs, plan=Plan(seed=seed))
     at = look_up(asked["item"], held.judgments.items)
     answers = pa.array([held.judgments.scale.truths[k] for k in held.truth[at]])
-    kept = asked.select(["item", "sampling_probability", "sampling_round"])
+    kept = asked.drop_columns(["gold", "believed", "probability"])
     told = Gold.from_table(kept.append_column("gold", answers))
     return estimate_from(held.fit, told, target, runs, Plan())
 

@@ -73,6 +73,21 @@ def test_items_are_drawn_as_often_as_their_chances_say(in_row: bool) -> None:
     assert (np.abs(counts / 4000 - chance) <= 4.5 * error).all()
 
 
+def test_the_same_places_of_all_topics_are_not_drawn_together() -> None:
+    """Forty topics of twenty in the same order: even steps would give totals of 0 or of 800."""
+    row = np.stack([np.repeat(np.arange(40.0), 20), np.tile(np.arange(20.0), 40)])
+    first = row[1] == 0
+    totals, seen = [], []
+    for seed in range(300):
+        taken, part = draw(np.full(800, 0.05), seed, row)
+        assert len(taken) == 40
+        totals.append(20.0 * first[taken].sum())
+        apart = [first[taken[part == one]].astype(float) for one in range(1, 21)]
+        seen.append(sum(400 * 0.95 * len(x) * x.var(ddof=1) for x in apart))
+    assert np.mean(totals) == pytest.approx(40, abs=6)
+    assert np.var(totals) < 1.3 * np.mean(seen)
+
+
 def test_a_batch_and_another(panel: tuple[Judgments, Gold, CrossFit, list[Run]]) -> None:
     judgments, gold, fit, _ = panel
     first = choose_items(fit, "share:2", 40, plan=Plan(seed=1))

@@ -124,3 +124,17 @@ def test_a_believed_spread_counts_as_two_degrees_of_freedom() -> None:
     found = sample.variance(alike, np.ones(1), believed)[0]
     assert found == pytest.approx(2 * promised / (2 + 2))
     assert sample.variance(alike, np.ones(1), believed)[1] == pytest.approx(2 + 2)
+
+
+def test_of_chosen_items_the_larger_spread_counts_seen_or_believed() -> None:
+    """Four of eight with chances told: alike they have the believed spread, apart their own."""
+    chance, believed = np.full(4, 0.5), np.array([0.1, 0.2, 0.3, 0.4])
+    told = np.arange(0, 8, 2), np.zeros(4, dtype=np.int16), 8, chance, None, "gold"
+    sample = sample_of(*told)
+    promised = 0.5 / 0.25 * believed.sum()
+    assert sample.variance(np.full(4, 0.3), ONE, believed)[0] == pytest.approx(promised)
+    apart = np.array([-2.0, 1.0, 3.0, -1.0])
+    seen = 64 * (1 - 1 / 2) * apart.var(ddof=1) / 4
+    found = sample.variance(apart, ONE, believed)[0]
+    assert found == pytest.approx((3 * seen + 2 * promised) / 5)
+    assert found > promised

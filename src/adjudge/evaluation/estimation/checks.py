@@ -55,11 +55,11 @@ def check_size(target: Target, sample: Sample, source: str) -> list[str]:
         )
     said = []
     of_one = target.bounds[0] >= 0
-    if target.is_normalised and (of_one or sample.drawn) and len(sample) < len(target.item):
-        better = "a difference of two runs" if of_one else "P@k"
+    if target.is_normalised and of_one and not sample.drawn and len(sample) < len(target.item):
         said.append(
             f"{target.name} is divided by what the best ranking could have, which is believed more "
-            f"than seen: the interval is likely too narrow, and that of {better} is better"
+            "than seen: the interval may be too narrow, and that of a difference of two runs, or "
+            "of items drawn for it ('adjudge next --for nDCG'), is better"
         )
     if len(sample) < _FEW:
         said.append(f"{len(sample)} gold labels are few: the interval holds only roughly")

@@ -8,13 +8,15 @@ counts beside it: two fifths as long as no gold has calibrated beliefs, an eight
 item that matters goes without a chance, and none gets a weight that its range does not bound.
 Because the chances are known, the estimate stays valid whatever they are.
 
-A batch has a fixed size: items in a row, taken at even steps along the sum of their chances (Madow
-1949). For a mean or a share the row goes topic by topic, and in a topic from what is believed to
-add least to what adds most: every topic and every kind of item has its part, and what neighbours
-have in common is no error. Two that follow each other are a stratum, by whose difference the
-variance is told. For a ranking the row is shuffled, and at least a fifth of the chances go to
-documents in no place that counts, since what the best ranking could have hangs on them. A later
-batch is drawn among the items that have no gold, as a round of its own.
+A batch has a fixed size. For a mean or a share items stand in a row, topic by topic, and in a topic
+from what is believed to add least to what adds most, and neighbours contend for their chances (the
+ordered pivotal method, Deville and Tille 1998, doi:10.1093/biomet/85.1.89): every topic and every
+kind of item has its part, and what neighbours have in common is no error. Even steps from one start
+would hit the same place of every topic where topics are of one size, and no spread would show it.
+Two that follow each other are a stratum, by whose difference the variance is told. For a ranking
+the row is shuffled, taken at even steps along the sum of the chances (Madow 1949), and at least a
+fifth of the chances go to documents in no place that counts, since what the best ranking could have
+hangs on them. A later batch is drawn among the items that have no gold, as a round of its own.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ _Floats = NDArray[np.float64]
 _FEWEST = 2
 _CALIBRATED = 50  # gold items from which beliefs are known to mean what they say
 _SURE = 0.125  # of an item's range that then counts beside its spread
+_CLOSE = 1e-9
 _OTHERS = 0.2  # of the chances that documents in no place that counts have at least
 
 
@@ -139,11 +142,10 @@ def draw(
     if row is not None:
         topic = random.permutation(int(row[0].max(initial=0)) + 1)[row[0].astype(np.int64)]
         order = order[np.lexsort((row[1][order], topic[order]))]
-    ends = np.cumsum(chance[order])
-    count = round(float(ends[-1])) if len(ends) else 0
-    steps = random.random() + np.arange(count)
-    at = np.searchsorted(ends * (count / ends[-1]), steps, side="right") if count else steps
-    taken = order[np.minimum(at, len(order) - 1).astype(np.int64)]
+    taken = order[
+        _along(chance[order], random) if row is not None else _even(chance[order], random)
+    ]
+    count = len(taken)
     part = np.ones(count, dtype=np.int64)
     if row is not None:
         part = 1 + np.minimum(np.arange(count) // 2, max(count // 2 - 1, 0))
@@ -151,6 +153,41 @@ def draw(
     part = np.concatenate([np.ones(len(sure), dtype=np.int64), part])
     by = np.argsort(item, kind="stable")
     return item[by], part[by]
+
+
+def _even(chance: _Floats, random: np.random.Generator) -> NDArray[np.int64]:  # (drawn,)
+    """Places in a row that means nothing, drawn at even steps along the sum of their chances."""
+    ends = np.cumsum(chance)
+    count = round(float(ends[-1])) if len(ends) else 0
+    if not count:
+        return np.zeros(0, dtype=np.int64)
+    steps = random.random() + np.arange(count)
+    at = np.searchsorted(ends * (count / ends[-1]), steps, side="right")
+    return np.minimum(at, len(chance) - 1).astype(np.int64)
+
+
+def _along(chance: _Floats, random: np.random.Generator) -> NDArray[np.int64]:  # (drawn,)
+    """Places in a row drawn with their chances, neighbours seldom both: the ordered pivotal method.
+
+    Two items at a time contend, until one is drawn or out; the other goes on to the next.
+    """
+    drawn: list[int] = []
+    held, mine = -1, 0.0
+    for place, (own, luck) in enumerate(
+        zip(chance.tolist(), random.random(len(chance)).tolist(), strict=True)
+    ):
+        both = mine + own
+        if both < 1.0 - _CLOSE:  # one of them is out
+            if luck * both < own:
+                held = place
+            mine = both
+            continue
+        stays = luck * (2.0 - both) < 1.0 - mine  # the one before goes on, this one is drawn
+        drawn.append(place if stays else held)
+        held, mine = held if stays else place, max(both - 1.0, 0.0)
+    if mine > 0.5:
+        drawn.append(held)
+    return np.sort(np.array(drawn, dtype=np.int64))
 
 
 def _earlier(

@@ -116,8 +116,10 @@ class Sample:
 
         Where variances are believed of the items, they count as two degrees of freedom of each
         group, as in a moderated t (Smyth 2004): eleven items that are alike do not show that all
-        are. Groups have degrees of freedom together as Welch (1949) has them, with the squares of
-        their variances taken without bias, which matters to groups of two.
+        are. Of items that were chosen the larger counts, seen or believed: few of them carry most
+        of the spread, and a draw that missed these is off and looks sure. Groups have degrees of
+        freedom together as Welch (1949) has them, with the squares of their variances taken
+        without bias, which matters to groups of two.
         """
         spread = self.spread(residual, residual)
         freedom = np.maximum(self._open() - 1.0, 0.0)
@@ -125,6 +127,8 @@ class Sample:
             each = (1.0 - self.chance) / self.chance**2 * believed
             promised = np.bincount(self.group, weights=each, minlength=len(spread))
             spread = (freedom * spread + _BELIEVED * promised) / (freedom + _BELIEVED)
+            if self.drawn:
+                spread = np.maximum(spread, promised)
             freedom = freedom + _BELIEVED
         spread = spread * shares[self.round] ** 2
         total = float(spread.sum())
