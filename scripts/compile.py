@@ -149,10 +149,12 @@ def paired() -> None:
     """Models of comparisons."""
     import numpy as np
 
+    from adjudge import Judgments
     from adjudge.data.comparisons import Comparisons
     from adjudge.models.pairs.baselines import Elo
     from adjudge.models.pairs.bradley_terry import BradleyTerry
     from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry
+    from adjudge.models.pairs.graded_bradley_terry import GradedBradleyTerry
     from adjudge.simulation.preferences import make_comparisons
 
     right, lean = np.array([0.9, 0.7]), np.array([0.1, -0.2])
@@ -175,6 +177,15 @@ def paired() -> None:
     }
     by_topic = CrowdBradleyTerry(method="gibbs", by_topic=True, **SHORT)
     by_topic.fit(Comparisons.from_table(table))
+    grades = {
+        "item": [f"i{row % 5}" for row in rows],
+        "judge": [f"j{row % 4}" for row in rows],
+        "label": [str((row % 5 + row % 4) % 3) for row in rows],
+    }
+    GradedBradleyTerry().fit(
+        Comparisons.from_table({name: table[name] for name in ("left", "right", "label", "judge")}),
+        Judgments.from_table(grades),
+    )
 
 
 def numbers() -> None:
