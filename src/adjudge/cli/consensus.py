@@ -100,7 +100,9 @@ def run(
         consensus = fitted(model, read.judgments, known, fitting, engine)
         about = summary(consensus, read) if printing.json else {}
         if known is None and read.beside is not None:
-            about |= _against_gold(consensus, read.beside, read.judgments)
+            from adjudge.cli.against_gold import tell_scores
+
+            about |= tell_scores(consensus, read.beside, read.judgments)
         every = read.given if read.given is not None else read.beside
         if save_draws is not None and consensus.draws is not None:
             consensus.draws.save(save_draws)
@@ -157,36 +159,6 @@ def _check(
     )
     if save_draws is not None and save_draws.suffix != ".nc":
         raise BadSetting("--save-draws", str(save_draws), "a name that ends in .nc")
-
-
-def _against_gold(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[str, Any]:
-    """How labels and probabilities fare against gold that the fit did not see; it is told."""
-    from adjudge.evaluation.against_gold import evaluate
-    from adjudge.evaluation.honesty import beside_vote
-
-    result = evaluate(consensus, gold)
-    score = result["accuracy"]
-    wanted = {"log loss": "log_loss", "calibration error": "corrected_calibration_error"}
-    others = {words: result[key] for words, key in wanted.items() if result[key].defined}
-    if score.defined:
-        told = "".join(f", {words} {other.value:.3f}" for words, other in others.items())
-        say(
-            f"  accuracy against the gold in the file: {score.value:.3f} "
-            f"({score.low:.3f} to {score.high:.3f}){told}; the fit did not use it "
-            "(--use-gold would)"
-        )
-    beside = beside_vote(result, judgments)
-    if beside is not None and beside.warning is not None:
-        say(f"  {beside.warning}")
-    return {
-        "accuracy": {
-            "value": score.value,
-            "low": score.low,
-            "high": score.high,
-            "items": result.scored,
-        },
-        **{wanted[words]: other.value for words, other in others.items()},
-    }
 
 
 def _deliver(
