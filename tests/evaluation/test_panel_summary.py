@@ -61,6 +61,18 @@ def made() -> tuple[Judgments, Gold]:
     return Judgments.from_table(pa.table(columns)), gold
 
 
+def test_copies_that_were_found_are_a_family_too() -> None:
+    judgments, _ = made()
+    rows = judgments.to_table().select(["item", "judge", "label"]).to_pylist()
+    rows += [{**row, "judge": "good-2"} for row in rows if row["judge"] == "good"]
+    models = ("good", "good-2", "dice")
+    kinds = [{**row, "kind": "model" if row["judge"] in models else "person"} for row in rows]
+    found = summary(Judgments.from_table(kinds))
+    assert found is not None
+    company = {row.who: row for row in found.company}
+    assert (company["models of one family"].pairs, company["models of one family"].same) == (120, 1)
+
+
 def test_error_rates_verdicts_and_what_gold_bought() -> None:
     judgments, gold = made()
     found = summary(judgments, gold)

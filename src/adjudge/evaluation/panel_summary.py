@@ -100,7 +100,7 @@ def summarise_panel(
     return PanelSummary(
         people=int((kinds == PERSON).sum()),
         models=int((kinds == MODEL).sum()),
-        company=_company(judgments, kinds),
+        company=_company(consensus, kinds),
         errors=() if gold is None else _errors(judgments, kinds, gold),
         bought=None if gold is None else _bought(consensus, gold, before, after, seed),
         replacement=replacement,
@@ -108,15 +108,23 @@ def summarise_panel(
     )
 
 
-def _company(judgments: Judgments, kinds: NDArray[np.int8]) -> tuple[_Company, ...]:
-    """Agreement among people, among models, between them, and within families of models."""
+def _company(consensus: Consensus, kinds: NDArray[np.int8]) -> tuple[_Company, ...]:
+    """Agreement among people, among models, between them, and within families of models.
+
+    A family is declared, or found by a model that looks for near copies.
+    """
+    judgments = consensus.judgments
     size = judgments.counts_per_item
     if int((size * (size - 1) // 2).sum()) > _MOST_PAIRS:
         return ()
     left, right = pairs_of_judgments(size, judgments.offsets)
     a, b = judgments.judge[left], judgments.judge[right]
-    family = np.full(judgments.judge_count, -1) if judgments.family is None else judgments.family
-    kin = (family[a] == family[b]) & (family[a] >= 0)
+    family = -1 - np.arange(judgments.judge_count)  # nobody else's
+    if consensus.families is not None:
+        family = consensus.families.family
+    elif judgments.family is not None:
+        family = np.where(judgments.family >= 0, judgments.family, family)
+    kin = family[a] == family[b]
     models, people = kinds == MODEL, kinds == PERSON
     groups = {
         "people with people": people[a] & people[b],

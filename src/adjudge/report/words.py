@@ -331,6 +331,11 @@ def missing(results: Results) -> list[str]:
         )
     if judgments.topics is None:
         found.append("no topics: prevalence and ranking by topic; a column 'topic' adds them")
+    if results.panel is None:
+        found.append(
+            "no judge is known as a model: people and models beside each other; "
+            "a column 'kind' (person or model) adds them"
+        )
     if consensus.draws is None:
         found.append(
             "no draws: posterior intervals, clouds, model checks and chains; a sampled model adds "
