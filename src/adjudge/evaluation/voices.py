@@ -130,7 +130,7 @@ def tell_voices(voices: FamilyVoices) -> list[str]:
         told.append(
             f"{' and '.join(worst.judges)} agree more than all judges together explain "
             f"({worst.excess:.2f} of the way to copies, {worst.common:,} items in common).{others} "
-            "Are they one source? If so, declare it with --family."
+            "Are they one source? If so, declare them a family (--family on the command line)."
         )
     if voices.effective is not None:
         told.append(
