@@ -120,14 +120,17 @@ def crowd(
     of a judge's comparisons were with the order.
     """
     root = np.sqrt(strength)
-    shift = np.exp(0.5 * lean)
+    moves = np.ones((lean.size, 3))  # by the side, looked up: which side it is nobody can foresee
+    moves[:, 2] = np.exp(0.5 * lean)
+    moves[:, 0] = 1.0 / moves[:, 2]
+    ties, decided = 0.0, 0.0
     for c in range(a.size):
         i, k, j = a[c], b[c], judge[c]
-        move = shift[j] if side[c] > 0 else (1.0 / shift[j] if side[c] < 0 else 1.0)
+        move, back = moves[j, 1 + side[c]], moves[j, 1 - side[c]]
         even = root[i] * root[k]
         half = 0.5 * tied * even
-        first, second = strength[i] * move, strength[k] / move
-        other, another = strength[k] * move, strength[i] / move  # as one against the order sees it
+        first, second = strength[i] * move, strength[k] * back
+        other, another = strength[k] * move, strength[i] * back  # as one against the order sees it
         whole = 1.0 / (first + second + 2.0 * half)
         turned = 1.0 / (other + another + 2.0 * half)
         p, q = right[j] * whole, (1.0 - right[j]) * turned
@@ -135,8 +138,9 @@ def crowd(
         against_a, against_b = q * other, q * another
         share_a = with_a / (with_a + against_a)
         share_b = with_b / (with_b + against_b)
-        share_t = p / (p + q)
-        ga, gb, gt = share_a * win_a[c], share_b * win_b[c], share_t * tie[c]
+        ga, gb, gt = share_a * win_a[c], share_b * win_b[c], 0.0
+        if tie[c] > 0.0:
+            gt = p / (p + q) * tie[c]
         ra, rb, rt = win_a[c] - ga, win_b[c] - gb, tie[c] - gt
         x = (ga + 0.5 * gt) * (second + half) * whole
         y = (gb + 0.5 * gt) * (first + half) * whole
@@ -147,14 +151,16 @@ def crowd(
         up[k] += y + u
         down[k] += x + v
         told[j] += ga + gb + gt
-        totals[0] += gt * (first + second) * whole + rt * (other + another) * turned
-        totals[1] += ((ga + gb) * whole + (ra + rb) * turned) * even
+        ties += gt * (first + second) * whole + rt * (other + another) * turned
+        decided += ((ga + gb) * whole + (ra + rb) * turned) * even
         if side[c] != 0:
             mean, away = (first + half) * whole, (other + half) * turned
             spread = first * whole + 0.5 * half * whole - mean * mean
             wide = other * turned + 0.5 * half * turned - away * away
             totals[2 + 2 * j] += side[c] * (x - y + u - v)
             totals[3 + 2 * j] += (ga + gb + gt) * spread + (ra + rb + rt) * wide
+    totals[0] += ties
+    totals[1] += decided
 
 
 @njit(**_COMPILED)

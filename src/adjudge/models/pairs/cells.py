@@ -57,7 +57,7 @@ class PairCells:
     @property
     def many(self) -> _Floats:  # (cell,)
         """What the comparisons of each cell weigh together."""
-        return np.asarray(self.wins.sum(axis=1))
+        return np.asarray(self.wins[:, 0] + self.wins[:, 1] + self.wins[:, 2])
 
     @property
     def has_order(self) -> bool:

@@ -196,11 +196,11 @@ def _mean(samples: PairDraws, name: str, other: _Floats) -> _Floats:
 
 def _lean_curve(cells: PairCells, found: Strengths) -> _Floats:  # (judge,)
     """What comparisons tell of each judge's lean: as much as of the difference of the two."""
-    d = np.log(found.strength)[cells.a] - np.log(found.strength)[cells.b]
-    x = d + cells.side * found.lean[cells.judge]
-    whole = 2.0 * np.cosh(0.5 * x) + found.tied
-    mean = (np.exp(0.5 * x) + 0.5 * found.tied) / whole
-    spread = (np.exp(0.5 * x) + 0.25 * found.tied) / whole - mean**2
+    root = np.sqrt(found.strength)
+    up = root[cells.a] / root[cells.b] * np.exp(0.5 * cells.side * found.lean[cells.judge])
+    whole = up + 1.0 / up + found.tied
+    mean = (up + 0.5 * found.tied) / whole
+    spread = (up + 0.25 * found.tied) / whole - mean**2
     told = np.where(cells.side != 0, cells.many * spread, 0.0)
     return np.asarray(np.bincount(cells.judge, told, cells.judges))
 

@@ -15,8 +15,9 @@ _Floats = NDArray[np.float64]
 _ALL_ALONE = 1e9  # spread of a lean that has no others to go by
 _DAMPED = 0.75  # all at once, whole steps of two items alone would go to and fro for ever
 _FURTHEST = 30.0  # of a log strength
-_SETTLED = 10  # sweeps before the first leap
-_FARTHEST_LEAP = 64.0  # steps
+_SETTLED, _SETTLED_AGAIN = 10, 2  # sweeps before the first leap, from nowhere and from near by
+_REMEMBERED = 12  # sweeps that a leap is made of
+_RIDGE = 1e-10
 _NEVER = 1e-300
 _MANY, _PART = 100_000, 8  # cells from which every eighth says first about where strengths are
 _ROUGH = 1e-3
@@ -64,8 +65,9 @@ class Strengths:
 
 def fit_strengths(cells: PairCells, rules: Rules, progress: Progress | None = None) -> Strengths:
     """The strengths that make the comparisons most probable, under the rules."""
-    found = Strengths.start(cells, rules)
+    found, settled = Strengths.start(cells, rules), _SETTLED
     if rules.agree is not None and len(cells.a) > _MANY:  # most of the way by some of the cells
+        settled = _SETTLED_AGAIN
         few = replace(rules, tolerance=max(rules.tolerance, _ROUGH))
         found = fit_strengths(cells.every(_PART), few, progress)
         found.converged = False
@@ -80,7 +82,7 @@ def fit_strengths(cells: PairCells, rules: Rules, progress: Progress | None = No
         if moved < rules.tolerance:
             found.converged = True
             break
-        if rules.agree is not None and sweep >= _SETTLED:  # else a sweep goes far enough
+        if rules.agree is not None and sweep >= settled:  # else a sweep goes far enough
             leap.after(found, moved)
     return found
 
@@ -89,32 +91,40 @@ def fit_strengths(cells: PairCells, rules: Rules, progress: Progress | None = No
 class _Leap:
     """Steps far ahead between sweeps, where skill and strength creep together to their place.
 
-    Of three points in a row SQUAREM (R. Varadhan and C. Roland 2008,
-    doi:10.1111/j.1467-9469.2007.00585.x, their third step length) says where they lead. The sweep
-    from there tells: if it moves things more than the last one had, all goes back.
+    Anderson acceleration (D. G. Anderson 1965, doi:10.1145/321296.321305): of the last sweeps, each
+    from a place by a step, the mixture whose steps cancel best says where they lead. The sweep from
+    there tells: if it moves things more than the last one had, all goes back and begins anew.
     """
 
-    points: list[_Floats] = field(default_factory=list)
+    at: _Floats | None = None  # where the next sweep begins
+    places: list[_Floats] = field(default_factory=list)  # where sweeps ended
+    steps: list[_Floats] = field(default_factory=list)  # and how they got there
     kept: tuple[_Floats, float] | None = None  # where the leap began, and how far the sweep moved
 
     def after(self, found: Strengths, moved: float) -> None:
         """Look at where a sweep has come to, and leap or go back."""
-        if self.kept is not None:
-            place, before = self.kept
-            self.kept = None
-            if moved > 2.0 * before:
-                _put(found, place)
-        self.points.append(_place_of(found))
-        if len(self.points) < 3:
+        reached = _place_of(found)
+        if self.kept is not None and moved > 2.0 * self.kept[1]:
+            _put(found, self.kept[0])
+            self.at, self.places, self.steps, self.kept = self.kept[0], [], [], None
             return
-        first, second, third = self.points
-        self.points = []
-        step = second - first
-        bend = third - second - step
-        length = float(np.sqrt(step @ step / max(float(bend @ bend), 1e-300)))
-        length = min(max(length, 1.0), _FARTHEST_LEAP)
-        self.kept = (third, moved)
-        _put(found, first + 2.0 * length * step + length**2 * bend)
+        if self.at is not None:
+            self.places.append(reached)
+            self.steps.append(reached - self.at)
+            del self.places[:-_REMEMBERED], self.steps[:-_REMEMBERED]
+        self.at = reached
+        if len(self.places) < 2:
+            return
+        turns, ways = np.diff(self.steps, axis=0), np.diff(self.places, axis=0)
+        square = turns @ turns.T
+        square[np.diag_indices_from(square)] *= 1.0 + _RIDGE
+        ahead = -np.linalg.lstsq(square, turns @ self.steps[-1], rcond=None)[0] @ ways
+        if ahead @ self.steps[-1] <= 0:  # where steps grow: behind them lies a pass, not the top
+            self.kept = None
+            return
+        self.kept = (reached, moved)
+        _put(found, reached + ahead)
+        self.at = _place_of(found)
 
 
 def _place_of(found: Strengths) -> _Floats:

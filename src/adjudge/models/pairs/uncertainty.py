@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse import coo_array
 from scipy.sparse.linalg import cg
+from threadpoolctl import threadpool_limits
 
 from adjudge.kernels import pairs as kernels
 from adjudge.models.pairs.cells import PairCells
@@ -64,7 +65,8 @@ def spread_of(
         skill = _SkillDoubt(told=found[:, 4], both=found[:, 5], held=np.asarray(held))
     if cells.items <= _DENSE:
         doubt = None if less is None else less()
-        return _covariance(cells, found[:, 0], own, skill, doubt), None
+        with threadpool_limits(1, "blas"):  # more would mostly wait for one another, at full speed
+            return _covariance(cells, found[:, 0], own, skill, doubt), None
     return None, _draws(cells, found[:, 0], own, skill, seed)
 
 
