@@ -125,7 +125,7 @@ def crowd(
     moves[:, 0] = 1.0 / moves[:, 2]
     ties, decided = 0.0, 0.0
     for c in range(a.size):
-        i, k, j = a[c], b[c], judge[c]
+        i, k, j = np.uint64(a[c]), np.uint64(b[c]), np.uint64(judge[c])  # never negative: faster
         move, back = moves[j, 1 + side[c]], moves[j, 1 - side[c]]
         even = root[i] * root[k]
         half = 0.5 * tied * even

@@ -111,7 +111,7 @@ def count_cells(
     a, b, rest = (np.empty(room, dtype=np.int64) for _ in range(3))
     counts = np.zeros((room, 3))
     size = kernels.count_cells(key, heavy, a, b, rest, counts, items, others)
-    a, b, rest = a[:size].copy(), b[:size].copy(), rest[:size].copy()
+    a, b, rest, counts = (_cut(each, size) for each in (a, b, rest, counts))
     topic = np.full(size, -1, dtype=np.int64)
     if topics and comparisons.topic is not None:
         rest, topic = np.divmod(rest, comparisons.topic_count)
@@ -124,10 +124,15 @@ def count_cells(
         judge=judge,
         side=rest - 1 if sides else np.zeros(size, dtype=np.int64),
         topic=topic,
-        wins=counts[:size].copy(),
+        wins=counts,
         items=items,
         judges=comparisons.judge_count if judges else 1,
     )
+
+
+def _cut(values: NDArray[Any], size: int) -> NDArray[Any]:
+    """The first so many; a copy only where that gives much memory back."""
+    return values[:size].copy() if 2 * size < len(values) else values[:size]
 
 
 def weigh_copies(
