@@ -121,7 +121,7 @@ def _company(consensus: Consensus, kinds: NDArray[np.int8]) -> tuple[_Company, .
     a, b = judgments.judge[left], judgments.judge[right]
     family = -1 - np.arange(judgments.judge_count)  # nobody else's
     if consensus.families is not None:
-        family = consensus.families.family
+        family = consensus.families.family.astype(np.int64)
     elif judgments.family is not None:
         family = np.where(judgments.family >= 0, judgments.family, family)
     kin = family[a] == family[b]
