@@ -137,8 +137,8 @@ def test_waits_for_a_locked_database_do_not_add_up(running: Site, tmp_path: Path
         other.execute("ROLLBACK")
         other.close()
         assert {status for status, _ in answers} == {503}
-        # One behind the other sixty would take sixty waits; a busy machine may make many of one.
-        assert max(seconds for _, seconds in answers) < 30 * WAIT, sorted(answers)[-5:]
+        # One behind the other sixty would take sixty waits; a busy machine may make a few of one.
+        assert max(seconds for _, seconds in answers) < 10 * WAIT, sorted(answers)[-5:]
         assert sorted(waits)[len(waits) // 2] < 1.0
         assert come(0)[0] == 200
 
