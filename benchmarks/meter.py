@@ -82,7 +82,10 @@ def _resident(field: str) -> int:
 
 
 def _give_back() -> bool:
-    """Give freed memory back to the system, where the C library can."""
+    """Give freed memory back to the system, where it can be; Arrow has a pool of its own."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except (OSError, AttributeError):

@@ -1,7 +1,7 @@
 """Measure adjudge side by side with its peers, write every measurement down, and make the tables.
 
 Every measurement runs in a fresh process; the sides of a comparison take turns, several times, and
-the least of each figure counts: what else runs on a machine can only add to it.
+the least time counts, and the most memory: what else runs on a machine can only add to a time.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Run:
         self.note([{**self.about, **date, **what, **_rounded(row)} for row in rows])
 
     def least(self, sides: dict[str, Callable[[], dict[str, Any]]]) -> dict[str, dict[str, Any]]:
-        """Every side measured in turn, so many times; the least of its figures."""
+        """Every side measured in turn, so many times; the least of its times, the most memory."""
         readings: dict[str, Rows] = {side: [] for side in sides}
         for turn in range(self.repeats):
             for side, measure in sides.items():
@@ -126,7 +126,7 @@ def _asked(
 
 
 def _least(rows: Rows) -> dict[str, Any]:
-    """The least CPU time, wall time and memory of several measurements, and all their times."""
+    """The least CPU and wall time of several measurements, the most memory, and all their times."""
     best = min(rows, key=lambda row: row["cpu"])
     peaks = [row["peak"] for row in rows if row["peak"] is not None]
     names = ("cpu", "system", "wall")
@@ -135,7 +135,7 @@ def _least(rows: Rows) -> dict[str, Any]:
         **best,
         **rounded,
         "wall": round(min(row["wall"] for row in rows), 5),
-        "peak": min(peaks, default=None),
+        "peak": max(peaks, default=None),
         **({"iteration": min(row["iteration"] for row in rows)} if "iteration" in best else {}),
         "turns": len(rows),
         "each": [[round(row["cpu"], 4), round(row["wall"], 4)] for row in rows],

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import adjudge
-from adjudge import BadSetting, DawidSkene, Gold, ItemTypes, Judgments, MajorityVote
+from adjudge import BadSetting, DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
 from adjudge.data.consensus import Consensus
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.models.type_reading import TypesMemory, said_of_truths
 from adjudge.simulation import Crowd, Population, demo
+from memory import Memory
 from sizes import sized
 from strategies import judgments
 
@@ -239,3 +240,16 @@ def test_judges_who_err_independently_are_measured_as_good_as_they_are() -> None
     assert np.average(np.abs(found - real), weights=many) < 0.04
     again = consensus.predict(table)
     np.testing.assert_allclose(again.counts, consensus.counts, atol=0.5)
+
+
+def test_it_needs_less_than_twice_the_memory_of_dawid_skene(memory: Memory) -> None:
+    scale = Scale(labels=tuple("abcde"), ordinal=True)
+    people = Population.parse("skilled:200")
+    table = Crowd(items=20_000, per_item=10, population=people, scale=scale).make(0).judgments
+    peaks = []
+    for model in (DawidSkene(), ItemTypes()):
+        model.fit(table)  # what is compiled and imported is no part of it
+        with memory.peak() as found:
+            model.fit(table)
+        peaks += found
+    assert peaks[1] < 2 * peaks[0]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.families import Families
 from adjudge.data.judgments import Judgments
+from adjudge.data.mapped import give_back_freed
 from adjudge.data.names import look_up
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, ReadTypes, Structure
@@ -45,15 +46,12 @@ class _Meanings:
 def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes]) -> Consensus:
     """Types read as truths, judges measured without their own judgments, gold put to use."""
     left_out = _left_out(prepared, [each.parameters for each in fitted])
-    weighted = [
-        _by_judge(prepared, counts, each, weighted=True)
-        for (counts, _), each in zip(left_out, fitted, strict=True)
-    ]
-    meanings = _mean(model, prepared, fitted, weighted)
+    meanings = _mean(model, prepared, fitted, left_out)
     said = _judge_counts(prepared, fitted, left_out, meanings)
     # Where judges are many these tables are as large as the answer: they go before it comes.
-    del left_out, weighted
-    fitted[:] = [replace(each, counts=np.empty(0)) for each in fitted]
+    del left_out
+    fitted[:] = [replace(each, counts=np.empty(0), believed=np.empty(0)) for each in fitted]
+    give_back_freed()
     parameters = [each.parameters for each in fitted]
     posterior = _truths(prepared, parameters, meanings.readings, _say_of(fitted))
     prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
@@ -103,7 +101,10 @@ def _by_judge(
 
 
 def _mean(
-    model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes], counts: list[_Floats]
+    model: ItemTypes,
+    prepared: Prepared,
+    fitted: list[FittedTypes],
+    left_out: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
 ) -> _Meanings:
     """What types mean: through the reference judge, trusted as far as the signs allow."""
     judges = _judges_of(prepared)
@@ -115,9 +116,10 @@ def _mean(
         trusted = trust(first.overall, fit, first.kinds, beyond, judges)
     scale = prepared.judgments.scale
     readings = []
-    for each, left_out in zip(fitted, counts, strict=True):
-        strength = model.strength * judges.weight[:, None, None]
-        rows = normalise(left_out + strength * each.believed)
+    for each, (counts, _) in zip(fitted, left_out, strict=True):
+        rows = model.strength * judges.weight[:, None, None] * each.believed
+        rows += _by_judge(prepared, counts, each, weighted=True)
+        rows /= rows.sum(axis=-1, keepdims=True)
         same = trusted.same
         meaning = (1.0 - same) * refer(each.overall, rows, judges, same)
         if same > 0:
@@ -307,8 +309,7 @@ def _finish(
         known = prepared.known >= 0
         posterior[known] = np.eye(posterior.shape[1])[prepared.known[known]]
     rho = max(meanings.trust.correlation, 0.0)
-    voices = _voices_an_item(prepared)
-    effective = voices / (1.0 + np.maximum(voices - 1.0, 0.0) * rho)
+    effective = _effective(_voices_an_item(prepared), rho)
     choice, tied = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
     notes += tell_ties(model, tied, len(choice))
     last = fitted[0]
@@ -352,6 +353,14 @@ def _voices_an_item(prepared: Prepared) -> _Floats:  # (item,)
     some = judgments.counts_per_item > 0
     sums[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
     return sums
+
+
+def _effective(voices: _Floats, rho: float) -> _Floats:  # (item,)
+    """What voices that agree beyond their types by ``rho`` are worth, in independent ones."""
+    for begin in range(0, len(voices), _BLOCK):
+        block = voices[begin : begin + _BLOCK]
+        block /= 1.0 + np.maximum(block - 1.0, 0.0) * rho
+    return voices
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -422,7 +431,6 @@ class TypesMemory:
             ]
         prevalence = _prevalence(judgments, posterior, by_topic=by_topic)
         rho = max(self.meanings.trust.correlation, 0.0)
-        voices = _voices_an_item(prepared)
         return Consensus(
             model=model.name,
             settings=settings_of(model),
@@ -434,7 +442,7 @@ class TypesMemory:
             counts=said.measured,
             families=prepared.families,
             correlation=self.meanings.trust.correlation,
-            effective=voices / (1.0 + np.maximum(voices - 1.0, 0.0) * rho),
+            effective=_effective(_voices_an_item(prepared), rho),
             notes=(*prepared.notes, *notes),
             predictor=self,
         )
