@@ -7,7 +7,6 @@ and does not depend on what else the machine does.
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 from collections.abc import Callable
 from pathlib import Path
@@ -90,15 +89,3 @@ def _start(array: NDArray[Any], held: mmap.mmap) -> int:
     """Bytes from the beginning of a map to that of an array on it."""
     whole = np.frombuffer(held, dtype=np.uint8)
     return int(array.__array_interface__["data"][0] - whole.__array_interface__["data"][0])
-
-
-def give_back_freed() -> None:
-    """Give the system the memory that is free, where the C library can.
-
-    Freed pieces between others that are in use are kept for later ones of their size; an array that
-    is larger than all of them would come on top.
-    """
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-    except (OSError, AttributeError):
-        return

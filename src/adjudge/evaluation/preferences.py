@@ -12,8 +12,7 @@ from scipy.special import ndtr
 
 from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting
-from adjudge.models.pairs.cells import count_cells
-from adjudge.models.pairs.uncertainty import cell_information
+from adjudge.models.pairs.cells import PairCells, count_cells
 
 _Floats = NDArray[np.float64]
 _WHOLE = 1_500  # items up to which every pair is looked at
@@ -144,8 +143,7 @@ def measure_fit(preferences: Preferences) -> _PairFit:
     lean = np.zeros(1) if preferences.lean is None else preferences.lean
     right = np.ones(1) if preferences.right is None else preferences.right
     cells = count_cells(compared, judges=many and len(right) > 1, sides=bool(lean.any()))
-    chance = cell_information(cells, np.exp(preferences.score), lean, preferences.tied, right)
-    chance = chance[:, 1:4]
+    chance = _chances(cells, preferences.score, lean, preferences.tied, right)
     if preferences.tied == 0.0:  # ties are half a win each
         told = cells.wins[:, :2] + 0.5 * cells.wins[:, 2:]
         logs = -(told * np.log2(np.maximum(chance[:, :2], 1e-300))).sum()
@@ -172,6 +170,21 @@ def measure_fit(preferences: Preferences) -> _PairFit:
         of_triples=possible,
         examples=examples,
     )
+
+
+def _chances(
+    cells: PairCells, score: _Floats, lean: _Floats, tied: float, right: _Floats
+) -> _Floats:  # (cell, 3)
+    """The probabilities that a wins, that b wins, and of a tie, in every cell."""
+    ahead, shown = score[cells.a] - score[cells.b], cells.side * lean[cells.judge]
+    found = np.zeros((len(ahead), 3))
+    for part, up in ((right[cells.judge], ahead), (1.0 - right[cells.judge], -ahead)):
+        half = np.exp(0.5 * (up + shown))
+        whole = half + 1.0 / half + tied
+        found += (
+            part[:, None] * np.stack([half, 1.0 / half, np.full(len(up), tied)], 1) / whole[:, None]
+        )
+    return found
 
 
 def _by_pair(

@@ -23,13 +23,51 @@ import numpy as np
 from numba import njit
 
 _COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+_BLOCK = 512  # cells whose numbers stay near the processor
 
 
 @njit(**_COMPILED)
-def count_cells(key, weight, a, b, rest, counts, items, others):
-    """Fill cells from sorted keys ((pair * others + other) * 3 + outcome); how many there are.
+def key_comparisons(
+    left, right, outcome, first, judge, topic, items, judges, topics, unsaid, weight, key, heavy
+):
+    """Fill keys (((pair * 3 + side) * judges + judge) * topics + topic) * 3 + outcome; how many.
 
-    ``weight`` is (comparison,), or empty where each weighs one.
+    ``first``, ``judge`` and ``topic`` are empty where cells are not told apart by them, and their
+    counts 1; so is ``weight`` where comparisons weigh one each. An outcome from ``unsaid`` on has
+    no key.
+    """
+    size = 0
+    for n in range(left.size):
+        if outcome[n] >= unsaid:
+            continue
+        i, k, said = np.int64(left[n]), np.int64(right[n]), np.int64(outcome[n])
+        turned = i > k
+        place = min(i, k) * items + max(i, k)
+        if first.size:
+            place *= 3
+            if first[n] < 0:
+                place += 1
+            elif (first[n] == 0) != turned:
+                place += 2
+        if judge.size:
+            place = place * judges + judge[n]
+        if topic.size:
+            place = place * topics + topic[n]
+        if turned and said <= 1:
+            said = 1 - said
+        key[size] = place * 3 + said
+        if weight.size:
+            heavy[size] = weight[n]
+        size += 1
+    return size
+
+
+@njit(**_COMPILED)
+def count_cells(key, weight, items, sides, judges, topics, a, b, judge, side, topic, counts):
+    """Fill cells from sorted keys of ``key_comparisons``; how many there are.
+
+    ``weight`` is (comparison,), or empty where each weighs one; ``sides`` is 3, or 1 where cells
+    are not told apart by them; so is ``judges``, and ``topics`` is 0.
     """
     cell = -1
     last = -1
@@ -38,8 +76,12 @@ def count_cells(key, weight, a, b, rest, counts, items, others):
         if place != last:
             last = place
             cell += 1
-            pair = place // others
-            rest[cell] = place - pair * others
+            above = place // topics if topics else place
+            topic[cell] = place - above * topics if topics else -1
+            rest = above // judges
+            judge[cell] = above - rest * judges
+            pair = rest // sides
+            side[cell] = rest - pair * sides - 1 if sides > 1 else 0
             a[cell] = pair // items
             b[cell] = pair - a[cell] * items
         counts[cell, key[n] - place * 3] += weight[n] if weight.size else 1.0
@@ -117,61 +159,109 @@ def crowd(
     """Newman's iteration where a judge may answer against the order, and how often they did.
 
     Each comparison is taken both ways, by how likely either is; ``told`` (judge,) adds up how many
-    of a judge's comparisons were with the order.
+    of a judge's comparisons were with the order. In blocks: what is looked up, what is worked out
+    of it, several cells at once, and what is added to items and judges.
     """
-    root = np.sqrt(strength)
     moves = np.ones((lean.size, 3))  # by the side, looked up: which side it is nobody can foresee
     moves[:, 2] = np.exp(0.5 * lean)
     moves[:, 0] = 1.0 / moves[:, 2]
-    ties, decided = 0.0, 0.0
+    given, found = np.empty((5, _BLOCK)), np.empty((7, _BLOCK))
+    of_item, of_judge = np.zeros((strength.size, 2)), np.zeros((lean.size, 3))
+    for begin in range(0, a.size, _BLOCK):
+        part = slice(begin, min(begin + _BLOCK, a.size))
+        _look_up(a[part], b[part], judge[part], side[part], strength, moves, right, given)
+        _take_both_ways(side[part], win_a[part], win_b[part], tie[part], tied, given, found)
+        _add_up(a[part], b[part], judge[part], found, of_item, of_judge)
+        if tied > 0.0:
+            many = part.stop - part.start
+            totals[0] += found[5, :many].sum()
+            totals[1] += found[6, :many].sum()
+    up += of_item[:, 0]
+    down += of_item[:, 1]
+    told += of_judge[:, 0]
+    totals[2::2] += of_judge[:, 1]
+    totals[3::2] += of_judge[:, 2]
+
+
+@njit(**_COMPILED)
+def _look_up(a, b, judge, side, strength, moves, right, given):
+    """Strengths of both, what the side makes of either, and how often the judge is right."""
     for c in range(a.size):
         i, k, j = np.uint64(a[c]), np.uint64(b[c]), np.uint64(judge[c])  # never negative: faster
-        move, back = moves[j, 1 + side[c]], moves[j, 1 - side[c]]
-        even = root[i] * root[k]
+        given[0, c], given[1, c] = strength[i], strength[k]
+        given[2, c], given[3, c] = moves[j, 1 + side[c]], moves[j, 1 - side[c]]
+        given[4, c] = right[j]
+
+
+@njit(**_COMPILED)
+def _take_both_ways(side, win_a, win_b, tie, tied, given, found):
+    """What each cell adds: up and down to its item, with the order, slope and curve of the lean.
+
+    And of what the weight of ties is made: ties, and how many there would be by the decisions.
+    """
+    for c in range(side.size):
+        move, back, right = given[2, c], given[3, c], given[4, c]
+        even = math.sqrt(given[0, c] * given[1, c])
         half = 0.5 * tied * even
-        first, second = strength[i] * move, strength[k] * back
-        other, another = strength[k] * move, strength[i] * back  # as one against the order sees it
-        whole = 1.0 / (first + second + 2.0 * half)
-        turned = 1.0 / (other + another + 2.0 * half)
-        p, q = right[j] * whole, (1.0 - right[j]) * turned
+        first, second = given[0, c] * move, given[1, c] * back
+        other, another = given[1, c] * move, given[0, c] * back  # as one against the order sees it
+        # Divisions are dear: both ways are divided at once, and so are both outcomes.
+        all_with, all_against = first + second + 2.0 * half, other + another + 2.0 * half
+        each = 1.0 / (all_with * all_against)
+        whole, turned = all_against * each, all_with * each
+        p, q = right * whole, (1.0 - right) * turned
         with_a, with_b = p * first, p * second
-        against_a, against_b = q * other, q * another
-        share_a = with_a / (with_a + against_a)
-        share_b = with_b / (with_b + against_b)
-        ga, gb, gt = share_a * win_a[c], share_b * win_b[c], 0.0
-        if tie[c] > 0.0:
-            gt = p / (p + q) * tie[c]
+        won_a, won_b = with_a + q * other, with_b + q * another
+        each = 1.0 / (won_a * won_b)
+        ga, gb = with_a * won_b * each * win_a[c], with_b * won_a * each * win_b[c]
+        gt = p / (p + q) * tie[c]
         ra, rb, rt = win_a[c] - ga, win_b[c] - gb, tie[c] - gt
         x = (ga + 0.5 * gt) * (second + half) * whole
         y = (gb + 0.5 * gt) * (first + half) * whole
         u = (ra + 0.5 * rt) * (another + half) * turned
         v = (rb + 0.5 * rt) * (other + half) * turned
-        up[i] += x + v
-        down[i] += y + u
-        up[k] += y + u
-        down[k] += x + v
-        told[j] += ga + gb + gt
-        ties += gt * (first + second) * whole + rt * (other + another) * turned
-        decided += ((ga + gb) * whole + (ra + rb) * turned) * even
-        if side[c] != 0:
-            mean, away = (first + half) * whole, (other + half) * turned
-            spread = first * whole + 0.5 * half * whole - mean * mean
-            wide = other * turned + 0.5 * half * turned - away * away
-            totals[2 + 2 * j] += side[c] * (x - y + u - v)
-            totals[3 + 2 * j] += (ga + gb + gt) * spread + (ra + rb + rt) * wide
-    totals[0] += ties
-    totals[1] += decided
+        mean, away = (first + half) * whole, (other + half) * turned
+        spread = first * whole + 0.5 * half * whole - mean * mean
+        wide = other * turned + 0.5 * half * turned - away * away
+        found[0, c], found[1, c], found[2, c] = x + v, y + u, ga + gb + gt
+        found[3, c] = side[c] * (x - y + u - v)
+        found[4, c] = abs(side[c]) * ((ga + gb + gt) * spread + (ra + rb + rt) * wide)
+        found[5, c] = gt * (first + second) * whole + rt * (other + another) * turned
+        found[6, c] = ((ga + gb) * whole + (ra + rb) * turned) * even
 
 
 @njit(**_COMPILED)
-def information(a, b, judge, side, many, strength, lean, tied, right, out):
-    """What a cell's comparisons tell of the difference of its two log strengths, and likelihoods.
+def _add_up(a, b, judge, found, of_item, of_judge):
+    """Add what cells found to both items and to the judge."""
+    last, up, down = np.uint64(0), 0.0, 0.0
+    for c in range(a.size):
+        i, k, j = np.uint64(a[c]), np.uint64(b[c]), np.uint64(judge[c])
+        if i != last:  # cells of one item follow each other, and are added up before
+            of_item[last, 0] += up
+            of_item[last, 1] += down
+            last, up, down = i, 0.0, 0.0
+        up += found[0, c]
+        down += found[1, c]
+        of_item[k, 0] += found[1, c]
+        of_item[k, 1] += found[0, c]
+        of_judge[j, 0] += found[2, c]
+        of_judge[j, 1] += found[3, c]
+        of_judge[j, 2] += found[4, c]
+    if a.size:
+        of_item[last, 0] += up
+        of_item[last, 1] += down
 
-    ``out`` (cell, 6): information; the probabilities that a wins, b wins, and of a tie; what the
-    comparisons tell of how often their judge is right; and of both together.
+
+@njit(**_COMPILED)
+def information(a, b, judge, side, win_a, win_b, tie, strength, lean, tied, right, out):
+    """What the comparisons of cells tell; ``out`` is (4, cell).
+
+    Of the difference of the two log strengths; of how often the judge is right; of both together;
+    and of the judge's lean, if they were right.
     """
     for c in range(a.size):
         i, k, j = a[c], b[c], judge[c]
+        many = win_a[c] + win_b[c] + tie[c]
         p, q, t, m = _three(strength[i], strength[k], side[c] * lean[j], tied)
         pr, qr, tr, mr = _three(strength[k], strength[i], side[c] * lean[j], tied)
         good, bad = right[j], 1.0 - right[j]
@@ -183,12 +273,31 @@ def information(a, b, judge, side, many, strength, lean, tied, right, out):
                 told += slope * slope / chance
                 own += (one - other) ** 2 / chance
                 both += slope * (one - other) / chance
-        out[c, 0] = told * many[c]
-        out[c, 1] = good * p + bad * pr
-        out[c, 2] = good * q + bad * qr
-        out[c, 3] = good * t + bad * tr
-        out[c, 4] = own * many[c]
-        out[c, 5] = both * many[c]
+        out[0, c] = told * many
+        out[1, c] = own * many
+        out[2, c] = both * many
+        out[3, c] = (p + 0.25 * t - m * m) * many if side[c] != 0 else 0.0
+
+
+@njit(**_COMPILED)
+def count_answers(left, right, outcome, first, judge, score, out):
+    """Add up what each judge answered, (judge, 6).
+
+    Comparisons, decided, decided as the scores have it, ties, decided with a known order, and those
+    of them won by what was shown first.
+    """
+    for n in range(left.size):
+        row = out[judge[n]]
+        row[0] += 1
+        if outcome[n] > 1:
+            row[3] += outcome[n] == 2
+            continue
+        ahead = score[left[n]] - score[right[n]]
+        row[1] += 1
+        row[2] += ahead > 0.0 if outcome[n] == 0 else ahead < 0.0
+        if first[n] >= 0:
+            row[4] += 1
+            row[5] += outcome[n] == first[n]
 
 
 @njit(**_COMPILED)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,6 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.families import Families
 from adjudge.data.judgments import Judgments
-from adjudge.data.mapped import give_back_freed
 from adjudge.data.names import look_up
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, ReadTypes, Structure
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from adjudge.models.item_types import ItemTypes
 
 _Floats = NDArray[np.float64]
+_LeftOut = list[tuple[NDArray[np.int64], NDArray[np.int64]]]  # all, and on gold, by structure
 _PAIRS, _PAIRS_OF_ITEM = 3e5, 300.0  # looked at for agreement beyond types
 _DRAWN = 2.0  # pseudo-judgments that draw a row where agreement is measured
 _BLOCK = 10_000  # items added up at a time
@@ -51,7 +53,7 @@ def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedType
     # Where judges are many these tables are as large as the answer: they go before it comes.
     del left_out
     fitted[:] = [replace(each, counts=np.empty(0), believed=np.empty(0)) for each in fitted]
-    give_back_freed()
+    _give_back_freed()
     parameters = [each.parameters for each in fitted]
     posterior = _truths(prepared, parameters, meanings.readings, _say_of(fitted))
     prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
@@ -59,9 +61,13 @@ def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedType
     return _finish(model, prepared, fitted, meanings, posterior, prevalence, said)
 
 
-def _left_out(
-    prepared: Prepared, parameters: list[Parameters]
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _give_back_freed() -> None:
+    """Give the system what was freed in small pieces: the answer would come on top of it."""
+    with suppress(OSError, AttributeError):  # where the C library can
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _left_out(prepared: Prepared, parameters: list[Parameters]) -> _LeftOut:
     """Counts of judgments under the types that the others give: all, and those on gold.
 
     Of very many judgments, those of the first structure measure judges, so that they are counted
@@ -101,10 +107,7 @@ def _by_judge(
 
 
 def _mean(
-    model: ItemTypes,
-    prepared: Prepared,
-    fitted: list[FittedTypes],
-    left_out: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes], left_out: _LeftOut
 ) -> _Meanings:
     """What types mean: through the reference judge, trusted as far as the signs allow."""
     judges = _judges_of(prepared)
@@ -217,10 +220,7 @@ class _JudgeCounts:
 
 
 def _judge_counts(
-    prepared: Prepared,
-    fitted: list[FittedTypes],
-    left_out: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
-    meanings: _Meanings,
+    prepared: Prepared, fitted: list[FittedTypes], left_out: _LeftOut, meanings: _Meanings
 ) -> _JudgeCounts:
     """Judgments of every judge, counted by the truth of their items."""
     alone = elsewhere = measured = np.zeros(())
@@ -308,8 +308,6 @@ def _finish(
     if prepared.known is not None:
         known = prepared.known >= 0
         posterior[known] = np.eye(posterior.shape[1])[prepared.known[known]]
-    rho = max(meanings.trust.correlation, 0.0)
-    effective = _effective(_voices_an_item(prepared), rho)
     choice, tied = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
     notes += tell_ties(model, tied, len(choice))
     last = fitted[0]
@@ -327,7 +325,7 @@ def _finish(
         converged=all(each.converged for each in fitted),
         families=prepared.families,
         correlation=meanings.trust.correlation,
-        effective=effective,
+        effective=_effective(prepared, meanings.trust.correlation),
         notes=(*prepared.notes, *notes),
     )
     memory = TypesMemory(model, consensus, prepared.engine, tuple(fitted), meanings, calibration)
@@ -343,20 +341,13 @@ def _outcome(model: ItemTypes, fitted: list[FittedTypes]) -> str:
     return f"stopped at the limit of {model.iterations} iterations, not converged"
 
 
-def _voices_an_item(prepared: Prepared) -> _Floats:  # (item,)
-    """How many voices judged each item."""
-    judgments = prepared.judgments
-    if not prepared.weighted:
-        return judgments.counts_per_item.astype(np.float64)
-    sums = np.zeros(judgments.item_count)
-    weight = prepared.voices.weight[prepared.spoken.judge]
-    some = judgments.counts_per_item > 0
-    sums[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
-    return sums
-
-
-def _effective(voices: _Floats, rho: float) -> _Floats:  # (item,)
-    """What voices that agree beyond their types by ``rho`` are worth, in independent ones."""
+def _effective(prepared: Prepared, correlation: float) -> _Floats:  # (item,)
+    """The voices on each item, in independent ones: they agree beyond its types."""
+    judgments, rho = prepared.judgments, max(correlation, 0.0)
+    voices = judgments.counts_per_item.astype(np.float64)
+    if prepared.weighted:
+        weight, some = prepared.voices.weight[prepared.spoken.judge], voices > 0
+        voices[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
     for begin in range(0, len(voices), _BLOCK):
         block = voices[begin : begin + _BLOCK]
         block /= 1.0 + np.maximum(block - 1.0, 0.0) * rho
@@ -430,7 +421,6 @@ class TypesMemory:
                 *notes,
             ]
         prevalence = _prevalence(judgments, posterior, by_topic=by_topic)
-        rho = max(self.meanings.trust.correlation, 0.0)
         return Consensus(
             model=model.name,
             settings=settings_of(model),
@@ -442,7 +432,7 @@ class TypesMemory:
             counts=said.measured,
             families=prepared.families,
             correlation=self.meanings.trust.correlation,
-            effective=_effective(_voices_an_item(prepared), rho),
+            effective=_effective(prepared, self.meanings.trust.correlation),
             notes=(*prepared.notes, *notes),
             predictor=self,
         )

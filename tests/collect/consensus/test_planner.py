@@ -57,7 +57,7 @@ def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
     assert chosen is not None
     assert chosen.low >= 0.7
     assert all(row.low < 0.7 for row in plan.rows if row.per_item < chosen.per_item)
-    assert len(plan.rows) == min(planner.MOST, plan.per_item + 2), "two more for the curve"
+    assert len(plan.rows) == min(planner._MOST, plan.per_item + 2), "two more for the curve"
     # 20 of the 25 results of a page are work; a page costs 0.30.
     for row in plan.rows:
         assert row.judgments == 40 * row.per_item

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -148,6 +149,54 @@ def test_cells_are_counted_as_a_loop_would() -> None:
         if cells.wins[c, o]
     }
     assert ours == counted
+
+
+def test_cells_keep_topics_and_leave_out_what_nobody_could_say() -> None:
+    table = {
+        "left": ["a", "b", "a", "a"],
+        "right": ["b", "a", "b", "b"],
+        "label": ["left", "left", "cannot say", "tie"],
+        "topic": ["t", "u", "t", "t"],
+        "judge": ["me", "me", "me", "you"],
+    }
+    given = Comparisons.from_table(table)
+    for part in (given, replace(given, topic=np.zeros(4, dtype=np.int32), topics=given.topics[:1])):
+        cells = count_cells(part, judges=True, topics=True, weight=np.array([1.0, 2.0, 4.0, 8.0]))
+        rows = zip(cells.topic.tolist(), cells.judge.tolist(), cells.wins.tolist(), strict=True)
+        topics = (0, 1) if len(part.topics) == 2 else (0, 0)
+        wanted: dict[tuple[int, int], np.ndarray] = {}
+        for topic, judge, wins in ((0, 0, [1, 0, 0]), (1, 0, [0, 2, 0]), (0, 1, [0, 0, 8])):
+            key = (topics[topic], judge)
+            wanted[key] = wanted.get(key, np.zeros(3)) + wins
+        assert {(t, j): w for t, j, w in rows} == {key: w.tolist() for key, w in wanted.items()}
+
+
+def test_one_item_that_only_lost_is_told_among_very_many_cells() -> None:
+    made = make_comparisons(np.zeros(9), 9_000, right=np.full(99, 0.7), seed=1).comparisons
+    assert not any("only lost" in note for note in CrowdBradleyTerry().fit(made).notes)
+    outcome = made.outcome.copy()
+    outcome[made.left == 3], outcome[made.right == 3] = 1, 0
+    notes = CrowdBradleyTerry().fit(replace(made, outcome=outcome)).notes
+    assert any("only lost" in note for note in notes)
+
+
+def test_answers_of_judges_are_counted_as_a_loop_would() -> None:
+    made = make_comparisons(np.arange(4.0), 300, right=np.array([0.9, 0.4]), tied=0.5, seed=2)
+    given, found = made.comparisons, CrowdBradleyTerry().fit(made.comparisons)
+    for number, row in enumerate(found.judges.to_pylist()):
+        mine = [n for n in range(len(given)) if given.judge[n] == number]
+        said = [(given.left[n], given.right[n], given.outcome[n]) for n in mine]
+        decided = [(left, right, out) for left, right, out in said if out < 2]
+        agreed = [
+            found.score[left] > found.score[right]
+            if out == 0
+            else found.score[left] < found.score[right]
+            for left, right, out in decided
+        ]
+        assert row["comparisons"] == len(mine)
+        assert row["agreement"] == pytest.approx(np.mean(agreed))
+        assert row["tie_share"] == pytest.approx(1 - len(decided) / len(mine))
+        assert row["first_chosen"] == pytest.approx(np.mean([out == 0 for *_, out in decided]))
 
 
 def test_copies_of_a_judge_have_one_voice() -> None:
@@ -321,15 +370,16 @@ def test_draws_of_many_items_spread_as_the_covariance_says(monkeypatch: pytest.M
     assert found.spread == pytest.approx(dense, rel=0.1)
 
 
+@pytest.mark.parametrize("model", [BradleyTerry(), CrowdBradleyTerry()])
 @pytest.mark.parametrize("twice", [0, 1, 3])
-def test_contradictions_are_counted_by_question(twice: int) -> None:
+def test_contradictions_are_counted_by_question(twice: int, model) -> None:
     """One question answered in three ways is one; the same answer again is none."""
     rows = [("a", "b", "left", "me"), ("a", "b", "left", "me"), ("c", "d", "tie", "you")]
     for n in range(twice):
         rows += [(f"x{n}", "b", label, "me") for label in ("left", "tie", "right")]
     names = ("left", "right", "label", "judge")
     given = Comparisons.from_table(dict(zip(names, zip(*rows, strict=True), strict=True)))
-    told = [note for note in BradleyTerry().fit(given).notes if "more than one way" in note]
+    told = [note for note in model.fit(given).notes if "more than one way" in note]
     assert [note.split()[0] for note in told] == ([str(twice)] if twice else [])
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from adjudge.simulation.planning import JudgmentPlan
 
 ENVIRONMENT = "ADJUDGE_PLAN"
-MOST = 15  # judgments an item that are tried
+_MOST = 15  # judgments an item that are tried
 _BEYOND = 2  # numbers that are tried beyond the one that does, for the curve
 _RUNS = 10  # made crowds for each number
 _LARGEST = 0.9  # share of gold
@@ -64,7 +64,7 @@ class Asked:
     wish: Wish
     at: float
     tried: int = 0  # judgments an item that were tried so far; 0 before it has begun
-    most: int = MOST
+    most: int = _MOST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +234,7 @@ def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked)
         model=model,
         accuracy=asked.wish.accuracy,
         items=project.items,
-        most=MOST,
+        most=_MOST,
         runs=_RUNS,
         beyond=_BEYOND,
         progress=progress,

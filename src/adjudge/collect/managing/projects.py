@@ -78,7 +78,7 @@ from adjudge.errors import BadSetting, Refused
 
 _MAIN = Arm(name=MAIN_ARM)
 # Words that stand in addresses where the name of a project could.
-RESERVED = frozenset({"new", "upload", "starter", "import", "all", "archive", "search"})
+_RESERVED = frozenset({"new", "upload", "starter", "import", "all", "archive", "search"})
 _NUMBERS = (  # settings that how many judgments items need depends on
     *("judgments_per_item", "judgments_by_arm"),
     *("closing", "least_judgments", "most_judgments", "sure"),
@@ -92,7 +92,7 @@ def _make_slug(on: Connection, name: str) -> str:
         on.execute(select(projects.c.slug).where(projects.c.slug.startswith(base))).scalars()
     )
     slug, number = base, 2
-    while slug in taken or slug in RESERVED:
+    while slug in taken or slug in _RESERVED:
         slug, number = f"{base}-{number}", number + 1
     return slug
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from adjudge.data.comparisons import CANNOT_SAY, LEFT, RIGHT, Comparisons
+from adjudge.data.comparisons import CANNOT_SAY, Comparisons
 from adjudge.data.families import Families
 from adjudge.data.judgments import Judgments
 from adjudge.engines.threads import ThreadsEngine
@@ -20,6 +20,7 @@ from adjudge.models.families import find_families, tell_families
 
 _Floats = NDArray[np.float64]
 _LONGEST = 2**62  # of a key
+_ENOUGH = 30  # cells an item that nearly always link everybody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,22 +38,13 @@ class PairCells:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """The cells as sweeps take them."""
-        own = np.ascontiguousarray
-        return (
-            self.a,
-            self.b,
-            self.judge,
-            self.side,
-            own(self.wins[:, 0]),
-            own(self.wins[:, 1]),
-            own(self.wins[:, 2]),
-        )
+        """The cells as sweeps take them: wins by columns."""
+        return (self.a, self.b, self.judge, self.side, *self.wins.T)
 
     def every(self, step: int) -> PairCells:
         """One of so many cells."""
         names = ("a", "b", "judge", "side", "topic", "wins")
-        return replace(self, **{name: getattr(self, name)[::step].copy() for name in names})
+        return replace(self, **{name: getattr(self, name)[::step].copy("K") for name in names})
 
     @property
     def many(self) -> _Floats:  # (cell,)
@@ -74,65 +66,66 @@ def count_cells(
     weight: _Floats | None = None,
 ) -> PairCells:
     """The cells of comparisons, told apart by judge, by who was shown first and by topic or not."""
-    told = comparisons.outcome != CANNOT_SAY
-    left = comparisons.left[told].astype(np.int64)
-    right = comparisons.right[told].astype(np.int64)
-    outcome = comparisons.outcome[told].astype(np.int64)
-    items = comparisons.item_count
-    turned = left > right
-    low, high = np.where(turned, right, left), np.where(turned, left, right)
-    outcome = np.where(turned & (outcome <= RIGHT), RIGHT + LEFT - outcome, outcome)
-    other, others = np.zeros(len(low), dtype=np.int64), 1
-    if sides:
-        first = comparisons.shown_first[told]
-        other = np.where(first < 0, 1, np.where((first == 0) ^ turned, 2, 0)).astype(np.int64)
-        others = 3
-    if judges:
-        other, others = (
-            other * comparisons.judge_count + comparisons.judge[told],
-            (others * comparisons.judge_count),
-        )
-    if topics and comparisons.topic is not None:
-        other = other * comparisons.topic_count + comparisons.topic[told]
-        others *= comparisons.topic_count
+    items, none = comparisons.item_count, np.empty(0, dtype=np.int32)
+    first = comparisons.shown_first if sides else none
+    judge = comparisons.judge if judges else none
+    topic = comparisons.topic if topics and comparisons.topic is not None else none
+    by_judge = comparisons.judge_count if judges else 1
+    by_topic = comparisons.topic_count if len(topic) else 0
+    others = (3 if sides else 1) * by_judge * max(by_topic, 1)
     if items * items * others * 3 > _LONGEST:
         raise BadData(
             f"{items:,} items by {comparisons.judge_count:,} judges are too many to be counted; "
             "wanted fewer items, or a model without judges"
         )
-    key = ((low * items + high) * others + other) * 3 + outcome
-    heavy = np.empty(0)
+    given = np.empty(0) if weight is None else weight
+    key, heavy = np.empty(len(comparisons), dtype=np.int64), np.empty(len(given))
+    told = kernels.key_comparisons(
+        comparisons.left,
+        comparisons.right,
+        comparisons.outcome,
+        first,
+        judge,
+        topic,
+        items,
+        by_judge,
+        by_topic,
+        CANNOT_SAY,
+        given,
+        key,
+        heavy,
+    )
+    key, heavy = key[:told], heavy[:told]
     if weight is not None:
         order = np.argsort(key, kind="stable")
-        key, heavy = key[order], weight[told][order]
+        key, heavy = key[order], heavy[order]
     else:
         key.sort()
     room = len(key)
-    a, b, rest = (np.empty(room, dtype=np.int64) for _ in range(3))
-    counts = np.zeros((room, 3))
-    size = kernels.count_cells(key, heavy, a, b, rest, counts, items, others)
-    a, b, rest, counts = (_cut(each, size) for each in (a, b, rest, counts))
-    topic = np.full(size, -1, dtype=np.int64)
-    if topics and comparisons.topic is not None:
-        rest, topic = np.divmod(rest, comparisons.topic_count)
-    judge = np.zeros(size, dtype=np.int64)
-    if judges:
-        rest, judge = np.divmod(rest, comparisons.judge_count)
+    a, b, by, side, of_topic = (np.empty(room, dtype=np.int64) for _ in range(5))
+    counts = np.zeros((3, room)).T  # so that sweeps have each outcome in one piece
+    size = kernels.count_cells(
+        *(key, heavy, items, 3 if sides else 1, by_judge, by_topic),
+        *(a, b, by, side, of_topic, counts),
+    )
+    a, b, by, side, of_topic, counts = (
+        _cut(each, size) for each in (a, b, by, side, of_topic, counts)
+    )
     return PairCells(
         a=a,
         b=b,
-        judge=judge,
-        side=rest - 1 if sides else np.zeros(size, dtype=np.int64),
-        topic=topic,
+        judge=by,
+        side=side,
+        topic=of_topic,
         wins=counts,
         items=items,
-        judges=comparisons.judge_count if judges else 1,
+        judges=by_judge,
     )
 
 
 def _cut(values: NDArray[Any], size: int) -> NDArray[Any]:
     """The first so many; a copy only where that gives much memory back."""
-    return values[:size].copy() if 2 * size < len(values) else values[:size]
+    return values[:size].copy("K") if 2 * size < len(values) else values[:size]
 
 
 def weigh_copies(
@@ -181,6 +174,20 @@ def _voices(families: Families, asked: NDArray[np.int64], judge: Any) -> _Floats
     return np.asarray(1.0 / (1.0 + company * families.share[judge]))
 
 
+def _won_against(cells: PairCells) -> Any:  # (item, item)
+    """The graph of who won against whom."""
+    won = cells.wins[:, 0] + cells.wins[:, 2] > 0
+    lost = cells.wins[:, 1] + cells.wins[:, 2] > 0
+    row = np.concatenate([cells.a[won], cells.b[lost]])
+    column = np.concatenate([cells.b[won], cells.a[lost]])
+    return coo_array((np.ones(len(row)), (row, column)), shape=(cells.items, cells.items)).tocsr()
+
+
+def _parts(graph: Any) -> int:
+    """How many groups there are of items that are linked to each other both ways."""
+    return int(connected_components(graph, directed=True, connection="strong")[0])
+
+
 def check_connected(cells: PairCells, comparisons: Comparisons, prior: float) -> tuple[str, ...]:
     """Say where only the prior ranks items; without a prior that is an error.
 
@@ -188,15 +195,14 @@ def check_connected(cells: PairCells, comparisons: Comparisons, prior: float) ->
     the other (Ford 1957): the graph of who won against whom is strongly connected.
     """
     items = comparisons.items
-    won = cells.wins[:, 0] + cells.wins[:, 2] > 0
-    lost = cells.wins[:, 1] + cells.wins[:, 2] > 0
-    row = np.concatenate([cells.a[won], cells.b[lost]])
-    column = np.concatenate([cells.b[won], cells.a[lost]])
-    graph = coo_array((np.ones(len(row)), (row, column)), shape=(cells.items, cells.items)).tocsr()
-    groups, group = connected_components(graph, directed=False)
-    parts, _ = connected_components(graph, directed=True, connection="strong")
+    few = len(cells.a) // (_ENOUGH * cells.items)
+    if few > 1 and _parts(_won_against(cells.every(few))) == 1:  # more wins part nobody
+        return ()
+    graph = _won_against(cells)
+    parts = _parts(graph)
     if parts == 1:
         return ()
+    groups, group = connected_components(graph, directed=False)
     if groups > 1:
         at = int(np.flatnonzero(group != group[0])[0])
         what = (

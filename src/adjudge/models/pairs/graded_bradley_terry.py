@@ -192,15 +192,15 @@ def _conclude(
     told = given.information(found).strength
     own = prior_information(strength, model.regularisation)
     own = own + np.bincount(given.grades.item, told, cells.items)
+    by_cell = cell_information(cells, strength, found.lean, tied, right)
     covariance, off = spread_of(
-        *(cells, strength, found.lean, tied, right, own, model.seed),
+        *(cells, by_cell, right, own, model.seed),
         agree=model.agree,
         less=(lambda: given.shared(found)) if len(told) else None,
     )
     score = found.theta - found.theta.mean()
-    by_cell = cell_information(cells, strength, found.lean, tied, right)
-    sure = np.bincount(cells.judge, by_cell[:, 4], cells.judges)
-    lean_told = np.bincount(cells.judge, by_cell[:, 0] * (cells.side != 0), cells.judges)
+    sure = np.bincount(cells.judge, by_cell[1], cells.judges)
+    lean_told = np.bincount(cells.judge, by_cell[0] * (cells.side != 0), cells.judges)
     parameters = {"tied": (tied, np.nan, np.nan)} if given.has_ties else {}
     has_order = cells.has_order
     if has_order:

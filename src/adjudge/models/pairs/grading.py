@@ -280,8 +280,8 @@ def _curves(given: BothKinds, found: GradedStrengths) -> _Floats:
     shift = np.bincount(grades.judge, by_grade.strength, judges)
     sharp = np.bincount(grades.judge, by_grade.sharp, judges)
     right = expit(found.odds)
-    odds = np.bincount(cells.judge, told[:, 4], judges) * right * (1 - right) + sum(given.agree)
-    lean = np.bincount(cells.judge, told[:, 0], judges) + given.lean_spread**-2
+    odds = np.bincount(cells.judge, told[1], judges) * right * (1 - right) + sum(given.agree)
+    lean = np.bincount(cells.judge, told[0], judges) + given.lean_spread**-2
     gaps = np.diag(by_grade.cut) * np.append(1.0, np.diff(found.cut) ** 2)[: len(found.cut)]
     return np.concatenate(
         [
@@ -303,8 +303,8 @@ def _pair_curves(given: BothKinds, found: GradedStrengths) -> tuple[_Floats, _Fl
     cells = given.cells
     tied = np.exp(found.log_tied) if given.has_ties else 0.0
     told = cell_information(cells, np.exp(found.theta), found.lean, tied, expit(found.odds))
-    own = np.bincount(cells.a, told[:, 0], cells.items)
-    own += np.bincount(cells.b, told[:, 0], cells.items)
+    own = np.bincount(cells.a, told[0], cells.items)
+    own += np.bincount(cells.b, told[0], cells.items)
     return own + prior_information(np.exp(found.theta), given.prior), told
 
 

@@ -9,9 +9,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
-from adjudge.data.comparisons import LEFT, RIGHT, TIE, Comparisons
+from adjudge.data.comparisons import Comparisons
 from adjudge.data.judges import LEVEL
 from adjudge.data.pair_draws import PairDraws
+from adjudge.kernels import pairs as kernels
 
 _Floats = NDArray[np.float64]
 _TAIL = (1.0 - LEVEL) / 2
@@ -35,17 +36,12 @@ def pair_judge_table(
     tells nothing, 0 is the reverse. ``position`` is in log odds for what is shown first.
     """
     count, judge = comparisons.judge_count, comparisons.judge
-    decided = comparisons.outcome <= RIGHT
-    ahead = score[comparisons.left] - score[comparisons.right]
-    won = np.where(comparisons.outcome == LEFT, ahead, -ahead) > 0
-    total = np.bincount(judge, minlength=count)
+    sums = np.zeros((count, 6), dtype=np.int64)
+    answers = (comparisons.left, comparisons.right, comparisons.outcome, comparisons.shown_first)
+    kernels.count_answers(*answers, judge, score, sums)
+    total, decided, with_it, ties, known, chosen = sums.T
     with np.errstate(invalid="ignore"):
-        agreed = np.bincount(judge, decided & won, count) / np.bincount(judge, decided, count)
-        even = np.bincount(judge, comparisons.outcome == TIE, count) / total
-        side = comparisons.shown_first
-        known = decided & (side >= 0)
-        chosen = known & (comparisons.outcome == side)
-        share = np.bincount(judge, chosen, count) / np.bincount(judge, known, count)
+        agreed, even, share = with_it / decided, ties / total, chosen / known
     columns: dict[str, Any] = {
         "judge": comparisons.judges,
         "comparisons": total,

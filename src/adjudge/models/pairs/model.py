@@ -57,8 +57,25 @@ def check_answers(comparisons: Comparisons) -> None:
         raise BadData("there is no comparison that anybody could answer", wanted="comparisons")
 
 
-def _tell_contradictions(comparisons: Comparisons) -> tuple[str, ...]:
+def _tell_contradictions(comparisons: Comparisons, cells: PairCells) -> tuple[str, ...]:
     """Say how often a judge answered one comparison, shown alike, in two ways; both are kept."""
+    told = bool((comparisons.outcome != CANNOT_SAY).all())
+    whole = cells.has_order or not bool((comparisons.shown_first >= 0).any())
+    whole = whole and (comparisons.topic is None or bool((cells.topic >= 0).all()))
+    if told and whole and cells.judges == comparisons.judge_count:
+        twice = int(np.count_nonzero((cells.wins > 0).sum(axis=1) > 1))
+    else:
+        twice = _count_contradictions(comparisons)
+    if not twice:
+        return ()
+    return (
+        f"{twice:,} comparisons were answered in more than one way by the same judge, shown alike: "
+        "all answers are kept",
+    )
+
+
+def _count_contradictions(comparisons: Comparisons) -> int:
+    """The same, where cells do not tell all apart."""
     low = np.minimum(comparisons.left, comparisons.right).astype(np.int64)
     high = np.maximum(comparisons.left, comparisons.right)
     turned = comparisons.left > comparisons.right
@@ -74,13 +91,7 @@ def _tell_contradictions(comparisons: Comparisons) -> tuple[str, ...]:
     answers = np.sort(key * 4 + outcome)
     answers = answers[np.append(True, answers[1:] != answers[:-1])] // 4
     same = answers[1:] == answers[:-1]
-    twice = int(np.count_nonzero(same & ~np.append(False, same[:-1])))
-    if not twice:
-        return ()
-    return (
-        f"{twice:,} comparisons were answered in more than one way by the same judge, shown alike: "
-        "all answers are kept",
-    )
+    return int(np.count_nonzero(same & ~np.append(False, same[:-1])))
 
 
 def fit_pairs(
@@ -103,7 +114,7 @@ def fit_pairs(
     cells = count_cells(comparisons, judges=judges, sides=position, topics=topics, weight=weight)
     notes = (*notes, *check_connected(cells, comparisons, rules.prior))
     if comparisons.judge_count > 1:
-        notes = (*notes, *_tell_contradictions(comparisons))
+        notes = (*notes, *_tell_contradictions(comparisons, cells))
     found = fit_strengths(cells, rules, progress)
     samples = None
     if model.method == "gibbs":
@@ -132,17 +143,18 @@ def _conclude(
     score, covariance, draws = np.log(found.strength), None, None
     right, lean, tied = found.right, found.lean, found.tied
     parameters: dict[str, tuple[float, float, float]] = {}
+    told = cell_information(cells, found.strength, lean, tied, right)
+    curve = np.asarray(np.bincount(cells.judge, told[3], cells.judges), dtype=np.float64)
     if samples is None:
         own = prior_information(found.strength, rules.prior)
-        given = (found.strength, lean, tied, right, own, model.seed)
-        covariance, off = spread_of(cells, *given, agree=rules.agree)
+        covariance, off = spread_of(cells, told, right, own, model.seed, agree=rules.agree)
         score = score - score.mean()
         if off is not None:
             draws = (score + off).astype(np.float32)
         if rules.davidson:
             parameters["tied"] = (tied, np.nan, np.nan)
         if rules.position:
-            parameters["position"] = _position_interval(cells, found)
+            parameters["position"] = _position_interval(curve, found.position)
     else:
         flat = samples.score.reshape(-1, cells.items)
         score = flat.mean(axis=0, dtype=np.float64)
@@ -156,8 +168,7 @@ def _conclude(
         lean = _mean(samples, "lean", np.full(cells.judges, parameters.get("position", (0.0,))[0]))
     total = None
     if rules.agree is not None:
-        told = cell_information(cells, found.strength, found.lean, found.tied, found.right)[:, 4]
-        sure = np.bincount(cells.judge, told, cells.judges)
+        sure = np.bincount(cells.judge, told[1], cells.judges)
         total = np.asarray(found.right * (1 - found.right) * sure + sum(rules.agree))
     apart = cells.judges == comparisons.judge_count and rules.agree is not None
     table = pair_judge_table(
@@ -166,7 +177,7 @@ def _conclude(
         right=right if apart else None,
         right_total=total,
         lean=lean if apart and rules.position else None,
-        lean_sd=_lean_spread(cells, found, rules) if apart and rules.position else None,
+        lean_sd=1.0 / np.sqrt(curve + rules.lean_spread**-2) if apart and rules.position else None,
         samples=samples,
     )
     return Preferences(
@@ -194,25 +205,9 @@ def _mean(samples: PairDraws, name: str, other: _Floats) -> _Floats:
     return np.asarray(samples.judge[name].mean(axis=(0, 1), dtype=np.float64))
 
 
-def _lean_curve(cells: PairCells, found: Strengths) -> _Floats:  # (judge,)
-    """What comparisons tell of each judge's lean: as much as of the difference of the two."""
-    root = np.sqrt(found.strength)
-    up = root[cells.a] / root[cells.b] * np.exp(0.5 * cells.side * found.lean[cells.judge])
-    whole = up + 1.0 / up + found.tied
-    mean = (up + 0.5 * found.tied) / whole
-    spread = (up + 0.25 * found.tied) / whole - mean**2
-    told = np.where(cells.side != 0, cells.many * spread, 0.0)
-    return np.asarray(np.bincount(cells.judge, told, cells.judges))
-
-
-def _lean_spread(cells: PairCells, found: Strengths, rules: Rules) -> _Floats:
-    return np.asarray(1.0 / np.sqrt(_lean_curve(cells, found) + rules.lean_spread**-2))
-
-
-def _position_interval(cells: PairCells, found: Strengths) -> tuple[float, float, float]:
+def _position_interval(curve: _Floats, position: float) -> tuple[float, float, float]:
     """The common lean to what is shown first, with its interval."""
-    curve = _lean_curve(cells, found)
     if len(curve) > 1:  # between judges, and within each
         curve = 1.0 / (1.0 / np.maximum(curve, 1e-12) + 0.25)
     half = 1.6449 / np.sqrt(max(float(curve.sum()), 1e-12))
-    return found.position, found.position - half, found.position + half
+    return position, position - half, position + half

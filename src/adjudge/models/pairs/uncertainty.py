@@ -32,21 +32,17 @@ def prior_information(strength: _Floats, prior: float) -> _Floats:  # (item,)
 
 def cell_information(
     cells: PairCells, strength: _Floats, lean: _Floats, tied: float, right: _Floats
-) -> _Floats:  # (cell, 6)
-    """What each cell tells of its items and its judge, and the chances of its outcomes."""
-    out = np.empty((len(cells.a), 6))
-    kernels.information(
-        cells.a, cells.b, cells.judge, cells.side, cells.many, strength, lean, tied, right, out
-    )
+) -> _Floats:  # (4, cell)
+    """What each cell tells: of its items, of its judge's skill, of both together, of the lean."""
+    out = np.empty((4, len(cells.a)))
+    kernels.information(*cells.arrays, strength, lean, tied, right, out)
     return out
 
 
 def spread_of(
     cells: PairCells,
-    strength: _Floats,
-    lean: _Floats,
-    tied: float,
-    right: _Floats,
+    found: _Floats,  # (4, cell) of ``cell_information``
+    right: _Floats,  # (judge,)
     own: _Floats,  # (item,)
     seed: int,
     agree: tuple[float, float] | None = None,
@@ -58,16 +54,15 @@ def spread_of(
     prior of judges who have a skill; without it they answer with the order. ``less`` says what is
     not told apart from something else; draws take that as known.
     """
-    found = cell_information(cells, strength, lean, tied, right)
     skill = None
     if agree is not None:
         held = agree[0] / right**2 + agree[1] / (1.0 - right) ** 2
-        skill = _SkillDoubt(told=found[:, 4], both=found[:, 5], held=np.asarray(held))
+        skill = _SkillDoubt(told=found[1], both=found[2], held=np.asarray(held))
     if cells.items <= _DENSE:
         doubt = None if less is None else less()
         with threadpool_limits(1, "blas"):  # more would mostly wait for one another, at full speed
-            return _covariance(cells, found[:, 0], own, skill, doubt), None
-    return None, _draws(cells, found[:, 0], own, skill, seed)
+            return _covariance(cells, found[0], own, skill, doubt), None
+    return None, _draws(cells, found[0], own, skill, seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
