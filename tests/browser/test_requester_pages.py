@@ -44,6 +44,12 @@ def test_settings_are_searched_and_judges_chosen(site: Site, visitors: Visitors)
     expect(page.get_by_label("Golds between warning")).to_be_visible()
     expect(page.get_by_label("Currency")).to_be_hidden()
     page.goto(f"{site.url}/projects/{slug}/judges")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the link for Grace Hopper").click()
+    page.wait_for_function("async () => (await navigator.clipboard.readText()).includes('/i/')")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    (grace,) = [one for one in site.services.judges.get_invites(slug) if one.note.startswith("Gr")]
+    assert copied == f"{site.url}/i/{grace.invite}"
     page.locator("input[name=judge]").first.check()
     page.get_by_label("Message, or the reason").fill("Thank you both.")
     page.get_by_role("button", name="Send the message").click()

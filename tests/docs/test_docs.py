@@ -139,6 +139,19 @@ def test_links_of_pages_lead_to_files(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_five_pages_at_most_are_read_before_a_project_is_open() -> None:
+    """The way there is one page, that the README leads to; what it leads to is little."""
+    assert "](docs/collect/first-project.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    text = text_of("collect/first-project.md")
+    before, opening, _ = text.partition("\n## Open it\n")
+    assert opening
+    assert len({"first-project.md", *re.findall(r"\]\(([^)#\s]+\.md)", before)}) <= 5
+    assert set(re.findall(r"\]\((images/[^)]+)\)", text)) >= {
+        f"images/first-{shown}.png"
+        for shown in ("new", "begin", "open", "item", "report", "export")
+    }
+
+
 def test_shown_output_is_compared_by_what_it_says() -> None:
     assert alike("a   b\n ───\nc\n", "a b\nc\n")
     assert alike("a\n[...]\nd\n", "a\nb\nc\nd\n")

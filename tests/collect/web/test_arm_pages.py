@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport, Measured
+from adjudge.collect.values.project import Arm
 from adjudge.collect.web.arm_pages import chart_of
 from sites import Site
 
@@ -41,6 +42,21 @@ def test_arms_are_set_and_reported_in_the_page(site: Site) -> None:
                   "Precision Good", "Recall Bad", "Arms that differ"):  # fmt: skip
         assert words in ada.words, words
     assert not re.search(r"style=|<script(?! src)", ada.text.partition("<main")[2])
+
+
+def test_settings_are_said_as_the_page_of_settings_says_them(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project(judgments_per_item=4)
+    ada.get(f"/projects/{slug}/arms")
+    ada.post(f"/projects/{slug}/arms", preset="feedback-or-none")
+    ada.get(f"/projects/{slug}/arms")
+    assert "set “Trusted judgments an item” to 5 and “So many judgments in each arm”" in ada.words
+    known = dict(re.findall(r"<dt><code>(\w+)</code></dt><dd>([^<]*)</dd>", ada.text))
+    assert set(known) == set(Arm.__dataclass_fields__)
+    assert known["pay_failed"] == "Pay for who fails the training"
+    assert known["training_mix"].startswith("Labels in the training: any, uniform")
+    assert not re.search(r"\w_\w", re.sub("<textarea.*?</textarea>|<code>.*?</code>", "", ada.text,
+                                          flags=re.DOTALL).partition("<main")[2])  # fmt: skip
 
 
 def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:

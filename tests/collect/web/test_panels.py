@@ -90,7 +90,7 @@ def test_a_link_that_is_not_safe_is_refused_on_the_settings(site: Site) -> None:
         f"/projects/{slug}/settings/policy", return_link="javascript:alert({code})", expect=422
     )
     wanted = "https://HOST/..., with placeholders after the host only"
-    assert f"return_link = 'javascript:alert({{code}})': wanted {wanted}" in ada.words
+    assert f"“Link back to the panel” = 'javascript:alert({{code}})': wanted {wanted}" in ada.words
 
 
 def test_only_so_many_come_from_one_address_and_who_came_stays(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 from adjudge.collect.consensus import planner
@@ -30,8 +31,8 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     for bad, words in (
         ({"accuracy": "x"}, "accuracy = 'x': wanted a number"),
         ({"accuracy": "1"}, "accuracy = 1.0: wanted a share"),
-        ({"gold_share": "inf"}, "gold_share = 'inf': wanted a number"),
-        ({"pay_per_page": "-1"}, "pay_per_page = '-1': wanted an amount"),
+        ({"gold_share": "inf"}, "share of gold = 'inf': wanted a number"),
+        ({"pay_per_page": "-1"}, "“Pay for a page” = '-1': wanted an amount"),
     ):
         ada.post(here, **{**form, **bad}, expect=422)
         assert words in ada.words
@@ -56,9 +57,11 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     assert "hx-get" not in ada.text.partition("<main")[2]
     for words in ("Plan for an accuracy of 80%", "Judgments an item 3", "Cost 0.60 USD",
                   "3 enough 0.840 0.830 to 0.850 30 6 3 0.60 USD", "A note.", "Gold 12",
-                  "pay_per_page from 0.20 to 0.25", "screening_pairs from 2 to 3",
-                  "judgments_per_item from 2 to 3"):  # fmt: skip
+                  "“Pay for a page” from 0.20 to 0.25",
+                  "“Other results for those golds” from 2 to 3",
+                  "“Trusted judgments an item” from 2 to 3"):  # fmt: skip
         assert words in ada.words, words
+    assert not re.search(r"\w_\w", ada.words), "no setting by its name in the code"
     assert "<svg" in ada.text
     ada.post(f"{here}/use")
     policy, _ = site.services.projects.get_policy(slug)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from dataclasses import replace
 
 import pytest
 
@@ -90,6 +91,30 @@ def test_the_overview_shows_progress_cost_and_why_items_are_open(ada: Browser, s
     fragment = ada.client.get(f"/projects/{slug}/progress").text
     assert "<html" not in fragment
     assert "Cost so far" in fragment
+    assert '<svg class="chart bars"' in ada.text
+    assert re.search(r"Judgments over time .* Pace about [\d,]+ judgments a day", ada.words)
+    assert re.search(r"Wanted still \d+ trusted judgments Expected end 20", ada.words)
+
+
+def test_a_project_without_items_says_what_to_do(site: Site, ada: Browser) -> None:
+    project = replace(small_project(), name="Empty", items=(), golds=())
+    empty = site.services.projects.create(project).slug
+    ada.get(f"/projects/{empty}")
+    assert "There is nothing to judge yet. Import items below." in ada.words
+    assert "Link for judges, once it is open" in ada.words
+    assert "There is no gold" not in ada.words, "there are no items to make it of"
+    for page, words in (
+        ("items", "There are no items yet. Import some on the overview."),
+        ("judges", "Nobody has come yet Open the project , then send judges its link, or invite"),
+        ("disagreements", "Items come here as soon as two of them give different labels."),
+        ("gold", "Import items with a gold column on the overview"),
+        ("consensus", "No model is fitted yet. One is, by itself, once there are judgments enough"),
+        ("plan", "It needs a pilot: let some judges judge first."),
+        ("export", "Labels are made from the judgments in the background; the consensus says"),
+    ):
+        ada.get(f"/projects/{empty}/{page}")
+        assert words in ada.words, page
+    assert "Every pair was judged" not in ada.words
 
 
 def test_a_judge_is_seen_with_confusion_and_history_blocked_and_unblocked(
@@ -181,6 +206,8 @@ def test_the_log_is_shown(ada: Browser, slug: str) -> None:
     ada.get(f"/projects/{slug}/log")
     for event in ("blocked", "warned", "page answered", "arrived"):
         assert event in ada.words
+    assert "ended yes" in ada.words
+    assert not re.search(r"\b(True|False|None)\b", ada.words)
     for answered in re.findall(r"golds</span> (.*?)(?: · |</td>)", ada.text):  # by name, not number
         assert re.search(r'item\?item=g\d+"><bdi>g\d+</bdi></a> (Good|Bad)', answered) or (
             answered == "16 entries" or not answered
@@ -205,7 +232,7 @@ def test_policy_and_guidelines_are_changed_in_the_page(site: Site, ada: Browser,
     )
     assert version == 2
     ada.post(f"/projects/{slug}/settings/policy", **(form | {"warn_below": "7"}), expect=422)
-    assert "warn_below = 7.0: wanted a number from 0 to 1" in ada.words
+    assert "“Warn below” = 7.0: wanted a number from 0 to 1" in ada.words
     ada.post(f"/projects/{slug}/settings/guidelines", guidelines="# Anew")
     assert site.services.projects.read(slug).guidelines == "# Anew"
 

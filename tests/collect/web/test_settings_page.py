@@ -16,6 +16,9 @@ def test_five_first_and_every_other_once() -> None:
     ]
     assert len(first) == 5
     assert sorted(first + rest) == sorted(Policy().to_dict())
+    under = {field.name: part.title for part in policy_form.parts(Policy())
+             for field in (*part.flags, *part.fields)}  # fmt: skip
+    assert (under["screening_mix"], under["images"]) == ("Hidden gold", "What judges see")
 
 
 def test_sending_the_page_as_it_is_changes_nothing(site: Site) -> None:

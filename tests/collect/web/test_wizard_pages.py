@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from adjudge.data.scale import Scale
 from sites import Site, small_project
 
@@ -87,6 +90,10 @@ def test_labels_have_colours_that_judges_see(site: Site) -> None:
     assert site.services.projects.read(slug).colours == {"Good": "green", "So so": "yellow"}
     ada.get(f"/projects/{slug}/begin")
     assert 'class="c-green"' in ada.text
+    site.services.projects.create(replace(small_project(), name="Plain"))
+    ada.get("/projects/plain/begin")
+    offered = re.findall(r'name="label" value="(\w+)".*?name="grade" value="(\d)"', ada.text)
+    assert offered == [("Good", "1"), ("Bad", "0")], "what is relevant is above 0"
     ada.post(f"/projects/{slug}/begin", expect=422, **form, colour=["pink", "", ""])
     assert "colour of Good = &#39;pink&#39;" in ada.text
     site.services.projects.set_grades(slug, {"Good": 3, "Bad": 0, "So so": 1})

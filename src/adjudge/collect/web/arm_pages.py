@@ -10,8 +10,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from adjudge.collect.experiments.arms import PRESETS, preset_arms, read_arms
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
 from adjudge.collect.values.project import Arm
+from adjudge.collect.web import policy_form
 from adjudge.collect.web.forms import SentForm
 from adjudge.collect.web.login import require_login
 from adjudge.collect.web.pages import go
@@ -21,6 +23,15 @@ router = APIRouter(prefix="/projects/{project}/arms", include_in_schema=False)
 
 _RESAMPLES = 400  # a page is waited for
 _LEFT, _WIDE, _ROW, _TOP = 150.0, 480.0, 46.0, 34.0  # of the chart, in its own units
+_MIX = "any, uniform, population, or a share for each label"
+_KEYS = {  # of an arm, as the page of settings says them
+    "name": "What the arm is called",
+    "guidelines": "Guidelines of its own, Markdown",
+} | {
+    field.name: field.title + (f": {_MIX}" if field.name.endswith("_mix") else "")
+    for field in policy_form.fields(Policy())
+    if field.name in Arm.__dataclass_fields__
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +118,7 @@ def _arms(request: Request, project: str) -> Response:
         clear=[one for one in report.differences if one.second and (one.adjusted or 1.0) <= 0.05],
         warnings=who.services.arms.get_warnings(project),
         presets=PRESETS,
+        keys=_KEYS,
         given=_as_text(known),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
@@ -14,7 +15,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.sides import in_words
+from adjudge.collect.web import policy_form
 from adjudge.collect.web.highlighting import beginning, highlighted, unmarked
 from adjudge.collect.web.security import Session, Sessions
 
@@ -63,7 +66,24 @@ def _figure(value: object) -> str:
     if isinstance(value, list | tuple):
         shown = ", ".join(_figure(part) for part in value[:6])
         return shown + (f" and {len(value) - 6} more" if len(value) > 6 else "")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+@cache
+def _titles() -> tuple[dict[str, str], re.Pattern[str]]:
+    """What the page of settings calls each, and what finds those whose name is no usual word."""
+    titles = {field.name: field.title for field in policy_form.fields(Policy())}
+    names = "|".join(name for name in titles if "_" in name)
+    return titles, re.compile(rf"\b(?:{names})\b")
+
+
+def _with_titles(text: str) -> str:
+    """A setting, or a sentence that names some, in the words of the page of settings."""
+    titles, named = _titles()
+    whole = f"“{titles[text]}”" if text in titles else text
+    return named.sub(lambda found: f"“{titles[found[0]]}”", whole)
 
 
 @cache
@@ -86,6 +106,7 @@ def _environment() -> Environment:
         "unmarked": unmarked,
         "beginning": beginning,
         "in_words": in_words,
+        "with_titles": _with_titles,
         "thousands": lambda number: f"{number:,}",
     }
     made.globals |= {"money": money, "stamp": _stamp()}

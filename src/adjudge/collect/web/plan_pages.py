@@ -126,8 +126,7 @@ def _show(
 def _ask(request: Request, project: str, form: SentForm) -> Response:
     """Ask for a plan."""
     who = require_login(request)
-    names = ("accuracy", "pay_per_page", "gold_share")
-    given = {name: form.text(name, most=20) for name in names}
+    given = {name: form.text(name, most=20) for name in ("accuracy", "pay_per_page", "gold_share")}
     try:
         wish = Wish.checked(
             _number("accuracy", given["accuracy"]),
@@ -136,7 +135,8 @@ def _ask(request: Request, project: str, form: SentForm) -> Response:
         )
         planner.ask(who.services, project, wish)
     except (BadSetting, Refused) as fault:
-        return _show(who, project, given=given, problem=str(fault), status=422)
+        problem = str(fault).replace("gold_share", "share of gold", 1)
+        return _show(who, project, given=given, problem=problem, status=422)
     return go(request, f"/projects/{project}/plan")
 
 

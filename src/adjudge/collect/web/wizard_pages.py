@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,13 @@ def _by_hand(form: Form) -> dict[str, str]:
     return dict(zip(names, parts, strict=False))
 
 
+def _grades(scale: Scale) -> Sequence[float]:
+    """The grades of labels, or what is offered: 1 for relevant ones where they have no order."""
+    if not scale.grades and not scale.ordinal and scale.relevant:
+        return [float(label in scale.relevant) for label in scale.labels]
+    return scale.grades or [*map(float, scale.values)]
+
+
 def _columns(who: LoggedIn, files: list[tuple[str, bytes]], by_hand: dict[str, str]) -> list[Any]:
     from adjudge.collect.importing import ImportLimits, Upload
     from adjudge.collect.importing.columns import find_columns
@@ -164,8 +172,7 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
         first=next(iter(project.items), None),
         others=("can't judge", "page broken"),
         scale=scale,
-        grades=[f"{value:g}" for value in scale.values] if not scale.grades
-        else [f"{value:g}" for value in scale.grades],
+        grades=[f"{grade:g}" for grade in _grades(scale)],
         golds=golds,
         candidates=some_of(work),
         guidelines=project.guidelines,
