@@ -102,3 +102,14 @@ def test_contradicting_gold_beside_judgments_is_told(adjudge: Run, folder: Path)
     assert code == 0
     told = "column gold: 1 item with contradicting gold (line 2); their gold is left out"
     assert f"t.csv: {told}" in err
+
+
+@pytest.mark.parametrize("command", ["consensus", "judges", "agreement", "look"])
+def test_a_second_question_is_told(adjudge: Run, folder: Path, command: str) -> None:
+    rows = "".join(f"i{n // 4},j{n % 4},{n * 7 // 3 % 3},{n * 5 // 3 % 4}\n" for n in range(40))
+    written(folder, "two.csv", f"item,judge,relevance,fluency\n{rows}")
+    ended = adjudge(command, "two.csv")
+    assert ended.code == 0, ended.err
+    words = " ".join((ended.err + ended.out).split())
+    assert "column relevance is taken for the label, not fluency; --label fluency takes" in words
+    assert "not fluency" not in adjudge(command, "two.csv", "--label", "fluency").err

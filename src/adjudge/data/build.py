@@ -119,6 +119,10 @@ def load_judgments(
     if scale is None and "label" in roles:
         scale = _ordered_scale(rows[roles["label"]])
     asked = "label" in told
+    if "label" in roles and not asked and len(rows.column_names) > len(roles):
+        from adjudge.data.formats.second_questions import tell_label
+
+        tell_label(rows, roles, source, rows.column_names)
     return load_table(rows, scale=scale, source=source, roles=roles, asked=asked)[0]
 
 
