@@ -36,16 +36,18 @@ def settle_labels(
     *,
     scale: Scale | None = None,
     asked: bool = False,
+    rows: NDArray[np.int64] | None = None,  # (label,)
 ) -> Coded:
     """The coded columns with one spelling for each label; what was changed is remarked.
 
-    ``asked``: the person named the column or the scale, so that its values are labels.
+    ``asked``: the person named the column or the scale, so that its values are labels. ``rows``:
+    how many rows each label has, where they are not at hand.
     """
     if scale is None and _are_decimal(coded["label"][1].to_pylist()):
         coded = _with_points(coded, where["label"], place)
     codes, names = coded["label"]
     texts = names.to_pylist()
-    rows = np.bincount(codes[codes >= 0], minlength=len(texts))
+    rows = np.bincount(codes[codes >= 0], minlength=len(texts)) if rows is None else rows
     _remark_blanks(texts, rows, where["label"], place)
     if not asked and scale is None:
         _refuse_ids(texts, rows, where["label"], place)
