@@ -31,6 +31,7 @@ from adjudge.data.formats.uris import fetch_file, is_uri, name_of, rows_about
 from adjudge.data.gold import Gold
 from adjudge.data.labels import remark_scale, settle_labels
 from adjudge.data.names import Codes, Names, as_names, encode, look_up, pair_names
+from adjudge.data.oddities import settle_oddities
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
 from adjudge.data.stored import Writer, buffers_of, open_stored
@@ -328,9 +329,8 @@ def _common(spilt: list[_Spilt], options: Options, about: Source) -> _Common:
         {role: merged[role].codes(names) for role, names in part.names.items()} for part in spilt
     )
     names = {role: given.names for role, given in merged.items()}
-    scale = options.scale
+    names, tables, scale = _settled(spilt, names, tables, about, options.scale)
     if scale is None:
-        names, tables = _settled(spilt, names, tables, about)
         texts = names["label"].to_pylist() + (names["gold"].to_pylist() if "gold" in names else [])
         scale = Scale.infer([text for text in texts if text.strip()])
         remark_scale(scale, first.roles["label"], about)
@@ -339,17 +339,24 @@ def _common(spilt: list[_Spilt], options: Options, about: Source) -> _Common:
 
 
 def _settled(
-    spilt: list[_Spilt], names: dict[str, Names], tables: _Tables, about: Source
-) -> tuple[dict[str, Names], _Tables]:
-    """The names and codes with one spelling for each label of all files; what changed is told."""
+    spilt: list[_Spilt],
+    names: dict[str, Names],
+    tables: _Tables,
+    about: Source,
+    scale: Scale | None,
+) -> tuple[dict[str, Names], _Tables, Scale | None]:
+    """The names and codes with one spelling for each label and judge of all files; it is told."""
     rows = np.zeros(len(names["label"]), dtype=np.int64)
     for part, table in zip(spilt, tables, strict=True):
         np.add.at(rows, table["label"], part.label_rows)
-    nothing = np.zeros(0, dtype=np.int32)
-    coded: Coded = {role: (nothing, names[role]) for role in ("label", "gold") if role in names}
-    for role, (_, texts) in settle_labels(coded, spilt[0].roles, about, rows=rows).items():
+    places = np.arange(max(len(texts) for texts in names.values()), dtype=np.int32)
+    coded: Coded = {role: (places[: len(texts)], texts) for role, texts in names.items()}
+    roles = spilt[0].roles
+    coded, scale = settle_oddities(coded, roles, about, scale)
+    coded = settle_labels(coded, roles, about, scale=scale, rows=rows)
+    for role, (codes, texts) in coded.items():
         kept = _Names()
-        codes = kept.codes(texts)
+        new = kept.codes(texts)[codes]
         names = {**names, role: kept.names}
-        tables = tuple({**table, role: codes[table[role]]} for table in tables)
-    return names, tables
+        tables = tuple({**table, role: new[table[role]]} for table in tables)
+    return names, tables, scale

@@ -98,12 +98,12 @@ def read_several(files: list[File], format: str | None, options: Options) -> Con
     notes.insert(0, f"{len(files):,} files of format {kind} are taken together{each}")
     golds = [content.gold for content in contents if content.gold is not None]
     if all(judgments is not None for judgments in judged):
-        common = _common_scale([j.scale for j in judged if j is not None])
+        own = [j.scale for j in judged if j is not None]
+        common = _common_scale(own)
         scale: Scale | None = options.scale or common
-        if options.scale is None and len({w.casefold() for w in common.labels}) < len(
-            common.labels
-        ):
-            scale = None  # labels of two files that differ only in case become one, with a word
+        mixed = len({label.casefold() for label in common.labels}) < len(common.labels)
+        if options.scale is None and (mixed or any(s.ordinal for s in own) > common.ordinal):
+            scale = None  # as the labels of all files show it, with a word
         whole, remarks = _joined([j for j in judged if j is not None], scale, names)
         gold = _joined_gold(golds) if golds else None
         told = (*notes, *remarks)
