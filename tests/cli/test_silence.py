@@ -102,3 +102,50 @@ def test_contradicting_gold_beside_judgments_is_told(adjudge: Run, folder: Path)
     assert code == 0
     told = "column gold: 1 item with contradicting gold (line 2); their gold is left out"
     assert f"t.csv: {told}" in err
+
+
+@pytest.mark.parametrize("command", ["consensus", "judges", "agreement", "look"])
+def test_a_second_question_is_told(adjudge: Run, folder: Path, command: str) -> None:
+    rows = "".join(f"i{n // 4},j{n % 4},{n * 7 // 3 % 3},{n * 5 // 3 % 4}\n" for n in range(40))
+    written(folder, "two.csv", f"item,judge,relevance,fluency\n{rows}")
+    ended = adjudge(command, "two.csv")
+    assert ended.code == 0, ended.err
+    words = " ".join((ended.err + ended.out).split())
+    assert "column relevance is taken for the label, not fluency; --label fluency takes" in words
+    assert "not fluency" not in adjudge(command, "two.csv", "--label", "fluency").err
+
+
+def several(folder: Path, *files: str) -> list[Path]:
+    return [written(folder, f"part{n}.csv", text) for n, text in enumerate(files)]
+
+
+@pytest.mark.parametrize("manner", [(), ("--skip-bad-rows",)])  # encoded, or joined in memory
+def test_several_files_are_told_as_one_is(
+    adjudge: Run, folder: Path, manner: tuple[str, ...]
+) -> None:
+    first, second = several(
+        folder,
+        "item,judge,label\na,x,relevant\na,y,relevant\nb,x,not\nb,y,not\n",
+        "item,judge,label\na,z,Relevant\na,x,not\nb,z,not\n",
+    )
+    code, err, rows = consensus(adjudge, first, second, *manner)
+    assert (code, {row["label"] for row in rows}) == (0, {"relevant", "not"}), err
+    assert "'relevant' (2) and 'Relevant' (1) differ only in case" in err
+    assert "1 judgment repeats one judge on one item; in 1 such case the labels contradict" in err
+
+
+def test_ids_in_several_files_are_no_labels(adjudge: Run, folder: Path) -> None:
+    text = "item,judge,label\n" + "".join(f"i{n % 9},j{n % 4},A{n}X\n" for n in range(40))
+    code, err, _ = consensus(adjudge, *several(folder, text, text))
+    assert code == 2
+    assert "40 different labels in 80 rows" in err
+
+
+def test_what_is_encoded_is_told(adjudge: Run, folder: Path) -> None:
+    rows = "".join(f"i{n // 4},j{n % 4},{n * 7 // 3 % 3 - 1},{n * 5 // 3 % 4}\n" for n in range(40))
+    ended = adjudge(
+        "encode", written(folder, "two.csv", f"item,judge,score,tone\n{rows}"), "-o", "j.adjudge"
+    )
+    assert ended.code == 0, ended.err
+    assert "two.csv: column score is taken for the label, not tone; --label tone" in ended.err
+    assert "two.csv: column score: -1 is a grade below 0" in ended.err

@@ -93,6 +93,9 @@ def encode_into(
         made = encode_files(
             files, folder, options, each=each_of(engine), rows=rows or ROWS, progress=tell
         )
+    called = name_of(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"
+    for note in made.notes:
+        say(f"{called}: {note}")
     say(
         f"encoded: {count(made.judgments, 'judgment')} of {count(made.items, 'item')} "
         f"by {count(made.judges, 'judge')}, in {count(made.buckets, 'part')}"

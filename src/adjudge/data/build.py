@@ -87,6 +87,10 @@ def load_table(
     if len(rows) == 0:
         raise place.error(None, "there are no judgments: the table has a header and no rows")
     coded = encode_columns(rows, where, place)
+    if _look_odd(coded):
+        from adjudge.data.oddities import settle_oddities
+
+        coded, scale = settle_oddities(coded, where, place, scale)
     coded = settle_labels(coded, where, place, scale=scale, asked=asked)
     coded = one_gold_each(coded, where, place)
     if scale is None:
@@ -119,6 +123,10 @@ def load_judgments(
     if scale is None and "label" in roles:
         scale = _ordered_scale(rows[roles["label"]])
     asked = "label" in told
+    if "label" in roles and not asked and len(rows.column_names) > len(roles):
+        from adjudge.data.formats.second_questions import tell_label
+
+        tell_label(rows, roles, source, rows.column_names)
     return load_table(rows, scale=scale, source=source, roles=roles, asked=asked)[0]
 
 
@@ -140,6 +148,17 @@ def encode_columns(rows: Any, where: dict[str, str], place: Source) -> Coded:
     texts = {role: text_of(rows, where[role], place) for role in chosen}
     with ThreadPoolExecutor(max_workers=len(_CODED)) as pool:
         return dict(zip(texts, pool.map(encode, texts.values()), strict=True))
+
+
+def _look_odd(coded: Coded) -> bool:
+    """Whether ids or labels need a closer look: most are plain ids and whole numbers."""
+    ids = [coded[role][1] for role in ("item", "topic", "document", "judge") if role in coded]
+    words = pc.match_substring_regex(coded["label"][1], "[^0-9]")
+    odd = (
+        r"^\x{feff}|^\s|\s$|^=|E\+|^0[0-9]|(?i)^\W*(grand |sub)?(tot|sum|av|mean|gesamt|insgesamt)"
+    )
+    marks = (words, *(pc.match_substring_regex(names, odd) for names in ids))
+    return any(pc.any(found).as_py() for found in marks)
 
 
 def compact(codes: Codes, names: Names) -> tuple[Codes, Names]:

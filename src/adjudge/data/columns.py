@@ -16,10 +16,12 @@ from adjudge.data.frames import as_arrow
 from adjudge.data.names import Codes, Names
 from adjudge.data.scale import as_number, canonical
 from adjudge.data.source import Source
-from adjudge.data.synonyms import AFTER_A_PERSON, NAMED, NEVER_IDS, NOT_A_LABEL, SYNONYMS
+from adjudge.data.synonyms import NAMED, NOT_A_LABEL, SYNONYMS
 from adjudge.errors import BadData, shown
 
 Columns = Callable[[list[str]], list[str]]  # which of the columns that are there to read
+_NEVER_IDS = ("label", "gold")  # an id is neither: a name counts only as a whole
+_AFTER_A_PERSON = ("name", "email", "code", "number", "no", "hash", "uuid", "login", "key")
 
 
 def letters_of(name: str) -> str:
@@ -48,7 +50,7 @@ def roles_of(
     for role, names in synonyms.items():
         if role in found:
             continue
-        known = whole if role in NEVER_IDS else plain
+        known = whole if role in _NEVER_IDS else plain
         column_name = next(
             (
                 column
@@ -73,7 +75,7 @@ def _fill_in(found: dict[str, str], columns: list[str], whole: dict[str, list[st
     """
     for role, fits in (("judge", _is_person), ("label", _is_answer)):
         if role not in found:
-            likely = [c for c in columns if c not in found.values() and fits(_words(c))]
+            likely = [c for c in columns if c not in found.values() and fits(words_of(c))]
             if len(likely) == 1:
                 found[role] = likely[0]
     placed = "item" in found or "document" in found
@@ -81,7 +83,7 @@ def _fill_in(found: dict[str, str], columns: list[str], whole: dict[str, list[st
         found["item"] = whole["id"][0]
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
     """The words of a column's name: ``selectedAnswer`` and ``selected_answer`` have two."""
     return [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
 
@@ -92,7 +94,7 @@ def _is_person(words: list[str]) -> bool:
     if len(words) < 2 or not short:
         return False
     return short[-1] in people or (
-        len(short) == 2 and short[0] in people and short[1] in AFTER_A_PERSON
+        len(short) == 2 and short[0] in people and short[1] in _AFTER_A_PERSON
     )
 
 

@@ -61,11 +61,6 @@ def _found(columns: list[str]) -> dict[str, str]:
     return roles_of(columns, paired) | roles_of(columns, decided)
 
 
-def columns_of_comparisons(columns: list[str]) -> list[str]:
-    """The columns worth reading; all where they are not those of comparisons."""
-    return list(dict.fromkeys(comparison_roles(columns).values())) or columns
-
-
 def load_comparisons(
     table: Any,
     *,

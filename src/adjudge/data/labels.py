@@ -7,12 +7,10 @@ zero and judges who contradict themselves are told.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.faults import Coded
@@ -21,7 +19,6 @@ from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source
 from adjudge.errors import shown
 
-_DECIMAL = re.compile(r"[+-]?[0-9]+(,[0-9]+)?")
 _MANY = 20  # numeric grades above which they are numbers rather than classes
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
 _FEW_LABELS = 10  # labels that are never too many
@@ -36,16 +33,15 @@ def settle_labels(
     *,
     scale: Scale | None = None,
     asked: bool = False,
+    rows: NDArray[np.int64] | None = None,  # (label,)
 ) -> Coded:
     """The coded columns with one spelling for each label; what was changed is remarked.
 
-    ``asked``: the person named the column or the scale, so that its values are labels.
+    ``asked``: the person named the column or the scale. ``rows``: of each label, if they are known.
     """
-    if scale is None and _are_decimal(coded["label"][1].to_pylist()):
-        coded = _with_points(coded, where["label"], place)
     codes, names = coded["label"]
     texts = names.to_pylist()
-    rows = np.bincount(codes[codes >= 0], minlength=len(texts))
+    rows = np.bincount(codes[codes >= 0], minlength=len(texts)) if rows is None else rows
     _remark_blanks(texts, rows, where["label"], place)
     if not asked and scale is None:
         _refuse_ids(texts, rows, where["label"], place)
@@ -56,24 +52,6 @@ def settle_labels(
     if "gold" in coded:
         settled["gold"] = (coded["gold"][0], _respelt(coded["gold"][1], merged))
     return settled
-
-
-def _are_decimal(texts: list[str]) -> bool:
-    """Whether all labels are numbers, some with a comma that is no mark of thousands."""
-    found = [_DECIMAL.fullmatch(text.strip()) for text in texts if text.strip()]
-    parts = [match[1] for match in found if match is not None and match[1] is not None]
-    return len(parts) > 0 and None not in found and any(len(part) != 4 for part in parts)
-
-
-def _with_points(coded: Coded, column: str, place: Source) -> Coded:
-    """The coded columns with points for the commas in labels and gold; it is told."""
-    place.remark(f"column {column}: commas in labels are decimal: 2,5 is read as 2.5")
-    return {
-        role: (codes, pc.replace_substring(names, ",", "."))
-        if role in ("label", "gold")
-        else (codes, names)
-        for role, (codes, names) in coded.items()
-    }
 
 
 def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place: Source) -> None:

@@ -100,11 +100,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 # Roles that a person may name a column for, beside those that every table has.
 NAMED = ("item", "topic", "document", "judge", "label", "gold", "time", "seconds")
 
-# An id is never a label: of these roles a name counts only as a whole.
-NEVER_IDS = ("label", "gold")
-
-# What may stand before or after a word in the name of a column that nothing else speaks for.
-AFTER_A_PERSON = ("name", "email", "code", "number", "no", "hash", "uuid", "login", "key")
+# What may stand before a word for the label in the name of a column that is none.
 NOT_A_LABEL = (
     *("gold", "golden", "true", "truth", "correct", "expert", "confidence", "trust", "agreement"),
     *("time", "count", "number", "mean", "average", "avg", "median", "variance", "std", "id"),

@@ -18,6 +18,7 @@ _WORDS = (
     (rf"--{_ROLE} (?:COLUMN|NAME|names another)", r'columns={"\1": NAME}'),
     (r"--item A --judge B --label C", 'columns={"item": A, "judge": B, "label": C}'),
     (rf"--{_ROLE} ('[^']*')", r'columns={"\1": \2}'),
+    (rf"--{_ROLE} (\S+) takes", r'columns={"\1": "\2"} takes'),
     (r"--drop-label (\S+) leaves it out", r"Judgments.without_labels('\1') leaves it out"),
     (r"--labels ('[^']*')", r"scale=Scale.parse(\1)"),
     (r"--labels keeps", "scale= keeps"),

@@ -22,11 +22,16 @@ from numpy.typing import NDArray
 from adjudge.data.build import load_table
 from adjudge.data.checks import need_columns
 from adjudge.data.columns import text_of
+from adjudge.data.faults import Coded
 from adjudge.data.formats.batches import PlainRows, rows_of
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.second_questions import tell_label
 from adjudge.data.formats.uris import fetch_file, is_uri, name_of, rows_about
 from adjudge.data.gold import Gold
+from adjudge.data.labels import remark_scale, settle_labels
 from adjudge.data.names import Codes, Names, as_names, encode, look_up, pair_names
+from adjudge.data.oddities import settle_oddities
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
 from adjudge.data.stored import Writer, buffers_of, open_stored
@@ -37,6 +42,7 @@ ROWS = 3_000_000  # rows in a bucket, about
 _MOST = 400  # buckets: each is an open file
 _CODED = ("judge", "label", "topic", "gold")  # few names, many rows: spilt as numbers
 _TEXT = ("item", "document")  # many names: spilt as they are
+_Tables = tuple[dict[str, NDArray[np.int32]], ...]  # by file and role: code there, code here
 _LEFT_OUT = ("time", "seconds", "reason", "honeypot")
 
 
@@ -66,6 +72,8 @@ class _Spilt:
     roles: dict[str, str]
     columns: tuple[str, ...]
     names: dict[str, Names] = field(default_factory=dict)
+    label_rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # (label,)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,7 @@ class Encoded:
     topics: int | None
     buckets: int
     left_out: tuple[str, ...]  # columns that were not kept
+    notes: tuple[str, ...] = ()  # what a person should know of how it was read
 
 
 class _Names:
@@ -100,18 +109,25 @@ class _Names:
 def _spill_parts(number: int, path: str, options: Options, scratch: str, buckets: int) -> _Spilt:
     """Deal the rows of a file out to buckets by their item; a URI is copied here first."""
     with fetch_file(path, Path(scratch)) as file:
-        return _spill(number, path, rows_of(file, options), scratch, buckets)
+        rows = rows_of(file, options)
+        if "label" in rows.roles:
+            tell_label(File.at(file, options.encoding), rows.roles, rows.source, rows.columns)
+        return _spill(number, path, rows, scratch, buckets)
 
 
 def _spill(number: int, path: str, rows: PlainRows, scratch: str, buckets: int) -> _Spilt:
     need_columns(rows.roles, rows.columns, rows.source)
     coded = {role: _Names() for role in _CODED if role in rows.roles}
     done = 0
+    labels = np.zeros(0, dtype=np.int64)
     with ExitStack() as stack:
         writers: dict[int, Any] = {}
         for batch in rows.batches:
             table = _dealt(batch, rows, coded, done)
             done += len(batch)
+            given = table["label"].to_numpy()
+            more = np.bincount(given[given >= 0], minlength=len(coded["label"].names))
+            labels = more + np.pad(labels, (0, len(more) - len(labels)))
             for bucket, part in _split(table, rows, coded, buckets):
                 if bucket not in writers:
                     place = _spilt_file(scratch, bucket, number)
@@ -121,7 +137,8 @@ def _spill(number: int, path: str, rows: PlainRows, scratch: str, buckets: int) 
                     )
                 writers[bucket].write_table(part)
     names = {role: given.names for role, given in coded.items()}
-    return _Spilt(number, path, done, rows.roles, tuple(rows.columns), names)
+    notes = tuple(rows.source.notes)
+    return _Spilt(number, path, done, rows.roles, tuple(rows.columns), names, labels, notes)
 
 
 def _dealt(batch: Any, rows: PlainRows, coded: dict[str, _Names], done: int) -> Any:
@@ -175,14 +192,14 @@ class _Common:
 
     scale: Scale
     names: dict[str, Names]  # by role
-    tables: tuple[dict[str, NDArray[np.int32]], ...]  # by file and role: code there, code here
+    tables: _Tables
     roles: dict[str, str]  # the columns of the first file
     paths: tuple[str, ...]
     options: Options
 
 
-def _group(bucket: int, scratch: str, common: _Common) -> tuple[str, Any] | None:
-    """Group a bucket by item and write it as a folder: its place, and its gold as a table."""
+def _group(bucket: int, scratch: str, common: _Common) -> tuple[str, Any, tuple[str, ...]] | None:
+    """Group a bucket by item and write it as a folder: its place, its gold as a table, remarks."""
     files = [
         (number, file)
         for number in range(len(common.paths))
@@ -200,7 +217,7 @@ def _group(bucket: int, scratch: str, common: _Common) -> tuple[str, Any] | None
     with Writer(folder) as writer:
         writer.append(judgments)
         writer.finish(common.scale, nobody, None if judgments.topics is None else nobody)
-    return str(folder), None if gold is None else gold.to_table()
+    return str(folder), None if gold is None else gold.to_table(), tuple(source.notes)
 
 
 def _gathered(files: list[tuple[int, Path]], common: _Common) -> tuple[Any, Source]:
@@ -272,14 +289,17 @@ def encode_files(
         tell("dealing out", len(spilt), len(paths))
     if not sum(part.rows for part in spilt):
         raise BadData("there are no judgments: a header and no rows", source=name_of(str(paths[0])))
-    common = _common(spilt, options)
+    about = Source(name_of(str(paths[0])), notes=list(spilt[0].notes))
+    common = _common(spilt, options, about)
     golds = []
+    remarks: tuple[str, ...] = ()
     with Writer(folder) as writer:
         jobs_by_bucket = [(bucket, str(scratch), common) for bucket in range(buckets)]
         for bucket, made in enumerate(each(_group, jobs_by_bucket)):
             if made is not None:
                 writer.append(open_stored(Path(made[0]), check=False)[0])
                 golds += [] if made[1] is None else [made[1]]
+                remarks = remarks or made[2]
                 shutil.rmtree(made[0])
             shutil.rmtree(scratch / f"bucket-{bucket:05}", ignore_errors=True)
             tell("grouping", bucket + 1, buckets)
@@ -289,10 +309,12 @@ def encode_files(
     shutil.rmtree(scratch)
     left_out = tuple(spilt[0].roles[role] for role in _LEFT_OUT if role in spilt[0].roles)
     many = None if topics is None else len(topics)
-    return Encoded(writer.judgments, writer.items, len(judges), many, buckets, left_out)
+    where = "" if buckets == 1 else f"in one of {buckets:,} parts: "
+    notes = tuple(dict.fromkeys((*about.notes, *(f"{where}{note}" for note in remarks))))
+    return Encoded(writer.judgments, writer.items, len(judges), many, buckets, left_out, notes)
 
 
-def _common(spilt: list[_Spilt], options: Options) -> _Common:
+def _common(spilt: list[_Spilt], options: Options, about: Source) -> _Common:
     """The names of all files put together, in the order in which files have them."""
     first = spilt[0]
     for part in spilt[1:]:
@@ -307,9 +329,34 @@ def _common(spilt: list[_Spilt], options: Options) -> _Common:
         {role: merged[role].codes(names) for role, names in part.names.items()} for part in spilt
     )
     names = {role: given.names for role, given in merged.items()}
-    scale = options.scale
+    names, tables, scale = _settled(spilt, names, tables, about, options.scale)
     if scale is None:
         texts = names["label"].to_pylist() + (names["gold"].to_pylist() if "gold" in names else [])
         scale = Scale.infer([text for text in texts if text.strip()])
+        remark_scale(scale, first.roles["label"], about)
     paths = tuple(part.path for part in spilt)
     return _Common(scale, names, tables, first.roles, paths, options)
+
+
+def _settled(
+    spilt: list[_Spilt],
+    names: dict[str, Names],
+    tables: _Tables,
+    about: Source,
+    scale: Scale | None,
+) -> tuple[dict[str, Names], _Tables, Scale | None]:
+    """The names and codes with one spelling for each label and judge of all files; it is told."""
+    rows = np.zeros(len(names["label"]), dtype=np.int64)
+    for part, table in zip(spilt, tables, strict=True):
+        np.add.at(rows, table["label"], part.label_rows)
+    places = np.arange(max(len(texts) for texts in names.values()), dtype=np.int32)
+    coded: Coded = {role: (places[: len(texts)], texts) for role, texts in names.items()}
+    roles = spilt[0].roles
+    coded, scale = settle_oddities(coded, roles, about, scale)
+    coded = settle_labels(coded, roles, about, scale=scale, rows=rows)
+    for role, (codes, texts) in coded.items():
+        kept = _Names()
+        new = kept.codes(texts)[codes]
+        names = {**names, role: kept.names}
+        tables = tuple({**table, role: new[table[role]]} for table in tables)
+    return names, tables, scale

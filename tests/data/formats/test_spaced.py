@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.signatures import is_number, is_whole, most_rows
+from adjudge.data.formats.signatures import WHOLE, is_number, most_rows
 from adjudge.data.formats.spaced import (
     check_cells,
     find_repeated,
@@ -87,7 +88,14 @@ def test_whole_numbers() -> None:
     values, wrong = numbers_of(pa.array(texts), whole=True)
     assert values.to_pylist()[:2] == [7, -1]
     np.testing.assert_array_equal(wrong, [False, False, True, True, True, True])
-    assert [is_whole(text) for text in texts] == [True, True, False, False, False, False]
+    assert [re.match(WHOLE, text) is not None for text in texts] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_repeated_pairs() -> None:

@@ -185,7 +185,7 @@ def _as_told(entry: Format, file: File, options: Options) -> tuple[Format, Optio
     Where a format holds several questions, a named label is the question; any other name makes the
     file a plain table.
     """
-    if entry.name in _PLAIN:
+    if entry.name in _PLAIN or (entry.name == "pairs" and set(options.columns) == {"label"}):
         return entry, options
     if entry.asks and set(options.columns) == {"label"}:
         return entry, replace(options, question=options.columns["label"], columns={})

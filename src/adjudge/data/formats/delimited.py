@@ -225,6 +225,10 @@ def check_header(shape: Delimited) -> None:
     seen = set()
     for name in shape.header:
         if "\0" in name:
+            if not shape.file.start.isascii():  # packed, it may be
+                from adjudge.data.formats.unknown import unknown
+
+                raise unknown(shape.file)
             raise BadData(
                 "a NUL byte in the header; wanted text, perhaps in another --encoding (utf-16?)",
                 source=shape.file.name,

@@ -2,7 +2,8 @@
 
 Arrow reads the file in parallel and guesses types. Its guesses are wrong for ids: text that looks
 like a date becomes a time, and whole numbers too large for 64 bits become floating point. Such
-files, and those whose values change type from line to line, are read again with more care.
+files, those whose values change type from line to line, and those with objects in objects, which go
+by their path (``judge.id``), are read again with more care.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow.json
 
 from adjudge.data.columns import Columns, roles_of, worth_reading
 from adjudge.data.formats.format import Options
+from adjudge.data.formats.nesting import spelt_out
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
@@ -109,6 +111,8 @@ def _record(text: str) -> tuple[dict[str, Any], str | None, str]:
         return {}, None, f"{shown(text)} is no JSON object ({fault})"
     if not isinstance(record, dict):
         return {}, None, f"{shown(text)} is no JSON object"
+    if any(isinstance(value, dict) for value in record.values()):
+        record = spelt_out(record)
     for name in _role_names(tuple(record)):
         if isinstance(record[name], list | dict):
             return {}, name, f"{shown(record[name])} is no single value; wanted text or a number"

@@ -23,10 +23,12 @@ from adjudge.data.formats.plain import content_of
 from adjudge.data.formats.plain_json import records_in
 from adjudge.data.formats.questions import chosen_question
 from adjudge.data.formats.records import RecordRows, read_json, read_records, single
+from adjudge.data.formats.second_questions import tell_label
 from adjudge.errors import BadData, shown
 
 _OUTSIDE = ("item", "topic", "document", "gold")
 _INSIDE = ("judge", "label", "time", "seconds")
+_RECORD = " record"  # what no key of a judgment is called
 _UNFINISHED = ("draft", "discarded", "rejected", "cancelled", "canceled", "skipped")
 
 
@@ -39,11 +41,12 @@ def _read(file: File, options: Options) -> Content:
         options = replace(options, columns=named, question=None)
     name = chosen_question(nests, options, file.name, "question", "judgments in records")
     rows, gone = RecordRows(file, options), Counter[str]()
+    whole = RecordRows(file, options)
     for place, record in records:
         if not isinstance(record, dict):
             rows.fault(place, f"{shown(record)} is no object; wanted an item with its judgments")
             continue
-        _add(rows, gone, place, record, nests[name], options)
+        _add((rows, whole), gone, place, record, nests[name], options)
     if nests[name].form == "by judge":
         people = list(dict.fromkeys(rows.values("judge")))
         listed = ", ".join(people[:8]) + (", ..." if len(people) > 8 else "")
@@ -54,6 +57,12 @@ def _read(file: File, options: Options) -> Content:
     notes = tuple(left_out(count, "judgment", why) for why, count in gone.items())
     if not len(rows):
         raise BadData(f"there is no judgment: {'; '.join(notes) or name}", source=file.name)
+    if "label" not in options.columns:
+        parts = whole.table()
+        roles = roles_of([part for part in parts.column_names if part != _RECORD])
+        if {"judge", "label"} <= roles.keys():
+            roles = {"item": _RECORD, "judge": roles["judge"], "label": roles["label"]}
+            tell_label(parts, roles, rows.source, parts.column_names)
     content = content_of(rows.table(), rows.source, replace(options, columns={}))
     return replace(content, notes=(*content.notes, *notes))
 
@@ -74,7 +83,7 @@ def _records(file: File) -> Iterator[tuple[str, Any]]:
 
 
 def _add(
-    rows: RecordRows,
+    gathered: tuple[RecordRows, RecordRows],  # by role, and whole as they are
     gone: Counter[str],
     place: str,
     record: dict[str, Any],
@@ -82,6 +91,7 @@ def _add(
     options: Options,
 ) -> None:
     """Add the judgments of a record, each with what the record says of its item."""
+    rows, whole = gathered
     around = {k: v for k, v in spelt_out(record).items() if not isinstance(v, list | dict)}
     told = options.columns
     outside = roles_of(list(around), named={r: c for r, c in told.items() if c in around})
@@ -105,6 +115,7 @@ def _add(
         else:
             own = {role: given[inside[role]] for role in _INSIDE if role in inside}
             rows.add(place, {**cells, **own, "label": found})
+            whole.add(place, {**given, _RECORD: place})
 
 
 def _no_label(nest: Nest, given: dict[str, Any]) -> str:

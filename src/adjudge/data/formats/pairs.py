@@ -6,13 +6,15 @@ JSONL or Parquet. A file without judges has one, who is called as the file.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 
+from adjudge.data.columns import named_columns
 from adjudge.data.comparison_table import (
-    columns_of_comparisons,
+    comparison_roles,
     load_comparisons,
     outcome_words,
     winners,
@@ -22,6 +24,7 @@ from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
 from adjudge.data.formats.records import RecordRows, as_text, read_records
+from adjudge.data.formats.second_questions import further_columns, tell_label
 from adjudge.data.formats.tables import write_csv, write_jsonl
 from adjudge.errors import BadData, shown
 
@@ -32,20 +35,37 @@ def _judge_of(file: File) -> str:
 
 
 def _read(file: File, options: Options) -> Content:
-    """The comparisons of a table, of a file of JSON objects, or of a JSON array."""
+    """The comparisons of a table, of a file of JSON objects, or of a JSON array.
+
+    A label that is named is the outcome; where none is, columns that may be another are told.
+    """
+    named = options.columns.get("label")
     if file.text.lstrip().startswith("["):
         rows = RecordRows(file, options)
         for place, record in read_records(file, "record"):
             if isinstance(record, dict):
-                chosen = columns_of_comparisons(list(record))
-                rows.add(place, {name: record[name] for name in chosen})
+                rows.add(place, record)
             else:
                 rows.fault(place, f"{shown(record)} is no object", wanted="a comparison")
         table, source = rows.table(), rows.source
     else:
-        table, source = read_rows(file, options, columns_of_comparisons)
-    found = load_comparisons(table, judge=_judge_of(file), source=source)
+        table, source = read_rows(file, options, partial(_worth_reading, file, named))
+    roles = comparison_roles(table.column_names)
+    if named is not None and roles:
+        told = named_columns({"label": named}, table.column_names, source.name)
+        roles = {**roles, "outcome": told["label"]}
+    elif roles and "outcome" in roles:
+        tell_label(table, roles, source)
+    found = load_comparisons(table, judge=_judge_of(file), source=source, roles=roles or None)
     return Content(comparisons=found, bad=source.skipped)
+
+
+def _worth_reading(file: File, named: str | None, columns: list[str]) -> list[str]:
+    """The columns of comparisons, and those that may be an outcome too; all if one is named."""
+    chosen = list(dict.fromkeys(comparison_roles(columns).values()))
+    if named is not None or not chosen:
+        return columns
+    return chosen + further_columns(file, [name for name in columns if name not in chosen])
 
 
 def _read_mt_bench(file: File, options: Options) -> Content:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from adjudge.data.build import load_table
-from adjudge.data.columns import Columns, letters_of, named_columns, roles_of, worth_reading
+from adjudge.data.columns import Columns, named_columns, roles_of, worth_reading
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.multi_select import one_question_an_option
@@ -24,20 +24,28 @@ from adjudge.data.formats.tables import write_csv, write_jsonl, write_parquet
 from adjudge.data.gold_table import gold_from_table
 from adjudge.data.names import pair_names
 from adjudge.data.source import Source
-from adjudge.data.synonyms import NAMED, SYNONYMS
+from adjudge.data.synonyms import NAMED
 from adjudge.errors import BadData
 
 
 def _read(file: File, options: Options) -> Content:
     """Judgments with gold if a column holds it; gold or labels alone where there is no judge."""
-    table, source = read_rows(file, options, partial(_worth_reading_as_told, options, file.name))
+    table, source = read_rows(file, options, partial(_worth_reading_as_told, options, file))
     every = file.columns if file.kind == "delimited" else table.column_names
     return content_of(table, source, options, every)
 
 
-def _worth_reading_as_told(options: Options, source: str, columns: list[str]) -> list[str]:
-    """The columns that play a role, those that a person named among them."""
-    return worth_reading(columns, named_columns(options.columns, columns, source))
+def _worth_reading_as_told(options: Options, file: File, columns: list[str]) -> list[str]:
+    """The columns that play a role, those that a person named among them.
+
+    Where nobody named the label, also those that may be another one.
+    """
+    chosen = worth_reading(columns, named_columns(options.columns, columns, file.name))
+    if "label" in options.columns or len(chosen) == len(columns):
+        return chosen
+    from adjudge.data.formats.second_questions import further_columns
+
+    return chosen + further_columns(file, [name for name in columns if name not in chosen])
 
 
 def content_of(
@@ -49,8 +57,12 @@ def content_of(
     """
     told = named_columns(options.columns, table.column_names, source.name)
     roles = roles_of(table.column_names, named=told)
-    if "label" in roles and "label" not in told and len(table):
-        _tell_label(roles, columns or table.column_names, source)
+    every = columns or table.column_names
+    known = roles.get("label") == "label" and len(every) == len(roles)
+    if "label" in roles and "label" not in told and not known and len(table):
+        from adjudge.data.formats.second_questions import tell_label
+
+        tell_label(table, roles, source, every)
     alone = "judge" not in roles and ("item" in roles or "document" in roles)
     labels = None
     if alone and options.wanted == "labels" and "label" in roles and len(table):
@@ -75,20 +87,6 @@ def content_of(
     return Content(
         judgments=judgments, gold=gold, bad=source.skipped, options=choices, columns=found
     )
-
-
-def _tell_label(roles: dict[str, str], columns: Sequence[str], source: Source) -> None:
-    """Tell which column is the label where names alone do not say so, or say so of several."""
-    column = roles["label"]
-    if letters_of(column) not in SYNONYMS["label"]:
-        source.remark(f"column {column} is taken for the label (--label names another)")
-        return
-    rest = set(columns) - set(roles.values())
-    others = [name for name in columns if name in rest and letters_of(name) in SYNONYMS["label"]]
-    if others and letters_of(column) != "label":
-        source.remark(
-            f"column {column} is taken for the label, not {', '.join(others)} (--label names it)"
-        )
 
 
 def _labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:

@@ -98,7 +98,12 @@ def read_several(files: list[File], format: str | None, options: Options) -> Con
     notes.insert(0, f"{len(files):,} files of format {kind} are taken together{each}")
     golds = [content.gold for content in contents if content.gold is not None]
     if all(judgments is not None for judgments in judged):
-        scale = options.scale or _common_scale([j.scale for j in judged if j is not None])
+        own = [j.scale for j in judged if j is not None]
+        common = _common_scale(own)
+        scale: Scale | None = options.scale or common
+        mixed = len({label.casefold() for label in common.labels}) < len(common.labels)
+        if options.scale is None and (mixed or any(s.ordinal for s in own) > common.ordinal):
+            scale = None  # as the labels of all files show it, with a word
         whole, remarks = _joined([j for j in judged if j is not None], scale, names)
         gold = _joined_gold(golds) if golds else None
         told = (*notes, *remarks)
@@ -167,7 +172,7 @@ def _common_scale(scales: list[Scale]) -> Scale:
 
 
 def _joined(
-    parts: list[Judgments], scale: Scale, names: list[str]
+    parts: list[Judgments], scale: Scale | None, names: list[str]
 ) -> tuple[Judgments, tuple[str, ...]]:
     """Judgments one after the other; topics and documents stay where all have them."""
     source = Source(names[0] if len(names) == 1 else f"{len(names)} files")

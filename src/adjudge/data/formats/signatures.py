@@ -128,22 +128,22 @@ def _qrels(cells: list[str]) -> bool:
     """Four fields, the last a whole number, the second 0 or Q0 or the third an id."""
     if len(cells) != 4 or not is_number(cells[3]):
         return False
-    if not is_whole(cells[3]) and cells[1] not in {"0", "Q0"}:
+    if not _is_whole(cells[3]) and cells[1] not in {"0", "Q0"}:
         return False
     # A submission of TREC 2011 has four fields too: its third is a rank.
-    return cells[1] in {"0", "Q0"} or not (is_whole(cells[2]) or cells[2] == "na")
+    return cells[1] in {"0", "Q0"} or not (_is_whole(cells[2]) or cells[2] == "na")
 
 
 def is_run_row(cells: list[str]) -> bool:
     """Six fields, of which the fourth is a whole number and the fifth a number."""
-    return len(cells) == 6 and is_whole(cells[3]) and is_number(cells[4])
+    return len(cells) == 6 and _is_whole(cells[3]) and is_number(cells[4])
 
 
 def _submission(cells: list[str]) -> bool:
     """Four fields: the third a rank or ``na``, the fourth from 0 to 1 or ``na``."""
     if len(cells) != 4:
         return False
-    placed = cells[2] == "na" or is_whole(cells[2])
+    placed = cells[2] == "na" or _is_whole(cells[2])
     return placed and (cells[3] == "na" or is_number(cells[3]))
 
 
@@ -166,7 +166,7 @@ def most_rows(file: File, fits: Callable[[list[str]], bool]) -> bool:
     return bool(rows) and fits(rows[0]) and 2 * sum(map(fits, rows)) >= len(rows)
 
 
-def is_whole(cell: str) -> bool:
+def _is_whole(cell: str) -> bool:
     """Whether a cell is a whole number."""
     return re.match(WHOLE, cell) is not None
 

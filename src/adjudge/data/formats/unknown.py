@@ -11,6 +11,18 @@ from adjudge.data.formats.shapes import answered_by
 from adjudge.errors import BadData, shown
 
 _NEXT = "name the columns, such as --item A --judge B --label C, or the format with --format"
+_UNPACK = "; unpack it first, or pack it with gzip (.gz), bzip2 (.bz2) or zip"
+_PACKED = (  # how a file begins, and what it is
+    (b"\xfd7zXZ\0", f"packed with xz{_UNPACK}"),
+    (b"\x28\xb5\x2f\xfd", f"packed with Zstandard{_UNPACK}"),
+    (b"\x04\x22\x4d\x18", f"packed with LZ4{_UNPACK}"),
+    (b"7z\xbc\xaf\x27\x1c", f"a 7-Zip archive{_UNPACK}"),
+    (b"Rar!\x1a\x07", f"a RAR archive{_UNPACK}"),
+    (b"\x1f\x8b", "packed with gzip, but not called so; wanted a name that ends in .gz"),
+    (b"BZh", "packed with bzip2, but not called so; wanted a name that ends in .bz2"),
+    (b"\xd0\xcf\x11\xe0", "a spreadsheet or document of old Office; wanted text (save as CSV)"),
+    (b"%PDF", "a PDF; wanted the table in it as CSV"),
+)
 _MOST = 40  # keys, and objects that have some
 _DEPTH = 2  # points in the path to an object whose keys are told
 
@@ -25,6 +37,9 @@ def unknown(file: File) -> BadData:
         return BadData(f"is a folder that no known format fits; wanted {known}", source=name)
     if not file.text.strip():
         return BadData("there is nothing in the file", source=name)
+    packed = next((name for start, name in _PACKED if file.start.startswith(start)), None)
+    if packed is not None:
+        return BadData(f"is {packed}", source=name, wanted="text, or Parquet")
     database = file.start.startswith(b"SQLite format 3")
     if database or file.start.startswith(b"ARROW1"):
         what = "a database of SQLite" if database else "an Arrow or Feather file"

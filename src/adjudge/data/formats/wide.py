@@ -20,6 +20,7 @@ from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.omissions import is_blank
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import numbered
+from adjudge.data.formats.second_questions import further_columns
 from adjudge.data.formats.shapes import NONE, judge_columns
 from adjudge.data.gold import Gold
 from adjudge.data.gold_table import gold_from_table
@@ -48,7 +49,10 @@ def _read_wide(file: File, options: Options) -> Content:
     )
     places = {role: as_names(table[name]) for role, name in where.items()}
     listed = ", ".join(judges[:8]) + (", ..." if len(judges) > 8 else "")
-    source.remark(f"a wide table: a column a judge ({len(judges)}: {listed})")
+    free = [c for c in table.column_names[1:] if c not in (*judges, *roles.values())]
+    others = further_columns(file, free)
+    rest = f", not {', '.join(others)}" if others else ""
+    source.remark(f"a wide table: a column a judge ({len(judges)}: {listed}){rest}")
     cells = [table[name] for name in judges]
     gold = None
     if "gold" in roles and roles["gold"] not in judges:

@@ -1,0 +1,209 @@
+"""Columns beside the label that look like answers to another question, told so that one can choose.
+
+A table ``item, judge, relevance, fluency`` asks two questions and is read as one. What describes
+the item, the judge or the label is none: it is the same wherever that is the same.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from adjudge.data.columns import as_text, letters_of, roles_of, words_of
+from adjudge.data.formats.opening import File
+from adjudge.data.names import Codes, encode
+from adjudge.data.scale import as_number
+from adjudge.data.source import Source
+from adjudge.data.synonyms import NOT_A_LABEL, SYNONYMS
+
+_LINES = 300  # rows of a file's beginning
+_SAMPLE = 1_000  # rows in which a column shows whether it is worth a look
+_ROWS = 200_000  # rows that decide
+_VALUES = 12  # different answers that a question may have
+_LENGTH = 40  # characters of an answer
+_EVIDENCE = 4  # rows that repeat an item, a judge or a label before what they share is believed
+_GRADE = 100  # the largest number that looks like a grade
+# Words in the name of a column that is about the item, the judge or how a judgment came about, and
+# is no question to a judge.
+_WORDS = """
+certainty sure probability prob weight logprob token tokens temperature seed sample prompt version
+date day month year hour week created updated submitted started finished start end seconds duration
+latency elapsed cost price pay paid payment reward bonus fee usd rank position order index idx nr
+side swapped attempt try run system engine split fold set subset batch page part session device
+browser platform os ip country region city state status language lang locale gender sex age
+education source channel tainted honeypot trap test comment comments note notes remark remarks
+reason why feedback explanation rationale text title url link snippet body name description image
+file path length size words hash code approved accepted rejected reviewed missed skipped flagged
+hidden match matches agree agrees majority consensus expected condition group cohort arm type kind
+"""
+_NOT_A_QUESTION = {*NOT_A_LABEL, *SYNONYMS["judge"], *_WORDS.split()}
+_NONE = ("", "na", "n/a", "nan", "null", "none")
+
+
+def further_columns(file: File, columns: list[str]) -> list[str]:
+    """The columns, of those that play no role, that may hold answers by the file's beginning."""
+    sample = _first_cells(file)
+    return [name for name in columns if _may_ask(name) and _are_answers(sample.get(name, []))]
+
+
+def tell_label(
+    table: Any, roles: Mapping[str, str], place: Source, columns: Sequence[str] = ()
+) -> None:
+    """Tell which column is the label where names do not say so, or others could be it too.
+
+    ``columns`` are those of the file, of which the table may have only some; the file itself may
+    stand for it, and then its beginning decides. Of comparisons, the label is the outcome.
+    """
+    table = pa.table(_first_cells(table)) if isinstance(table, File) else table
+    column = roles.get("outcome") or roles["label"]
+    known = "outcome" in roles or letters_of(column) in SYNONYMS["label"]
+    if "outcome" in roles:
+        others = _other_outcomes(table, roles)
+    else:
+        others = [] if letters_of(column) == "label" or not known else _called(columns, roles)
+        others += [name for name in _other_questions(table, roles) if name not in others]
+    if others:
+        place.remark(
+            f"column {column} is taken for the label, not {', '.join(others)}; "
+            f"--label {shlex.quote(others[0])} takes that one instead"
+        )
+    elif not known:
+        place.remark(f"column {column} is taken for the label (--label names another)")
+
+
+def _other_outcomes(table: Any, roles: Mapping[str, str]) -> list[str]:
+    """The columns of comparisons that have the values of the outcome."""
+    taken = set(roles.values())
+    known = _texts(table[roles["outcome"]].slice(0, _SAMPLE))
+    others = []
+    for name in (c for c in table.column_names if c not in taken and _may_ask(c)):
+        cells = _texts(table[name].slice(0, _SAMPLE))
+        shared = {cell.strip() for cell in cells} & {cell.strip() for cell in known}
+        if cells != known and _are_answers(cells) and 2 * len(shared - {""}) >= len(set(cells)):
+            others.append(name)
+    return others
+
+
+def _called(columns: Sequence[str], roles: Mapping[str, str]) -> list[str]:
+    """The columns without a role that have a name of the label."""
+    taken = set(roles.values())
+    return [c for c in columns if c not in taken and letters_of(c) in SYNONYMS["label"]]
+
+
+def _may_ask(name: str) -> bool:
+    """Whether a column's name leaves it open that it holds answers."""
+    words = words_of(name)
+    return bool(words) and not set(words) & _NOT_A_QUESTION and words[-1] not in ("id", "ids")
+
+
+def _are_answers(cells: Sequence[str]) -> bool:
+    """Whether most cells are filled, with few short values."""
+    given = [text for text in (cell.strip() for cell in cells) if text.casefold() not in _NONE]
+    values = set(given)
+    return (
+        2 * len(given) >= len(cells)
+        and 1 < len(values) <= _VALUES
+        and (2 * len(values) <= len(given) or len(given) <= 2 * _EVIDENCE)
+        and max(map(len, values)) < _LENGTH
+    )
+
+
+def _other_questions(table: Any, roles: Mapping[str, str]) -> list[str]:
+    """The columns of a table of judgments that look like answers to another question."""
+    places = [roles[role] for role in ("item", "topic", "document") if role in roles]
+    if not places or "judge" not in roles or not len(table):
+        return []
+    taken = set(roles.values()) | set(roles_of(table.column_names).values())
+    free = [name for name in table.column_names if name not in taken and _may_ask(name)]
+    head = {name: _texts(table.slice(0, _SAMPLE)[name]) for name in free}
+    likely = [name for name, cells in head.items() if cells and _are_answers(cells)]
+    if not likely:
+        return []
+    rows = table.slice(0, _ROWS)
+    item = np.zeros(len(rows), dtype=np.int64)
+    for place in places:
+        codes, names = encode(as_text(rows[place]))
+        item = np.unique(item * (len(names) + 1) + codes + 1, return_inverse=True)[1]
+    judge, _ = encode(as_text(rows[roles["judge"]]))
+    label, labels = encode(as_text(rows[roles["label"]]))
+    found = []
+    for name in likely:
+        codes, values = encode(as_text(rows[name]))
+        texts = values.to_pylist()
+        given = np.flatnonzero(_is_given(codes, texts))
+        decided = [_varies(codes[given], by[given]) for by in (item, judge, label)]
+        if False in decided or len(np.unique(codes[given])) > _VALUES:
+            continue
+        if decided[:2] == [True, True] or _alike(texts, labels.to_pylist()):
+            found.append(name)
+    return found
+
+
+def _texts(column: Any) -> list[str]:
+    """The cells of a column; none where it holds no text or numbers."""
+    try:
+        return ["" if cell is None else cell for cell in as_text(column).to_pylist()]
+    except pa.ArrowException:
+        return []
+
+
+def _is_given(codes: Codes, texts: list[str]) -> NDArray[np.bool_]:  # (row,)
+    blank = np.array([*(text.strip().casefold() in _NONE for text in texts), True])
+    return ~blank[codes]
+
+
+def _varies(value: Codes, by: NDArray[Any]) -> bool | None:
+    """Whether values differ where ``by`` is the same; None where too few rows could show it."""
+    groups = len(np.unique(by))
+    if len(np.unique(by.astype(np.int64) * (int(value.max()) + 2) + value)) > groups:
+        return True
+    return False if len(value) - groups >= _EVIDENCE else None
+
+
+def _alike(texts: list[str], labels: list[str]) -> bool:
+    """Whether values are of the labels' kind: small numbers as they are, or mostly the same."""
+    own, known = ({t.strip().casefold() for t in every} - set(_NONE) for every in (texts, labels))
+    if 2 * len(own & known) >= len(own):
+        return True
+    numbers = [as_number(text) for text in own | known]
+    return all(number is not None and abs(number) <= _GRADE for number in numbers)
+
+
+def _first_cells(file: File) -> dict[str, list[str]]:
+    """The first cells of each column of a table, be it delimited, JSONL or Parquet."""
+    if file.kind != "delimited":
+        records = _first_records(file)
+        names = dict.fromkeys(name for record in records for name in record)
+        cells = {name: [record.get(name) for record in records] for name in names}
+        return {n: ["" if c is None else str(c) for c in given] for n, given in cells.items()}
+    lines = file.text.splitlines(keepends=True)
+    lines = lines if file.whole else lines[:-1]  # the last may be cut off
+    try:
+        rows = [row for row in csv.reader(lines[:_LINES], delimiter=file.delimiter) if row]
+    except csv.Error:
+        return {}
+    header = [cell.strip() or f"column {at}" for at, cell in enumerate(rows[0], start=1)]
+    whole = [row for row in rows[1:] if len(row) == len(header)]
+    return {name: [row[at] for row in whole] for at, name in enumerate(header)}
+
+
+def _first_records(file: File) -> list[dict[str, Any]]:
+    """The first rows of a file of JSON Lines or Parquet."""
+    if file.kind == "parquet":
+        batch = next(pq.ParquetFile(file.for_arrow).iter_batches(batch_size=_LINES), None)
+        return [] if batch is None else list(batch.to_pylist())
+    records = []
+    for line in file.text.splitlines()[:_LINES]:
+        try:
+            records.append(json.loads(line))
+        except (ValueError, RecursionError):  # the last may be cut off
+            continue
+    return [record for record in records if isinstance(record, dict)]

@@ -1,0 +1,311 @@
+"""Ids and labels as spreadsheets and surveys write them: read for what they are, or told.
+
+Percents and answers that begin with a number ("1 - not at all") have an order; ids that differ in
+blanks alone are one; a header in the middle of a file is no judgment.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow.compute as pc
+
+from adjudge.data.columns import letters_of
+from adjudge.data.faults import Coded
+from adjudge.data.names import Names, as_names, encode
+from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.data.source import Source
+from adjudge.data.synonyms import SYNONYMS
+from adjudge.errors import shown
+
+_IDS = ("item", "topic", "document", "judge")
+_PERCENT = re.compile(r"([+-]?[0-9]+(?:[.,][0-9]+)?)\s*%")
+_DECIMAL = re.compile(r"[+-]?[0-9]+(,[0-9]+)?")
+_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+([.][0-9]+)?")
+_LED = re.compile(r"\(?([+-]?[0-9]+(?:[.][0-9]+)?)\)?(?:\s*[-–—:=.)]\s*|\s+)(?=\S*[^\W\d])(\S.*)")
+_ENDED = re.compile(r"(?=\S*[^\W\d])(\S.*?)\s*[(\[]([+-]?[0-9]+(?:[.][0-9]+)?)[)\]]")
+_PART = re.compile(r"([0-9]+(?:[.][0-9]+)?)\s*(?:/|out of)\s*([0-9]+)")
+_STARS = re.compile(r"([*★⭐]+)[☆\ufe0f]*")
+_UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_WRAPPED = re.compile(r"""="(.*)"|'(.*)'""", re.DOTALL)
+_MISSING = frozenset({"na", "n/a", "nan", "null", "none", "#n/a", "<na>", "-", "--", "?", "."})
+_SAME = (
+    frozenset(("yes", "y", "true", "t", "ja", "oui", "si", "sí", "sim", "da", "tak", "да", "是")),
+    frozenset(("no", "n", "false", "f", "nein", "non", "não", "nao", "nie", "нет", "否")),
+)
+_TOTALS = r"(?i)^\W*(grand |sub)?(totals?|sum|average|avg|mean|summe|gesamt|insgesamt)\W*$"
+# Ids worth a look: blanks around them, wrapped by a spreadsheet, cut short, or zeros before them.
+_ODD_IDS = rf'^\x{{feff}}|^\s|\s$|^=".*"$|E\+[0-9]+$|^0[0-9]|{_TOTALS}'
+_CUT = re.compile(r"[0-9](?:[.,][0-9]+)?E\+[0-9]+")
+_MOST = 1_000_000  # ids that are looked at one by one
+_LISTED = 3  # that are named in a remark
+
+
+def settle_oddities(
+    coded: Coded, where: Mapping[str, str], place: Source, scale: Scale | None
+) -> tuple[Coded, Scale | None]:
+    """The coded columns with ids and labels read for what they are, and the scale they show."""
+    coded = _without_headers(coded, where, place)
+    for role in _IDS:
+        if role in coded and len(coded[role][1]) <= _MOST and _has(coded[role][1], _ODD_IDS):
+            coded = _with_ids(coded, role, where[role], place)
+    _remark_totals(coded, where, place)
+    _remark_case(coded["judge"][1], where["judge"], place)
+    if scale is not None or "label" not in coded:
+        return coded, scale
+    column = where["label"]
+    for change, told in _CHANGES:
+        coded = _changed(coded, column, place, change, told)
+    texts = [text for text in coded["label"][1].to_pylist() if text.strip()]
+    _remark_labels(texts, column, place)
+    every = texts + (coded["gold"][1].to_pylist() if "gold" in coded else [])
+    return coded, _led_scale([text for text in every if text.strip()], column, place)
+
+
+def _has(names: Names, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(names, pattern)).as_py())
+
+
+def _without_headers(coded: Coded, where: Mapping[str, str], place: Source) -> Coded:
+    """Refuse rows that are a header again, with names of columns in every one of theirs.
+
+    Where bad rows are skipped, they lose their label, and are skipped for that.
+    """
+    roles = [role for role in ("label", *_IDS) if role in coded]
+    marks = []
+    for role in roles:
+        codes, names = coded[role]
+        words = {letters_of(where[role]), "id", "name", *SYNONYMS[role], f"{role}id", f"{role}name"}
+        found = [letters_of(text) in words for text in names.to_pylist()]
+        if not any(found):
+            return coded
+        marks.append(np.append(found, False)[codes])
+    rows = np.flatnonzero(np.logical_and.reduce(marks))
+    if rows.size and place.skip_bad:
+        codes, names = coded["label"]
+        return {
+            **coded,
+            "label": (np.where(np.isin(np.arange(len(codes)), rows), -1, codes), names),
+        }
+    if rows.size:
+        row = int(rows[0])
+        cells = [coded[role][1][int(coded[role][0][row])].as_py() for role in roles]
+        raise place.error(
+            row,
+            f"{', '.join(map(shown, cells))} is a header again, it seems; wanted judgments below "
+            "the first: leave this line out",
+            wanted="a judgment",
+        )
+    return coded
+
+
+def _with_ids(coded: Coded, role: str, column: str, place: Source) -> Coded:
+    """The coded columns with ids as they were before a spreadsheet wrapped or padded them."""
+    codes, names = coded[role]
+    texts = names.to_pylist()
+    marked = [text.removeprefix("\ufeff") for text in texts]  # a mark of bytes, from another file
+    plain = [m[1] if (m := re.fullmatch(r'="(.*)"', text)) else text for text in marked]
+    wrapped = [text for text, own in zip(marked, plain, strict=True) if text != own]
+    if wrapped:
+        place.remark(f'column {column}: {wrapped[0]} and the like are read without =""')
+    known = set(plain)
+    trimmed = [text.strip() if text.strip() in known else text for text in plain]
+    padded = [text for text, own in zip(plain, trimmed, strict=True) if text != own]
+    if padded:
+        place.remark(
+            f"column {column}: {len(padded):,} id{'' if len(padded) == 1 else 's'} such as "
+            f"{padded[0]!r} differ{'s' if len(padded) == 1 else ''} from others only in blanks "
+            "around it and are taken as the same"
+        )
+    if trimmed != texts:
+        renumbered, names = encode(as_names(trimmed))
+        coded = {**coded, role: (np.append(renumbered, np.int32(-1))[codes], names)}
+    _remark_ids(sorted(set(trimmed)), column, place)
+    return coded
+
+
+def _remark_ids(texts: list[str], column: str, place: Source) -> None:
+    """Tell of ids that may be one, or that a spreadsheet made one of several."""
+    cut = next((text for text in texts if _CUT.fullmatch(text)), None)
+    if cut is not None:
+        place.remark(
+            f"column {column}: {cut} looks like a number that a spreadsheet cut short, so that "
+            "different ids may have become one"
+        )
+    first: dict[str, str] = {}
+    for text in texts:
+        own = first.setdefault(text.lstrip("0") if text.isdigit() else text, text)
+        if own != text:
+            place.remark(
+                f"column {column}: {shown(own)} and {shown(text)} differ only in zeros before them "
+                "and are taken as two"
+            )
+            return
+
+
+def _remark_case(judges: Names, column: str, place: Source) -> None:
+    """Tell of judges that differ only in case."""
+    lower = pc.utf8_lower(judges)
+    if len(judges) > _MOST or pc.count_distinct(lower).as_py() == len(judges):
+        return
+    first: dict[str, str] = {}
+    for text, low in zip(judges.to_pylist(), lower.to_pylist(), strict=True):
+        own = first.setdefault(low, text)
+        if own != text:
+            place.remark(
+                f"column {column}: {shown(own)} and {shown(text)} differ only in case and are "
+                "taken as two judges"
+            )
+            return
+
+
+def _remark_totals(coded: Coded, where: Mapping[str, str], place: Source) -> None:
+    """Tell of a row at the end that looks like totals of the others."""
+    role = next((role for role in ("item", "document") if role in coded), "judge")
+    codes, names = coded[role]
+    marked = np.flatnonzero(np.asarray(pc.match_substring_regex(names, _TOTALS)))
+    rows = np.flatnonzero(np.isin(codes, marked))
+    if rows.size == 1 and rows[0] >= len(codes) - 2:
+        at = place.error(int(rows[0]), "").place.removeprefix(f"{place.name}, ")
+        place.remark(
+            f"{at}, column {where[role]}: {shown(names[int(codes[rows[0]])].as_py())} looks like a "
+            "row of totals, and is taken as a judgment; leave it out if it is none"
+        )
+
+
+def _as_percents(texts: list[str]) -> dict[str, str]:
+    found = {text: _PERCENT.fullmatch(text.strip()) for text in texts}
+    if not all(found.values()):
+        return {}
+    return {text: m[1].replace(",", ".") for text, m in found.items() if m is not None}
+
+
+def _as_decimals(texts: list[str]) -> dict[str, str]:
+    """Numbers, some with a comma that is no mark of thousands."""
+    found = [_DECIMAL.fullmatch(text.strip()) for text in texts]
+    parts = [match[1] for match in found if match is not None and match[1] is not None]
+    decimal = bool(parts) and None not in found and any(len(part) != 4 for part in parts)
+    return {text: text.replace(",", ".") for text in texts if "," in text} if decimal else {}
+
+
+def _as_seen(texts: list[str]) -> dict[str, str]:
+    """Labels without marks that nobody sees, and letters put together."""
+    seen = {text: unicodedata.normalize("NFC", _UNSEEN.sub("", text)) for text in texts}
+    return {text: own for text, own in seen.items() if text != own}
+
+
+def _as_unwrapped(texts: list[str]) -> dict[str, str]:
+    found = {text: m for text in texts if (m := _WRAPPED.fullmatch(text.strip()))}
+    return {text: m[1] if m[1] is not None else m[2] for text, m in found.items()}
+
+
+def _as_anchored(texts: list[str]) -> dict[str, str]:
+    """Numbers, of which some have words beside them: ``1 - not at all``, 2, 3."""
+    words = [text for text in texts if as_number(text.strip()) is None]
+    led = {text: m for text in words if (m := _LED.fullmatch(text.strip()))}
+    if not words or len(words) == len(texts) or len(led) < len(words):
+        return {}
+    return {text: m[1] for text, m in led.items()}
+
+
+_CHANGES: tuple[tuple[Callable[[list[str]], dict[str, str]], str], ...] = (
+    (_as_seen, "marks that nobody sees are left out"),
+    (_as_unwrapped, "quotes around labels are left out"),
+    (_as_percents, "percents are read as numbers"),
+    (_as_decimals, "commas in labels are decimal"),
+    (_as_anchored, "labels with words are read as the numbers they begin with"),
+)
+
+
+def _changed(
+    coded: Coded,
+    column: str,
+    place: Source,
+    change: Callable[[list[str]], dict[str, str]],
+    told: str,
+) -> Coded:
+    """The coded columns with labels and gold changed; it is told with an example."""
+    new = change([text for text in coded["label"][1].to_pylist() if text.strip()])
+    if not new:
+        return coded
+    text, own = next(iter(new.items()))
+    place.remark(f"column {column}: {told}: {text.strip()} is read as {own}")
+    for role in ("label", "gold"):
+        if role in coded:
+            codes, names = coded[role]
+            texts = names.to_pylist()
+            new |= change([t for t in texts if t.strip()]) if role == "gold" else {}
+            coded = {**coded, role: (codes, as_names([new.get(text, text) for text in texts]))}
+    return coded
+
+
+def _remark_labels(texts: list[str], column: str, place: Source) -> None:
+    """Tell of labels that may be no labels, the same, or several."""
+    labels = list(dict.fromkeys(canonical(text) for text in texts))
+    words = [label for label in labels if as_number(label) is None]
+    missing = [label for label in words if label.casefold() in _MISSING]
+    if missing and len(words) == len(labels) > len(missing):
+        drops = " ".join(f"--drop-label {label!r}" for label in missing)
+        place.remark(
+            f"column {column}: {', '.join(map(shown, missing))} "
+            f"{'looks' if len(missing) == 1 else 'look'} like a label that is missing and is "
+            f"taken as a label; {drops} leaves it out"
+        )
+    for kind in _SAME:
+        same = list(
+            {label.casefold(): label for label in words if label.casefold() in kind}.values()
+        )
+        if len(same) > 1:
+            place.remark(
+                f"column {column}: {' and '.join(map(shown, same))} may mean the same and are "
+                "taken as different labels"
+            )
+    grouped = next((text for text in words if _GROUPED.fullmatch(text)), None)
+    if grouped is not None:
+        place.remark(
+            f"column {column}: commas such as that of {grouped} may mark thousands or decimals, "
+            "and such labels are taken as words; write numbers without them"
+        )
+    for mark in ";,|":
+        several = [
+            w for w in words if mark in w and {p.strip() for p in w.split(mark)} <= {*labels}
+        ]
+        if several:
+            place.remark(
+                f"column {column}: {shown(several[0])} is several labels at once, it seems, and "
+                "taken as one of its own; JSON lists in every cell make each a question"
+            )
+
+
+def _led_scale(texts: list[str], column: str, place: Source) -> Scale | None:
+    """The ordered scale of labels that each have a number of their own in them."""
+    labels = list(dict.fromkeys(canonical(text) for text in texts))
+    numbers = [_number_in(label) for label in labels]
+    known = [number for number in numbers if number is not None]
+    if len(labels) < 2 or len(known) < len(labels) or len(set(known)) < len(known):
+        return None
+    wholes = {m[2] for label in labels if (m := _PART.fullmatch(label))}
+    if len(wholes) > 1 or all(as_number(label) is not None for label in labels):
+        return None
+    ranked = [label for _, label in sorted(zip(known, labels, strict=True))]
+    grades = tuple(sorted(known))
+    above = tuple(w for w, grade in zip(ranked, grades, strict=True) if grades[0] == 0 < grade)
+    listed = " < ".join(ranked[:_LISTED]) + (" < ..." if len(ranked) > _LISTED else "")
+    place.remark(
+        f"column {column}: labels are ordered by the numbers in them: {listed} "
+        "(--labels 'A,B' names them without an order)"
+    )
+    return Scale(labels=tuple(ranked), ordinal=True, grades=grades, relevant=above)
+
+
+def _number_in(label: str) -> float | None:
+    """The number that a label begins or ends with, or the stars it has."""
+    if found := _STARS.fullmatch(label):
+        return float(len(found[1]))
+    if found := _LED.fullmatch(label) or _PART.fullmatch(label):
+        return as_number(found[1])
+    found = _ENDED.fullmatch(label)
+    return None if found is None else as_number(found[2])

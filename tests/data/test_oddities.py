@@ -1,0 +1,221 @@
+"""Files as spreadsheets and surveys leave them: read for what they are, told, or refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from adjudge.data.formats import read
+from adjudge.data.formats.format import Content
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+HEADER = "item,judge,label\n"
+
+
+def rows(label: Callable[[int], object]) -> str:
+    return "".join(f"i{n // 4},j{n % 4},{label(n)}\n" for n in range(24))
+
+
+def of(*labels: str) -> str:
+    return HEADER + rows(lambda n: labels[n % len(labels)])
+
+
+def content(folder: Path, text: str | bytes, name: str = "odd.csv", **options: object) -> Content:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read(path, **options)
+
+
+def scale_and_notes(folder: Path, text: str) -> tuple[Scale, str]:
+    found = content(folder, text)
+    assert found.judgments is not None
+    return found.judgments.scale, "; ".join(found.notes)
+
+
+@pytest.mark.parametrize("count", [24, 300])
+def test_percents_are_numbers(count: int, tmp_path: Path) -> None:
+    text = HEADER + "".join(f"i{n // 4},j{n % 4},{n * 37 % 101}%\n" for n in range(count))
+    scale, notes = scale_and_notes(tmp_path, text)
+    assert (scale.ordinal, scale.labels[:2]) == (True, ("0", "3") if count == 24 else ("0", "1"))
+    assert "column label: percents are read as numbers: 0% is read as 0" in notes
+
+
+@pytest.mark.parametrize(
+    ("labels", "ordered"),
+    [
+        (("5 - much", "1 - not at all", "10 - all"), ("1 - not at all", "5 - much", "10 - all")),
+        (("2: fair", "1: bad"), ("1: bad", "2: fair")),
+        (("very (3)", "hardly (1)"), ("hardly (1)", "very (3)")),
+        (("5 stars", "1 star"), ("1 star", "5 stars")),
+        (("10/10", "2/10"), ("2/10", "10/10")),
+        (("★★★", "★☆☆", "★★☆"), ("★☆☆", "★★☆", "★★★")),
+    ],
+)  # fmt: skip
+def test_labels_with_a_number_in_them_are_ordered_by_it(
+    labels: tuple[str, ...], ordered: tuple[str, ...], tmp_path: Path
+) -> None:
+    scale, notes = scale_and_notes(tmp_path, of(*labels))
+    assert (scale.ordinal, scale.labels) == (True, ordered)
+    assert "labels are ordered by the numbers in them" in notes
+
+
+@pytest.mark.parametrize(
+    "labels", [("1 dog", "1 cat"), ("1/2", "2/3"), ("B2", "A1"), ("3D", "2D model")]
+)
+def test_other_labels_have_no_order(labels: tuple[str, ...], tmp_path: Path) -> None:
+    scale, notes = scale_and_notes(tmp_path, of(*labels))
+    assert (scale.ordinal, notes) == (False, "")
+
+
+def test_numbers_with_words_at_the_ends_are_numbers(tmp_path: Path) -> None:
+    scale, notes = scale_and_notes(tmp_path, of("1 - not at all", "2", "3", "4", "5 - very much"))
+    assert scale.labels == ("1", "2", "3", "4", "5")
+    assert "1 - not at all is read as 1" in notes
+
+
+def test_a_scale_that_is_named_is_kept(tmp_path: Path) -> None:
+    named = Scale.parse("2: fair,1: bad")
+    found = content(tmp_path, of("2: fair", "1: bad"), scale=named)
+    assert found.judgments is not None
+    assert (found.judgments.scale, found.notes) == (named, ())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("name", ["odd.csv", "odd.jsonl"])
+def test_wide_letters_without_a_mark_are_read(encoding: str, name: str, tmp_path: Path) -> None:
+    text = of("gehört", "nicht")
+    if name.endswith("l"):
+        cells = [line.split(",") for line in text.splitlines()[1:]]
+        lines = [json.dumps({"item": i, "judge": j, "label": w}) for i, j, w in cells]
+        text = "\n".join(lines)
+    found = content(tmp_path, text.encode(encoding), name)
+    assert found.judgments is not None
+    assert found.judgments.scale.labels == ("gehört", "nicht")
+    assert found.notes == (f"is not UTF-8; read as {encoding} (--encoding names another)",)
+
+
+@pytest.mark.parametrize(
+    ("labels", "left", "told"),
+    [
+        (("yes", "yes\u200b", "no"), {"yes", "no"}, "marks that nobody sees are left out"),
+        (("geho\u0308rt", "gehört", "no"), {"gehört", "no"}, "marks that nobody sees are left out"),
+        (("'yes'", "yes", "no"), {"yes", "no"}, "quotes around labels are left out"),
+        (('"=""1"""', '"=""2"""'), {"1", "2"}, '="1" is read as 1'),
+        (("yes", "NA", "no"), {"yes", "NA", "no"}, "--drop-label 'NA' leaves it out"),
+        (("yes", "y", "no"), {"yes", "y", "no"}, "'yes' and 'y' may mean the same"),
+        (("oui", "yes", "no"), {"oui", "yes", "no"}, "'oui' and 'yes' may mean the same"),
+        (("cat", "cat;dog", "dog"), {"cat", "cat;dog", "dog"}, "is several labels at once"),
+        (('"1,000"', '"2,000"'), {"1,000", "2,000"}, "may mark thousands or decimals"),
+    ],
+)
+def test_odd_labels_get_a_word(
+    labels: tuple[str, ...], left: set[str], told: str, tmp_path: Path
+) -> None:
+    scale, notes = scale_and_notes(tmp_path, of(*labels))
+    assert set(scale.labels) == left
+    assert told in notes
+
+
+@pytest.mark.parametrize(
+    ("item", "count", "told"),
+    [
+        (lambda n: f"i{n // 4}" + " " * (n % 4 == 1), 6, "6 ids such as 'i0 ' differ from others"),
+        (lambda n: f'"=""{n // 4:04}"""', 6, 'column item: ="0000" and the like are read without'),
+        (lambda n: ("1", "01")[n // 4 % 2], 2, "'01' and '1' differ only in zeros before them"),
+        (lambda _: "1.23457E+12", 1, "1.23457E+12 looks like a number that a spreadsheet cut"),
+        (lambda n: f"{n // 4:04}", 6, ""),
+        (lambda n: f" i{n // 4}", 6, ""),
+        (lambda n: f"{-n // 4}", 7, ""),
+        (lambda n: f'"say ""{n // 4}"""', 6, ""),
+    ],
+)
+def test_odd_ids(item: Callable[[int], str], count: int, told: str, tmp_path: Path) -> None:
+    text = HEADER + "".join(f"{item(n)},j{n % 4},{n % 2}\n" for n in range(24))
+    found = content(tmp_path, text)
+    assert found.judgments is not None
+    assert found.judgments.item_count == count
+    notes = [note for note in found.notes if "repeat one judge" not in note]
+    assert told in "; ".join(notes) if told else not notes
+
+
+def test_ids_of_a_spreadsheet_are_the_ids_of_gold(tmp_path: Path) -> None:
+    text = HEADER + "".join(f'="{n // 4:04}",j{n % 4},{n % 2}\n' for n in range(24))
+    found = content(tmp_path, text).judgments
+    assert found is not None
+    assert found.items.to_pylist() == [f"{n:04}" for n in range(6)]
+
+
+def test_judges_who_differ_in_case_are_told(tmp_path: Path) -> None:
+    text = HEADER + "".join(
+        f"i{n // 4},{('Ann', 'ann', 'bob', 'eve')[n % 4]},no\n" for n in range(24)
+    )
+    assert "column judge: 'Ann' and 'ann' differ only in case" in "".join(
+        content(tmp_path, text).notes
+    )
+
+
+@pytest.mark.parametrize("last", ["Total,24,31\n", "average,all,1.04\n"])
+def test_a_row_of_totals_is_told(last: str, tmp_path: Path) -> None:
+    notes = content(tmp_path, of("0", "1", "2") + last).notes
+    assert any("line 26, column item:" in n and "looks like a row of totals" in n for n in notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (of("yes", "no") + of("yes", "no"), 26),
+        (of("yes", "no") + "\ufeff" + of("yes", "no"), 26),
+        (HEADER + "ID,Name,Answer\n" + rows(lambda n: "no" if n % 2 else "yes"), 2),
+    ],
+)
+def test_a_header_again_is_refused(text: str, line: int, tmp_path: Path) -> None:
+    with pytest.raises(BadData, match=f"line {line}: .* is a header again"):
+        content(tmp_path, text)
+    skipped = content(tmp_path, text, skip_bad=True, scale=Scale.parse("no,yes"))
+    assert [bad.place for bad in skipped.bad] == [f"odd.csv, line {line}, column label"]
+
+
+@pytest.mark.parametrize(
+    ("name", "pack", "told"),
+    [
+        ("odd.csv.xz", lzma.compress, "is packed with xz; unpack it first"),
+        ("odd.csv", gzip.compress, "is packed with gzip, but not called so"),
+        (
+            "odd.csv.zst",
+            lambda t: pa.Codec("zstd").compress(t, asbytes=True),
+            "is packed with Zstandard",
+        ),
+        ("odd.xls", lambda t: b"\xd0\xcf\x11\xe0\xa1\xb1" + bytes(len(t)), "save as CSV"),
+    ],
+)
+def test_what_is_packed_is_called_so(
+    name: str, pack: Callable[[bytes], bytes], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadData, match=told):
+        content(tmp_path, pack(of("yes", "no").encode()), name)
+
+
+def test_objects_in_the_objects_of_lines_go_by_their_path(tmp_path: Path) -> None:
+    lines = [
+        {"item": {"id": f"i{n // 4}"}, "judge": {"id": n % 4, "name": "x"}, "label": n % 2}
+        for n in range(24)
+    ]
+    found = content(tmp_path, "\n".join(map(json.dumps, lines)), "odd.jsonl").judgments
+    assert found is not None
+    assert (found.item_count, found.judges.to_pylist()) == (6, ["0", "1", "2", "3"])
+
+
+@pytest.mark.data
+def test_no_real_file_gets_a_wrong_word(shared_data: Path) -> None:
+    words = ("ordered by the numbers", "may mean", "is missing", "several labels", "looks like a")
+    for folder in ("more", "panels", "rte", "web-relevance", "trec-rf10"):
+        for path in (shared_data / folder).iterdir():
+            notes = "; ".join(read(path).notes)
+            assert not [word for word in words if word in notes], (path.name, notes)

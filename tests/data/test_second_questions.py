@@ -1,0 +1,167 @@
+"""A second question beside the label gets a word; what describes items and judges gets none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from adjudge.data.formats import read
+from adjudge.data.judgments import Judgments
+from adjudge.errors import ReadingWarning
+
+TOLD = (
+    "column relevance is taken for the label, not fluency; --label fluency takes that one instead"
+)
+
+
+def rows(many: int = 40, **others: object) -> list[dict[str, object]]:
+    """Judgments of ten items by four judges, with further columns by their numbers or functions."""
+    return [
+        {
+            "item": f"i{n // 4}",
+            "judge": f"j{n % 4}",
+            "relevance": (n * 7 // 3) % 3,
+            **{name: value(n) if callable(value) else value for name, value in others.items()},
+        }
+        for n in range(many)
+    ]
+
+
+def written(folder: Path, name: str, records: list[dict[str, object]]) -> Path:
+    path = folder / name
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(records), path)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(records))
+    else:
+        mark = "\t" if path.suffix == ".tsv" else ","
+        lines = [mark.join(records[0]), *(mark.join(map(str, r.values())) for r in records)]
+        path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("name", ["j.csv", "j.tsv", "j.jsonl", "j.json", "j.parquet"])
+def test_a_second_question_is_told_whatever_the_file(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, name, rows(fluency=lambda n: (n * 5 // 3) % 4))
+    assert TOLD in read(path).notes
+    chosen = read(path, columns={"label": "fluency"})
+    assert chosen.notes == ()
+    assert chosen.judgments is not None
+    assert chosen.judgments.scale.labels == ("0", "1", "2", "3")
+
+
+def test_two_rows_an_item_are_enough(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    path.write_text("item,judge,relevance,fluency\na,x,1,3\na,y,0,2\nb,x,0,3\nb,y,1,2\n")
+    assert TOLD in read(path).notes
+
+
+def test_python_is_told_in_its_own_words() -> None:
+    table = pa.Table.from_pylist(rows(fluency=lambda n: (n * 5 // 3) % 4))
+    with pytest.warns(ReadingWarning, match='columns={"label": "fluency"} takes that one instead'):
+        Judgments.from_table(table)
+
+
+def test_labels_with_a_number_each_are_told(tmp_path: Path) -> None:
+    records = [
+        {"item": r["item"], "judge": r["judge"], "label1": r["relevance"], "label2": n * 5 // 3 % 3}
+        for n, r in enumerate(rows())
+    ]
+    notes = read(written(tmp_path, "j.csv", records)).notes
+    assert any("column label1 is taken for the label, not label2" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        *("time", "confidence", "family", "text", "url", "title", "snippet", "rank", "cost"),
+        *("worker_country", "trust_level", "session", "lead_time", "batch_id", "comment", "split"),
+    ],
+)
+def test_a_column_with_a_known_name_is_no_question(column: str, tmp_path: Path) -> None:
+    # Its values are as those of a question could be: the name alone speaks against it.
+    by = (lambda n: n % 4 // 2) if column == "family" else (lambda n: (n * 5 // 3) % 4)
+    path = written(tmp_path, "j.csv", rows(**{column: by}))
+    assert not [note for note in read(path).notes if "is taken for the label" in note]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("genre", lambda n: "news" if n // 4 % 2 else "blog"),  # of the item
+        ("team", lambda n: "red" if n % 4 % 2 else "blue"),  # of the judge
+        ("spelt", lambda n: ("no", "partly", "yes")[(n * 7 // 3) % 3]),  # the label in words
+        ("thoughts", lambda n: f"what I think {n}"),  # free text
+        ("doubt", lambda n: "yes" if n % 9 == 0 else ""),  # mostly empty
+        ("project", "one"),
+    ],
+)
+def test_what_describes_items_judges_and_labels_is_no_question(
+    column: str, value: object, tmp_path: Path
+) -> None:
+    assert read(written(tmp_path, "j.csv", rows(**{column: value}))).notes == ()
+
+
+def test_judgments_inside_items_may_have_a_second_question(tmp_path: Path) -> None:
+    records: list[dict[str, object]] = [
+        {
+            "id": item,
+            "annotations": [
+                {"annotator": j, "relevance": (item + j) % 2, "fluency": item * (j + 1) % 3}
+                for j in range(3)
+            ],
+        }
+        for item in range(8)
+    ]
+    path = written(tmp_path, "j.json", records)
+    assert TOLD in read(path).notes
+    assert read(path, columns={"label": "fluency"}).notes == ()
+
+
+def test_a_column_of_a_wide_table_that_is_no_judge_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    path.write_text("item,ann,bob,carol\na,0,1,yes\nb,1,1,no\nc,0,0,yes\nd,1,0,no\n")
+    assert read(path).notes == ("a wide table: a column a judge (2: ann, bob), not carol",)
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.json"])
+def test_a_second_outcome_of_comparisons_is_told(name: str, tmp_path: Path) -> None:
+    records: list[dict[str, object]] = [
+        {
+            "left": "a",
+            "right": "b",
+            "judge": f"j{n}",
+            "winner": "left" if n % 2 else "right",
+            "fluency": "left" if n % 3 else "right",
+        }
+        for n in range(12)
+    ]
+    path = written(tmp_path, name, records)
+    told = read(path)
+    assert told.notes == (
+        "column winner is taken for the label, not fluency; --label fluency takes that one instead",
+    )
+    chosen = read(path, columns={"label": "fluency"})
+    assert chosen.notes == ()
+    assert told.comparisons is not None
+    assert chosen.comparisons is not None
+    assert told.comparisons.outcome_counts["left"] == 6
+    assert chosen.comparisons.outcome_counts["left"] == 8
+
+
+@pytest.mark.data
+def test_no_real_file_has_a_second_question_by_mistake(shared_data: Path) -> None:
+    files = [
+        p for folder in ("more", "panels", "rte", "pairs") for p in (shared_data / folder).iterdir()
+    ]
+    files += [p for p in (shared_data / "files").iterdir() if p.suffix in (".csv", ".parquet")]
+    for path in files:
+        if path.name in ("llmfao-golden.csv", "label-studio-export.csv"):
+            continue
+        assert not [note for note in read(path).notes if "takes that one" in note], path.name
