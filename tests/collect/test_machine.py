@@ -24,7 +24,7 @@ from collecting import LABELS, Bench, check_quotas, made_item, made_project
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = int(os.environ.get("ADJUDGE_EXAMPLES", "3"))  # sequences a test; new ones at every run
+EXAMPLES = int(os.environ.get("ADJUDGE_EXAMPLES", "2"))  # sequences a test; new ones at every run
 
 
 def refused(code: str) -> Any:
