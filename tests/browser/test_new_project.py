@@ -130,6 +130,8 @@ def test_from_a_file_to_labels(
     assert len(known) == 60
     names = ada.eval_on_selector_all("td a", "links => links.map(one => one.getAttribute('href'))")
     assert len(names) > 25
+    if screen["color_scheme"] == "dark":  # a file is the same wherever it is asked for
+        names = names[:3]
     for name in names:
         with ada.expect_download() as download:
             ada.locator(f'td a[href="{name}"]').click()
