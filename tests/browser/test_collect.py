@@ -161,7 +161,7 @@ def test_a_reload_a_crash_and_a_lost_connection_lose_nothing(
     assert site.services.projects.get_progress(slug).trusted > 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.full)])
 def test_on_a_phone_nothing_is_wider_than_the_screen(
     site: Site, visitors: Visitors, scheme: str
 ) -> None:
