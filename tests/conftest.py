@@ -22,7 +22,7 @@ for library in ("OMP", "OPENBLAS"):
 
 # How many examples a property is tried on, unless it says so itself: a few while one works, enough
 # in every run of the checks, and many where a subject changes (./scripts/test quick, all, full).
-for name, examples in {"quick": 10, "ci": 30, "full": 1000}.items():
+for name, examples in {"quick": 10, "ci": 20, "full": 1000}.items():
     settings.register_profile(name, max_examples=examples, deadline=None, print_blob=True)
 settings.load_profile(PROFILE)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from axe_core_python.base import AXE_SCRIPT
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from sites import LABELS, REASON, Site
 
@@ -58,8 +58,30 @@ def find_faults(page: Page, context: dict[str, Any] | None = None) -> list[str]:
     return found
 
 
+def follow(link: Locator) -> None:
+    """Click what leads to another page, and wait until that is there with its scripts.
+
+    After a click alone, the page that is left may still be the one that answers.
+    """
+    with link.page.expect_navigation():
+        link.click()
+
+
+def send(page: Page) -> None:
+    """Press Enter where that leads to another page, and wait until it is there."""
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def arrive(page: Page, kind: str) -> None:
+    """Wait for a page to be judged, and for the scripts that answer to its keys."""
+    page.wait_for_selector(f"#page[data-kind={kind}]")
+    page.wait_for_load_state()
+
+
 def check(page: Page, name: str) -> None:
     """No serious fault of accessibility, and a picture for who wants one."""
+    page.wait_for_load_state()
     faults = find_faults(page)
     assert not faults, json.dumps(faults, indent=1)
     if SHOTS:
@@ -85,8 +107,8 @@ def begin(page: Page, site: Site, slug: str) -> None:
     """Come, agree: by keys only."""
     page.goto(f"{site.url}/j/{slug}")
     page.get_by_role("button", name="I agree, begin").focus()
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#page[data-kind=training]")
+    send(page)
+    arrive(page, "training")
 
 
 def train(page: Page, *, mistakes: int = 0) -> None:
@@ -102,16 +124,16 @@ def train(page: Page, *, mistakes: int = 0) -> None:
             page.keyboard.press(key)
             expect(row.locator(".told.good")).to_contain_text("Right")
     expect(page.get_by_role("button", name="Send this page")).to_be_focused()
-    page.keyboard.press("Enter")
+    send(page)
 
 
 def judge(page: Page, *, wrong: bool = False) -> None:
     """Answer a page of work by keys only, and send it."""
-    page.wait_for_selector("#page[data-kind=work]")
+    arrive(page, "work")
     for key in right_keys(page):
         page.keyboard.press(other(key) if wrong else key)
     expect(page.get_by_role("button", name="Send this page")).to_be_focused()
-    page.keyboard.press("Enter")
+    send(page)
 
 
 def fits(page: Page, name: str) -> None:

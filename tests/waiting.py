@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,36 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 Made = TypeVar("Made")
+_TICK = 0.02  # seconds
+
+
+class OwnClock:
+    """Seconds that pass while this process can run: on a busy machine fewer than by the clock.
+
+    For limits of what waits and does little: a thread sleeps and counts, and is kept from it by
+    whatever else keeps the process from its work.
+    """
+
+    def __init__(self) -> None:
+        self._ticks = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._count, daemon=True)
+
+    def _count(self) -> None:
+        while not self._ended.wait(_TICK):
+            self._ticks += 1
+
+    @property
+    def now(self) -> float:
+        return self._ticks * _TICK
+
+    def __enter__(self) -> OwnClock:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
 
 
 def answers(url: str) -> bool:

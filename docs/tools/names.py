@@ -90,9 +90,9 @@ def public() -> dict[tuple[str, str], ast.stmt]:
 
 def used(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """The names of other modules that a file uses: imported, by attribute, or in a text."""
-    known = modules()
+    known, nodes = modules(), list(ast.walk(tree))
     short = {}  # what a module is called in this file
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             for entry in node.names:
                 if f"{node.module}.{entry.name}" in known:
@@ -101,7 +101,7 @@ def used(tree: ast.Module) -> Iterator[tuple[str, str]]:
                     yield node.module, entry.name
         elif isinstance(node, ast.Import):
             short |= {entry.asname or entry.name: entry.name for entry in node.names}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             base = _dotted(node.value)
             yield short.get(base, base), node.attr
@@ -134,7 +134,8 @@ def unused() -> list[tuple[str, str]]:
             if ".cache" in path.parts:  # what the benchmarks have installed
                 continue
             own = module_of(path) if path.is_relative_to(SRC) else ""
-            found = {use for use in used(ast.parse(path.read_text("utf-8"))) if use[0] != own}
+            tree = modules().get(own) or ast.parse(path.read_text("utf-8"))
+            found = {use for use in used(tree) if use[0] != own}
             wanted |= found
             if path.name == "__init__.py":  # a package passes on what it imports
                 passed_on |= {(own, name): (module, name) for module, name in found}

@@ -8,7 +8,18 @@ import pytest
 from playwright.sync_api import expect
 
 from sites import LABELS, PASSWORD, REASON, Site
-from visitors import Visitors, begin, check, fits, judge, other, right_keys, train
+from visitors import (
+    Visitors,
+    arrive,
+    begin,
+    check,
+    fits,
+    follow,
+    judge,
+    other,
+    right_keys,
+    train,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +42,7 @@ def test_a_judge_is_trained_misses_is_warned_and_blocked_and_the_requester_undoe
     expect(page.get_by_text("You passed the training.")).to_be_visible()
     check(page, "trained")
     page.get_by_role("link", name="Go on").press("Enter")
-    page.wait_for_selector("#page[data-kind=work]")
+    arrive(page, "work")
     check(page, "work")
     judge(page, wrong=True)
     page.wait_for_url(f"**/j/{slug}/pages/*")
@@ -73,17 +84,17 @@ def test_a_judge_is_trained_misses_is_warned_and_blocked_and_the_requester_undoe
         "Log",
         "Settings",
     ):
-        ada.get_by_role("navigation", name="Project").get_by_role("link", name=tab).click()
+        follow(ada.get_by_role("navigation", name="Project").get_by_role("link", name=tab))
         check(ada, f"requester-{tab.lower()}")
-    ada.get_by_role("link", name="ada").click()
+    follow(ada.get_by_role("link", name="ada", exact=True))
     check(ada, "requester-account")
     ada.goto(f"{site.url}/projects/{slug}/gold")
-    ada.get_by_role("link", name="Edit gold").first.click()
+    follow(ada.get_by_role("link", name="Edit gold").first)
     check(ada, "requester-gold-edit")
     ada.goto(f"{site.url}/projects/new")
     check(ada, "requester-new")
     ada.goto(f"{site.url}/projects/{slug}/judges")
-    ada.locator("tbody a").first.click()
+    follow(ada.locator("tbody a").first)
     check(ada, "requester-judge")
     ada.get_by_role("button", name="Unblock").click()
     expect(ada.get_by_text("The judge is unblocked")).to_be_visible()
@@ -98,7 +109,6 @@ def test_a_judge_is_trained_misses_is_warned_and_blocked_and_the_requester_undoe
     before = ada.locator("#progress").inner_text()
     page.goto(f"{site.url}/j/{slug}")
     judge(page)
-    page.wait_for_load_state()
     ada.wait_for_function(
         "before => document.getElementById('progress').innerText !== before", arg=before
     )
@@ -110,6 +120,7 @@ def test_another_judge_finishes_with_pay_and_code(site: Site, visitors: Visitors
     begin(page, site, slug)
     train(page)
     page.get_by_role("link", name="Go on").press("Enter")
+    arrive(page, "work")
     check(page, "work-dark")
     judge(page)
     page.wait_for_function("() => document.body.innerText.includes('6 judged')")
@@ -128,7 +139,7 @@ def test_a_reload_a_crash_and_a_lost_connection_lose_nothing(
     begin(page, site, slug)
     train(page)
     page.get_by_role("link", name="Go on").press("Enter")
-    page.wait_for_selector("#page[data-kind=work]")
+    arrive(page, "work")
     keys = right_keys(page)
     for key in keys[:3]:
         page.keyboard.press(key)
@@ -150,7 +161,7 @@ def test_a_reload_a_crash_and_a_lost_connection_lose_nothing(
     assert site.services.projects.get_progress(slug).trusted > 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.full)])
 def test_on_a_phone_nothing_is_wider_than_the_screen(
     site: Site, visitors: Visitors, scheme: str
 ) -> None:
@@ -160,7 +171,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
     page.goto(f"{site.url}/j/{slug}")
     fits(page, f"phone-welcome-{scheme}")
     page.get_by_role("button", name="I agree, begin").tap()
-    page.wait_for_selector("#page")
+    arrive(page, "training")
     fits(page, f"phone-training-{scheme}")
     for place, key in enumerate(right_keys(page)):
         row = page.locator(".result").nth(place)
@@ -170,7 +181,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
             fits(page, f"phone-told-{scheme}")
     page.get_by_role("button", name="Send this page").tap()
     page.get_by_role("link", name="Go on").tap()
-    page.wait_for_selector("#page[data-kind=work]")
+    arrive(page, "work")
     fits(page, f"phone-work-{scheme}")
     box = page.locator(".choices label").first.bounding_box()
     assert box is not None
@@ -194,7 +205,7 @@ def test_without_scripts_everything_works_as_plain_forms(site: Site, visitors: V
     slug = site.open_project(**POLICY)
     page = visitors.come(java_script_enabled=False)
     page.goto(f"{site.url}/j/{slug}")
-    page.get_by_role("button", name="I agree, begin").click()
+    follow(page.get_by_role("button", name="I agree, begin"))
 
     def fill(*, wrong: int = 0) -> None:
         rows = page.locator(".result")
@@ -204,12 +215,12 @@ def test_without_scripts_everything_works_as_plain_forms(site: Site, visitors: V
             rows.nth(place).locator(f"input[value={LABELS[0] if good else LABELS[1]}]").check(
                 force=True
             )
-        page.get_by_role("button", name="Send this page").click()
+        follow(page.get_by_role("button", name="Send this page"))
 
     fill(wrong=1)
     expect(page.get_by_text("You passed the training.")).to_be_visible()
     expect(page.get_by_text(REASON)).to_be_visible()
-    page.get_by_role("link", name="Go on").click()
+    follow(page.get_by_role("link", name="Go on"))
     fill()
     fill()
     expect(page.get_by_role("heading", name="Thank you: you are done")).to_be_visible()

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from adjudge.collect.values.project import Item, Project
 from adjudge.data.scale import Scale
 from sites import Site
-from visitors import Visitors, check, fits
+from visitors import Visitors, check, fits, follow
 
 pytestmark = pytest.mark.slow
 
@@ -37,8 +37,7 @@ def test_choosing_a_label_moves_nothing(site: Site, visitors: Visitors, width: i
     slug = content(site)
     page = visitors.come(viewport={"width": width, "height": 850}, reduced_motion="reduce")
     page.goto(f"{site.url}/j/{slug}")
-    page.get_by_role("button", name="I agree, begin").click()
-    page.wait_for_selector("#page[data-kind=work]")
+    follow(page.get_by_role("button", name="I agree, begin"))
     before = page.evaluate("document.querySelector('.choices').getBoundingClientRect().height")
     sent = page.evaluate(BOXES)
     page.locator(".result").nth(0).get_by_label("Very good").check()
@@ -55,8 +54,7 @@ def test_direction_marks_and_folds(site: Site, visitors: Visitors) -> None:
     slug = content(site)
     page = visitors.come(color_scheme="dark")
     page.goto(f"{site.url}/j/{slug}")
-    page.get_by_role("button", name="I agree, begin").click()
-    page.wait_for_selector("#page[data-kind=work]")
+    follow(page.get_by_role("button", name="I agree, begin"))
     query = page.locator(".query h2 span[dir=auto]").first
     assert query.evaluate("one => getComputedStyle(one).direction") == "rtl"
     row = page.locator(".result").filter(has_text="lamp").filter(has=page.locator("mark")).first
@@ -83,8 +81,7 @@ def test_a_preview_opens_beside_the_work_and_reaches_nothing(
                     url="https://lamps.example/b")],
     )  # fmt: skip
     page.goto(f"{site.url}/j/{slug}")
-    page.get_by_role("button", name="I agree, begin").click()
-    page.wait_for_selector("#page[data-kind=work]")
+    follow(page.get_by_role("button", name="I agree, begin"))
     row = page.locator(".result").filter(has_text="Shop")
     row.get_by_text("show beside").click()
     frame = page.frame_locator("iframe[name=preview]")
@@ -98,7 +95,6 @@ def test_on_a_phone_there_is_no_frame(site: Site, visitors: Visitors) -> None:
     slug = content(site, previews=True)
     page = visitors.come(viewport={"width": 360, "height": 740})
     page.goto(f"{site.url}/j/{slug}")
-    page.get_by_role("button", name="I agree, begin").click()
-    page.wait_for_selector("#page[data-kind=work]")
+    follow(page.get_by_role("button", name="I agree, begin"))
     expect(page.locator("iframe")).to_be_hidden()
     fits(page, "content-phone")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +10,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize, expect
 
 from adjudge.collect.consensus import planner, refit
@@ -21,7 +19,7 @@ from adjudge.collect.values.project import Arm
 from adjudge.collect.values.questions import FurtherQuestion
 from compared import better, paired_project
 from sites import PASSWORD, Browser, Site, page_routes, served, small_project
-from visitors import SHOTS, Visitors
+from visitors import SHOTS, Visitors, find_faults
 
 pytestmark = pytest.mark.slow
 
@@ -198,15 +196,10 @@ def look(page: Page, name: str, *, axe: bool = True) -> list[str]:
                 Path(SHOTS).mkdir(parents=True, exist_ok=True)
                 page.screenshot(path=f"{SHOTS}/{name}-{scheme}-{width}.png", full_page=True)
         found += [f"{name} {width}: {one}" for one in page.evaluate(BEYOND)]
-        violations = Axe().run(page, options=AXE)["violations"] if axe else []
-        for fault in violations:
-            if fault["impact"] in ("serious", "critical"):
-                where = [node["html"][:200] for node in fault["nodes"][:3]]
-                found.append(f"{name} {width}: {fault['id']} {json.dumps(where)}")
+        found += [f"{name} {width}: {one}" for one in (find_faults(page) if axe else [])]
     return found
 
 
-AXE = {"resultTypes": ["violations"]}
 # What stands beyond the right edge and cannot be scrolled to, and text that its own box cuts.
 BEYOND = """() => {
     const found = [];

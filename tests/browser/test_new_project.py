@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from adjudge.collect.consensus import refit
 from adjudge.data.formats import read
 from sites import PASSWORD, Site
-from visitors import Visitors, check
+from visitors import Visitors, check, follow, send
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "collect" / "images"
 REFRESH = bool(os.environ.get("ADJUDGE_REFRESH"))  # of the pictures in the docs
@@ -79,7 +79,13 @@ SCREENS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=["desktop-light", "phone-dark"])
+@pytest.mark.parametrize(
+    "screen",
+    [
+        pytest.param(SCREENS[0], id="desktop-light"),
+        pytest.param(SCREENS[1], id="phone-dark", marks=pytest.mark.full),
+    ],
+)
 def test_from_a_file_to_labels(
     site: Site, visitors: Visitors, tmp_path: Path, screen: dict[str, Any]
 ) -> None:
@@ -87,7 +93,7 @@ def test_from_a_file_to_labels(
     ada = logged_in(site, visitors, **screen)
     file = tmp_path / "lamps.csv"
     file.write_text(PAIRS)
-    ada.get_by_role("link", name="Make one from files").click()
+    follow(ada.get_by_role("link", name="Make one from files"))
     look(ada, f"{kind}-1-new")
     ada.get_by_label("What is to be judged").set_input_files(file)  # a click, that opens a dialog
     ada.get_by_role("button", name="Read the files").click()
@@ -96,7 +102,7 @@ def test_from_a_file_to_labels(
     ada.get_by_label("Label", exact=True).first.fill("Off topic")
     expect(ada.locator("#shown-labels")).to_contain_text("Off topic")
     ada.get_by_label("Label", exact=True).first.fill("Not relevant")
-    ada.get_by_role("button", name="Open to judges").click()
+    follow(ada.get_by_role("button", name="Open to judges"))
     expect(ada.get_by_text("The project is open")).to_be_visible()
     assert len(CLICKS) + 1 <= 8, CLICKS
     look(ada, f"{kind}-3-open")
@@ -108,18 +114,18 @@ def test_from_a_file_to_labels(
     here = f"{site.url}/projects/{slug}"
     ada.goto(f"{here}/items?filter=disputed&sort=unsure")
     look(ada, f"{kind}-4-items")
-    ada.locator("tbody a").first.click()
+    follow(ada.locator("tbody a").first)
     look(ada, f"{kind}-5-item")
     item = site.services.items.get_all(slug, which="disputed", sort="unsure")[0][0].item
     ada.locator("#decide ~ form label", has_text="Partly relevant").click()
-    ada.get_by_role("button", name="Adjudicate").click()
+    follow(ada.get_by_role("button", name="Adjudicate"))
     expect(ada.get_by_text("the fit takes it for gold")).to_be_visible()
     refit.fit_one(site.services, slug, refit.DEFAULT, with_report=True)
     ada.goto(f"{here}/item?item={item}")
     expect(ada.locator(".figures")).to_contain_text("Partly relevant")
     ada.goto(f"{here}/consensus")
     look(ada, f"{kind}-6-consensus")
-    ada.get_by_role("link", name="Open the report", exact=True).click()
+    follow(ada.get_by_role("link", name="Open the report", exact=True))
     expect(ada.locator("h1")).to_contain_text("Lamps")
     look(ada, f"{kind}-7-report")
 
@@ -213,12 +219,12 @@ def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_p
     file = tmp_path / "lamps.csv"
     file.write_text(PAIRS)
     tab_to(ada, "Make one from files")
-    ada.keyboard.press("Enter")
+    send(ada)
     ada.wait_for_url("**/projects/new")
     tab_to(ada, "What is to be judged")
     ada.locator("input[type=file]:focus").set_input_files(file)  # the dialog is the system's
     tab_to(ada, "Read the files")
-    ada.keyboard.press("Enter")
+    send(ada)
     ada.wait_for_url("**/begin?done=read")
     tab_to(ada, "Colour")
     ada.keyboard.press("r")  # red
@@ -230,42 +236,42 @@ def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_p
     ada.keyboard.type("-1")
     expect(ada.locator("#shown-labels label").first).to_contain_text("Spam")
     tab_to(ada, "Save the labels")
-    ada.keyboard.press("Enter")
+    send(ada)
     ada.wait_for_url("**/begin?done=saved")
     slug = site.services.projects.get_all()[0].slug
     assert site.services.projects.get_scale(slug).labels[0] == "Spam"
     assert site.services.projects.read(slug).colours == {"Not relevant": "red"}
     tab_to(ada, "Open to judges")
-    ada.keyboard.press("Enter")
+    send(ada)
     expect(ada.get_by_text("The project is open")).to_be_visible()
     judge_all(site, slug)
     refit.fit_one(site.services, slug, "majority-vote")
 
     tab_to(ada, "Items")
-    ada.keyboard.press("Enter")
+    send(ada)
     ada.wait_for_url("**/items")
     tab_to(ada, "Lamp")
-    ada.keyboard.press("Enter")
+    send(ada)
     ada.wait_for_url("**/item?item=*")
     tab_to(ada, "Spam")
     ada.keyboard.press("ArrowRight")
     tab_to(ada, "Why")
     ada.keyboard.type("Seen by hand")
     tab_to(ada, "Adjudicate")
-    ada.keyboard.press("Enter")
+    send(ada)
     expect(ada.get_by_text("the fit takes it for gold")).to_be_visible()
     ((final),) = site.services.items.get_final(slug).values()
     assert final.reason == "Seen by hand"
     tab_to(ada, "Members")
-    ada.keyboard.press("Enter")
+    send(ada)
     ada.wait_for_url("**/members")
     tab_to(ada, "Whom it is for")
     ada.keyboard.type("Grace")
     tab_to(ada, "Make a link")
-    ada.keyboard.press("Enter")
+    send(ada)
     expect(ada.get_by_text("send it to one person")).to_be_visible()
     tab_to(ada, "Export")
-    ada.keyboard.press("Enter")
+    send(ada)
     ada.wait_for_url("**/export")
     tab_to(ada, "in format labels-consensus")
     with ada.expect_download() as download:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from sites import LABELS, REASON, Site, served
-from visitors import PATIENCE, find_faults
+from visitors import PATIENCE, arrive, find_faults, follow, send
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def looked_at(page: Page, name: str) -> None:
 
 def press_all(page: Page, kind: str, *, wrong: int = 0) -> None:
     """Answer a page by keys, the first ones wrong, and send it."""
-    page.wait_for_selector(f"#page[data-kind={kind}]")
+    arrive(page, kind)
     rows = page.locator(".result")
     for place in range(rows.count()):
         good = ("good" in rows.nth(place).locator("h3").inner_text()) is not (place < wrong)
@@ -46,7 +46,7 @@ def press_all(page: Page, kind: str, *, wrong: int = 0) -> None:
                 expect(told).to_contain_text(REASON)
                 page.keyboard.press("Enter")  # the button "Next result" has the focus
     expect(page.get_by_role("button", name="Send this page")).to_be_focused()
-    page.keyboard.press("Enter")
+    send(page)
 
 
 def test_a_participant_is_refreshed_and_goes_back_with_her_code(
@@ -65,11 +65,11 @@ def test_a_participant_is_refreshed_and_goes_back_with_her_code(
     page.goto(f"{lamps.url}/j/{slug}?PROLIFIC_PID=p-1&STUDY_ID=s&SESSION_ID=x%2Fy")
     expect(page.get_by_text("is paid 0.30 USD for the time.")).to_be_visible()
     looked_at(page, "panel-welcome")
-    page.get_by_role("button", name="I agree, begin").click()
+    follow(page.get_by_role("button", name="I agree, begin"))
     press_all(page, "training")
-    page.get_by_role("link", name="Go on").click()
+    follow(page.get_by_role("link", name="Go on"))
     press_all(page, "work", wrong=9)
-    page.get_by_role("link", name="Go on").click()
+    follow(page.get_by_role("link", name="Go on"))
     notice = page.get_by_text("A short refresher.")
     expect(notice).to_be_visible()
     looked_at(page, "refresher")
@@ -77,7 +77,7 @@ def test_a_participant_is_refreshed_and_goes_back_with_her_code(
     expect(page.get_by_role("heading", name="How the refresher went")).to_be_visible()
     expect(page.get_by_text("3 of 4 answers on this page were right.")).to_be_visible()
     looked_at(page, "refreshed")
-    page.get_by_role("link", name="Go on").click()
+    follow(page.get_by_role("link", name="Go on"))
     press_all(page, "work")
     expect(page.locator("#completion")).to_have_text("DONE-1")
     looked_at(page, "panel-end")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from adjudge.collect.values.questions import FurtherQuestion
 from sites import PASSWORD, Site, small_project
-from visitors import Visitors, check, fits
+from visitors import Visitors, arrive, check, fits, follow, send
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def project(site: Site) -> str:
 def come(page: Page, site: Site, slug: str) -> None:
     page.goto(f"{site.url}/j/{slug}")
     page.get_by_role("button", name="I agree, begin").press("Enter")
-    page.wait_for_selector("#page[data-kind=work]")
+    arrive(page, "work")
 
 
 def test_every_question_is_answered_by_keys_alone(site: Site, visitors: Visitors) -> None:
@@ -54,12 +54,7 @@ def test_every_question_is_answered_by_keys_alone(site: Site, visitors: Visitors
     page.reload()  # what was answered is kept
     expect(page.locator("textarea[name=answer-2-why]")).to_have_value("Because")
     expect(page.locator("#count")).to_have_text(f"{rows} of {rows} answered")
-    # Read before it is sent: the page that follows may be the last, which has no number.
-    shown = page.locator("#page").get_attribute("data-page")
-    page.keyboard.press("Enter")
-    page.wait_for_function(
-        "shown => document.querySelector('#page')?.dataset.page !== shown", arg=shown
-    )
+    send(page)
     table = site.services.exports.get_table(slug)
     assert set(table["answer_freshness"].to_pylist()) == {"Fresh"}
     assert sorted(set(table["answer_why"].to_pylist())) == ["Because", "It says 2 of 3"]
@@ -73,18 +68,17 @@ def test_every_question_is_answered_without_scripts(site: Site, visitors: Visito
         java_script_enabled=False, viewport={"width": 360, "height": 740}, color_scheme="dark"
     )
     page.goto(f"{site.url}/j/{slug}")
-    page.get_by_role("button", name="I agree, begin").click()
+    follow(page.get_by_role("button", name="I agree, begin"))
     rows = page.locator(".result").count()
     for number in range(1, rows + 1):
         page.locator(f"[name=label-{number}]").first.check()
         if number > 1:
             page.locator(f"[name=answer-{number}-freshness][value=Stale]").check()
         page.locator(f"[name=answer-{number}-why]").fill("Seen")
-    page.get_by_role("button", name="Send this page").click()
+    follow(page.get_by_role("button", name="Send this page"))
     expect(page.get_by_text("there is no answer to every question about result 1.")).to_be_visible()
     page.locator("[name=answer-1-freshness][value=Fresh]").check()
-    page.get_by_role("button", name="Send this page").click()
-    page.wait_for_load_state()
+    follow(page.get_by_role("button", name="Send this page"))
     table = site.services.exports.get_table(slug)
     assert table["answer_freshness"].to_pylist().count("Fresh") == 1
     assert set(table["answer_why"].to_pylist()) == {"Seen"}
@@ -101,7 +95,8 @@ def test_a_reviewer_sees_what_they_may(site: Site, visitors: Visitors) -> None:
     page.get_by_label("Name").fill("grace")
     page.get_by_label("Password", exact=False).first.fill(PASSWORD)
     page.get_by_label("The same password again").fill(PASSWORD)
-    page.get_by_role("button", name="Make the account and join").press("Enter")
+    page.get_by_role("button", name="Make the account and join").focus()
+    send(page)
     expect(page.get_by_text("you are a reviewer")).to_be_visible()
     expect(page.get_by_role("button", name="Try it out")).to_be_visible()
     expect(page.get_by_role("button", name="Pause")).to_be_hidden()

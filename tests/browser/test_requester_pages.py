@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sites import PASSWORD, Site, small_project
-from visitors import Visitors
+from visitors import Visitors, follow
 
 pytestmark = pytest.mark.slow
 
@@ -52,5 +52,5 @@ def test_settings_are_searched_and_judges_chosen(site: Site, visitors: Visitors)
     assert copied == f"{site.url}/i/{grace.invite}"
     page.locator("input[name=judge]").first.check()
     page.get_by_label("Message, or the reason").fill("Thank you both.")
-    page.get_by_role("button", name="Send the message").click()
+    follow(page.get_by_role("button", name="Send the message"))
     expect(page.get_by_text("message not read")).to_have_count(1)

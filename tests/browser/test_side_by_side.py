@@ -24,7 +24,7 @@ from adjudge.data.comparisons import Comparisons
 from adjudge.models.pairs.bradley_terry import BradleyTerry
 from compared import ENGINES, better, paired_project, pairs_csv
 from sites import PASSWORD, Site
-from visitors import Visitors, check
+from visitors import Visitors, arrive, check, follow, send
 
 pytestmark = pytest.mark.slow
 _KEYS = {"left": "l", "right": "r"}
@@ -73,14 +73,9 @@ def compare_all(page: Page) -> int:
     """Answer page after page by key, what is worth more; how many pages."""
     pages = 0
     while page.locator("#page").count():
-        was = page.locator("#page").get_attribute("data-page")
         for left, right in sides(page):
             page.keyboard.press(_KEYS[better(left, right)])
-        page.keyboard.press("Enter")
-        page.wait_for_function(
-            "was => document.querySelector('#page')?.dataset.page !== was", arg=was
-        )
-        page.wait_for_load_state()
+        send(page)
         pages += 1
     return pages
 
@@ -93,7 +88,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     ada.get_by_label("Name").fill("ada")
     ada.get_by_label("Password", exact=False).first.fill(PASSWORD)
     ada.get_by_label("again", exact=False).fill(PASSWORD)
-    ada.get_by_role("button").last.click()
+    follow(ada.get_by_role("button").last)
     file = tmp_path / "engines.csv"
     file.write_text(pairs_csv(golds=10))
     ada.get_by_role("link", name="Make one from files").click()
@@ -110,8 +105,8 @@ def test_from_a_file_of_pairs_to_a_ranking(
 
     wide = visitors.come(color_scheme="light")
     wide.goto(f"{site.url}/j/{slug}")
-    wide.get_by_role("button").last.click()
-    expect(wide.locator("#page")).to_be_visible()
+    follow(wide.get_by_role("button").last)
+    arrive(wide, "work")
     check(wide, "pairs-2-page")
     boxes = [wide.locator(".side").nth(n).bounding_box() for n in (0, 1)]
     assert boxes[0]["y"] == boxes[1]["y"]  # type: ignore[index]
@@ -121,8 +116,8 @@ def test_from_a_file_of_pairs_to_a_ranking(
         color_scheme="dark", viewport={"width": 390, "height": 800}, has_touch=True
     )
     phone.goto(f"{site.url}/j/{slug}")
-    phone.get_by_role("button").last.click()
-    expect(phone.locator("#page")).to_be_visible()
+    follow(phone.get_by_role("button").last)
+    arrive(phone, "work")
     check(phone, "pairs-3-phone")
     boxes = [phone.locator(".side").nth(n).bounding_box() for n in (0, 1)]
     assert boxes[0]["x"] == boxes[1]["x"]  # type: ignore[index]
@@ -136,7 +131,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     assert site.services.projects.get_progress(slug).open == 0
 
     refit.fit_one(site.services, slug, refit.DEFAULT)
-    ada.get_by_role("link", name="Ranking", exact=True).click()
+    follow(ada.get_by_role("link", name="Ranking", exact=True))
     expect(ada.locator("h2", has_text="Ranking")).to_be_visible()
     check(ada, "pairs-4-ranking")
     names = ada.eval_on_selector_all("tbody td.wrap", "cells => cells.map(c => c.innerText)")
@@ -149,11 +144,11 @@ def test_from_a_file_of_pairs_to_a_ranking(
     back = Comparisons.read(path)
     assert (len(back), back.judge_count) == (120, 3)
     assert BradleyTerry().fit(back).ranking["item"].to_pylist() == names
-    ada.get_by_role("link", name="Open the report").click()
+    follow(ada.get_by_role("link", name="Open the report"))
     expect(ada.locator("body")).to_contain_text("engine 4")
     ada.goto(f"{site.url}/projects/{slug}/items")
     check(ada, "pairs-5-items")
-    ada.locator("tbody a").first.click()
+    follow(ada.locator("tbody a").first)
     expect(ada.locator(".side")).to_have_count(2)
     expect(ada.locator("main")).to_contain_text("is better")  # "left" beside "right" misleads
     expect(ada.locator("tbody .tag", has_text="correct").first).to_be_visible()
@@ -165,17 +160,15 @@ def test_pairs_with_a_further_question_by_keys(site: Site, visitors: Visitors) -
     slug = site.open_project(replace(paired_project(queries=1, golds=4), questions=(clear,)))
     page = visitors.come(viewport={"width": 390, "height": 800})
     page.goto(f"{site.url}/j/{slug}")
-    page.get_by_role("button").last.click()
-    expect(page.locator("#page")).to_be_visible()
+    follow(page.get_by_role("button").last)
+    arrive(page, "work")
     check(page, "pairs-question-phone")
     shown = sides(page)
     for left, right in shown:
         page.keyboard.press(_KEYS[better(left, right)])
         page.keyboard.press("2")
     expect(page.locator("#count")).to_have_text(f"{len(shown)} of {len(shown)} answered")
-    was = page.locator("#page").get_attribute("data-page")
-    page.keyboard.press("Enter")
-    page.wait_for_function("was => document.querySelector('#page')?.dataset.page !== was", arg=was)
+    send(page)
     table = site.services.exports.get_table(slug).to_pylist()
     assert len(table) == len(shown)
     assert {row["answer_clear"] for row in table} == {"Clear"}

@@ -16,9 +16,10 @@ from adjudge import Checkpoint, Continuous, ContinuousConsensus, Gold, Judgments
 from adjudge.data.formats import Content, read, write
 from adjudge.errors import BadSetting
 from adjudge.models.model import Step
+from sizes import sized
 from strategies import gold_for, judgments, shuffled
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=sized(30, full=1000), deadline=None)
 biases = pytest.mark.parametrize("bias", ["shift", "scale", "both"])
 
 

@@ -37,9 +37,12 @@ from sizes import FULL, sized
 pytestmark = pytest.mark.slow
 
 
+USUAL = 2  # processes
+
+
 @pytest.fixture(scope="module")
 def engine() -> Iterator[DaskEngine]:
-    with DaskEngine(processes=2) as made:
+    with DaskEngine(processes=USUAL) as made:
         yield made
 
 
@@ -62,7 +65,7 @@ def assert_same(one: Consensus, two: Consensus) -> None:
             np.testing.assert_array_equal(values, two.draws.hyper[name])
 
 
-PROCESSES = [4, *(pytest.param(many, marks=pytest.mark.full) for many in (1, 2))]
+PROCESSES = [USUAL, *(pytest.param(many, marks=pytest.mark.full) for many in (1, 3, 4))]
 SWEEPS = {} if FULL else {"iterations": 5}  # as many as show it, or until nothing moves
 SHORT = {"chains": 2, "warmup": sized(2, full=5), "draws": sized(4, full=8), "thin": 1}
 MODELS: list[Model] = [
@@ -164,8 +167,11 @@ def test_tiny_and_empty_tables(engine: DaskEngine) -> None:
 
 
 @pytest.fixture(scope="module", params=PROCESSES, ids=lambda many: f"{many} processes")
-def cluster(request: pytest.FixtureRequest) -> Iterator[DaskEngine]:
+def cluster(request: pytest.FixtureRequest, engine: DaskEngine) -> Iterator[DaskEngine]:
     """A cluster of so many processes."""
+    if request.param == USUAL:
+        yield engine
+        return
     with DaskEngine(processes=request.param) as made:
         yield made
 

@@ -89,7 +89,7 @@ def test_a_quarter_of_the_judgments_is_saved_at_the_same_accuracy(shared_data: P
         model=MODEL,
         rule=Stopping(least=2, most=5, sure=0.95),
         budget=0.7,
-        seeds=sized(3, full=20),
+        seeds=sized(2, full=20),
         rounds=10,
     )
     saved = np.array([one.saved for one in found])

@@ -80,7 +80,7 @@ def test_unsupervised_scores_are_those_of_the_reference(long_run: Consensus, tre
 def test_no_seed_lands_in_the_mirrored_mode(trec: Content) -> None:
     gold = trec.gold.align(trec.judgments)
     known = gold >= 0
-    for seed in range(sized(12, full=100)):
+    for seed in range(sized(6, full=100)):
         model = HierarchicalRelevance(chains=1, warmup=25, draws=15, seed=seed)
         choice = model.fit(trec.judgments).choice
         assert (choice == gold)[known].mean() > 0.66, seed

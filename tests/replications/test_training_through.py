@@ -33,6 +33,7 @@ from adjudge.replications.training.through import (
     THROUGH,
     experiment,
 )
+from sizes import FULL
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +72,8 @@ SHORT = POLICY.changed({"training_pairs": 4})
 
 def test_the_server_reports_every_arm() -> None:
     found = experiment(SMALL, 4, 1, policy=SHORT)
-    assert experiment(SMALL, 4, 1, policy=SHORT) == found, "it can be had again"
+    if FULL:
+        assert experiment(SMALL, 4, 1, policy=SHORT) == found, "it can be had again"
     arms: Arms = found["arms"]
     assert tuple(arms) == ARMS
     for arm in arms.values():

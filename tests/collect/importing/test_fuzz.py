@@ -100,7 +100,7 @@ def preview_within_memory(memory: Memory, kind: str, body: bytes) -> Preview:
 
 @pytest.mark.parametrize("length", [1, 30, 300])
 def test_many_rows_are_read_within_memory(length: int, memory: Memory) -> None:
-    words, count = b"x" * length, sized(3_000, full=20_000)
+    words, count = b"x" * length, sized(2_000, full=20_000)
     rows = b"".join(b"i%d,q%d,%s\n" % (n, n, words) for n in range(count))
     assert len(preview_within_memory(memory, "csv", b"item,query,title\n" + rows).items) == count
     line = b'{"item": "i%d", "query": "q%d", "title": "%s"}\n'
@@ -120,7 +120,7 @@ def test_the_seeds_themselves_are_read(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=sized(15, full=1000))
+@settings(max_examples=sized(8, full=1000))
 def test_a_damaged_file_is_told_or_read_within_memory(
     kind: str, memory: Memory, data: st.DataObject
 ) -> None:
@@ -146,7 +146,7 @@ def real_files(folder: Path) -> list[Path]:
 
 @given(data=st.data())
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=sized(40, full=1000)
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=sized(25, full=1000)
 )
 def test_damaged_real_files_are_told_or_read(
     shared_data: Path, tmp_path: Path, data: st.DataObject
@@ -183,7 +183,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Browser, ht
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 @settings(
-    max_examples=sized(5, full=60), suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=sized(3, full=60), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_the_server_says_422_or_stores(
     door: tuple[Browser, httpx.Client], kind: str, data: st.DataObject

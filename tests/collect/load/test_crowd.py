@@ -129,6 +129,16 @@ class _Looked(Bench):
             self.project = on.execute(wanted).scalar_one()
 
 
+ALL = ("sqlite", "postgresql")
+
+
+def only(usual: str) -> pytest.MarkDecorator:
+    """On this database in every run, and on the other in the full one."""
+    params = [one if one == usual else pytest.param(one, marks=pytest.mark.full) for one in ALL]
+    return pytest.mark.parametrize("database", params, indirect=True)
+
+
+@only("postgresql")  # where many change rows at once
 def test_crowd(database: Database, server: ServerProcess) -> None:
     slug, token = prepare(database, project())
     server.start()
@@ -140,6 +150,7 @@ def test_crowd(database: Database, server: ServerProcess) -> None:
     assert set(came.record.again) <= {"database-busy"}  # 503 on a busy machine, and sent again
 
 
+@only("sqlite")  # whose changes go by turns, and a turn by a file
 def test_crowd_while_the_server_is_killed(database: Database, server: ServerProcess) -> None:
     slug, token = prepare(database, project())
     server.start()

@@ -24,10 +24,11 @@ from adjudge.collect.web import (
 )
 from adjudge.collect.web.app import API
 from sites import PASSWORD, Site, served, small_project
+from sizes import sized
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = 8  # of each operation
+EXAMPLES = sized(5, full=50)  # of each operation
 # Where what is sent has to make sense as a whole (gold on the scale, a file of items), which no
 # schema can say: refusing it is no fault there.
 MEANING = {

@@ -40,13 +40,7 @@ from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, judgments
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.ids import make_id
-from adjudge.collect.values.judging import (
-    DRY_RUN,
-    OTHERS,
-    AskedQuestion,
-    Group,
-    Page,
-)
+from adjudge.collect.values.judging import DRY_RUN, OTHERS, AskedQuestion, Group, Page
 from adjudge.collect.values.judging import Row as PageRow
 from adjudge.collect.values.sides import toss
 from adjudge.errors import Refused

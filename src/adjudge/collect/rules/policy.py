@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from unicodedata import category
 
 from adjudge.collect.rules.links import check_parameter, check_template
@@ -104,7 +104,7 @@ class Policy:
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name), 1, most)
         for name in _SHARES:
-            _share(name, getattr(self, name))
+            _number(name, getattr(self, name), 0, 1)
         for name in _FLAGS:
             if not isinstance(getattr(self, name), bool):
                 raise BadSetting(name, getattr(self, name), "true or false")
@@ -112,26 +112,17 @@ class Policy:
             _text(name, getattr(self, name), longest)
         _number("lease_minutes", self.lease_minutes, 0.1, 60 * 24 * 30)
         _number("flag_seconds", self.flag_seconds, 0, 3600)
-        if self.trust not in ("share", "beta"):
-            raise BadSetting("trust", self.trust, "share or beta")
-        if self.training_rule not in ("share", "correct"):
-            raise BadSetting("training_rule", self.training_rule, "share or correct")
-        if self.gold_runs_out not in ("repeat", "none", "finish"):
-            raise BadSetting("gold_runs_out", self.gold_runs_out, "repeat, none or finish")
-        if self.panel not in ("none", "prolific"):
-            raise BadSetting("panel", self.panel, "none or prolific")
+        for name, choice in _CHOICES:
+            _one_of(name, getattr(self, name), get_args(choice))
         check_parameter("participant_parameter", self.participant_parameter)
         check_template("return_link", self.return_link)
         if self.block_below > self.warn_below:
-            raise BadSetting(
-                "block_below", self.block_below, f"at most warn_below, {self.warn_below}"
-            )
+            wanted = f"at most warn_below, {self.warn_below}"
+            raise BadSetting("block_below", self.block_below, wanted)
         for name in ("training_mix", "screening_mix"):
             object.__setattr__(self, name, _mix(name, getattr(self, name)))
-        for name in _MONEY:
+        for name in _MONEY if self.budget is None else (*_MONEY, "budget"):
             object.__setattr__(self, name, _money(name, getattr(self, name)))
-        if self.budget is not None:
-            object.__setattr__(self, "budget", _money("budget", self.budget))
         _check_closing(self)
         object.__setattr__(self, "channels", _channels(self.channels))
 
@@ -216,9 +207,7 @@ _WHOLE = (
     ("newcomers_per_hour", 0, 1_000_000),
 )
 _WHOLE_OR_NONE = (
-    ("max_pages", 1_000_000),
-    ("most_judgments", 1000),
-    ("budget_judgments", 1_000_000_000),
+    *(("max_pages", 1_000_000), ("most_judgments", 1000), ("budget_judgments", 1_000_000_000)),
 )
 _SHARES = (
     *("training_pass", "warn_below", "block_below", "confidence"),
@@ -228,12 +217,13 @@ _FLAGS = (
     *("judgments_by_arm", "training", "screening", "feedback", "images", "previews"),
     *("flags_block", "pay_blocked", "require_consent", "trust_training"),
 )
+_CHOICES = (
+    *(("closing", _Closing), ("trust", Trust), ("training_rule", _TrainingRule)),
+    *(("gold_runs_out", _RunsOut), ("panel", _Panel)),
+)
 _TEXTS = {  # the most characters of each
     "currency": 20,
-    "code_finished": 200,
-    "code_failed": 200,
-    "code_blocked": 200,
-    "code_nothing_left": 200,
+    **dict.fromkeys(("code_finished", "code_failed", "code_blocked", "code_nothing_left"), 200),
     "participant_parameter": 200,
     "return_link": 2_000,
     "consent": 20_000,
@@ -245,17 +235,19 @@ def _whole(name: str, value: object, least: int, most: int) -> None:
         raise BadSetting(name, value, f"a whole number from {least} to {most:,}")
 
 
+def _one_of(name: str, value: object, words: tuple[str, ...]) -> None:
+    if value not in words:
+        raise BadSetting(name, value, f"{', '.join(words[:-1])} or {words[-1]}")
+
+
 def _check_closing(policy: Policy) -> None:
     """Refuse settings of adaptive closing that do not go together."""
-    if policy.closing not in ("fixed", "adaptive"):
-        raise BadSetting("closing", policy.closing, "fixed or adaptive")
     _number("sure", policy.sure, 0.5, 1)
     if policy.closing == "fixed":
         return
-    if policy.least_judgments > policy.most_of_an_item:
-        raise BadSetting(
-            "least_judgments", policy.least_judgments, f"at most the most, {policy.most_of_an_item}"
-        )
+    least, most = policy.least_judgments, policy.most_of_an_item
+    if least > most:
+        raise BadSetting("least_judgments", least, f"at most the most, {most}")
     if policy.judgments_by_arm:
         raise BadSetting("judgments_by_arm", True, "false with adaptive closing")
 
@@ -273,10 +265,6 @@ def _text(name: str, value: object, longest: int) -> None:
         raise BadSetting(name, value, f"at most {longest:,} characters")
     if any(category(c) in ("Cc", "Cs") and c not in "\n\t\r" for c in value):
         raise BadSetting(name, value, "a text without control characters")
-
-
-def _share(name: str, value: object) -> None:
-    _number(name, value, 0, 1)
 
 
 def _mix(name: str, value: Mix) -> Mix:
@@ -379,13 +367,11 @@ def after_training(record: Record, policy: Policy, *, pairs: int) -> Decision:
     """The decision after answers in training: still at it, passed, failed, or another try."""
     if record.stage != "training" or training_left(record, policy, pairs=pairs):
         return Decision(record=record)
-    if policy.training_rule == "correct":
-        if record.training_right >= pairs:
-            return Decision(record=replace(record, stage="working"), events=("training-passed",))
-        return Decision(record=replace(record, stage="failed"), events=("training-failed",))
-    if passes(record.training_right, record.training_seen, policy):
+    by_share = policy.training_rule == "share"
+    right, seen = record.training_right, record.training_seen
+    if passes(right, seen, policy) if by_share else right >= pairs:
         return Decision(record=replace(record, stage="working"), events=("training-passed",))
-    if record.attempt < policy.training_tries:
+    if by_share and record.attempt < policy.training_tries:
         again = replace(record, attempt=record.attempt + 1, training_seen=0, training_right=0)
         return Decision(record=again, events=("training-again",))
     return Decision(record=replace(record, stage="failed"), events=("training-failed",))
@@ -441,9 +427,8 @@ def at_finish(record: Record, policy: Policy) -> Decision:
     Who goes needs no warning: below the blocking line they end as blocked, however few golds they
     have met. Otherwise a page answered at random would be trusted of everyone who leaves after it.
     """
-    if record.stage in ("working", "warned") and _below(
-        record, policy, policy.block_below, least=1
-    ):
+    at_work = record.stage in ("working", "warned")
+    if at_work and _below(record, policy, policy.block_below, least=1):
         blocked = replace(record, stage="blocked", before="finished")
         return Decision(record=blocked, events=("blocked-at-finish",))
     return Decision(record=replace(record, stage="finished"))
@@ -464,9 +449,8 @@ def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> De
     if record.stage in ("failed", "training") and passed:
         return Decision(record=replace(record, stage="working"), events=("training-passed",))
     if record.stage == "warned" and not _below(record, policy, policy.warn_below):
-        return Decision(
-            record=replace(record, stage="working", warned_at=None), events=("recovered",)
-        )
+        recovered = replace(record, stage="working", warned_at=None)
+        return Decision(record=recovered, events=("recovered",))
     if record.stage != "blocked" or record.by_hand:
         return Decision(record=record)
     at_the_end = ended_blocked(record)

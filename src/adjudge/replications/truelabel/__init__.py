@@ -240,7 +240,7 @@ def _synthetic_parts(setup: Setup) -> list[ReplicationPart]:
 
 
 def _panel_parts(setup: Setup) -> list[ReplicationPart]:
-    runs = setup.count(full=100, quick=40)
+    runs = setup.count(full=100, quick=20)
     spectrum = _shorter_run(setup)
     held = {"accuracy": ACCURACY, "kappa": KAPPA, "runs": runs, **spectrum.settings}
     return [
