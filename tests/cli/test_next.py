@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -102,6 +103,31 @@ def test_items_drawn_for_people_make_a_valid_estimate(
     share = sum(value != "0" for value in known.values()) / 400
     assert found["low"] <= share <= found["high"]
     assert found["notes"] == []
+
+
+def test_what_choosing_saves_is_told_for_the_target(
+    adjudge: Run, demo_folder: Path, tmp_path: Path
+) -> None:
+    """A ranking hangs on few documents, a mean on all alike."""
+    given, run = demo_folder / "judgments.csv", tmp_path / "a.run"
+    rows = csv.read_csv(given).select(["topic", "document"]).group_by(["topic", "document"])
+    pairs = rows.aggregate([]).sort_by("document").to_pylist()
+    run.write_text(
+        "".join(
+            f"{pair['topic']} Q0 {pair['document']} {place} {-place} a\n"
+            for place, pair in enumerate(pairs, 1)
+        )
+    )
+    place = tmp_path / "to-label.csv"
+    words = ("--budget", "40", "-o", place)
+    mean = adjudge("next", given, "--for", "estimate", "--target", "mean-grade", *words)
+    said = re.search(r"40 items so chosen are expected to tell as much as (\d+) drawn", mean.err)
+    assert said is not None, mean.err
+    assert 40 <= int(said[1]) < 50
+    assert "choosing saves little" in mean.err
+    ranked = ("--for", "nDCG", "--run", run, "--target", "P@3", *words, "--json")
+    assert adjudge("next", given, *ranked).json["labels_at_random"] > 80
+    assert "% of the labels" in adjudge("next", given, *ranked[:-1]).err
 
 
 @pytest.mark.parametrize(

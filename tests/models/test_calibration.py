@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from adjudge import DawidSkene, Gold, ItemTypes, Judgments
 from adjudge.engines.voices import Voices
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
+from adjudge.models import calibration
 from adjudge.models.calibrated_fit import fit_calibrated
 from adjudge.models.calibration import calibrate_by
 
@@ -115,6 +117,40 @@ def test_a_few_labels_do_no_harm_on_average() -> None:
         rows, right = np.flatnonzero(rest), truth[order[rest]]
         gains.append(np.log(told[rows, right]).mean() - np.log(plain[rows, right]).mean())
     assert np.mean(gains) > -0.005
+
+
+def test_a_few_labels_change_a_label_only_for_one_clearly_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table, truth = independent()
+    order = np.array([int(name[1:]) for name in table.items.to_pylist()])
+    old = ItemTypes().fit(table).choice
+    moved, kept, right = 0, 0, []
+    for draw in range(8):
+        chosen = np.random.default_rng(draw).choice(len(truth), 20, replace=False)
+        known = Gold.of({f"i{n:04}": int(truth[n]) for n in chosen})
+        rest = ~np.isin(order, chosen)
+        held = ItemTypes().fit(table, known)
+        with monkeypatch.context() as patch:
+            patch.setattr(calibration, "_AHEAD", 0.0)
+            free = ItemTypes().fit(table, known)
+        assert np.all((held.choice == old) | (held.choice == free.choice) | ~rest)
+        moved += int((free.choice != old)[rest].sum())
+        kept += int((held.choice == old)[rest & (free.choice != old)].sum())
+        after, before = ((each[rest] == truth[order[rest]]).mean() for each in (held.choice, old))
+        right.append(after - before)
+    assert kept > 0.5 * moved > 0
+    assert np.mean(right) >= -0.002
+
+
+def test_a_few_labels_change_many_where_they_show_them_wrong() -> None:
+    """Judges whose labels are one too high: folds of 25 gold items show it."""
+    table, truth = independent()
+    shifted = replace(table, label=((table.label + 1) % 3).astype(table.label.dtype))
+    order = np.array([int(name[1:]) for name in table.items.to_pylist()])
+    right = ItemTypes().fit(shifted, gold_of(truth, range(25))).choice == truth[order]
+    assert (ItemTypes().fit(shifted).choice == truth[order]).mean() < 0.1
+    assert right[order >= 25].mean() > 0.9
 
 
 def test_little_gold_changes_little() -> None:

@@ -29,6 +29,7 @@ EXAMPLES = (
     "adjudge next j.csv --for A-B --run a.run b.run --budget 200 -o l.csv",
 )
 _PURPOSES = ("estimate", "nDCG", "A-B")
+_LITTLE = 0.1  # of the labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,9 @@ def run(
 
     With --for, items are drawn for people to label instead, more often where the truth is in doubt
     and matters to the target; the file has the chance of each. Fill in its column gold, and give it
-    to 'adjudge estimate --gold': the interval stays valid. Earlier gold stands in the file too.
+    to 'adjudge estimate --gold': the interval stays valid. Earlier gold stands in the file too. It
+    tells how many items drawn at random would be worth as much: for rankings many more, for shares
+    and means hardly more.
     """
     from adjudge.cli.fitting import built, fitted, summary
     from adjudge.cli.judges import diagnose_fit
@@ -114,7 +117,14 @@ def run(
         known = read.beside
     if purpose.purpose is not None:
         table = _drawn_items(model, read, known, purpose, fitting, reading)
-        about = {"budget": purpose.asked, "for": purpose.purpose, **read.omissions}
+        as_many = int(table.schema.metadata[b"labels_at_random"])
+        about = {
+            "budget": purpose.asked,
+            "for": purpose.purpose,
+            "labels_at_random": as_many,
+            **read.omissions,
+        }
+        say(f"  {_worth(purpose.asked, as_many)}")
         deliver(table, "items", output, printing, about=about, show=lambda: _shown_draw(table))
         return
     consensus = fitted(model, read.judgments, known, fitting)
@@ -174,6 +184,15 @@ def _drawn_items(
             runs=runs,
             plan=Plan(seed=fitting.seed),
         )
+
+
+def _worth(drawn: int, as_many: int) -> str:
+    """A sentence on what choosing items is expected to save."""
+    saved = 1 - drawn / max(as_many, 1)
+    told = f"{drawn:,} items so chosen are expected to tell as much as {as_many:,} drawn at random"
+    if saved < _LITTLE:
+        return f"{told}: choosing saves little, since items matter much alike to this target"
+    return f"{told}, which saves {saved:.0%} of the labels"
 
 
 def _shown_draw(table: Any) -> Any:

@@ -9,6 +9,8 @@ the label given (0, 30). Where items belong to topics, every topic with gold may
 its own: how much higher its grades are, or for labels without order an intercept for each truth
 (0, 1 or 4). It is fitted more or less freely, with levels and without, and all are averaged with
 "no change" by their evidence (Laplace's approximation), so that little gold changes little.
+Probabilities gain from few labels at once, labels hardly: a new one has to be clearly ahead of the
+old, the more so the less gold there is, unless folds of the gold show that labels are put right.
 """
 
 from __future__ import annotations
@@ -23,64 +25,29 @@ from threadpoolctl import threadpool_limits
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
 from adjudge.engines.voices import Voices
+from adjudge.models.calibration_features import _BLOCK, _Scheme, describe, make_features
 from adjudge.models.item_groups import Groups, group_items
-from adjudge.models.type_rows import exact_sum, normalise
+from adjudge.models.type_rows import normalise
 
 _Floats = NDArray[np.float64]
 _PRECISION = {"slope": 6.0, "vote": 10.0, "truth": 6.0, "map": 10.0, "order": 60.0, "judge": 30.0}
 _PLAIN = ("slope", "vote", "truth")
-_SCALES = (
-    (1.0, 1.0),
-    (3.0, 5.0),
-    (8.0, 30.0),
-    (30.0, 100.0),
-)  # of the precision of plain features, and of the others
+# Scales of the precision of plain features, and of the others
+_SCALES = ((1.0, 1.0), (3.0, 5.0), (8.0, 30.0), (30.0, 100.0))
 _LEVELS = (1.0, 4.0)  # precisions of the levels of topics
 _FREE_SCALES = (0.01, 0.1, 0.5, 1.0)  # how far scales are believed where gold is little
 _FREE_LEVELS = (1.0, 0.1, 1.0)  # no levels, and levels of these precisions, likewise
 _NO_CHANGE = 0.1  # to one for all candidates together
 _LITTLE = 15.0  # gold items
+_AHEAD = 0.22  # of a label's probability before the old one's, where gold is so little
 _TOPICS = 200  # that have a level, at most: those with most gold
-_CLOSE = 2e-3  # added to probabilities before logs are taken
-_JUDGES = (2, 100)  # at least and at most, to have features of their own
-_MAPPED = 20  # truths above which there is no feature for every pair of them
-_BLOCK = 100_000  # items calibrated at a time
+_PANEL = 2.0  # judgments an item, from which labels without gold are worth holding
+_MARGIN = 0.01  # of the old probabilities, beyond those that make the old label as good
 _MOST = 10_000  # gold items fitted to
 _FEWEST = 2  # topics with gold, for them to have levels
 _BELIEVED = 0.05  # of all candidates, for levels to be spoken of
-_UNIT = 2.0**32  # of logs that are added up
 _FOLDS = 5  # of the gold, to score by
 _SCORED = (10, 2_000)  # gold items, at least and at most
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Scheme:
-    """What features are made from, beside an item's own probabilities and judgments."""
-
-    votes: _Floats  # (truth,) pseudo-votes
-    spread: float  # of log probabilities
-    ordered: bool
-    grade: tuple[float, float]  # mean and standard deviation of mean grades
-    judges: NDArray[np.int32]  # (judge,) the number of each judge's feature, -1 for none
-    topics: Names | None  # (topic,) those with a level of their own
-    told: _Floats  # (feature, truth, label) log-probabilities, centred over truths
-
-    @property
-    def level(self) -> _Floats:  # (part of a level, truth)
-        """How a topic's level raises the score of each truth."""
-        truths = len(self.votes)
-        if self.ordered or truths == 2:
-            return np.asarray(np.arange(truths) - 0.5 * (truths - 1), dtype=np.float64)[None]
-        return np.eye(truths)
-
-    @property
-    def groups(self) -> list[str]:
-        """The group of each feature."""
-        truths = len(self.votes)
-        groups = ["slope", "vote", *["truth"] * truths]
-        groups += ["map"] * (truths * truths if truths <= _MAPPED else 0)
-        groups += ["order"] * (3 if self.ordered else 0)
-        return [*groups, *["judge"] * len(self.told)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +74,7 @@ class Calibration:
     levels: tuple[_Floats, ...]  # (topic and then none, truth)
     weights: _Floats  # (no change, a candidate each)
     gold: int
+    ahead: float = 0.0  # by which a label has to lead, or the old one stays
     across: _Across | None = None
     told: str = ""
 
@@ -123,7 +91,7 @@ class Calibration:
         candidates = zip(self.weights[1:], self.coefficients, self.levels, strict=True)
         for weight, b, level in candidates:
             new += weight * _softmax(features @ b + level[topic])
-        return np.asarray(new)
+        return _hold(new, old, self.ahead)
 
     def apply(self, spoken: Judgments, voices: Voices, posterior: _Floats) -> Calibration:
         """Calibrate probabilities in place; returns itself, with a word on what changed."""
@@ -187,9 +155,14 @@ def calibrate_by(
     features = make_features(scheme, spoken, voices, items, own)
     truth, groups = known[items].astype(np.int64), group_items(spoken)
     learnt = learn(scheme, groups, items, features, truth, own)
-    if not score or len(items) < _SCORED[0]:
+    if not score:
         return learnt
-    return replace(learnt, across=_score_across(scheme, groups, items, features, truth, own))
+    judged = max(int((spoken.counts_per_item > 0).sum()), 1)
+    ahead = _AHEAD * _littleness(len(items)) if len(spoken) >= _PANEL * judged else 0.0
+    if len(items) < _SCORED[0]:
+        return replace(learnt, ahead=ahead)
+    across, right = _score_across(scheme, groups, items, features, truth, own, ahead)
+    return replace(learnt, across=across, ahead=0.0 if right else ahead)
 
 
 def _score_across(
@@ -199,8 +172,12 @@ def _score_across(
     features: _Floats,  # (gold, truth, feature)
     truth: NDArray[np.int64],  # (gold,)
     own: _Floats,  # (gold, truth)
-) -> _Across:
-    """What folds of the gold have by the calibration that the others ask for, and without."""
+    ahead: float,
+) -> tuple[_Across, bool]:
+    """What folds of the gold have by the calibration that the others ask for, and without.
+
+    And whether new labels are right more often than old ones, by more than a standard error.
+    """
     _, topic = _with_topics(scheme, groups, items, features, truth)
     order = np.lexsort((*features.reshape(len(items), -1).T, truth, topic))
     order = order[np.linspace(0, len(order) - 1, min(len(order), _SCORED[1])).astype(np.int64)]
@@ -212,9 +189,23 @@ def _score_across(
         topic = topics_of(groups, learnt.scheme.topics, int(items.max()) + 1)[items[out]]
         found[out] = learnt.blend(features[out], own[out], topic)
     rows = np.arange(len(truth))
+    gained = (found.argmax(axis=1) == truth) * 1 - (own.argmax(axis=1) == truth)
+    shown = bool(gained.sum() > np.sqrt(np.abs(gained).sum()))
+    found = found if shown else _hold(found, own, ahead)
     right = [float((each.argmax(axis=1) == truth).mean()) for each in (own, found)]
     loss = [float(-np.log(np.maximum(p[rows, truth], 1e-6)).mean()) for p in (own, found)]
-    return _Across(len(truth), (right[0], right[1]), (loss[0], loss[1]))
+    return _Across(len(truth), (right[0], right[1]), (loss[0], loss[1])), shown
+
+
+def _hold(new: _Floats, old: _Floats, ahead: float) -> _Floats:  # (item, truth)
+    """New probabilities; where another label leads by less, with as much of the old as it takes."""
+    rows, label = np.arange(len(old)), old.argmax(axis=1)
+    over = np.maximum(new - new[rows, label][:, None], 0.0)
+    lead = old[rows, label][:, None] - old
+    part = np.where(over > 0, over / np.maximum(over + lead, 1e-300), 0.0).max(axis=1)
+    held = (part > 0) & (over.max(axis=1) <= ahead)
+    part = np.where(held, np.minimum(part + _MARGIN, 1.0), 0.0)[:, None]
+    return np.asarray(part * old + (1.0 - part) * new)
 
 
 def learn(
@@ -338,121 +329,6 @@ def topics_of(groups: Groups, topics: Names | None, items: int) -> NDArray[np.in
         return np.full(items, -1, dtype=np.int32)
     number, names, _ = groups
     return look_up(names, topics)[number]
-
-
-def describe(spoken: Judgments, voices: Voices, posterior: _Floats, confusion: _Floats) -> _Scheme:
-    """What features need to know of all items together."""
-    scale, truths = spoken.scale, posterior.shape[1]
-    votes, squares = np.zeros(truths), 0.0
-    grades = np.zeros(3)
-    for begin in range(0, len(posterior), _BLOCK):
-        items = np.arange(begin, min(begin + _BLOCK, len(posterior)))
-        cast = _votes(spoken, voices, items, truths)
-        votes += exact_sum(cast)
-        squares += float(exact_sum(exact_sum(_logs(posterior[items]) ** 2)))
-        mean = _mean_grade(cast)
-        grades += (len(mean), float(exact_sum(mean)), float(exact_sum(mean**2)))
-    items_all = max(len(posterior), 1)
-    middle = grades[1] / max(grades[0], 1.0)
-    spread = np.sqrt(max(grades[2] / max(grades[0], 1.0) - middle**2, 0.0)) + 1e-9
-    counts = voices.fold(
-        np.bincount(spoken.judge, minlength=len(voices.judge_of))[:, None], weighted=False
-    )[:, 0]
-    regular = np.flatnonzero(counts >= 0.5 * len(posterior))
-    if not _JUDGES[0] <= len(regular) <= _JUDGES[1]:
-        regular = regular[:0]
-    if regular.size:  # in an order that neither names nor places decide
-        regular = regular[np.lexsort(confusion[regular].reshape(len(regular), -1).T)]
-    number = np.full(len(counts), -1, dtype=np.int32)
-    number[regular] = np.arange(len(regular), dtype=np.int32)
-    told = np.log(np.maximum(confusion[regular], 1e-9))
-    return _Scheme(
-        votes=0.5 * truths * normalise(votes / items_all + 0.01),
-        spread=float(np.sqrt(squares / (items_all * truths))) + 1e-9,
-        ordered=scale.ordinal and truths > 2,
-        grade=(middle, float(spread)),
-        judges=number,
-        topics=None,
-        told=told - told.mean(axis=1, keepdims=True),
-    )
-
-
-def _votes(spoken: Judgments, voices: Voices, items: NDArray[np.int64], truths: int) -> _Floats:
-    """Weighted votes (item, truth) of some items."""
-    row, place = _rows(spoken, items)
-    truth = np.array(spoken.scale.truth_of)[spoken.label[row]]
-    voted = truth >= 0
-    units = voices.units[spoken.judge[row[voted]]]
-    cell = place[voted] * truths + truth[voted]
-    sums = np.bincount(cell, weights=units, minlength=len(items) * truths)
-    return np.asarray(sums.reshape(len(items), truths) / 2.0**20)
-
-
-def _rows(
-    spoken: Judgments, items: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The judgments of some items, and the place of each one's item among them."""
-    begin = spoken.offsets[items]
-    count = spoken.offsets[items + 1] - begin
-    place = np.repeat(np.arange(len(items)), count)
-    first = np.repeat(begin - np.concatenate([[0], np.cumsum(count)[:-1]]), count)
-    return first + np.arange(len(place)), place
-
-
-def _mean_grade(votes: _Floats) -> _Floats:  # (item,)
-    """The mean place of the votes of each item; of an item without votes, the middle."""
-    whole = votes.sum(axis=1)
-    middle = 0.5 * (votes.shape[1] - 1)
-    mean = votes @ np.arange(votes.shape[1]) / np.where(whole > 0, whole, 1.0)
-    return np.asarray(np.where(whole > 0, mean, middle))
-
-
-def _logs(probabilities: _Floats) -> _Floats:
-    """Logs of probabilities, centred over truths."""
-    logs = np.log(normalise(probabilities + _CLOSE))
-    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
-
-
-def make_features(
-    scheme: _Scheme,
-    spoken: Judgments,
-    voices: Voices,
-    items: NDArray[np.int64],
-    probabilities: _Floats,
-) -> _Floats:  # (item, truth, feature)
-    """The features of some items."""
-    count, truths = probabilities.shape
-    own = _logs(probabilities)
-    votes = _votes(spoken, voices, items, truths)
-    unit = np.eye(truths)
-    parts = [
-        own[:, :, None],
-        _logs(normalise(votes + scheme.votes))[:, :, None],
-        np.broadcast_to(unit, (count, truths, truths)),
-    ]
-    if truths <= _MAPPED:
-        every = np.einsum("ij,kc->ikcj", own / scheme.spread, unit)
-        parts.append(every.reshape(count, truths, truths * truths))
-    if scheme.ordered:
-        z = (_mean_grade(votes) - scheme.grade[0]) / scheme.grade[1]
-        place = np.arange(truths) - 0.5 * (truths - 1)
-        bend = place**2 - (place**2).mean()
-        parts.append(
-            np.stack([np.outer(z, place), np.outer(z, bend), np.outer(z**2 - 1, place)], axis=2)
-        )
-    if len(scheme.told):
-        row, item = _rows(spoken, items)
-        number = scheme.judges[voices.judge_of[spoken.judge[row]]]
-        chosen = number >= 0
-        units = np.rint(scheme.told * _UNIT).astype(np.int64)
-        said = np.zeros((count, len(scheme.told), truths), dtype=np.int64)
-        np.add.at(
-            said,
-            (item[chosen], number[chosen]),
-            units[number[chosen], :, spoken.label[row[chosen]]],
-        )
-        parts.append(said.transpose(0, 2, 1) / _UNIT)
-    return np.concatenate(parts, axis=2)
 
 
 def _softmax(score: _Floats) -> _Floats:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
 from adjudge.engines.voices import Voices
-from adjudge.models.calibration import describe, learn, make_features, topics_of
+from adjudge.models.calibration import learn, topics_of
+from adjudge.models.calibration_features import _BLOCK, describe, make_features
 from adjudge.models.item_groups import group_items
 
-_BLOCK = 100_000  # items calibrated at a time
 _KEPT = 2**23  # features of all items that are kept for the next time, at most
 _Floats = NDArray[np.float64]
 

@@ -14,9 +14,10 @@ import adjudge
 from adjudge import Gold, Judgments, Run
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.estimation.choosing import choose_items, draw, shared_out
+from adjudge.evaluation.estimation.choosing import _at_random, choose_items, draw, shared_out
 from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
+from adjudge.evaluation.estimation.sampling import sample_of
 from gold_panels import drawn, made_panel
 from rankings import system
 from sizes import sized
@@ -86,6 +87,37 @@ def test_the_same_places_of_all_topics_are_not_drawn_together() -> None:
         seen.append(sum(400 * 0.95 * len(x) * x.var(ddof=1) for x in apart))
     assert np.mean(totals) == pytest.approx(40, abs=6)
     assert np.var(totals) < 1.3 * np.mean(seen)
+
+
+@pytest.mark.parametrize("budget", [90, 210])
+@pytest.mark.parametrize("spread", [0.0, 0.7])
+def test_pairs_in_a_row_show_the_variance_there_is(spread: float, budget: int) -> None:
+    """Of a known population, over thousands of draws; chances go with what items may add."""
+    rng = np.random.default_rng(4)
+    size = np.exp(spread * rng.normal(size=300))
+    adds = size * rng.normal(size=300)
+    chance = shared_out(size, budget)
+    row = np.stack([np.repeat(np.arange(5), 60), np.tile(np.linspace(0, 1, 60), 5)])
+    totals, told = [], []
+    for seed in range(3000):
+        item, part = draw(chance, seed, row)
+        nothing = np.zeros(len(item), dtype=np.int16)
+        sample = sample_of(item, nothing, 300, chance[item], None, "draw", part)
+        totals.append(float((adds[item] / chance[item]).sum()))
+        told.append(float(sample.spread(adds[item], adds[item]).sum()))
+    assert np.mean(totals) == pytest.approx(adds.sum(), abs=4 * np.std(totals) / np.sqrt(3000))
+    assert np.mean(told) == pytest.approx(np.var(totals), rel=0.1)
+
+
+def test_what_a_choice_is_worth_is_told_beforehand() -> None:
+    """Items of one kind: as many as there are; of two kinds: as Neyman has it."""
+    alike = np.full(1000, 0.1)
+    assert _at_random(alike, np.full(1000, 3.0)) == 100
+    size = np.repeat([1.0, 9.0], [900, 100])
+    chance = shared_out(size, 36)
+    ratio = size.mean() ** 2 / (size**2).mean()  # of variances, were there no end of items
+    assert _at_random(chance, size**2) == pytest.approx(36 / ratio, rel=0.1)
+    assert _at_random(chance, np.zeros(1000)) == 36
 
 
 def test_a_batch_and_another(panel: tuple[Judgments, Gold, CrossFit, list[Run]]) -> None:

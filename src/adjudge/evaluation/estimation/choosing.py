@@ -17,6 +17,9 @@ Two that follow each other are a stratum, by whose difference the variance is to
 the row is shuffled, taken at even steps along the sum of the chances (Madow 1949), and at least a
 fifth of the chances go to documents in no place that counts, since what the best ranking could have
 hangs on them. A later batch is drawn among the items that have no gold, as a round of its own.
+
+What a choice is worth is known before anybody labels: with chances pi the variance is expected to
+be sum (1 - pi) / pi sigma^2, and as many items drawn at random as would have the same are told.
 """
 
 from __future__ import annotations
@@ -56,7 +59,8 @@ def choose_items(
     """A table of the items to label, with the chance of each; earlier gold stands before them.
 
     Columns: item, topic and document if known, gold (empty where it is asked for), label and
-    probability by the consensus, sampling_probability, sampling_round, sampling_stratum.
+    probability by the consensus, sampling_probability, sampling_round, sampling_stratum. The
+    schema's metadata tells ``labels_at_random``, how many items drawn at random would tell as much.
     """
     how = plan if plan is not None else Plan()
     target = target_of(name, fit.consensus, runs, how)
@@ -64,20 +68,32 @@ def choose_items(
     known = np.full(table.item_count, -1, dtype=np.int16)
     if gold is not None:
         known = np.where(table.counts_per_item > 0, gold.align(table), -1).astype(np.int16)
-    chance, row = _chances(fit, target, known, budget, how)
+    chance, row, variance = _chances(fit, target, known, budget, how)
     taken, part = draw(chance, how.seed, row)
     earlier = _earlier(fit, gold, known, len(target.item))
     turn = int(earlier[2].max(initial=0)) + 1
     drawn = (target.item[taken], chance[taken], np.full(len(taken), turn), part)
-    return _table(fit, known, *map(np.concatenate, zip(earlier, drawn, strict=True)))
+    chosen = _table(fit, known, *map(np.concatenate, zip(earlier, drawn, strict=True)))
+    return chosen.replace_schema_metadata({"labels_at_random": str(_at_random(chance, variance))})
+
+
+def _at_random(chance: _Floats, variance: _Floats) -> int:  # (member,), (member,)
+    """How many items drawn at random are expected to tell as much as items of these chances."""
+    able = chance > 0
+    whole = float(variance[able].sum())
+    if not whole > 0:
+        return round(float(chance.sum()))
+    left = float(((1.0 / chance[able] - 1.0) * variance[able]).sum())
+    return round(float(able.sum()) / (1.0 + left / whole))
 
 
 def _chances(
     fit: CrossFit, target: Target, known: NDArray[np.int16], budget: int, plan: Plan
-) -> tuple[_Floats, _Floats | None]:  # (member,), (key, member)
+) -> tuple[_Floats, _Floats | None, _Floats]:  # (member,), (key, member), (member,)
     """The chance of each of the target's items to be drawn, 0 where gold is known; and their row.
 
-    The row is as keys to sort by, none where it is to be shuffled.
+    The row is as keys to sort by, none where it is to be shuffled. Last, the variance of what each
+    item adds, as the chances are made for it.
     """
     have = known[target.item] >= 0
     belief = fit.consensus.posterior
@@ -88,8 +104,8 @@ def _chances(
     told[have] = np.eye(belief.shape[1])[known[target.item][have]]
     sure = target.is_sum and have.sum() >= _CALIBRATED
     expansion = target.expand(told, None)
-    size = np.sqrt(expansion.doubt(belief, _SURE if sure else RANGE))
-    size[have] = 0.0
+    variance = expansion.doubt(belief, _SURE if sure else RANGE)
+    size = np.where(have, 0.0, np.sqrt(variance))
     able = int((size > 0).sum())
     if budget < _FEWEST:
         raise BadSetting("budget", budget, f"at least {_FEWEST} items")
@@ -100,9 +116,11 @@ def _chances(
         )
     kind = target.strata()
     if kind is not None:
-        return shared_out(_spared(size, kind) if target.is_normalised else size, budget), None
+        spared = _spared(size, kind) if target.is_normalised else size
+        return shared_out(spared, budget), None, variance
     topics = np.zeros(len(size)) if target.topics is None else target.topics
-    return shared_out(size, budget), np.stack([topics, expansion.expected(belief)])
+    row: _Floats = np.stack([topics, expansion.expected(belief)])
+    return shared_out(size, budget), row, variance
 
 
 def _spared(size: _Floats, kind: NDArray[np.int64]) -> _Floats:  # (member,)

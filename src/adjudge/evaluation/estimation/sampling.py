@@ -5,13 +5,14 @@ is known of the drawn items only (their residuals), a total over all items is es
 Its variance, for samples of a fixed size drawn in strata with chances that may differ (Hajek 1981;
 Deville and Tille 2005, doi:10.1016/j.jspi.2004.02.005), is
 
-    V = sum_h n_h / (n_h - 1) sum_i (1 - pi_i) (w_i e_i - B_h)^2,
-    B_h = sum_i (1 - pi_i) w_i e_i / sum_i (1 - pi_i),
+    V = sum_h 1 / (1 - sum_i a_i^2) sum_i (1 - pi_i) (w_i e_i - B_h)^2,
+    a_i = (1 - pi_i) / sum_i (1 - pi_i),    B_h = sum_i a_i w_i e_i,
 
-which for equal chances is the textbook N^2 (1 - n/N) s^2 / n. Items drawn in later rounds, among
-those not drawn before, give an unbiased total each round, in which earlier gold stands for itself
-alone; rounds are averaged, and being unbiased given what came before, their errors add up as if
-independent.
+which for equal chances is the textbook N^2 (1 - n/N) s^2 / n. With n_h / (n_h - 1) as its first
+part, two items of unlike chances would count (1 - pi) twice, and show too little. Items drawn in
+later rounds, among those not drawn before, give an unbiased total each round, in which earlier gold
+stands for itself alone; rounds are averaged, and being unbiased given what came before, their
+errors add up as if independent.
 """
 
 from __future__ import annotations
@@ -76,16 +77,17 @@ class Sample:
     def spread(self, first: _Floats, second: _Floats) -> _Floats:  # (group,)
         """The covariance of the totals of two residuals (gold,), group by group."""
         groups = len(self.round)
-        count = self._open()
         open_ = 1.0 - self.chance
         mass = np.bincount(self.group, weights=open_, minlength=groups)
+        squares = np.bincount(self.group, weights=open_**2, minlength=groups)
         whole = []
         for residual in (first, second):
             scaled = residual / self.chance
             middle = np.bincount(self.group, weights=open_ * scaled, minlength=groups)
             whole.append(scaled - (middle / np.where(mass > 0, mass, 1.0))[self.group])
         sums = np.bincount(self.group, weights=open_ * whole[0] * whole[1], minlength=groups)
-        return np.asarray(sums * count / np.maximum(count - 1.0, 1.0))
+        alone = 1.0 - squares / np.where(mass > 0, mass, 1.0) ** 2
+        return np.asarray(np.where(self._open() > 1, sums / np.maximum(alone, 1e-300), 0.0))
 
     def shares(self, doubt: _Floats) -> _Floats:  # (gold,) -> (round,)
         """What each round counts for: by the inverse of the variance that is expected of it.
