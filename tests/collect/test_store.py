@@ -16,7 +16,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from adjudge.collect.judging.pages import CANDIDATES
+from adjudge.collect.judging import pages
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
@@ -57,7 +57,7 @@ def test_partial_indexes_are_the_same_by_migration_and_by_schema(
 
 
 def test_the_queue_is_read_by_its_index(sqlite: Database) -> None:
-    text = str(CANDIDATES.statement.compile(sqlite.engine))
+    text = str(pages._WANTED.statement.compile(sqlite.engine))
     with sqlite.read() as on:
         plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
     assert "USING INDEX ix_items_routing (project=? AND rank>?)" in plan[0][3]

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
 from adjudge.engines.voices import Voices
-from adjudge.models.calibration_features import _BLOCK, _Scheme, describe, make_features
+from adjudge.models.calibration_features import BLOCK, FeatureScheme, describe, make_features
 from adjudge.models.item_groups import Groups, group_items
 from adjudge.models.type_rows import normalise
 
@@ -69,7 +69,7 @@ class _Across:
 class Calibration:
     """Coefficients of every candidate, and how much each is believed."""
 
-    scheme: _Scheme
+    scheme: FeatureScheme
     coefficients: tuple[_Floats, ...]  # of features
     levels: tuple[_Floats, ...]  # (topic and then none, truth)
     weights: _Floats  # (no change, a candidate each)
@@ -100,8 +100,8 @@ class Calibration:
         topic = topics_of(
             group_items(spoken) if named else None, self.scheme.topics, len(posterior)
         )
-        for begin in range(0, len(posterior), _BLOCK):
-            items = np.arange(begin, min(begin + _BLOCK, len(posterior)))
+        for begin in range(0, len(posterior), BLOCK):
+            items = np.arange(begin, min(begin + BLOCK, len(posterior)))
             old = np.array(posterior[items])
             scored = make_features(self.scheme, spoken, voices, items, old)
             new = self.blend(scored, old, topic[items])
@@ -166,7 +166,7 @@ def calibrate_by(
 
 
 def _score_across(
-    scheme: _Scheme,
+    scheme: FeatureScheme,
     groups: Groups,
     items: NDArray[np.int64],  # (gold,)
     features: _Floats,  # (gold, truth, feature)
@@ -209,7 +209,7 @@ def _hold(new: _Floats, old: _Floats, ahead: float) -> _Floats:  # (item, truth)
 
 
 def learn(
-    scheme: _Scheme,
+    scheme: FeatureScheme,
     groups: Groups,
     items: NDArray[np.int64],  # (gold,)
     features: _Floats,  # (gold, truth, feature)
@@ -257,7 +257,7 @@ def _prior(gold: int, *, few: bool, topics: bool) -> _Floats:  # (no change, a c
 
 
 def _candidate(
-    scheme: _Scheme,
+    scheme: FeatureScheme,
     features: _Floats,  # (item, truth, feature)
     truth: NDArray[np.int64],  # (item,)
     topic: NDArray[np.int32],  # (item,)
@@ -289,12 +289,12 @@ def _candidate(
 
 
 def _with_topics(
-    scheme: _Scheme,
+    scheme: FeatureScheme,
     groups: Groups,
     items: NDArray[np.int64],
     features: _Floats,
     truth: NDArray[np.int64],
-) -> tuple[_Scheme, NDArray[np.int32]]:  # (item,)
+) -> tuple[FeatureScheme, NDArray[np.int32]]:  # (item,)
     """The scheme with the topics that get a level, and the number of each gold item's, -1 for none.
 
     Topics are numbered by what their gold items are like, so that no name decides.

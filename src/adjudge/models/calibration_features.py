@@ -13,7 +13,7 @@ from adjudge.engines.voices import Voices
 from adjudge.models.type_rows import exact_sum, normalise
 
 _Floats = NDArray[np.float64]
-_BLOCK = 100_000  # items at a time
+BLOCK = 100_000  # items at a time
 _CLOSE = 2e-3  # added to probabilities before logs are taken
 _JUDGES = (2, 100)  # at least and at most, to have features of their own
 _MAPPED = 20  # truths above which there is no feature for every pair of them
@@ -21,7 +21,7 @@ _UNIT = 2.0**32  # of logs that are added up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Scheme:
+class FeatureScheme:
     """What features are made from, beside an item's own probabilities and judgments."""
 
     votes: _Floats  # (truth,) pseudo-votes
@@ -50,13 +50,15 @@ class _Scheme:
         return [*groups, *["judge"] * len(self.told)]
 
 
-def describe(spoken: Judgments, voices: Voices, posterior: _Floats, confusion: _Floats) -> _Scheme:
+def describe(
+    spoken: Judgments, voices: Voices, posterior: _Floats, confusion: _Floats
+) -> FeatureScheme:
     """What features need to know of all items together."""
     scale, truths = spoken.scale, posterior.shape[1]
     votes, squares = np.zeros(truths), 0.0
     grades = np.zeros(3)
-    for begin in range(0, len(posterior), _BLOCK):
-        items = np.arange(begin, min(begin + _BLOCK, len(posterior)))
+    for begin in range(0, len(posterior), BLOCK):
+        items = np.arange(begin, min(begin + BLOCK, len(posterior)))
         cast = _votes(spoken, voices, items, truths)
         votes += exact_sum(cast)
         squares += float(exact_sum(exact_sum(_logs(posterior[items]) ** 2)))
@@ -76,7 +78,7 @@ def describe(spoken: Judgments, voices: Voices, posterior: _Floats, confusion: _
     number = np.full(len(counts), -1, dtype=np.int32)
     number[regular] = np.arange(len(regular), dtype=np.int32)
     told = np.log(np.maximum(confusion[regular], 1e-9))
-    return _Scheme(
+    return FeatureScheme(
         votes=0.5 * truths * normalise(votes / items_all + 0.01),
         spread=float(np.sqrt(squares / (items_all * truths))) + 1e-9,
         ordered=scale.ordinal and truths > 2,
@@ -124,7 +126,7 @@ def _logs(probabilities: _Floats) -> _Floats:
 
 
 def make_features(
-    scheme: _Scheme,
+    scheme: FeatureScheme,
     spoken: Judgments,
     voices: Voices,
     items: NDArray[np.int64],

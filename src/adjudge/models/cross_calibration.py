@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.engines.voices import Voices
 from adjudge.models.calibration import learn, topics_of
-from adjudge.models.calibration_features import _BLOCK, describe, make_features
+from adjudge.models.calibration_features import BLOCK, describe, make_features
 from adjudge.models.item_groups import group_items
 
 _KEPT = 2**23  # features of all items that are kept for the next time, at most
@@ -54,8 +54,8 @@ class Features:
 
     def blocks(self) -> Iterator[tuple[NDArray[np.int64], _Floats]]:
         """All items and their features, some at a time."""
-        for begin in range(0, len(self.posterior), _BLOCK):
-            part = np.arange(begin, min(begin + _BLOCK, len(self.posterior)))
+        for begin in range(0, len(self.posterior), BLOCK):
+            part = np.arange(begin, min(begin + BLOCK, len(self.posterior)))
             yield part, self.kept if self.kept is not None else self.at(part)
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import command
 
 from adjudge.collect.items.quotas import taken_by_arm
-from adjudge.collect.judging.pages import CANDIDATES_IN_ARM
+from adjudge.collect.judging import pages
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.migrating import configuration
 from adjudge.collect.values.project import Arm
@@ -195,7 +195,7 @@ def test_arms_keep_to_their_numbers_while_many_work_and_are_blocked(database: Da
 
 
 def test_what_an_arm_has_is_counted_by_its_index(sqlite: Database) -> None:
-    text = str(CANDIDATES_IN_ARM.statement.compile(sqlite.engine))
+    text = str(pages._WANTED_IN_ARM.statement.compile(sqlite.engine))
     with sqlite.read() as on:
         plan = on.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1,) * text.count("?")).all()
     told = [row[3] for row in plan]

@@ -75,8 +75,8 @@ _CANDIDATES = (
     .order_by(items.c.rank)
     .limit(bindparam("most"))
 )
-CANDIDATES = Statement(_CANDIDATES, packed="rank")
-CANDIDATES_IN_ARM = Statement(_CANDIDATES.where(arm_room), packed="rank")
+_WANTED = Statement(_CANDIDATES, packed="rank")
+_WANTED_IN_ARM = Statement(_CANDIDATES.where(arm_room), packed="rank")
 _ROUNDS = 12  # tries to get a page's items while others are being given theirs
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _OBTAIN = (
@@ -315,7 +315,7 @@ def _lease(
     lost = given_before(request)
     golds = [] if screening is None else screening.draw(rng)
     uncertain_first = policy.closing == "adaptive"
-    candidates = CANDIDATES_IN_ARM if policy.judgments_by_arm else CANDIDATES
+    candidates = _WANTED_IN_ARM if policy.judgments_by_arm else _WANTED
     theirs = {
         "project": request.judge.project,
         "judge": request.judge.id,
