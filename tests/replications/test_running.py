@@ -109,7 +109,7 @@ def test_memory_is_told() -> None:
 KILLED = """
 import sys, time
 from pathlib import Path
-sys.path.insert(0, {tests!r})
+sys.path[:0] = [{here!r}, {tests!r}]
 from conftest import Toy
 from adjudge.replications.replication import ReplicationPart, Setup
 from adjudge.replications.running import run
@@ -130,8 +130,9 @@ run(Slow(Path({log!r})), Setup(), folder=Path({out!r}))
 def test_a_run_that_was_killed_goes_on(toy, tmp_path: Path) -> None:
     out, hung = tmp_path / "out", tmp_path / "hung"
     out.mkdir()
+    here = Path(__file__).parent
     code = KILLED.format(
-        tests=str(Path(__file__).parent), log=str(toy.log), out=str(out), hung=str(hung)
+        here=str(here), tests=str(here.parent), log=str(toy.log), out=str(out), hung=str(hung)
     )
     process = subprocess.Popen([sys.executable, "-c", code])
     try:
