@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import Page, expect
 
-from adjudge import Gold, HierarchicalRelevance, HybridConfusion, Judgments
+from adjudge import BradleyTerry, Gold, HierarchicalRelevance, HybridConfusion, Judgments
+from adjudge.data.names import as_names
 from adjudge.report import Provenance, gather, write_report
+from adjudge.report.preferences import write_pair_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
+from adjudge.simulation.preferences import make_comparisons
 from visitors import find_faults
 
 pytestmark = pytest.mark.slow
@@ -282,3 +286,20 @@ def test_twenty_thousand_items_and_eight_hundred_judges(opened: Any, tmp_path: P
     for head in page.locator("#consensus-table th:has(button)").all():
         head.locator("button").click()
         expect(head).to_have_attribute("aria-sort", re.compile("ascending|descending"))
+
+
+def test_a_ranking_of_pairs_is_whole_on_a_common_screen(opened: Any, tmp_path: Path) -> None:
+    names = [f"Open-Assistant StableLM SFT-{number} (7B)" for number in range(8)]
+    made = make_comparisons(np.linspace(-3, 3, 8), 20_000, right=np.ones(2), tied=0.5)
+    compared = replace(made.comparisons, items=as_names(names))
+    path = tmp_path / "pairs.html"
+    write_pair_report(BradleyTerry().fit(compared), path, title="Pairs")
+    page = opened(path.as_uri(), width=1200).page
+    assert not page.evaluate(_CUT)
+    assert not find_faults(page)
+
+
+_CUT = """() => {
+    const held = document.querySelector("svg.interval").closest("table").parentElement;
+    return held.scrollWidth > held.clientWidth + 1;
+}"""
