@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adjudge import (
     BadData,
@@ -20,6 +22,7 @@ from adjudge import (
 from adjudge.data.families import Families
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.engines.voices import VoiceSweeps, voices_of
+from adjudge.models import families as module
 from adjudge.models.families import find_families
 from strategies import shuffled
 
@@ -216,3 +219,35 @@ def test_a_rule_on_names_declares_families() -> None:
         panel().with_family_rule("(")
     few = table.select(judgments=table.judge < 2)
     assert few.family.tolist() == [0, 0]
+
+
+@given(st.integers(4, 60), st.floats(0.05, 1.0), st.integers(0, 10_000))
+def test_loadings_are_weighted_medians_over_partners(judges: int, met: float, seed: int) -> None:
+    """Worked out for blocks of judges with as many partners; here for one judge after another."""
+    rng = np.random.default_rng(seed)
+    common = np.triu(
+        np.where(rng.random((judges,) * 2) < met, rng.integers(0, 80, (judges,) * 2), 0), 1
+    )
+    common = (common + common.T).astype(float)
+    correlation = np.triu(rng.normal(0.4, 0.4, (judges,) * 2).clip(-1, 1), 1)
+    correlation = (correlation + correlation.T) * (common >= 5)
+    pairs = module._Pairs(np.arange(judges), common, correlation, common)
+    alike = (common >= 20) & (correlation >= 0.75)
+    company, loading = 1.0 + alike.sum(axis=1), np.full(judges, 0.6)
+    for _ in range(30):
+        new = loading.copy()
+        for judge in range(judges):
+            partners = np.flatnonzero(common[judge] >= 5)
+            if len(partners) < 2:
+                continue
+            ratio = correlation[judge, partners] / loading[partners]
+            weight = (
+                np.minimum(common[judge, partners], 50.0) * loading[partners] / company[partners]
+            )
+            order = np.argsort(ratio, kind="stable")
+            sums = np.cumsum(weight[order])
+            new[judge] = np.clip(ratio[order][sums >= 0.5 * sums[-1]][0], 0.05, 0.9)
+        moved, loading = np.abs(new - loading).max(), 0.5 * (loading + new)
+        if moved < 1e-3:
+            break
+    np.testing.assert_array_equal(module._loadings(pairs), loading)

@@ -149,11 +149,17 @@ def _with_exact_copies(sweeps: Sweeps, families: Families, loading: _Floats) -> 
     if not new:
         return families
     merged = (*families.merged, *new)
-    family, share = _components(len(count), merged), families.share.copy()
-    for first in {int(family[pair.judges[0]]) for pair in merged}:
-        own = [pair.excess for pair in merged if family[pair.judges[0]] == first]
-        share[family == first] = sum(sorted(own)) / len(own)
+    family, share = _joined(families.share, merged)
     return replace(families, family=family, share=share, merged=merged)
+
+
+def _joined(before: _Floats, pairs: tuple[Pair, ...]) -> tuple[NDArray[np.int32], _Floats]:
+    """Everybody's family, pairs being of one, and its share: the mean of its pairs' excess."""
+    family, share = _components(len(before), pairs), before.copy()
+    for first in {int(family[pair.judges[0]]) for pair in pairs}:
+        own = [pair.excess for pair in pairs if family[pair.judges[0]] == first]
+        share[family == first] = sum(sorted(own)) / len(own)
+    return family, share
 
 
 def _speakers(sweeps: Sweeps, judges: int) -> NDArray[np.int32]:
@@ -194,21 +200,44 @@ def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
     return _Pairs(rows, common, correlation, chance)
 
 
+def _partners(known: NDArray[np.bool_]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Judges with two partners or more, in blocks of about as many each: rows, and their partners.
+
+    Where a judge of a block has fewer, -1 stands. Most pairs of a crowd never met.
+    """
+    first, second = np.nonzero(known)
+    count = np.bincount(first, minlength=len(known))
+    size, blocks = np.where(count > 1, np.frexp(np.maximum(count - 1, 1))[1], 0), []  # 2, 4, 8, ...
+    for block in np.unique(size[size > 0]):
+        rows = np.flatnonzero(size == block)
+        place = np.arange(count[rows].max())
+        at = (np.cumsum(count) - count)[rows][:, None] + place
+        filled = place < count[rows][:, None]
+        blocks.append((rows, np.where(filled, second[np.where(filled, at, 0)], -1)))
+    return blocks
+
+
 def _loadings(pairs: _Pairs) -> _Floats:  # (row,)
     """How far each judge follows what all have in common."""
     known = pairs.common >= _COMMON
     alike = known & (pairs.correlation >= _ALIKE) & (pairs.common >= _ALIKE_COMMON)
     company = 1.0 + alike.sum(axis=1)
     loading = np.full(len(known), _LOADING)
+    blocks = []
+    for rows, partner in _partners(known):
+        common = np.where(partner < 0, 0.0, np.minimum(pairs.common[rows[:, None], partner], 50.0))
+        followed = np.where(partner < 0, np.inf, pairs.correlation[rows[:, None], partner])
+        blocks.append((rows, partner, common, followed))
     for _ in range(30):
-        weight = np.where(known, np.minimum(pairs.common, 50.0) * loading / company, 0.0)
-        ratio = pairs.correlation / loading
-        order = np.argsort(ratio, axis=1, kind="stable")
-        sums = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1)
-        middle = (sums < 0.5 * sums[:, -1:]).sum(axis=1)
-        at = np.take_along_axis(order, np.minimum(middle, len(known) - 1)[:, None], axis=1)
-        median = np.clip(np.take_along_axis(ratio, at, axis=1)[:, 0], 0.05, 0.9)
-        new = np.where(known.sum(axis=1) >= 2, median, loading)
+        new = loading.copy()
+        for rows, partner, common, followed in blocks:
+            weight = common * loading[partner] / company[partner]
+            ratio = followed / loading[partner]
+            order = np.argsort(ratio, axis=1, kind="stable")
+            sums = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1)
+            middle = (sums < 0.5 * sums[:, -1:]).sum(axis=1)
+            at = np.take_along_axis(order, middle[:, None], axis=1)
+            new[rows] = np.clip(np.take_along_axis(ratio, at, axis=1)[:, 0], 0.05, 0.9)
         moved = float(np.abs(new - loading).max())
         loading = 0.5 * (loading + new)
         if moved < 1e-3:
@@ -228,11 +257,7 @@ def _near_copies(judgments: Judgments, pairs: _Pairs, loading: _Floats, none: Fa
     merged = sure & (excess >= _COPY) & (pairs.common >= _SHARE_OF_ITEMS * wide)
     suspected = sure & (excess >= _SUSPECT) & ~merged
     found = _listed(pairs, np.clip(excess, 0.0, 1.0), merged)
-    family = _components(len(none.family), found)
-    share = none.share.copy()
-    for first in {int(family[pair.judges[0]]) for pair in found}:
-        own = [pair.excess for pair in found if family[pair.judges[0]] == first]
-        share[family == first] = sum(sorted(own)) / len(own)
+    family, share = _joined(none.share, found)
     return Families(
         family=family,
         share=share,
