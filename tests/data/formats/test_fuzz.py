@@ -5,8 +5,10 @@ A format that is added without a sample fails the first test; with one, it is tr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +22,7 @@ from adjudge.errors import AdjudgeError
 from format_samples import SAMPLES
 from fuzzing import damaged
 from memory import Memory
+from sizes import sized
 
 SPARE = 12_000_000  # bytes that reading takes for anything, however small: blocks of tables
 FOLDERS = {"encoded"}  # more than one file
@@ -107,3 +110,67 @@ def test_a_damaged_folder_is_told_or_read(tmp_path: Path, data: st.DataObject) -
         judgments = read(folder).judgments
         assert judgments is not None
         judgments.to_table()
+
+
+# What somebody may hand over by mistake, or a program write when it has nothing to say.
+SMALL = [
+    *(b"", b" ", b"\n", b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b",", b",\n,\n", b"a", b"a b c d\n"),
+    *(b"11\n", b"1\n2\n", b"1.5", b"-0", b"1e999", b"NaN", b"null", b"true", b'"x"', b"[]", b"{}"),
+    *(b"[1]", b"[null]", b'["a"]', b"[[]]", b"[{}]", b"[NaN]", b'{"a": null}', b'{"a": []}'),
+    *(b'{"a": {}}', b'[{"a": [{}]}]', b"{}\n{}\n", b'{"a": 1}\n1\n', b"a,b\n1,2\n"),
+]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_file_of_another_kind_is_told_or_read(name: str, tmp_path: Path) -> None:
+    """Whatever it is taken for: the sample of every other format, and next to nothing."""
+    for body in (*SMALL, *(body for _, body in SAMPLES.values())):
+        path = tmp_path / SAMPLES[name][0]
+        path.write_bytes(body)
+        for wanted in WANTED[:2]:
+            with suppress(AdjudgeError):
+                read(path, format=name, wanted=wanted)  # type: ignore[arg-type]
+
+
+ODD = [None, 1, True, "", "x", [], {}, [1], [{}], {"a": None}, {"a": {"b": 1}}, float("nan")]
+
+
+def changed(value: object) -> Iterator[object]:
+    """Some JSON with each value in turn, of lists the first two, taken out or of another type."""
+    yield from ODD
+    places = range(min(2, len(value))) if isinstance(value, list) else ()
+    for place in (*value,) if isinstance(value, dict) else places:
+        for other in changed(value[place]):  # type: ignore[index]
+            copy = value.copy()  # type: ignore[attr-defined]
+            copy[place] = other
+            yield copy
+        if isinstance(value, dict):
+            yield {key: one for key, one in value.items() if key != place}
+
+
+def json_of(body: bytes) -> list[object] | dict[str, object] | None:
+    """The JSON of a file, or of its lines; None where it is something else."""
+    for text in (body, b"[" + b",".join(body.splitlines()) + b"]"):
+        with suppress(ValueError):
+            found = json.loads(text)
+            return found if isinstance(found, list | dict) else None
+    return None
+
+
+JSON = {name: (file, json_of(body)) for name, (file, body) in SAMPLES.items() if json_of(body)}
+
+
+def test_formats_of_json_are_found_by_their_samples() -> None:
+    assert {"inspect", "potato", "promptfoo", "label-studio", "jsonl", "nested"} <= set(JSON)
+
+
+@pytest.mark.parametrize("name", JSON)
+def test_a_value_of_another_type_is_told_or_read(name: str, tmp_path: Path) -> None:
+    """Each place of a sample in turn, every seventh in every run."""
+    file, whole = JSON[name]
+    path, lines = tmp_path / file, SAMPLES[name][1].count(b"\n{") > 0
+    for value in islice(changed(whole), 0, None, sized(7, full=1)):
+        parts = value if lines and isinstance(value, list) else [value]
+        path.write_text("\n".join(json.dumps(part) for part in parts))
+        with suppress(AdjudgeError):
+            read(path, format=name)

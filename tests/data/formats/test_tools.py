@@ -206,6 +206,19 @@ def test_an_export_is_read(tmp_path: Path, name: str) -> None:
     assert (content.format, held(content)) == (kind, wanted)
 
 
+def test_an_output_that_nobody_graded_has_not_failed(tmp_path: Path) -> None:
+    results = [
+        {"promptIdx": 0, "testIdx": 0, "success": True},
+        {"promptIdx": 0, "testIdx": 1, "success": False},
+        {"promptIdx": 0, "testIdx": 2, "gradingResult": None},
+    ]
+    path = tmp_path / "promptfoo.json"
+    path.write_text(json.dumps({"evalId": "e", "results": {"results": results}}))
+    content = read(path, format="promptfoo")
+    assert held(content) == (2, 2, 1, ("fail", "pass"))
+    assert "1 outcomes left out: neither passed nor failed" in " ".join(content.notes)
+
+
 def test_an_archive_of_inspect(tmp_path: Path) -> None:
     log = json.loads(FILES["inspect.json"][0])
     body = io.BytesIO()

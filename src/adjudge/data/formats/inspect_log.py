@@ -14,14 +14,14 @@ from typing import Any
 from adjudge.data.build import load_table
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.records import RecordRows, as_text, read_json
+from adjudge.data.formats.records import RecordRows, as_object, as_text, read_json
 from adjudge.errors import BadData
 
 
 def _read(file: File, options: Options) -> Content:
     """The scores of every sample."""
     log, samples = _log(file)
-    model = str((log.get("eval") or {}).get("model") or "model")
+    model = str(as_object(log.get("eval")).get("model") or "model")
     rows, unscored = RecordRows(file, options), 0
     for number, sample in enumerate(samples, start=1):
         scores = sample.get("scores") if isinstance(sample, dict) else None
@@ -47,9 +47,9 @@ def _log(file: File) -> tuple[dict[str, Any], list[Any]]:
         names = [name for name in sorted(file.names) if name.startswith("samples/")]
         samples = [read_json(part) for part in file.files(*names)] if names else []
         head = [name for name in ("header.json", "_journal/start.json") if name in file.names]
-        return (read_json(file.files(head[0])[0]) if head else {}), samples
-    log = read_json(file)
-    held = log.get("samples") if isinstance(log, dict) else None
+        return as_object(read_json(file.files(head[0])[0]) if head else {}), samples
+    log = as_object(read_json(file))
+    held = log.get("samples")
     return log, held if isinstance(held, list) else []
 
 

@@ -20,7 +20,7 @@ from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.multi_select import one_question_an_option
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.questions import chosen_question
-from adjudge.data.formats.records import RecordRows, as_text, read_json, read_records
+from adjudge.data.formats.records import RecordRows, as_object, as_text, read_json, read_records
 from adjudge.errors import BadData
 
 _STATE, _LINES = "user_state.json", "annotated_instances.jsonl"
@@ -71,9 +71,9 @@ def _answers(file: File) -> Iterator[_Answer]:
     above = parts[-2] if len(parts) > 1 else "user"
     if file.name.endswith(_LINES):
         for place, record in read_records(file, "instance"):
-            given = record.get("label_annotations") if isinstance(record, dict) else None
-            for scheme, labels in (given or {}).items():
-                for name, value in labels.items() if isinstance(labels, dict) else ():
+            given = as_object(as_object(record).get("label_annotations"))
+            for scheme, labels in given.items():
+                for name, value in as_object(labels).items():
                     label = _label(str(name), value)
                     if label is not None:
                         yield place, above, str(record.get("id")), str(scheme), label
@@ -81,10 +81,9 @@ def _answers(file: File) -> Iterator[_Answer]:
     if file.kind == "delimited":
         yield from _cells(file)
         return
-    state = read_json(file)
-    user = as_text(state.get("user_id")) or above if isinstance(state, dict) else above
-    given = state.get("instance_id_to_label_to_value") if isinstance(state, dict) else None
-    for instance, entries in (given or {}).items():
+    state = as_object(read_json(file))
+    user = as_text(state.get("user_id")) or above
+    for instance, entries in as_object(state.get("instance_id_to_label_to_value")).items():
         for entry in entries if isinstance(entries, list) else []:
             if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], dict):
                 label = _label(str(entry[0].get("name")), entry[1])

@@ -17,7 +17,7 @@ from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import delimiter_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.records import RecordRows, read_json, read_records
+from adjudge.data.formats.records import RecordRows, as_object, read_json, read_records
 from adjudge.errors import BadData
 
 _WHOLE = "promptfoo"
@@ -27,21 +27,26 @@ _LABELS = ("fail", "pass")
 
 def _read(file: File, options: Options) -> Content:
     """The outcome of every assertion on every output."""
-    rows, errors = RecordRows(file, options), 0
+    rows, errors, ungraded = RecordRows(file, options), 0, 0
     found = _outputs(file)
     for number, result in enumerate(found, start=1):
         if not isinstance(result, dict):
             rows.fault(f"result {number}", "is no result; wanted an object")
             continue
-        graded = result.get("gradingResult") or {}
+        graded = as_object(result.get("gradingResult"))
         if not graded and result.get("error"):
             errors += 1
             continue
         for judge, passed in _judged(result, graded):
-            told = {"item": _item(result), "judge": judge, "label": _LABELS[bool(passed)]}
+            if not isinstance(passed, bool):
+                ungraded += 1
+                continue
+            told = {"item": _item(result), "judge": judge, "label": _LABELS[passed]}
             rows.add(f"result {number}", told)
     if errors:
         rows.source.remark(f"{errors:,} outputs left out: the provider failed")
+    if ungraded:
+        rows.source.remark(f"{ungraded:,} outcomes left out: neither passed nor failed")
     return _content(rows, options, file)
 
 
@@ -75,10 +80,10 @@ def _item(result: dict[str, Any]) -> str:
     name = provider.get("label") or provider.get("id") if isinstance(provider, dict) else provider
     test = result.get("testIdx")
     if test is None:
-        test = ", ".join(f"{k}={v}" for k, v in (result.get("vars") or {}).items())
+        test = ", ".join(f"{k}={v}" for k, v in as_object(result.get("vars")).items())
     prompt = result.get("promptIdx")
     if prompt is None:
-        prompt = result.get("promptId") or (result.get("prompt") or {}).get("label")
+        prompt = result.get("promptId") or as_object(result.get("prompt")).get("label")
     return "/".join(str(part) for part in (test, prompt, name) if part is not None)
 
 

@@ -23,6 +23,11 @@ def read_json(file: File) -> Any:
     return _parsed(file.read_text(), file.name)
 
 
+def as_object(value: Any) -> dict[str, Any]:
+    """A JSON object as it is; nothing where another kind of value stands for it."""
+    return value if isinstance(value, dict) else {}
+
+
 def read_records(file: File, what: str) -> list[tuple[str, Any]]:
     """The records of a JSON array, or of a file with one JSON object a line, with their places.
 
