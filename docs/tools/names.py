@@ -126,15 +126,22 @@ def mentioned(text: str) -> Iterator[tuple[str, str]]:
     yield from re.findall(r"\b(adjudge(?:\.\w+)*)[.:](\w+)", text)
 
 
+def _parsed_if_told(path: Path, wanted: set[str]) -> ast.Module:
+    """A file that has one of the names in it; nothing of any other, which takes long to parse."""
+    text = path.read_text("utf-8")
+    return ast.parse("" if wanted.isdisjoint(re.findall(r"\w+", text)) else text)
+
+
 def unused() -> list[tuple[str, str]]:
     """The public names that nothing outside their module uses."""
     wanted, passed_on = set[tuple[str, str]](), dict[tuple[str, str], tuple[str, str]]()
     for folder in USERS:
+        missing = {name for module, name in public() if (module, name) not in wanted} - LOOKED_UP
         for path in (ROOT / folder).rglob("*.py"):
             if ".cache" in path.parts:  # what the benchmarks have installed
                 continue
             own = module_of(path) if path.is_relative_to(SRC) else ""
-            tree = modules().get(own) or ast.parse(path.read_text("utf-8"))
+            tree = modules().get(own) or _parsed_if_told(path, missing)
             found = {use for use in used(tree) if use[0] != own}
             wanted |= found
             if path.name == "__init__.py":  # a package passes on what it imports
