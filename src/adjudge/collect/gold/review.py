@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.doubt import AnswersToGold, GoldDoubt, find_better_label, measure_doubts
 from adjudge.collect.items.standing import restore_trust
-from adjudge.collect.rules.policy import Decision, Record, after_regrade, passes
+from adjudge.collect.rules.decisions import Decision, Record, after_regrade, passes
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.records import (

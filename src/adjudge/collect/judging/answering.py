@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, select, update
 
 from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.judging.views import view_judge
-from adjudge.collect.rules.policy import Decision
+from adjudge.collect.rules.decisions import Decision
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import figures_of, judge_by_id, write_log
 from adjudge.collect.store.request import JudgeRequest
@@ -88,8 +88,8 @@ def check_answers(
         seconds = answer.seconds
         if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds < 1e7):
             answer = replace(answer, seconds=None)  # noqa: PLW2901 - a client's bad clock
-        label = mirror(answer.label, known[answer.row])
-        given[answer.row] = answer if label == answer.label else replace(answer, label=label)
+        swapped = known[answer.row]
+        given[answer.row] = replace(answer, label=mirror(answer.label)) if swapped else answer
     return given
 
 

@@ -11,7 +11,8 @@ from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.dry_runs import arm_of, check_open, is_dry_run
-from adjudge.collect.rules.policy import Policy, first_stage, stage_after_consent
+from adjudge.collect.rules.decisions import first_stage, stage_after_consent
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import assign_arm
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, Request

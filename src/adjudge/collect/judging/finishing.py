@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjudge.collect.items.standing import untrust
-from adjudge.collect.rules.policy import at_finish
+from adjudge.collect.rules.decisions import at_finish
 from adjudge.collect.store.records import columns_of, figures_of, record_of, write_log
 from adjudge.collect.store.request import JudgeRequest
 

@@ -23,6 +23,7 @@ from adjudge.collect.judging.returning import bring_back, given_before
 from adjudge.collect.judging.screening import Screening, golds_met
 from adjudge.collect.judging.showing import answers_so_far, show_row
 from adjudge.collect.judging.views import any_left, any_open, ended_untrained, in_arm
+from adjudge.collect.rules.decisions import resumed, training_left
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
     CAME_LATE,
@@ -31,7 +32,7 @@ from adjudge.collect.rules.endings import (
     NOTHING_LEFT,
 )
 from adjudge.collect.rules.golds import choose_training
-from adjudge.collect.rules.policy import Policy, resumed, training_left
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
 from adjudge.collect.store.records import judge_by_id, record_of, to_time

@@ -15,7 +15,7 @@ from sqlalchemy import BindParameter, bindparam, exists, select, text, update
 
 from adjudge.collect.items.counters import lease
 from adjudge.collect.items.quotas import with_arm_room
-from adjudge.collect.rules.policy import resumed
+from adjudge.collect.rules.decisions import resumed
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import record_of
 from adjudge.collect.store.request import JudgeRequest

@@ -40,8 +40,9 @@ from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.judging.training import submit_training
 from adjudge.collect.judging.views import view_judge
+from adjudge.collect.rules.decisions import Decision, after_page, ended_blocked
 from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH, to_micros
-from adjudge.collect.rules.policy import Decision, Policy, after_page, ended_blocked
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import columns_of, record_of, write_log
 from adjudge.collect.store.request import JudgeRequest
@@ -240,4 +241,5 @@ def _count(request: JudgeRequest, made: Sequence[dict[str, Any]], late: set[int]
     count_broken(request.on, other, policy)
     promote(request.on, other)
     count_again(request.on, late, policy, surplus=1)
-    renew_needs(request.on, request.project, [*labelled, *other, *late])
+    if policy.closing == "adaptive":
+        renew_needs(request.on, request.project, [*labelled, *other, *late])

@@ -19,7 +19,8 @@ from adjudge.collect.judging.answering import (
 )
 from adjudge.collect.judging.refreshers import is_refresher
 from adjudge.collect.judging.showing import make_feedback
-from adjudge.collect.rules.policy import Decision, Policy, after_training
+from adjudge.collect.rules.decisions import Decision, after_training
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import columns_of, record_of
 from adjudge.collect.store.request import JudgeRequest

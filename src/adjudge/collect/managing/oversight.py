@@ -16,8 +16,8 @@ from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.judging.refreshers import refreshers_of
 from adjudge.collect.managing.contact import invited_names, name_of_judge
 from adjudge.collect.managing.flags import find_flags
+from adjudge.collect.rules.decisions import blocked_by_hand, unblocked_by_hand
 from adjudge.collect.rules.endings import pay_of, standing_of, to_money
-from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
 from adjudge.collect.rules.replay import LogReplay
 from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import StoredRow

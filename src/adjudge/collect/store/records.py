@@ -9,7 +9,7 @@ from typing import Any, cast
 from sqlalchemy import bindparam, insert, select, text
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.rules.policy import Record
+from adjudge.collect.rules.decisions import Record
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.schema import judges, log, projects
 from adjudge.collect.store.statements import Statement
