@@ -10,13 +10,12 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.decisions import Decision
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.records import figures_of, judge_by_id, write_log
 from adjudge.collect.store.request import JudgeRequest
-from adjudge.collect.store.schema import contests, judgments, page_rows, pages
+from adjudge.collect.store.schema import judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Outcome
@@ -31,9 +30,6 @@ ROWS = Statement(
     .where(page_rows.c.page == bindparam("page"))
     .order_by(page_rows.c.row),
     packed="row",
-)
-GIVEN = Statement(
-    select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
 )
 ADD = BulkInsert(judgments)
 CLOSE = Statement(
@@ -148,35 +144,6 @@ def check_page_answers(
     """The answers to a page by row, checked."""
     rows = ROWS.all(request.on, {"page": page.id})
     return check_answers(answers, rows, request.project)
-
-
-def repeat_outcome(
-    request: JudgeRequest, page: StoredRow, answers: Sequence[Answer] = ()
-) -> Outcome:
-    """The outcome of a page that is answered already, and how far ``answers`` differ from it."""
-    given = GIVEN.all(request.on, {"page": page.id})
-    stored = {row.row: mirror(row.label, row.swapped) for row in given}
-    differing = sum(stored.get(answer.row) != answer.label for answer in answers)
-    told = _stored_feedback(request, page, given)
-    return replace(conclude(request, page, told, len(given), again=True), differing=differing)
-
-
-def _stored_feedback(
-    request: JudgeRequest, page: StoredRow, given: Sequence[StoredRow]
-) -> list[Feedback]:
-    """What was told of an answered page, with the gold as it is now and contests marked."""
-    told_rows = set((page.outcome or {}).get("told", ()))
-    ids = [row.id for row in given if row.row in told_rows]
-    contested = set(
-        request.on.execute(
-            select(contests.c.judgment).where(contests.c.judgment.in_(ids))
-        ).scalars()
-    )
-    return [
-        make_feedback(request.project, row, contested=row.id in contested)
-        for row in given
-        if row.row in told_rows
-    ]
 
 
 def save_draft(request: JudgeRequest, page: StoredRow, given: dict[int, Answer]) -> int:

@@ -1,4 +1,4 @@
-"""Taking what a judge sends: answers to a page, "I disagree", and the wish to finish."""
+"""Taking the answers to a page: stored, counted on their items, the judge decided on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import select
 
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import (
@@ -22,37 +22,29 @@ from adjudge.collect.items.standing import counted_items, untrust
 from adjudge.collect.judging.answering import (
     ADD,
     CLOSE,
-    GIVEN,
-    LONGEST_COMMENT,
     ROWS,
     check_answers,
     check_may_answer,
     conclude,
     log_decision,
     make_judgment,
-    repeat_outcome,
     rows_unanswered,
     save_draft,
 )
 from adjudge.collect.judging.budget import check_late
-from adjudge.collect.judging.finishing import end_way
 from adjudge.collect.judging.leases import end_pages
+from adjudge.collect.judging.outcomes import repeat_outcome
 from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.judging.training import submit_training
-from adjudge.collect.judging.views import view_judge
-from adjudge.collect.rules.decisions import Decision, after_page, ended_blocked
-from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH, to_micros
+from adjudge.collect.rules.decisions import Decision, after_page
+from adjudge.collect.rules.endings import to_micros
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import columns_of, record_of, write_log
+from adjudge.collect.store.records import columns_of, record_of
 from adjudge.collect.store.request import JudgeRequest
-from adjudge.collect.store.schema import contests, items, pages
+from adjudge.collect.store.schema import items
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Outcome
 from adjudge.errors import Refused
-
-_STATE = (
-    select(pages.c.state).where(pages.c.id == bindparam("page")).with_for_update(key_share=True)
-)
 
 
 def submit(
@@ -83,65 +75,6 @@ def submit(
         some = "a row has" if len(missing) == 1 else f"{len(missing)} rows have"
         return Refused("rows-missing", f"{some} no answer to a further question", rows=missing)
     return _submit_work(request, page, rows, given)
-
-
-def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
-    """Keep a judge's "I disagree" with a gold they were told they missed."""
-    words = said.strip()
-    if not words or len(words) > LONGEST_COMMENT or "\0" in words:
-        raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT} characters")
-    page = request.page(public)
-    given = GIVEN.all(request.on, {"page": page.id})
-    if page.kind == "training" and page.state == "open":
-        missed = {one.row: one for one in given if one.right is False}
-    else:
-        told_rows = set((page.outcome or {}).get("told", ()))
-        missed = {one.row: one for one in given if one.row in told_rows}
-    if row not in missed:
-        raise Refused("not-contestable", f"row {row} of this page cannot be contested")
-    answer = missed[row]
-    known = request.on.execute(
-        select(contests.c.id).where(contests.c.judgment == answer.id)
-    ).scalar()
-    if known is not None:
-        request.on.execute(update(contests).where(contests.c.id == known).values(text=words))
-        return
-    request.on.execute(
-        insert(contests).values(
-            project=request.judge.project,
-            judge=request.judge.id,
-            gold=answer.gold,
-            judgment=answer.id,
-            text=words,
-            time=request.now,
-        )
-    )
-    figures = {"gold": answer.gold, "label": answer.label}
-    write_log(
-        request.on,
-        [request.line("contested", judge=request.judge.id, actor="judge", **figures)],
-    )
-
-
-def finish(request: JudgeRequest) -> None:
-    """End at the judge's own wish; nothing if they have ended."""
-    if request.judge.stage == "finished" or ended_blocked(record_of(request.judge)):
-        return
-    reason = OWN_WISH
-    message = "there is nothing to finish yet: please judge a page first"
-    training = request.judge.stage == "training"
-    if not training and request.judge.stage not in ("working", "warned"):
-        raise Refused("nothing-done", message)
-    if training or request.judge.pages == 0:
-        if view_judge(request).open_items:
-            raise Refused("nothing-done", message)
-        # A panel's participant needs a code, also where they came too late.
-        reason = CAME_LATE if training else NOTHING_LEFT
-    if request.judge.page is not None:
-        state = request.on.execute(_STATE, {"page": request.judge.page}).scalar()
-        if state == "open":
-            end_pages(request.on, [request.judge.page], "returned")
-    end_way(request, reason, actor="judge")
 
 
 def _submit_work(

@@ -9,7 +9,6 @@ from typing import Any
 from adjudge.collect.judging.answering import (
     ADD,
     CLOSE,
-    GIVEN,
     ROWS,
     check_answers,
     check_may_answer,
@@ -18,7 +17,7 @@ from adjudge.collect.judging.answering import (
     make_judgment,
 )
 from adjudge.collect.judging.refreshers import is_refresher
-from adjudge.collect.judging.showing import make_feedback
+from adjudge.collect.judging.showing import GIVEN, make_feedback
 from adjudge.collect.rules.decisions import Decision, after_training
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow

@@ -12,7 +12,6 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.judging.answering import (
     check_may_answer,
     check_page_answers,
-    repeat_outcome,
     save_draft,
 )
 from adjudge.collect.judging.arriving import (
@@ -21,16 +20,15 @@ from adjudge.collect.judging.arriving import (
     give_consent,
     take_in,
 )
+from adjudge.collect.judging.finishing import finish
 from adjudge.collect.judging.leases import expire_pages
+from adjudge.collect.judging.outcomes import contest, repeat_outcome
 from adjudge.collect.judging.pages import next_page, show_page
-from adjudge.collect.judging.submitting import contest, finish, submit
+from adjudge.collect.judging.showing import view_project
+from adjudge.collect.judging.submitting import submit
 from adjudge.collect.judging.training import answer_row
-from adjudge.collect.judging.views import (
-    any_work_left,
-    count_pages_left,
-    view_judge,
-    view_project,
-)
+from adjudge.collect.judging.views import view_judge
+from adjudge.collect.judging.work_left import any_work_left, count_pages_left
 from adjudge.collect.managing.accounts import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.records import judge_by_id, lock_judge, read_judge
