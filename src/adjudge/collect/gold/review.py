@@ -16,14 +16,14 @@ from adjudge.collect.items.standing import restore_trust
 from adjudge.collect.rules.decisions import Decision, Record, after_regrade, passes
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow, batches
-from adjudge.collect.store.records import (
+from adjudge.collect.store.request import (
+    Request,
     columns_of,
     figures_of,
     record_of,
     to_time,
     write_log,
 )
-from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     contests,
     golds,

@@ -13,8 +13,7 @@ from sqlalchemy import bindparam, select, update
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.decisions import Decision
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import figures_of, judge_by_id, write_log
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, figures_of, judge_by_id, write_log
 from adjudge.collect.store.schema import judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement

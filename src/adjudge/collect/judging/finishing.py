@@ -9,8 +9,7 @@ from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.rules.decisions import at_finish, ended_blocked
 from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH
-from adjudge.collect.store.records import columns_of, figures_of, record_of, write_log
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, columns_of, figures_of, record_of, write_log
 from adjudge.collect.store.schema import pages
 from adjudge.errors import Refused
 

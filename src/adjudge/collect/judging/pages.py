@@ -37,8 +37,7 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
 from adjudge.collect.store.conditions import OPEN_TO_JUDGE
-from adjudge.collect.store.records import judge_by_id, record_of, to_time
-from adjudge.collect.store.request import JudgeRequest, Request
+from adjudge.collect.store.request import JudgeRequest, Request, judge_by_id, record_of, to_time
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement

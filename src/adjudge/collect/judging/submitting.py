@@ -40,8 +40,7 @@ from adjudge.collect.rules.decisions import Decision, after_page
 from adjudge.collect.rules.endings import to_micros
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import columns_of, record_of
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, columns_of, record_of
 from adjudge.collect.store.schema import items
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Outcome
 from adjudge.errors import Refused

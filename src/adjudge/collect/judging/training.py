@@ -21,8 +21,7 @@ from adjudge.collect.judging.showing import GIVEN, make_feedback
 from adjudge.collect.rules.decisions import Decision, after_training
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import columns_of, record_of
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, columns_of, record_of
 from adjudge.collect.values.judging import Answer, Outcome
 from adjudge.errors import Refused
 

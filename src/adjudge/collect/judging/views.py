@@ -22,8 +22,7 @@ from adjudge.collect.rules.endings import (
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import OPEN_TO_JUDGE
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import record_of
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, record_of
 from adjudge.collect.store.schema import pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import Statement

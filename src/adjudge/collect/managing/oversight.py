@@ -31,8 +31,14 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.replay import LogReplay
 from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import columns_of, figures_of, lock_judge, record_of, to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import (
+    Request,
+    columns_of,
+    figures_of,
+    lock_judge,
+    record_of,
+    to_time,
+)
 from adjudge.collect.store.schema import golds, items, judges, judgments, log
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of

@@ -17,8 +17,7 @@ from adjudge.collect.items.standing import change_needed
 from adjudge.collect.items.storing import TEXTS, add_items, count_work
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
-from adjudge.collect.store.records import to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import (
     adjudications,
     arms,

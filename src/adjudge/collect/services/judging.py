@@ -31,8 +31,7 @@ from adjudge.collect.judging.views import view_judge
 from adjudge.collect.judging.work_left import any_work_left, count_pages_left
 from adjudge.collect.managing.accounts import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
-from adjudge.collect.store.records import judge_by_id, lock_judge, read_judge
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, judge_by_id, lock_judge, read_judge
 from adjudge.collect.store.schema import invites, projects
 from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
 from adjudge.collect.store.statements import Statement
