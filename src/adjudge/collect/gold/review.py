@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -436,14 +436,3 @@ def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Cont
     figures = {"contest": contest, "gold": row.gold, "upheld": upheld}
     request.log("contest-settled", judge=row.judge, actor=request.actor, **figures)
     return _contest_of(request.on.execute(_CONTESTS.where(contests.c.id == contest)).one())
-
-
-def names_to_golds(snapshot: ProjectSnapshot, names: Iterable[str]) -> list[int]:
-    """The golds of items by the items' names."""
-    by_name = {facts.name: gold for gold, facts in snapshot.golds.items()}
-    found = []
-    for name in names:
-        if name not in by_name:
-            raise NotFound("gold", name)
-        found.append(by_name[name])
-    return found

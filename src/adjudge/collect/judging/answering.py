@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -103,28 +103,6 @@ def _check_further(project: ProjectSnapshot, answer: Answer) -> None:
         if len(text) > LONGEST_WORDS or "\0" in text:
             problem = f"{place}: an answer has at most {LONGEST_WORDS} characters"
             raise Refused("bad-form", problem, row=answer.row)
-
-
-def rows_unanswered(
-    request: JudgeRequest, rows: Sequence[StoredRow], given: Mapping[int, Answer]
-) -> list[int]:
-    """The rows that lack an answer to a further question that is required.
-
-    Whoever cannot judge a result is asked nothing more of it, and models never are.
-    """
-    project = request.project
-    needed = {one.name for one in project.questions if one.required}
-    if not needed or request.judge.kind == "model":
-        return []
-    return [
-        row.row
-        for row in rows
-        if given[row.row].label not in OTHERS
-        and any(
-            name in needed and not given[row.row].answers.get(name, "").strip()
-            for name in project.asked_of("work", row.item)
-        )
-    ]
 
 
 def _kept_answers(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,10 +28,9 @@ from adjudge.collect.judging.answering import (
     conclude,
     log_decision,
     make_judgment,
-    rows_unanswered,
     save_draft,
 )
-from adjudge.collect.judging.budget import check_late
+from adjudge.collect.judging.budget import rows_left
 from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.outcomes import repeat_outcome
 from adjudge.collect.judging.showing import make_feedback
@@ -68,12 +67,34 @@ def submit(
             f"{len(missing)} of {len(rows)} rows have no answer yet",
             rows=missing,
         )
-    missing = rows_unanswered(request, rows, given)
+    missing = _rows_unanswered(request, rows, given)
     if missing:
         save_draft(request, page, given)
         some = "a row has" if len(missing) == 1 else f"{len(missing)} rows have"
         return Refused("rows-missing", f"{some} no answer to a further question", rows=missing)
     return _submit_work(request, page, rows, given)
+
+
+def _rows_unanswered(
+    request: JudgeRequest, rows: Sequence[StoredRow], given: Mapping[int, Answer]
+) -> list[int]:
+    """The rows that lack an answer to a further question that is required.
+
+    Whoever cannot judge a result is asked nothing more of it, and models never are.
+    """
+    project = request.project
+    needed = {one.name for one in project.questions if one.required}
+    if not needed or request.judge.kind == "model":
+        return []
+    return [
+        row.row
+        for row in rows
+        if given[row.row].label not in OTHERS
+        and any(
+            name in needed and not given[row.row].answers.get(name, "").strip()
+            for name in project.asked_of("work", row.item)
+        )
+    ]
 
 
 def _submit_work(
@@ -154,7 +175,7 @@ def _take_late(
 
     An answer that could not judge takes no room: it is counted as in any other page.
     """
-    check_late(request, len(work))
+    _check_late(request, len(work))
     ids = [row.item for row in work]
     room = items.c.leased + items.c.trusted < items.c.needed
     free = set(request.on.execute(select(items.c.id).where(items.c.id.in_(ids), room)).scalars())
@@ -162,6 +183,19 @@ def _take_late(
     free |= {row.item for row in work if given[row.row].label in OTHERS}
     lease(request.on, free)
     return set(ids) - free
+
+
+def _check_late(request: JudgeRequest, rows: int) -> None:
+    """Refuse answers to an expired page that the budget has no room for any more.
+
+    The caller holds the locks of the items already: whoever has the turn waits for no item.
+    """
+    left = rows_left(request)
+    if left is not None and left < rows:
+        raise Refused(
+            "page-expired",
+            "the time for this page is over, and the budget of the project is spent meanwhile",
+        )
 
 
 def _count(request: JudgeRequest, made: Sequence[dict[str, Any]], late: set[int]) -> None:

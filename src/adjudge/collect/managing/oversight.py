@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from adjudge.collect.rules.endings import (
 )
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.replay import LogReplay
-from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import (
     Request,
@@ -330,17 +328,6 @@ def read_whole_log(request: Request) -> list[LogEntry]:
     """The log of a project from its beginning, in order."""
     wanted = _LOG.where(log.c.project == request.project.id).order_by(log.c.id)
     return [_entry_of(row) for row in request.on.execute(wanted)]
-
-
-def cost_of(request: Request) -> Decimal:
-    """What the judges of a project have earned in all."""
-    rows = request.on.execute(
-        select(
-            *(judges.c.stage, judges.c.arm, judges.c.earned),
-            *(judges.c.pages, judges.c.training_seen),
-        ).where(judges.c.project == request.project.id, is_real)
-    )
-    return to_money(sum(pay_of(row, request.project.policy_of(row.arm)) for row in rows))
 
 
 def audit(request: Request) -> list[str]:

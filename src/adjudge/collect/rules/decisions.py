@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from adjudge.collect.rules.policy import Policy, Trust
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import Stage
 
 
@@ -226,7 +226,7 @@ def is_below(
     seen: int,
     line: float,
     *,
-    trust: Trust = "share",
+    trust: Literal["share", "beta"] = "share",
     confidence: float = 0.9,
     least: int = 1,
 ) -> bool:

@@ -18,7 +18,7 @@ _RunsOut = Literal["repeat", "none", "finish"]
 _Panel = Literal["none", "prolific"]
 _Closing = Literal["fixed", "adaptive"]
 _TrainingRule = Literal["share", "correct"]
-Trust = Literal["share", "beta"]
+_Trust = Literal["share", "beta"]
 
 _MONEY = ("pay_per_page", "pay_failed")
 
@@ -56,7 +56,7 @@ class Policy:
     feedback: bool = True
     images: bool = True
     previews: bool = False
-    trust: Trust = "share"
+    trust: _Trust = "share"
     trust_training: bool = False  # answers in the training count as golds too
     warn_below: float = 0.7
     block_below: float = 0.6
@@ -213,7 +213,7 @@ _FLAGS = (
     *("flags_block", "pay_blocked", "require_consent", "trust_training"),
 )
 _CHOICES = (
-    *(("closing", _Closing), ("trust", Trust), ("training_rule", _TrainingRule)),
+    *(("closing", _Closing), ("trust", _Trust), ("training_rule", _TrainingRule)),
     *(("gold_runs_out", _RunsOut), ("panel", _Panel)),
 )
 _TEXTS = {  # the most characters of each
