@@ -18,11 +18,11 @@ from adjudge.collect.store.schema import judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Outcome
-from adjudge.collect.values.questions import LONGEST_WORDS
 from adjudge.collect.values.sides import mirror
 from adjudge.errors import Refused
 
 LONGEST_COMMENT = 5000
+_LONGEST_WORDS = 2_000  # characters of an answer in words
 
 ROWS = Statement(
     select(page_rows.c.row, page_rows.c.item, page_rows.c.gold, page_rows.c.swapped)
@@ -100,8 +100,8 @@ def _check_further(project: ProjectSnapshot, answer: Answer) -> None:
             raise Refused(
                 "bad-form", f"{place}: {text[:80]!r} is not one of the labels", row=answer.row
             )
-        if len(text) > LONGEST_WORDS or "\0" in text:
-            problem = f"{place}: an answer has at most {LONGEST_WORDS} characters"
+        if len(text) > _LONGEST_WORDS or "\0" in text:
+            problem = f"{place}: an answer has at most {_LONGEST_WORDS} characters"
             raise Refused("bad-form", problem, row=answer.row)
 
 
