@@ -115,12 +115,14 @@ def _kept_answers(
     return {name: answer.answers[name] for name in asked if answer.answers.get(name)} or None
 
 
-def check_page_answers(
-    request: JudgeRequest, page: StoredRow, answers: Sequence[Answer]
-) -> dict[int, Answer]:
-    """The answers to a page by row, checked."""
+def keep_draft(request: JudgeRequest, public: str, answers: Sequence[Answer]) -> int:
+    """Keep answers to a page that are not sent yet, checked; how many are kept."""
+    page = request.page(public)
+    if page.state == "answered":
+        raise Refused("page-answered", "this page is answered already")
+    check_may_answer(request, page)
     rows = ROWS.all(request.on, {"page": page.id})
-    return check_answers(answers, rows, request.project)
+    return save_draft(request, page, check_answers(answers, rows, request.project))
 
 
 def save_draft(request: JudgeRequest, page: StoredRow, given: dict[int, Answer]) -> int:

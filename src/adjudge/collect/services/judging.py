@@ -9,11 +9,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.answering import (
-    check_may_answer,
-    check_page_answers,
-    save_draft,
-)
+from adjudge.collect.judging.answering import keep_draft
 from adjudge.collect.judging.arriving import (
     Admit,
     find_known,
@@ -154,16 +150,7 @@ class JudgingService:
 
         Nothing is graded or counted. Refused: ``page-expired``, ``page-answered``, ``bad-form``.
         """
-
-        def work(on: Connection) -> int:
-            request = self._open(on, judge)
-            found = request.page(page)
-            if found.state == "answered":
-                raise Refused("page-answered", "this page is answered already")
-            check_may_answer(request, found)
-            return save_draft(request, found, check_page_answers(request, found, answers))
-
-        return self._database.write(work)
+        return self._database.write(lambda on: keep_draft(self._open(on, judge), page, answers))
 
     def answer_training(self, judge: str, page: str, row: int, label: str) -> Outcome:
         """Grade one row of a training page at once; the first answer to a row is the one kept.
