@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from adjudge.collect.consensus import refit
+from adjudge.collect.rules.decisions import is_below
 from adjudge.collect.rules.golds import for_screening, for_training
-from adjudge.collect.rules.trust import is_below
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import OTHERS, Answer, Page

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from adjudge.collect.store.database import Database
-from adjudge.collect.store.records import write_log
+from adjudge.collect.store.request import write_log
 from adjudge.collect.store.schema import items, judges, judgments, log, pages, projects
 from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.errors import Unavailable

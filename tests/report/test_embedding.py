@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 
 from adjudge import HybridConfusion, Judgments
+from adjudge.evaluation.advice import ADVICE
 from adjudge.report import Results, embedding, gather
 from adjudge.report.embedding import embed_results
-from adjudge.report.packing import SHARES, packed, unpacked
-from adjudge.report.plots.rates import ADVICE
+from adjudge.report.packing import SHARES, packed
+from unpacking import unpacked
 
 
 def test_the_page_holds_what_was_found(sampled: Results) -> None:

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from adjudge.report.packing import packed, shares, smallest, unpacked
+from adjudge.report.packing import packed, shares, smallest
+from unpacking import unpacked
 
 KINDS = st.sampled_from([np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32])
 

@@ -114,9 +114,8 @@ def _prepare(settings: Settings, where: str) -> list[str]:
     """Make the secret and the store, and the demo's project; the links that a person needs."""
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.store.database import Database
-    from adjudge.collect.web.keys import load_secret
 
-    load_secret(settings.secret_path)
+    settings.load_secret()
     store = Database(settings.database)
     try:
         services = RequesterServices(store)

@@ -34,7 +34,7 @@ _SINGLE = 0.9
 _BY_CHANCE = 0.001  # an average judge would do so on the same items once in a thousand times
 
 _KEEP, _TRAIN, _DROPPED, _WATCH = "keep", "train", "drop", "watch"
-ADVICE = (_KEEP, _TRAIN, _DROPPED, _WATCH)
+ADVICE = (_KEEP, _TRAIN, _WATCH, _DROPPED)  # in the order that pages show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from adjudge.errors import BadSetting
 from adjudge.evaluation.contests import Contests, Panel
 from adjudge.evaluation.resampling import item_weights
 
@@ -54,12 +53,6 @@ def _usual_margin(panel: Panel) -> float:
     if panel.score == "accuracy":
         return _SHARE
     return _SHARE * float(np.sqrt(panel.distance.max()))
-
-
-def check_margin(margin: float | None) -> None:
-    """Refuse a margin that cannot be used."""
-    if margin is not None and not 0 <= margin < np.inf:
-        raise BadSetting("margin", margin, "a number from 0 up, such as 0.05")
 
 
 def compare_scores(

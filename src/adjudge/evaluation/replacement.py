@@ -28,7 +28,7 @@ from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.contests import Contests, Panel, ScoreName, panel_of
 from adjudge.evaluation.false_discovery import adjusted_under_dependence
 from adjudge.evaluation.item_groups import group_items
-from adjudge.evaluation.non_inferiority import NonInferiority, check_margin, compare_scores
+from adjudge.evaluation.non_inferiority import NonInferiority, compare_scores
 from adjudge.evaluation.people_and_models import split_people
 from adjudge.evaluation.replacement_ranking import compare_rankings
 
@@ -225,7 +225,7 @@ def may_replace(
     by ``measure`` no worse than a person does.
     """
     rule = _Rule(epsilon=epsilon, q=q, least_items=least_items)
-    check_margin(margin)
+    _check_margin(margin)
     panel = panel_of(*split_people(people, models), score)
     groups = None if by is None else group_items(panel.people, by)
     bootstrap = {"resamples": resamples, "seed": seed}
@@ -367,3 +367,9 @@ def _too_few(panel: Panel, least: int) -> str:
         f"no person has {least:,} items that another person and a model judged too (the most is "
         f"{most:,}); wanted more judgments, or a smaller --least-items"
     )
+
+
+def _check_margin(margin: float | None) -> None:
+    """Refuse a margin that cannot be used."""
+    if margin is not None and not 0 <= margin < np.inf:
+        raise BadSetting("margin", margin, "a number from 0 up, such as 0.05")

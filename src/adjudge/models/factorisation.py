@@ -18,7 +18,7 @@ the errors are in balance at a minimum: |gradient| <= tolerance * lambda * |fact
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -240,8 +240,3 @@ class _Problem:
 
 def _dot(one: _Pair, other: _Pair) -> float:
     return float(np.sum(one[0] * other[0]) + np.sum(one[1] * other[1]))
-
-
-def with_rank(plan: FitPlan, rank: int, regularisation: float) -> FitPlan:
-    """The same plan with another rank and regularisation."""
-    return replace(plan, rank=rank, regularisation=regularisation)

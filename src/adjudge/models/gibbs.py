@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Sampler, Tally
-from adjudge.errors import BadSetting
 from adjudge.kernels import hyper as slices
 from adjudge.kernels.fixed import log_units
 from adjudge.kernels.rates import draw_rates
@@ -124,13 +123,6 @@ def stride_of(plan: SamplingPlan, judges: int, topics: int, truths: int, labels:
     """Every how many draws prevalence and confusion are kept, so that they fit the budget."""
     one = 4 * (judges * truths * labels + topics * truths)
     return max(1, -(-plan.chains * plan.draws * one // _BUDGET))
-
-
-def check_plan(plan: SamplingPlan) -> None:
-    """Refuse a run that cannot be."""
-    for name, least in (("chains", 1), ("draws", 1), ("warmup", 0), ("thin", 1)):
-        if getattr(plan, name) < least:
-            raise BadSetting(name, getattr(plan, name), f"at least {least}")
 
 
 def run_chain(

@@ -15,15 +15,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine, Parameters, Sampler
 from adjudge.engines.voices import VoiceSampler
 from adjudge.errors import BadSetting
-from adjudge.models.gibbs import (
-    Chain,
-    Prior,
-    SamplingPlan,
-    check_plan,
-    make_room,
-    run_chains,
-    stride_of,
-)
+from adjudge.models.gibbs import Chain, Prior, SamplingPlan, make_room, run_chains, stride_of
 from adjudge.models.memory import free_memory
 from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
 from adjudge.models.relabelling import Separate, TruthOrder, order_of, separate, told
@@ -77,7 +69,7 @@ def plan_of(model: _Sampled) -> SamplingPlan:
         thin=model.thin,
         seed=model.seed,
     )
-    check_plan(plan)
+    _check_plan(plan)
     return plan
 
 
@@ -242,3 +234,10 @@ def _check_memory(plan: SamplingPlan, prepared: Prepared, topics: int, stride: i
             f"at most {max(free // each, 0)}: each takes {each / 2**30:.1f} GB "
             f"and {free / 2**30:.1f} GB are free",
         )
+
+
+def _check_plan(plan: SamplingPlan) -> None:
+    """Refuse a run that cannot be."""
+    for name, least in (("chains", 1), ("draws", 1), ("warmup", 0), ("thin", 1)):
+        if getattr(plan, name) < least:
+            raise BadSetting(name, getattr(plan, name), f"at least {least}")

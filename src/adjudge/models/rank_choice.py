@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adjudge.errors import BadSetting
 from adjudge.kernels import factors as kernels
-from adjudge.models.factorisation import FitPlan, FittedFactors, factorise, with_rank
+from adjudge.models.factorisation import FitPlan, FittedFactors, factorise
 from adjudge.models.model import Progress, Step
 from adjudge.models.sparse import Sparse
 
@@ -49,7 +49,7 @@ def choose_rank(
     sizes = tuple(dict.fromkeys(min(rank, most) for rank in sorted(ranks)))
     folds = min(folds, len(matrix))
     if folds < 2:  # one label leaves nothing to hold out
-        return with_rank(plan, sizes[0], max(regularisations)), ()
+        return _with_rank(plan, sizes[0], max(regularisations)), ()
     rng = np.random.default_rng(plan.seed)
     fold = rng.permutation(np.arange(len(matrix)) % folds)
     short = plan
@@ -61,7 +61,7 @@ def choose_rank(
     for held_out in range(folds):
         train = matrix.part(fold != held_out)
         for at, (rank, ridge) in enumerate(grid):
-            fit = factorise(train, with_rank(short, rank, ridge), threads=threads)
+            fit = factorise(train, _with_rank(short, rank, ridge), threads=threads)
             errors[rank, ridge] += squared_error(matrix, fold == held_out, fit, train.mean)
             if progress is not None:
                 done = held_out * len(grid) + at + 1
@@ -71,7 +71,7 @@ def choose_rank(
         for (rank, ridge), error in errors.items()
     )
     best = min(tried, key=lambda entry: entry.rmse)
-    return with_rank(plan, best.rank, best.regularisation), tried
+    return _with_rank(plan, best.rank, best.regularisation), tried
 
 
 def squared_error(
@@ -85,3 +85,8 @@ def squared_error(
     )
     left = rows.value + matrix.mean - (predicted + mean)
     return float(np.sum(left[mask] ** 2))
+
+
+def _with_rank(plan: FitPlan, rank: int, regularisation: float) -> FitPlan:
+    """The same plan with another rank and regularisation."""
+    return replace(plan, rank=rank, regularisation=regularisation)

@@ -22,7 +22,6 @@ from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine, Parameters
-from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
 from adjudge.kernels.fixed import SHARE
 from adjudge.models.expectation import prior_counts, shares
@@ -207,15 +206,6 @@ def _flipped(
         if "accuracy-gold" in name:
             values[name] = np.where(wrong, 1.0 - found, found)
     return JudgeFeatures(values, features.counts), wrong
-
-
-def weigh_votes(
-    judgments: Judgments, known: NDArray[np.int16] | None, choice: _Choice
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:  # (item, truth), (item,)
-    """The share of the weight that each truth has in each item, and the items that fell back."""
-    sweeps = ThreadsEngine().load(judgments, known)
-    posterior, fallback, _ = sweeps.weigh(*choice.units)
-    return posterior, fallback
 
 
 def _by_topic(

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.names import look_up
+from adjudge.evaluation.advice import ADVICE
 from adjudge.report.figures import FIGURES
 from adjudge.report.packing import shares, smallest
-from adjudge.report.plots.rates import ADVICE, NEEDED, drawn_rows
+from adjudge.report.plots.rates import NEEDED, drawn_rows
 from adjudge.report.plots.skills import NEEDED as FOR_SKILLS
 from adjudge.report.results import Results
 

@@ -36,11 +36,6 @@ def draw(name: str, results: Results) -> Any:
     return figure.make(results)
 
 
-def available(results: Results) -> list[Figure]:
-    """The figures that these results allow."""
-    return [figure for figure in FIGURES.values() if figure.lacks(results) is None]
-
-
 def _judged(results: Results) -> str | None:
     return None if len(results.consensus.judgments) else "judgments"
 

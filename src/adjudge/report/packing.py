@@ -43,19 +43,6 @@ def packed(texts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     return base64.b64encode(gzip.compress(block, 6, mtime=0)).decode("ascii")
 
 
-def unpacked(text: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What was packed: texts, and arrays by name, flat."""
-    block = gzip.decompress(base64.b64decode(text))
-    length = int.from_bytes(block[:4], "little")
-    texts: dict[str, Any] = json.loads(block[4 : 4 + length])
-    start = 4 + length
-    arrays = {
-        name: np.frombuffer(block, kind, count, start + at)
-        for name, (kind, at, count) in texts.pop("arrays").items()
-    }
-    return texts, arrays
-
-
 def smallest(values: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers in the smallest type that holds them."""
     if not len(values):

@@ -20,7 +20,7 @@ from adjudge.collect.rules.golds import GoldCard, quota
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
-from adjudge.collect.store.records import lock_judge
+from adjudge.collect.store.request import lock_judge
 from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, NotFound, Refused
 from collecting import LABELS, Bench, made_project

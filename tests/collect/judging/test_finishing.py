@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from adjudge.collect.rules.policy import Policy, Record, after_regrade, at_finish
+from adjudge.collect.rules.decisions import Record, after_regrade, at_finish
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import Database
 from collecting import Bench
 

@@ -9,8 +9,8 @@ import re
 import pytest
 
 from adjudge.collect.consensus import refit
-from adjudge.report.packing import unpacked
 from sites import Browser, Site, small_project
+from unpacking import unpacked
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,51 @@ def test_the_secret_stands_beside_the_database(database: str, secret_file: str, 
 def test_settings_that_cannot_be_used_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(BadSetting):
         Settings(**bad)  # type: ignore[arg-type]
+
+
+def secret_in(path: Path) -> bytes:
+    return Settings(secret_file=str(path)).load_secret()
+
+
+def test_the_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    first = secret_in(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(first) == 64
+    assert secret_in(path) == first
+    assert [file.name for file in tmp_path.iterdir()] == ["secret"]
+
+
+def test_processes_that_start_at_once_get_one_secret(tmp_path: Path) -> None:
+    found: list[bytes] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(secret_in(tmp_path / "secret")))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1
+
+
+def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    secret_in(path)
+    path.chmod(0o644)
+    with pytest.raises(BadSetting, match="nobody else can read"):
+        secret_in(path)
+
+
+def test_a_secret_that_is_too_short_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    path.touch(mode=0o600)
+    path.write_text("abc")
+    with pytest.raises(BadSetting, match="at least 64 characters"):
+        secret_in(path)
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="a place to write"):
+        secret_in(tmp_path / "none" / "secret")

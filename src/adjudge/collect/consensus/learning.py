@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.items.closing import is_adaptive, renew_needs
+from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import lock_items
 from adjudge.collect.items.storing import set_ranks
 from adjudge.collect.rules.adaptive import (
@@ -27,8 +27,7 @@ from adjudge.collect.rules.adaptive import (
 from adjudge.collect.rules.routing import interleave
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.database import batches
-from adjudge.collect.store.records import to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import items, judges
 from adjudge.collect.store.settings import fixed_name, keep_setting, knowledge_name
 from adjudge.collect.store.snapshot import ProjectSnapshot, bump
@@ -53,12 +52,12 @@ def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
         who = np.array([ids[name] for name in names], dtype=np.int64)
         knowledge = learnt(consensus, who)
         keep_setting(on, knowledge_name(snapshot.id), knowledge.to_json())
-        if is_adaptive(snapshot):
+        if snapshot.policy.closing == "adaptive":
             bump(on, snapshot.id)  # every process reads it again
         return snapshot, knowledge, rates_of(consensus, who)
 
     snapshot, knowledge, rates = caller.database.write(keep)
-    if not is_adaptive(snapshot):
+    if snapshot.policy.closing != "adaptive":
         return
     _renew_all(caller, snapshot, knowledge)
     policy = snapshot.policy

@@ -13,7 +13,6 @@ from sqlalchemy import select
 
 from adjudge.collect.consensus.learning import begin_queue_again
 from adjudge.collect.consensus.reporting import CalledJudges, KeptReport, pack_page
-from adjudge.collect.items.closing import is_adaptive
 from adjudge.collect.items.storing import set_ranks
 from adjudge.collect.store.database import batches
 from adjudge.collect.store.schema import items
@@ -122,7 +121,7 @@ def _order_by_gain(services: RequesterServices, slug: str, found: Preferences) -
     caller = services.caller
     with caller.reading(slug) as request:
         snapshot = request.project
-        if not is_adaptive(snapshot):
+        if snapshot.policy.closing != "adaptive":
             return
         wanted = select(items.c.id, items.c.document, items.c.beside).where(
             items.c.project == snapshot.id, items.c.gold.is_(False), items.c.state == "open"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adjudge.data.gold import Gold
     from adjudge.data.scale import Scale
 
-Ints = NDArray[np.int64]
+_Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -26,13 +26,13 @@ class FirstAnswers:
 
     table: Any  # item, judge, label, arm (code), trusted
     scale: Scale
-    arm: Ints  # (judge,)
-    judge: Ints  # (answer,)
-    item: Ints  # (answer,) places in names
-    label: Ints  # (answer,) truths
+    arm: _Ints  # (judge,)
+    judge: _Ints  # (answer,)
+    item: _Ints  # (answer,) places in names
+    label: _Ints  # (answer,) truths
     trusted: NDArray[np.bool_]  # (answer,)
     accepted: NDArray[np.bool_]  # (item, truth)
-    first: Ints  # (item,)
+    first: _Ints  # (item,)
     names: Any  # (item,)
     others: int  # answers of known truth that give none
 
@@ -82,30 +82,30 @@ class FirstAnswers:
             others=int(((where >= 0) & (label < 0)).sum()),
         )
 
-    def truth(self, item: Ints, label: Ints) -> Ints:
+    def truth(self, item: _Ints, label: _Ints) -> _Ints:
         """The truth that a label is held against: itself where it is accepted, else the first."""
         return np.where(self.accepted[item, label], label, self.first[item])
 
 
-def find_places(texts: Any, among: Any) -> Ints:
+def find_places(texts: Any, among: Any) -> _Ints:
     """Where each text stands among others; -1 where it does not."""
     found = pc.index_in(texts.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
     places = pc.fill_null(found, -1).to_numpy()
     return np.asarray(places, dtype=np.int64)
 
 
-def _truths(labels: Any, scale: Scale) -> Ints:
+def _truths(labels: Any, scale: Scale) -> _Ints:
     """Labels as the truths they stand for; -1 for those that stand for none."""
     coded = labels.combine_chunks().dictionary_encode()
     known = [
         scale.truth_of[scale.labels.index(text)] if text in scale.labels else -1
         for text in coded.dictionary.to_pylist()
     ]
-    codes: Ints = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    codes: _Ints = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return np.asarray(np.array([*known, -1], dtype=np.int64)[codes])
 
 
-def _known(snapshot: ProjectSnapshot, test: Gold | None) -> tuple[Any, NDArray[np.bool_], Ints]:
+def _known(snapshot: ProjectSnapshot, test: Gold | None) -> tuple[Any, NDArray[np.bool_], _Ints]:
     """Items of known truth: names, which truths are accepted, and the first of them."""
     scale = snapshot.scale
     if test is not None:

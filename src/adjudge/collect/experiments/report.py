@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from sqlalchemy import select
 
-from adjudge.collect.experiments.answers import FirstAnswers, Ints, find_places
+from adjudge.collect.experiments.answers import FirstAnswers, find_places
 from adjudge.collect.experiments.measures import (
     confusions,
     mean_intervals,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from adjudge.models.model import Model
 
 _LEVEL = 0.95
+_Ints = NDArray[np.int64]
 _BY_ITEM = "sign test over items"
 
 
@@ -166,7 +168,7 @@ def _judged(
 
 
 def _judge_tests(
-    rows: Any, arm: Ints, arms: Sequence[str], names: Sequence[str], resamples: int, rng: Any
+    rows: Any, arm: _Ints, arms: Sequence[str], names: Sequence[str], resamples: int, rng: Any
 ) -> list[ArmDifference]:
     """All arms at once, and every pair, by dealing judges out again."""
     if not resamples or len(np.unique(arm)) < 2:
@@ -252,8 +254,8 @@ def _modelled(
 
 def _aggregated(
     what: str,
-    choice: Ints,  # (arm, item), -1 where there is none
-    given: Ints,  # (arm,) judgments
+    choice: _Ints,  # (arm, item), -1 where there is none
+    given: _Ints,  # (arm,) judgments
     answers: FirstAnswers,
     arms: Sequence[str],
     resamples: int,

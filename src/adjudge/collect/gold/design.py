@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.rules.golds import GoldCard, choose_training, quota
-from adjudge.collect.rules.policy import Policy, training_length
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.project import Mix
 from adjudge.errors import BadSetting
 

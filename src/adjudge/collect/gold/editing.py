@@ -8,14 +8,14 @@ from typing import Any
 from sqlalchemy import update
 
 from adjudge.collect.gold.keeping import check_workable, warn_of_gold
-from adjudge.collect.gold.review import names_to_golds, regrade
+from adjudge.collect.gold.review import regrade
 from adjudge.collect.items.storing import add_items, check_accepted, withdraw_others
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import golds
-from adjudge.collect.store.snapshot import answers_of, bump
+from adjudge.collect.store.snapshot import ProjectSnapshot, answers_of, bump
 from adjudge.collect.values.project import ROLES, GoldEntry, Item, Role
 from adjudge.collect.values.requesting import Imported, Regrade
-from adjudge.errors import BadSetting
+from adjudge.errors import BadSetting, NotFound
 
 
 def import_items(
@@ -73,7 +73,7 @@ def import_items(
 
 def edit_gold(request: Request, item: str, changes: Mapping[str, Any]) -> Regrade:
     """Change a gold and regrade every answer to it."""
-    (gold,) = names_to_golds(request.project, [item])
+    gold = _gold_of(request.project, item)
     if "accepted" in changes:
         check_accepted(changes["accepted"], request.project.scale, item)
     if changes.get("role", "both") not in ROLES:
@@ -108,3 +108,11 @@ def approve(
     figures: dict[str, Any] = {"item": item, "accepted": list(accepted), "role": role}
     request.log("gold-approved", actor=request.actor, **figures)
     return done
+
+
+def _gold_of(snapshot: ProjectSnapshot, item: str) -> int:
+    """The gold of an item, by the item's name."""
+    for gold, facts in snapshot.golds.items():
+        if facts.name == item:
+            return gold
+    raise NotFound("gold", item)

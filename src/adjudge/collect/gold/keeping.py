@@ -23,8 +23,8 @@ from adjudge.collect.gold.design import (
     suggest,
 )
 from adjudge.collect.items.storing import count_work
+from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.rules.golds import gold_warnings
-from adjudge.collect.rules.policy import training_length
 from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import golds, items, judges, judgments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,17 +13,17 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.doubt import AnswersToGold, GoldDoubt, find_better_label, measure_doubts
 from adjudge.collect.items.standing import restore_trust
-from adjudge.collect.rules.policy import Decision, Record, after_regrade, passes
+from adjudge.collect.rules.decisions import Decision, Record, after_regrade, passes
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow, batches
-from adjudge.collect.store.records import (
+from adjudge.collect.store.request import (
+    Request,
     columns_of,
     figures_of,
     record_of,
     to_time,
     write_log,
 )
-from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import (
     contests,
     golds,
@@ -436,14 +436,3 @@ def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Cont
     figures = {"contest": contest, "gold": row.gold, "upheld": upheld}
     request.log("contest-settled", judge=row.judge, actor=request.actor, **figures)
     return _contest_of(request.on.execute(_CONTESTS.where(contests.c.id == contest)).one())
-
-
-def names_to_golds(snapshot: ProjectSnapshot, names: Iterable[str]) -> list[int]:
-    """The golds of items by the items' names."""
-    by_name = {facts.name: gold for gold, facts in snapshot.golds.items()}
-    found = []
-    for name in names:
-        if name not in by_name:
-            raise NotFound("gold", name)
-        found.append(by_name[name])
-    return found

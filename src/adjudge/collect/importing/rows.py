@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from adjudge.collect.importing.upload import ImportLimits, Upload, check_line_lengths
+from adjudge.collect.importing.upload import ImportLimits, Upload
 from adjudge.data.columns import roles_of
 from adjudge.data.formats.delimited import Delimited, delimiter_of
 from adjudge.data.formats.opening import File
@@ -41,7 +41,7 @@ def table(upload: Upload, limits: ImportLimits) -> tuple[list[str], Iterator[_Ro
     file = upload.file()
     if not file.text.strip():
         raise BadData("there is nothing in the file", source=upload.name)
-    check_line_lengths(upload, limits)
+    _check_line_lengths(upload, limits)
     if upload.suffix in (".jsonl", ".ndjson") or file.kind == "jsonl":
         records = list(_count(json_lines(upload), upload, limits))
         columns = list(dict.fromkeys(name for _, record in records for name in record))
@@ -170,3 +170,21 @@ def _told(text: str) -> dict[str, str]:
     except BadData:
         return {}
     return {canonical(label): str(reason) for label, reason in held.items()}
+
+
+def _check_line_lengths(upload: Upload, limits: ImportLimits) -> None:
+    """Refuse a line that is longer than a row of a table can be.
+
+    Such a line is one cell, or millions, which a reader would take in without a pause.
+    """
+    body, at = upload.body, 0
+    while len(body) - at > limits.line:
+        window = (at, at + limits.line + 1)
+        end = max(body.rfind(b"\n", *window), body.rfind(b"\r", *window))
+        if end < 0:
+            raise BadData(
+                f"a line is longer than {limits.line:,} bytes; wanted shorter ones",
+                source=upload.name,
+                line=body.count(b"\n", 0, at) + 1,
+            )
+        at = end + 1

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping
 from adjudge.collect.importing.preview import Gathering
 from adjudge.collect.importing.rows import SHOWN, list_columns, reason_columns, told_reasons
 from adjudge.collect.importing.upload import Upload
-from adjudge.collect.values.sides import LEFT, PAIR_SCALE, QUERY, RIGHT
+from adjudge.collect.values.sides import LEFT, PAIR_SCALE, RIGHT
 from adjudge.data.comparison_table import side_named
 from adjudge.errors import BadData, shown
 
 _SIDES = (LEFT, RIGHT)
 PAIR_PARTS = tuple(f"{side}{part}" for side in _SIDES for part in ("", *(f"_{p}" for p in SHOWN)))
+_QUERY = "Which of the two is better?"  # of pairs that come without a query
 _LONGEST = 80  # characters of a text that is its own id
 
 
@@ -46,7 +47,7 @@ def read_pairs(
     told = reason_columns(columns)
     for line, cells in rows:
         parts = {part: cells.get(column, "") for part, column in found.items()}
-        query = parts.get("query") or parts.get("topic") or QUERY
+        query = parts.get("query") or parts.get("topic") or _QUERY
         topic = parts.get("topic") or gathering.topic_of(query)
         sides = {side: _side(parts, side) for side in _SIDES}
         left, right = sides[LEFT]["document"], sides[RIGHT]["document"]

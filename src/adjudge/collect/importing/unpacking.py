@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
-from adjudge.collect.importing.upload import ImportLimits, Upload, check_lines, check_size
+from adjudge.collect.importing.upload import ImportLimits, Upload, check_size
 from adjudge.errors import BadData
 
 _PIECE = 65_536  # bytes that are unpacked at a time
@@ -46,7 +46,7 @@ def unpack_all(uploads: Iterable[Upload], limits: ImportLimits) -> list[Upload]:
             room -= len(part.body)
             if room < 0:
                 check_size(upload.name, limits.bytes - room, limits)
-            check_lines(part, limits)
+            _check_lines(part, limits)
             found.append(part)
             if len(found) > limits.files:
                 message = f"there are more than {limits.files:,} files"
@@ -215,3 +215,13 @@ def _unpack_lzma(
                 raise _too_much(upload.name, most, room)
     except _FAULTS as fault:
         raise _damaged(upload.name, fault) from None
+
+
+def _check_lines(upload: Upload, limits: ImportLimits) -> None:
+    """Refuse a file with more lines than readers should have to walk."""
+    if max(upload.body.count(b"\n"), upload.body.count(b"\r")) > limits.lines:
+        raise BadData(
+            f"has more than {limits.lines:,} lines; wanted fewer",
+            source=upload.name,
+            wanted="fewer",
+        )

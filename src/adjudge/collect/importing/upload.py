@@ -93,31 +93,3 @@ def check_size(name: str, size: int, limits: ImportLimits) -> None:
             source=name,
             wanted="a smaller file",
         )
-
-
-def check_line_lengths(upload: Upload, limits: ImportLimits) -> None:
-    """Refuse a line that is longer than a row of a table can be.
-
-    Such a line is one cell, or millions, which a reader would take in without a pause.
-    """
-    body, at = upload.body, 0
-    while len(body) - at > limits.line:
-        window = (at, at + limits.line + 1)
-        end = max(body.rfind(b"\n", *window), body.rfind(b"\r", *window))
-        if end < 0:
-            raise BadData(
-                f"a line is longer than {limits.line:,} bytes; wanted shorter ones",
-                source=upload.name,
-                line=body.count(b"\n", 0, at) + 1,
-            )
-        at = end + 1
-
-
-def check_lines(upload: Upload, limits: ImportLimits) -> None:
-    """Refuse a file with more lines than readers should have to walk."""
-    if max(upload.body.count(b"\n"), upload.body.count(b"\r")) > limits.lines:
-        raise BadData(
-            f"has more than {limits.lines:,} lines; wanted fewer",
-            source=upload.name,
-            wanted="fewer",
-        )

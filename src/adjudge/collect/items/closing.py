@@ -70,11 +70,6 @@ _PROMOTE = (
 )
 
 
-def is_adaptive(snapshot: ProjectSnapshot) -> bool:
-    """Whether items of this project close when they are sure."""
-    return snapshot.policy.closing == "adaptive"
-
-
 def _knowledge_of(on: Connection, snapshot: ProjectSnapshot) -> Knowledge:
     """What is known of a project's judges: the last fit, kept with the snapshot once it is read.
 
@@ -130,7 +125,7 @@ def renew_needs(on: Connection, snapshot: ProjectSnapshot, ids: Iterable[int]) -
 
     Nothing in a project with a fixed number. The caller holds the items' locks.
     """
-    if not is_adaptive(snapshot):
+    if snapshot.policy.closing != "adaptive":
         return []
     found = []
     for standing in _standing_of(on, snapshot, ids):
@@ -174,7 +169,7 @@ def preferred(
     of what they tell about the ranking (see consensus.ranking). Of a query no more are left than
     one group has, where there are queries enough: a page would else take any of them.
     """
-    if not is_adaptive(snapshot) or snapshot.of_pairs or not queue:
+    if snapshot.policy.closing != "adaptive" or snapshot.of_pairs or not queue:
         return list(queue)
     front, rest = queue[:_FRONT], queue[_FRONT:]
     place = {row[0]: at for at, row in enumerate(front)}

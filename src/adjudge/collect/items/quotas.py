@@ -15,10 +15,8 @@ from typing import Any
 from sqlalchemy import BindParameter, bindparam, case, func, or_, select, text, union_all
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import batches
 from adjudge.collect.store.schema import arms, items, judges, judgments, page_rows, pages
-from adjudge.errors import Refused
 
 # In the words of the index ix_judgments_counted, so that it is used.
 _COUNTS = text("judgments.gold IS NULL AND NOT judgments.other AND judgments.standing = 'trusted'")
@@ -92,17 +90,3 @@ def taken_by_arm(on: Connection, ids: Iterable[int]) -> Counter[tuple[int, str]]
         for arm, item in on.execute(_TAKEN, {"ids": part}):
             taken[item, arm] += 1
     return taken
-
-
-def check_quota(on: Connection, ids: Iterable[int], policy: Policy) -> None:
-    """Refuse a quota by arm that an arm has gone beyond already. Refused: ``quota-passed``."""
-    limit = policy.arm_limit
-    if limit is None:
-        return
-    over = {item for (item, _), count in taken_by_arm(on, ids).items() if count > limit}
-    if over:
-        raise Refused(
-            "quota-passed",
-            f"{len(over):,} item{'s have' if len(over) > 1 else ' has'} more than {limit} "
-            "judgments in one arm already: a quota by arm cannot be lower than that",
-        )

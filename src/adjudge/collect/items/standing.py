@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, select, update
@@ -12,12 +12,13 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.items import counters
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import count_again, lock_items, promote, uncount
-from adjudge.collect.items.quotas import check_quota, taken_by_arm
+from adjudge.collect.items.quotas import taken_by_arm
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import COUNTED
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.schema import items, judges, judgments
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
+from adjudge.errors import Refused
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _UNTRUSTED = (
@@ -43,7 +44,7 @@ def change_needed(on: Connection, project: int, policy: Policy) -> None:
     Refused: ``quota-passed``, where an arm has more already than its quota would be.
     """
     ids = counters.set_needed(on, project, policy)
-    check_quota(on, ids, policy)
+    _check_quota(on, ids, policy)
     promote(on, ids)
     renew_needs(on, load_snapshot(on, project), ids)
 
@@ -129,3 +130,17 @@ def _count_restored(
         alike[trusted[item], surplus[item]].append(item)
     for (more_trusted, more_surplus), ids in alike.items():
         count_again(on, ids, policy, trusted=more_trusted, surplus=more_surplus)
+
+
+def _check_quota(on: Connection, ids: Iterable[int], policy: Policy) -> None:
+    """Refuse a quota by arm that an arm has gone beyond already. Refused: ``quota-passed``."""
+    limit = policy.arm_limit
+    if limit is None:
+        return
+    over = {item for (item, _), count in taken_by_arm(on, ids).items() if count > limit}
+    if over:
+        raise Refused(
+            "quota-passed",
+            f"{len(over):,} item{'s have' if len(over) > 1 else ' has'} more than {limit} "
+            "judgments in one arm already: a quota by arm cannot be lower than that",
+        )

@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.judging.views import view_judge
-from adjudge.collect.rules.policy import Decision
+from adjudge.collect.rules.decisions import Decision
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import figures_of, judge_by_id, write_log
-from adjudge.collect.store.request import JudgeRequest
-from adjudge.collect.store.schema import contests, judgments, page_rows, pages
+from adjudge.collect.store.request import JudgeRequest, figures_of, judge_by_id, write_log
+from adjudge.collect.store.schema import judgments, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Feedback, Outcome
-from adjudge.collect.values.questions import LONGEST_WORDS
 from adjudge.collect.values.sides import mirror
 from adjudge.errors import Refused
 
 LONGEST_COMMENT = 5000
+_LONGEST_WORDS = 2_000  # characters of an answer in words
 
 ROWS = Statement(
     select(page_rows.c.row, page_rows.c.item, page_rows.c.gold, page_rows.c.swapped)
     .where(page_rows.c.page == bindparam("page"))
     .order_by(page_rows.c.row),
     packed="row",
-)
-GIVEN = Statement(
-    select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
 )
 ADD = BulkInsert(judgments)
 CLOSE = Statement(
@@ -88,8 +83,8 @@ def check_answers(
         seconds = answer.seconds
         if seconds is not None and not (math.isfinite(seconds) and 0 <= seconds < 1e7):
             answer = replace(answer, seconds=None)  # noqa: PLW2901 - a client's bad clock
-        label = mirror(answer.label, known[answer.row])
-        given[answer.row] = answer if label == answer.label else replace(answer, label=label)
+        swapped = known[answer.row]
+        given[answer.row] = replace(answer, label=mirror(answer.label)) if swapped else answer
     return given
 
 
@@ -105,31 +100,9 @@ def _check_further(project: ProjectSnapshot, answer: Answer) -> None:
             raise Refused(
                 "bad-form", f"{place}: {text[:80]!r} is not one of the labels", row=answer.row
             )
-        if len(text) > LONGEST_WORDS or "\0" in text:
-            problem = f"{place}: an answer has at most {LONGEST_WORDS} characters"
+        if len(text) > _LONGEST_WORDS or "\0" in text:
+            problem = f"{place}: an answer has at most {_LONGEST_WORDS} characters"
             raise Refused("bad-form", problem, row=answer.row)
-
-
-def rows_unanswered(
-    request: JudgeRequest, rows: Sequence[StoredRow], given: Mapping[int, Answer]
-) -> list[int]:
-    """The rows that lack an answer to a further question that is required.
-
-    Whoever cannot judge a result is asked nothing more of it, and models never are.
-    """
-    project = request.project
-    needed = {one.name for one in project.questions if one.required}
-    if not needed or request.judge.kind == "model":
-        return []
-    return [
-        row.row
-        for row in rows
-        if given[row.row].label not in OTHERS
-        and any(
-            name in needed and not given[row.row].answers.get(name, "").strip()
-            for name in project.asked_of("work", row.item)
-        )
-    ]
 
 
 def _kept_answers(
@@ -142,41 +115,14 @@ def _kept_answers(
     return {name: answer.answers[name] for name in asked if answer.answers.get(name)} or None
 
 
-def check_page_answers(
-    request: JudgeRequest, page: StoredRow, answers: Sequence[Answer]
-) -> dict[int, Answer]:
-    """The answers to a page by row, checked."""
+def keep_draft(request: JudgeRequest, public: str, answers: Sequence[Answer]) -> int:
+    """Keep answers to a page that are not sent yet, checked; how many are kept."""
+    page = request.page(public)
+    if page.state == "answered":
+        raise Refused("page-answered", "this page is answered already")
+    check_may_answer(request, page)
     rows = ROWS.all(request.on, {"page": page.id})
-    return check_answers(answers, rows, request.project)
-
-
-def repeat_outcome(
-    request: JudgeRequest, page: StoredRow, answers: Sequence[Answer] = ()
-) -> Outcome:
-    """The outcome of a page that is answered already, and how far ``answers`` differ from it."""
-    given = GIVEN.all(request.on, {"page": page.id})
-    stored = {row.row: mirror(row.label, row.swapped) for row in given}
-    differing = sum(stored.get(answer.row) != answer.label for answer in answers)
-    told = _stored_feedback(request, page, given)
-    return replace(conclude(request, page, told, len(given), again=True), differing=differing)
-
-
-def _stored_feedback(
-    request: JudgeRequest, page: StoredRow, given: Sequence[StoredRow]
-) -> list[Feedback]:
-    """What was told of an answered page, with the gold as it is now and contests marked."""
-    told_rows = set((page.outcome or {}).get("told", ()))
-    ids = [row.id for row in given if row.row in told_rows]
-    contested = set(
-        request.on.execute(
-            select(contests.c.judgment).where(contests.c.judgment.in_(ids))
-        ).scalars()
-    )
-    return [
-        make_feedback(request.project, row, contested=row.id in contested)
-        for row in given
-        if row.row in told_rows
-    ]
+    return save_draft(request, page, check_answers(answers, rows, request.project))
 
 
 def save_draft(request: JudgeRequest, page: StoredRow, given: dict[int, Answer]) -> int:

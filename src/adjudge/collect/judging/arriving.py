@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.dry_runs import arm_of, check_open, is_dry_run
-from adjudge.collect.rules.policy import Policy, first_stage, stage_after_consent
+from adjudge.collect.rules.decisions import first_stage, stage_after_consent
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import assign_arm
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, Request
@@ -26,9 +27,9 @@ from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import (
     CHANNELS,
     DRY_RUN,
-    KINDS,
     Arrival,
     Channel,
+    Kind,
 )
 from adjudge.errors import NotFound, Refused
 
@@ -175,7 +176,7 @@ def too_many_new(seconds: float) -> Refused:
 
 
 def _check_form(arrival: Arrival) -> None:
-    if arrival.channel not in CHANNELS or arrival.kind not in KINDS:
+    if arrival.channel not in CHANNELS or arrival.kind not in get_args(Kind):
         raise Refused("bad-form", f"{arrival.channel!r} as {arrival.kind!r} is no way to come")
     if not 0 < len(arrival.key) <= _LONGEST_KEY or "\0" in arrival.key:
         raise Refused("bad-form", f"a judge's key has 1 to {_LONGEST_KEY} characters")

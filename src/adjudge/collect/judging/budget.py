@@ -21,7 +21,6 @@ from adjudge.collect.store.schema import judges, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import DRY_RUN
 from adjudge.collect.values.requesting import Budget
-from adjudge.errors import Refused
 
 _TURN = text("SELECT pg_advisory_xact_lock(7234003, CAST(:project AS integer))")
 _ROWS = (
@@ -152,19 +151,6 @@ def may_begin(request: JudgeRequest) -> bool:
         spent.judgments + spent.rows >= policy.budget_judgments
     )
     return not (money or count)
-
-
-def check_late(request: JudgeRequest, rows: int) -> None:
-    """Refuse answers to an expired page that the budget has no room for any more.
-
-    The caller holds the locks of the items already: whoever has the turn waits for no item.
-    """
-    left = rows_left(request)
-    if left is not None and left < rows:
-        raise Refused(
-            "page-expired",
-            "the time for this page is over, and the budget of the project is spent meanwhile",
-        )
 
 
 def budget_of(request: Request) -> Budget | None:

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import lock_items, promote, release
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import write_log
+from adjudge.collect.store.request import write_log
 from adjudge.collect.store.schema import page_rows, pages, projects
 from adjudge.collect.store.snapshot import load_snapshot
 from adjudge.collect.store.statements import Statement

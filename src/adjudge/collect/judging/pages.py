@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, Literal, cast
 
 import numpy as np
-from sqlalchemy import BindParameter, bindparam, insert, select, text, update
+from sqlalchemy import BindParameter, bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.closing import preferred
@@ -22,7 +22,9 @@ from adjudge.collect.judging.refreshers import due_for, is_refresher
 from adjudge.collect.judging.returning import bring_back, given_before
 from adjudge.collect.judging.screening import Screening, golds_met
 from adjudge.collect.judging.showing import answers_so_far, show_row
-from adjudge.collect.judging.views import any_left, any_open, ended_untrained, in_arm
+from adjudge.collect.judging.views import any_open, ended_untrained, in_arm
+from adjudge.collect.judging.work_left import any_left
+from adjudge.collect.rules.decisions import resumed, training_left
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
     CAME_LATE,
@@ -31,12 +33,12 @@ from adjudge.collect.rules.endings import (
     NOTHING_LEFT,
 )
 from adjudge.collect.rules.golds import choose_training
-from adjudge.collect.rules.policy import Policy, resumed, training_left
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.refreshing import choose_refresher, from_json, to_json, why
 from adjudge.collect.rules.routing import FULL, Plan, Slot, compose
-from adjudge.collect.store.records import judge_by_id, record_of, to_time
-from adjudge.collect.store.request import JudgeRequest, Request
-from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, judgments, page_rows, pages
+from adjudge.collect.store.conditions import OPEN_TO_JUDGE
+from adjudge.collect.store.request import JudgeRequest, Request, judge_by_id, record_of, to_time
+from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judges, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import BulkInsert, Statement
 from adjudge.collect.values.ids import make_id
@@ -60,18 +62,7 @@ _PAGE = select(
 _PAGE_BY_ID = Statement(_PAGE.where(pages.c.id == bindparam("page")))
 _CANDIDATES = (
     select(items.c.id, items.c.topic, items.c.rank)
-    .where(
-        items.c.project == bindparam("project"),
-        items.c.rank > bindparam("reached"),
-        ITEM_HAS_ROOM,
-        ~select(judgments.c.id)
-        .where(
-            judgments.c.judge == bindparam("judge"),
-            judgments.c.item == items.c.id,
-            text("judgments.gold IS NULL"),
-        )
-        .exists(),
-    )
+    .where(*OPEN_TO_JUDGE)
     .order_by(items.c.rank)
     .limit(bindparam("most"))
 )

@@ -13,8 +13,7 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.rules.refreshing import Pair, between, confusions, is_due
-from adjudge.collect.store.records import to_time
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, to_time
 from adjudge.collect.store.schema import judges, judgments, pages
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.arms import ArmRefreshers

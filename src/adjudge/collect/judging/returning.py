@@ -15,10 +15,9 @@ from sqlalchemy import BindParameter, bindparam, exists, select, text, update
 
 from adjudge.collect.items.counters import lease
 from adjudge.collect.items.quotas import with_arm_room
-from adjudge.collect.rules.policy import resumed
+from adjudge.collect.rules.decisions import resumed
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import record_of
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, record_of
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, page_rows, pages
 from adjudge.collect.store.statements import Statement
 

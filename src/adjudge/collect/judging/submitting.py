@@ -1,12 +1,12 @@
-"""Taking what a judge sends: answers to a page, "I disagree", and the wish to finish."""
+"""Taking the answers to a page: stored, counted on their items, the judge decided on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import select
 
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import (
@@ -22,36 +22,27 @@ from adjudge.collect.items.standing import counted_items, untrust
 from adjudge.collect.judging.answering import (
     ADD,
     CLOSE,
-    GIVEN,
-    LONGEST_COMMENT,
     ROWS,
     check_answers,
     check_may_answer,
     conclude,
     log_decision,
     make_judgment,
-    repeat_outcome,
-    rows_unanswered,
     save_draft,
 )
-from adjudge.collect.judging.budget import check_late
-from adjudge.collect.judging.finishing import end_way
+from adjudge.collect.judging.budget import rows_left
 from adjudge.collect.judging.leases import end_pages
+from adjudge.collect.judging.outcomes import repeat_outcome
 from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.judging.training import submit_training
-from adjudge.collect.judging.views import view_judge
-from adjudge.collect.rules.endings import CAME_LATE, NOTHING_LEFT, OWN_WISH, to_micros
-from adjudge.collect.rules.policy import Decision, Policy, after_page, ended_blocked
+from adjudge.collect.rules.decisions import Decision, after_page
+from adjudge.collect.rules.endings import to_micros
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import columns_of, record_of, write_log
-from adjudge.collect.store.request import JudgeRequest
-from adjudge.collect.store.schema import contests, items, pages
+from adjudge.collect.store.request import JudgeRequest, columns_of, record_of
+from adjudge.collect.store.schema import items
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Outcome
 from adjudge.errors import Refused
-
-_STATE = (
-    select(pages.c.state).where(pages.c.id == bindparam("page")).with_for_update(key_share=True)
-)
 
 
 def submit(
@@ -76,7 +67,7 @@ def submit(
             f"{len(missing)} of {len(rows)} rows have no answer yet",
             rows=missing,
         )
-    missing = rows_unanswered(request, rows, given)
+    missing = _rows_unanswered(request, rows, given)
     if missing:
         save_draft(request, page, given)
         some = "a row has" if len(missing) == 1 else f"{len(missing)} rows have"
@@ -84,63 +75,26 @@ def submit(
     return _submit_work(request, page, rows, given)
 
 
-def contest(request: JudgeRequest, public: str, row: int, said: str) -> None:
-    """Keep a judge's "I disagree" with a gold they were told they missed."""
-    words = said.strip()
-    if not words or len(words) > LONGEST_COMMENT or "\0" in words:
-        raise Refused("bad-form", f"please say why, in at most {LONGEST_COMMENT} characters")
-    page = request.page(public)
-    given = GIVEN.all(request.on, {"page": page.id})
-    if page.kind == "training" and page.state == "open":
-        missed = {one.row: one for one in given if one.right is False}
-    else:
-        told_rows = set((page.outcome or {}).get("told", ()))
-        missed = {one.row: one for one in given if one.row in told_rows}
-    if row not in missed:
-        raise Refused("not-contestable", f"row {row} of this page cannot be contested")
-    answer = missed[row]
-    known = request.on.execute(
-        select(contests.c.id).where(contests.c.judgment == answer.id)
-    ).scalar()
-    if known is not None:
-        request.on.execute(update(contests).where(contests.c.id == known).values(text=words))
-        return
-    request.on.execute(
-        insert(contests).values(
-            project=request.judge.project,
-            judge=request.judge.id,
-            gold=answer.gold,
-            judgment=answer.id,
-            text=words,
-            time=request.now,
+def _rows_unanswered(
+    request: JudgeRequest, rows: Sequence[StoredRow], given: Mapping[int, Answer]
+) -> list[int]:
+    """The rows that lack an answer to a further question that is required.
+
+    Whoever cannot judge a result is asked nothing more of it, and models never are.
+    """
+    project = request.project
+    needed = {one.name for one in project.questions if one.required}
+    if not needed or request.judge.kind == "model":
+        return []
+    return [
+        row.row
+        for row in rows
+        if given[row.row].label not in OTHERS
+        and any(
+            name in needed and not given[row.row].answers.get(name, "").strip()
+            for name in project.asked_of("work", row.item)
         )
-    )
-    figures = {"gold": answer.gold, "label": answer.label}
-    write_log(
-        request.on,
-        [request.line("contested", judge=request.judge.id, actor="judge", **figures)],
-    )
-
-
-def finish(request: JudgeRequest) -> None:
-    """End at the judge's own wish; nothing if they have ended."""
-    if request.judge.stage == "finished" or ended_blocked(record_of(request.judge)):
-        return
-    reason = OWN_WISH
-    message = "there is nothing to finish yet: please judge a page first"
-    training = request.judge.stage == "training"
-    if not training and request.judge.stage not in ("working", "warned"):
-        raise Refused("nothing-done", message)
-    if training or request.judge.pages == 0:
-        if view_judge(request).open_items:
-            raise Refused("nothing-done", message)
-        # A panel's participant needs a code, also where they came too late.
-        reason = CAME_LATE if training else NOTHING_LEFT
-    if request.judge.page is not None:
-        state = request.on.execute(_STATE, {"page": request.judge.page}).scalar()
-        if state == "open":
-            end_pages(request.on, [request.judge.page], "returned")
-    end_way(request, reason, actor="judge")
+    ]
 
 
 def _submit_work(
@@ -221,7 +175,7 @@ def _take_late(
 
     An answer that could not judge takes no room: it is counted as in any other page.
     """
-    check_late(request, len(work))
+    _check_late(request, len(work))
     ids = [row.item for row in work]
     room = items.c.leased + items.c.trusted < items.c.needed
     free = set(request.on.execute(select(items.c.id).where(items.c.id.in_(ids), room)).scalars())
@@ -229,6 +183,19 @@ def _take_late(
     free |= {row.item for row in work if given[row.row].label in OTHERS}
     lease(request.on, free)
     return set(ids) - free
+
+
+def _check_late(request: JudgeRequest, rows: int) -> None:
+    """Refuse answers to an expired page that the budget has no room for any more.
+
+    The caller holds the locks of the items already: whoever has the turn waits for no item.
+    """
+    left = rows_left(request)
+    if left is not None and left < rows:
+        raise Refused(
+            "page-expired",
+            "the time for this page is over, and the budget of the project is spent meanwhile",
+        )
 
 
 def _count(request: JudgeRequest, made: Sequence[dict[str, Any]], late: set[int]) -> None:
@@ -240,4 +207,5 @@ def _count(request: JudgeRequest, made: Sequence[dict[str, Any]], late: set[int]
     count_broken(request.on, other, policy)
     promote(request.on, other)
     count_again(request.on, late, policy, surplus=1)
-    renew_needs(request.on, request.project, [*labelled, *other, *late])
+    if policy.closing == "adaptive":
+        renew_needs(request.on, request.project, [*labelled, *other, *late])

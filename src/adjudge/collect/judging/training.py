@@ -9,7 +9,6 @@ from typing import Any
 from adjudge.collect.judging.answering import (
     ADD,
     CLOSE,
-    GIVEN,
     ROWS,
     check_answers,
     check_may_answer,
@@ -18,11 +17,11 @@ from adjudge.collect.judging.answering import (
     make_judgment,
 )
 from adjudge.collect.judging.refreshers import is_refresher
-from adjudge.collect.judging.showing import make_feedback
-from adjudge.collect.rules.policy import Decision, Policy, after_training
+from adjudge.collect.judging.showing import GIVEN, make_feedback
+from adjudge.collect.rules.decisions import Decision, after_training
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import columns_of, record_of
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, columns_of, record_of
 from adjudge.collect.values.judging import Answer, Outcome
 from adjudge.errors import Refused
 

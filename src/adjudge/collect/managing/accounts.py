@@ -17,8 +17,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.leases import take_back_page
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import lock_judge, to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, lock_judge, to_time
 from adjudge.collect.store.schema import (
     invites,
     judges,

@@ -6,8 +6,7 @@ from sqlalchemy import select
 
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import adjudications, judges, judgments, log, page_rows, pages
 from adjudge.collect.values.items import ItemEvent
 

@@ -14,8 +14,7 @@ from adjudge.collect.items.counters import ask_for, bring_back, lock_items, prom
 from adjudge.collect.managing.item_history import tell_history
 from adjudge.collect.store.conditions import of_real_in
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import adjudications, items, judges, judgments
 from adjudge.collect.store.snapshot import bump
 from adjudge.collect.values.accuracy import accuracy_of

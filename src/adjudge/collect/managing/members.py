@@ -10,8 +10,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.managing.accounts import find_requester
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import member_links, members, projects, requesters
 from adjudge.collect.store.snapshot import load_snapshot
 from adjudge.collect.values.ids import make_id

@@ -21,8 +21,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.budget import budget_of
 from adjudge.collect.managing.contact import invited_names, name_of_judge
-from adjudge.collect.store.records import to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import items, judges, log, outbox, projects
 from adjudge.collect.store.settings import keep_setting, notified_name, notify_name, read_setting
 from adjudge.collect.values.ids import make_id

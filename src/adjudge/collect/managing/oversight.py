@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,43 @@ from adjudge.collect.judging.refreshers import counts_of as refresher_counts
 from adjudge.collect.judging.refreshers import refreshers_of
 from adjudge.collect.managing.contact import invited_names, name_of_judge
 from adjudge.collect.managing.flags import find_flags
-from adjudge.collect.rules.endings import pay_of, standing_of, to_money
-from adjudge.collect.rules.policy import blocked_by_hand, unblocked_by_hand
+from adjudge.collect.rules.decisions import blocked_by_hand, unblocked_by_hand
+from adjudge.collect.rules.endings import (
+    BUDGET_SPENT,
+    CAME_LATE,
+    MAX_PAGES,
+    NO_GOLD_LEFT,
+    NOTHING_LEFT,
+    OWN_WISH,
+    pay_of,
+    to_money,
+)
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.replay import LogReplay
-from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import columns_of, figures_of, lock_judge, record_of, to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import (
+    Request,
+    columns_of,
+    figures_of,
+    lock_judge,
+    record_of,
+    to_time,
+)
 from adjudge.collect.store.schema import golds, items, judges, judgments, log
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.judging import DRY_RUN, OTHERS
 from adjudge.collect.values.requesting import Flag, GoldAnswer, JudgeDetail, JudgeRow, LogEntry
 from adjudge.errors import NotFound
+
+_ENDED = {
+    NOTHING_LEFT: "Finished: nothing was left for them.",
+    OWN_WISH: "Finished by their own wish.",
+    MAX_PAGES: "Finished: did as many pages as one judge may.",
+    NO_GOLD_LEFT: "Finished: had met all the gold there is.",
+    BUDGET_SPENT: "Finished: the budget was spent.",
+    CAME_LATE: "Finished before the end of the training: nothing was left to judge.",
+}
 
 
 def list_judges(request: Request) -> list[JudgeRow]:
@@ -88,7 +111,7 @@ def _judge_row(
         kind=row.kind,
         arm=row.arm,
         stage=row.stage,
-        reason=standing_of(row, snapshot.policy_of(row.arm)),
+        reason=_standing_of(row, snapshot.policy_of(row.arm)),
         by_hand=row.by_hand,
         came=to_time(row.came),
         last=None if row.last is None else to_time(row.last),
@@ -106,6 +129,30 @@ def _judge_row(
         name=name_of_judge(row, invited),
         message=row.message,
     )
+
+
+def _standing_of(judge: Any, policy: Policy) -> str:
+    """Why a judge is at their stage, in one sentence for the requester."""
+    tried = f", try {judge.attempt}" if judge.attempt > 1 else ""
+    trained = f"{judge.training_right} of {judge.training_seen} right in the training{tried}"
+    checked = f"{judge.right} of {judge.seen} hidden golds right"
+    match judge.stage:
+        case "consent":
+            return "Has come, and not yet agreed to take part."
+        case "training":
+            return f"In the training: {judge.training_seen} answered, {trained}."
+        case "failed":
+            return f"Did not pass: {trained}; {policy.training_pass:.0%} are wanted."
+        case "warned":
+            return f"Warned: {checked}, below {policy.warn_below:.0%}."
+        case "blocked" if judge.by_hand:
+            return f"Blocked by hand: {judge.reason}" if judge.reason else "Blocked by hand."
+        case "blocked":
+            when = "when they finished" if judge.before == "finished" else "after a warning"
+            return f"Blocked {when}: {checked}, below {policy.block_below:.0%}."
+        case "finished":
+            return _ENDED.get(judge.reason, _ENDED[OWN_WISH])
+    return "At work." if judge.pages else "Came to the work, and has not sent a page yet."
 
 
 def _line_of(request: Request, judge: StoredRow) -> JudgeRow:
@@ -281,17 +328,6 @@ def read_whole_log(request: Request) -> list[LogEntry]:
     """The log of a project from its beginning, in order."""
     wanted = _LOG.where(log.c.project == request.project.id).order_by(log.c.id)
     return [_entry_of(row) for row in request.on.execute(wanted)]
-
-
-def cost_of(request: Request) -> Decimal:
-    """What the judges of a project have earned in all."""
-    rows = request.on.execute(
-        select(
-            *(judges.c.stage, judges.c.arm, judges.c.earned),
-            *(judges.c.pages, judges.c.training_seen),
-        ).where(judges.c.project == request.project.id, is_real)
-    )
-    return to_money(sum(pay_of(row, request.project.policy_of(row.arm)) for row in rows))
 
 
 def audit(request: Request) -> list[str]:

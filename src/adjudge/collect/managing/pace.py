@@ -10,8 +10,7 @@ from sqlalchemy import Integer, case, cast, func, select
 
 from adjudge.collect.managing.savings import lacking_of, savings_of
 from adjudge.collect.store.conditions import is_real, of_real_in
-from adjudge.collect.store.records import to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import items, judges, judgments, pages
 
 _HOUR, _DAY = 3_600.0, 86_400.0

@@ -14,9 +14,9 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.gold.keeping import warn_of_gold
 from adjudge.collect.judging.budget import budget_of
-from adjudge.collect.managing.oversight import cost_of
 from adjudge.collect.managing.panels import panel_warnings
 from adjudge.collect.managing.savings import lacking_of, savings_of, work_on_a_page
+from adjudge.collect.rules.endings import pay_of, to_money
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request
@@ -82,7 +82,7 @@ def measure_progress(request: Request) -> Progress:
         judges=_tally(request.on, judges.c.stage, judges.c.project == project, is_real),
         funnel=_funnel_of(request),
         gold_accuracy=_gold_accuracy(request.on, project, done),
-        cost=cost_of(request),
+        cost=_cost_of(request),
         cost_to_finish=_cost_to_finish(request.project, lacking),
         currency=request.project.policy.currency,
         warnings=(*_spent(budget), *warn_of_gold(request), *_panel_warnings(request.project)),
@@ -370,3 +370,14 @@ def _topic(
         entropy=mean,
         items=tuple(sorted(rows, key=lambda row: (-row.entropy, row.item))),
     )
+
+
+def _cost_of(request: Request) -> Decimal:
+    """What the judges of a project have earned in all."""
+    rows = request.on.execute(
+        select(
+            *(judges.c.stage, judges.c.arm, judges.c.earned),
+            *(judges.c.pages, judges.c.training_seen),
+        ).where(judges.c.project == request.project.id, is_real)
+    )
+    return to_money(sum(pay_of(row, request.project.policy_of(row.arm)) for row in rows))

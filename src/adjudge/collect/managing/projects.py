@@ -17,8 +17,7 @@ from adjudge.collect.items.standing import change_needed
 from adjudge.collect.items.storing import TEXTS, add_items, count_work
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
-from adjudge.collect.store.records import to_time
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import (
     adjudications,
     arms,
@@ -56,15 +55,7 @@ from adjudge.collect.store.snapshot import (
 )
 from adjudge.collect.values.judging import OTHERS
 from adjudge.collect.values.members import MemberRole
-from adjudge.collect.values.project import (
-    Arm,
-    Beside,
-    GoldEntry,
-    Item,
-    Project,
-    Role,
-    check_colours,
-)
+from adjudge.collect.values.project import COLOURS, Arm, Beside, GoldEntry, Item, Project, Role
 from adjudge.collect.values.questions import FurtherQuestion, check_questions
 from adjudge.collect.values.requesting import (
     PROJECT_STATES,
@@ -116,7 +107,7 @@ def create_project(
             owner=owner,
             state="draft",
             guidelines=project.guidelines,
-            scale=scale_to_json(project.scale, check_colours(project.colours, project.scale)),
+            scale=scale_to_json(project.scale, _check_colours(project.colours, project.scale)),
             policy=policy.to_dict(),
             policy_version=1,
             version=1,
@@ -212,7 +203,7 @@ def set_scale(request: Request, scale: Scale, colours: Mapping[str, str]) -> Non
 
     Refused: ``judged-already``.
     """
-    check_colours(colours, scale)
+    _check_colours(colours, scale)
     given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
     if request.on.execute(given).scalar() is not None:
         raise Refused("judged-already", "judges have used these labels already")
@@ -411,3 +402,13 @@ def set_guidelines(request: Request, guidelines: str) -> None:
     )
     bump(request.on, request.project.id)
     request.log("guidelines-changed", actor=request.actor)
+
+
+def _check_colours(colours: Mapping[str, str], scale: Scale) -> dict[str, str]:
+    """The colours of labels, each one of those that pages know and of a label that is there."""
+    for label, colour in colours.items():
+        if label not in scale.labels:
+            raise BadSetting("colours", label, f"labels of the scale {scale}")
+        if colour not in COLOURS:
+            raise BadSetting(f"colour of {label}", colour, ", ".join(COLOURS))
+    return dict(colours)

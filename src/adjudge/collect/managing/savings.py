@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, select
 
-from adjudge.collect.items.closing import is_adaptive
 from adjudge.collect.rules.adaptive import count_for
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items
@@ -29,7 +28,7 @@ def work_on_a_page(snapshot: ProjectSnapshot) -> float:
 
 def savings_of(request: Request) -> Savings | None:
     """What an adaptive project has saved so far; None for any other, and before an item closes."""
-    if not is_adaptive(request.project):
+    if request.project.policy.closing != "adaptive":
         return None
     closed, judgments, accuracy = request.on.execute(
         select(func.count(), func.sum(items.c.trusted), func.avg(items.c.probability)).where(

@@ -59,38 +59,6 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
     return "There are results for you to judge."
 
 
-def standing_of(judge: Any, policy: Policy) -> str:
-    """Why a judge is at their stage, in one sentence for the requester."""
-    tried = f", try {judge.attempt}" if judge.attempt > 1 else ""
-    trained = f"{judge.training_right} of {judge.training_seen} right in the training{tried}"
-    checked = f"{judge.right} of {judge.seen} hidden golds right"
-    match judge.stage:
-        case "consent":
-            return "Has come, and not yet agreed to take part."
-        case "training":
-            return f"In the training: {judge.training_seen} answered, {trained}."
-        case "failed":
-            return f"Did not pass: {trained}; {policy.training_pass:.0%} are wanted."
-        case "warned":
-            return f"Warned: {checked}, below {policy.warn_below:.0%}."
-        case "blocked" if judge.by_hand:
-            return f"Blocked by hand: {judge.reason}" if judge.reason else "Blocked by hand."
-        case "blocked":
-            when = "when they finished" if judge.before == "finished" else "after a warning"
-            return f"Blocked {when}: {checked}, below {policy.block_below:.0%}."
-        case "finished":
-            return _ENDED.get(judge.reason, _ENDED[OWN_WISH])
-    return "At work." if judge.pages else "Came to the work, and has not sent a page yet."
-
-
-_ENDED = {
-    NOTHING_LEFT: "Finished: nothing was left for them.",
-    OWN_WISH: "Finished by their own wish.",
-    MAX_PAGES: "Finished: did as many pages as one judge may.",
-    NO_GOLD_LEFT: "Finished: had met all the gold there is.",
-    BUDGET_SPENT: "Finished: the budget was spent.",
-    CAME_LATE: "Finished before the end of the training: nothing was left to judge.",
-}
 _FINISHED = {
     NOTHING_LEFT: "You have judged everything that was open for you. Thank you.",
     OWN_WISH: "You have finished. Thank you.",

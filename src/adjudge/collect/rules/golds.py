@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.project import Mix
 
-Key = TypeVar("Key", bound=Hashable)
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class GoldCard(Generic[Key]):
+class GoldCard(Generic[_Key]):
     """A gold as far as choosing needs it: which item, of which topic, with which true label.
 
     Where several labels are accepted, ``label`` is the first.
     """
 
-    item: Key
+    item: _Key
     topic: Hashable
     label: str
 
@@ -60,13 +60,13 @@ def _shares(mix: Mix, labels: Sequence[str]) -> dict[str, float]:
 
 
 def choose_training(
-    golds: Sequence[GoldCard[Key]],
+    golds: Sequence[GoldCard[_Key]],
     count: int,
     mix: Mix,
     rng: np.random.Generator,
     *,
-    seen: Iterable[Key] = (),
-) -> list[Key]:
+    seen: Iterable[_Key] = (),
+) -> list[_Key]:
     """The training set: ``count`` golds with the wanted label mix, unseen ones before seen ones.
 
     A label with too little gold is made up from the others, so that the set is as long as the
@@ -82,8 +82,8 @@ def choose_training(
 
 
 def _by_mix(
-    golds: Sequence[GoldCard[Key]], count: int, mix: Mix, rng: np.random.Generator
-) -> list[GoldCard[Key]]:
+    golds: Sequence[GoldCard[_Key]], count: int, mix: Mix, rng: np.random.Generator
+) -> list[GoldCard[_Key]]:
     """At most ``count`` golds: the quota of each label as far as it goes, then any."""
     order = [golds[place] for place in rng.permutation(len(golds))]
     if mix == "any" or len(order) <= count:
@@ -95,10 +95,10 @@ def _by_mix(
 
 
 def fill_quota(
-    order: Iterable[GoldCard[Key]], wanted: Mapping[str, int], count: int
-) -> list[GoldCard[Key]]:
+    order: Iterable[GoldCard[_Key]], wanted: Mapping[str, int], count: int
+) -> list[GoldCard[_Key]]:
     """The first golds of each label as far as its quota goes, made up to ``count`` by the next."""
-    left, chosen, rest = dict(wanted), list[GoldCard[Key]](), list[GoldCard[Key]]()
+    left, chosen, rest = dict(wanted), list[GoldCard[_Key]](), list[GoldCard[_Key]]()
     for gold in order:
         if left[gold.label] > 0:
             left[gold.label] -= 1
@@ -113,13 +113,13 @@ def _named(mix: Mix) -> list[str]:
 
 
 def screening_order(
-    golds: Sequence[GoldCard[Key]],
-    shown: Mapping[Key, int],
+    golds: Sequence[GoldCard[_Key]],
+    shown: Mapping[_Key, int],
     mix: Mix,
     rng: np.random.Generator | None,
     *,
     runs_out: str = "repeat",
-) -> list[GoldCard[Key]]:
+) -> list[GoldCard[_Key]]:
     """The golds a judge may be screened with next, the most wanted first.
 
     ``shown`` says when they were shown which: any number that grows with time. Unseen golds alone
@@ -179,19 +179,19 @@ def _own_draws(count: int, seed: int) -> NDArray[np.uint64]:
 
 
 def _by_deficit(
-    fresh: Sequence[GoldCard[Key]],
-    golds: Sequence[GoldCard[Key]],
-    shown: Mapping[Key, int],
+    fresh: Sequence[GoldCard[_Key]],
+    golds: Sequence[GoldCard[_Key]],
+    shown: Mapping[_Key, int],
     mix: Mix,
-) -> list[GoldCard[Key]]:
+) -> list[GoldCard[_Key]]:
     """Fresh golds merged so that the labels shown in all stay as near the mix as they can."""
     shares = _shares(mix, sorted({gold.label for gold in golds}))
     total_share = sum(shares.values()) or 1.0
     had = Counter(gold.label for gold in golds if gold.item in shown)
-    piles: dict[str, list[GoldCard[Key]]] = {}
+    piles: dict[str, list[GoldCard[_Key]]] = {}
     for gold in reversed(fresh):
         piles.setdefault(gold.label, []).append(gold)
-    ordered: list[GoldCard[Key]] = []
+    ordered: list[GoldCard[_Key]] = []
     total = sum(had.values())
     while piles:
         total += 1
@@ -218,8 +218,8 @@ def for_screening(role: str) -> bool:
 def gold_warnings(
     policy: Policy,
     *,
-    training: Sequence[GoldCard[Key]],
-    screening: Sequence[GoldCard[Key]],
+    training: Sequence[GoldCard[_Key]],
+    screening: Sequence[GoldCard[_Key]],
     work_topics: Mapping[Hashable, int],
 ) -> list[str]:
     """What a requester should know of the project's gold, in sentences; none if all is well."""
@@ -239,7 +239,7 @@ def gold_warnings(
 
 
 def _screening_warnings(
-    policy: Policy, screening: Sequence[GoldCard[Key]], work_topics: Mapping[Hashable, int]
+    policy: Policy, screening: Sequence[GoldCard[_Key]], work_topics: Mapping[Hashable, int]
 ) -> list[str]:
     """Too little gold for a judge's way, one label only, gold that stands apart."""
     said = []

@@ -7,14 +7,15 @@ that they confused. Pure functions on plain values; randomness comes in as a gen
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
-from adjudge.collect.rules.golds import GoldCard, Key, fill_quota, quota
+from adjudge.collect.rules.golds import GoldCard, fill_quota, quota
 from adjudge.collect.rules.policy import Policy
 
+_Key = TypeVar("_Key", bound=Hashable)
 Pair = tuple[str, str]  # the accepted label, the given one
 _TOLD = 3  # kinds of mistake that are named to a judge
 
@@ -53,13 +54,13 @@ def label_weights(confused: Mapping[Pair, int]) -> dict[str, int]:
 
 
 def choose_refresher(
-    golds: Sequence[GoldCard[Key]],
+    golds: Sequence[GoldCard[_Key]],
     confused: Mapping[Pair, int],
     count: int,
     rng: np.random.Generator,
     *,
-    seen: Iterable[Key] = (),
-) -> list[Key]:
+    seen: Iterable[_Key] = (),
+) -> list[_Key]:
     """The golds of a refresher: of the labels that they confused alone, in proportion, mixed.
 
     Within a label golds that they have not seen come first. A label with too little gold is made up

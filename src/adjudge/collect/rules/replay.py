@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from adjudge.collect.rules.policy import (
-    Policy,
+from adjudge.collect.rules.decisions import (
     Record,
     after_page,
     after_regrade,
@@ -22,6 +21,7 @@ from adjudge.collect.rules.policy import (
     resumed,
     unblocked_by_hand,
 )
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.refreshing import is_due
 from adjudge.collect.values.requesting import LogEntry
 

@@ -13,8 +13,7 @@ from sqlalchemy.engine import Connection
 
 from adjudge.collect.managing.accounts import find_requester
 from adjudge.collect.store.database import Database, utc_now
-from adjudge.collect.store.records import edit_gold_alone
-from adjudge.collect.store.request import Request
+from adjudge.collect.store.request import Request, edit_gold_alone
 from adjudge.collect.store.schema import members, projects
 from adjudge.collect.store.snapshot import SnapshotCache, load_snapshot
 from adjudge.collect.store.statements import Statement

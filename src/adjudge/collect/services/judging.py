@@ -9,32 +9,25 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.answering import (
-    check_may_answer,
-    check_page_answers,
-    repeat_outcome,
-    save_draft,
-)
+from adjudge.collect.judging.answering import keep_draft
 from adjudge.collect.judging.arriving import (
     Admit,
     find_known,
     give_consent,
     take_in,
 )
+from adjudge.collect.judging.finishing import finish
 from adjudge.collect.judging.leases import expire_pages
+from adjudge.collect.judging.outcomes import contest, repeat_outcome
 from adjudge.collect.judging.pages import next_page, show_page
-from adjudge.collect.judging.submitting import contest, finish, submit
+from adjudge.collect.judging.showing import view_project
+from adjudge.collect.judging.submitting import submit
 from adjudge.collect.judging.training import answer_row
-from adjudge.collect.judging.views import (
-    any_work_left,
-    count_pages_left,
-    view_judge,
-    view_project,
-)
+from adjudge.collect.judging.views import view_judge
+from adjudge.collect.judging.work_left import any_work_left, count_pages_left
 from adjudge.collect.managing.accounts import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
-from adjudge.collect.store.records import judge_by_id, lock_judge, read_judge
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, judge_by_id, lock_judge, read_judge
 from adjudge.collect.store.schema import invites, projects
 from adjudge.collect.store.snapshot import MAIN_ARM, ProjectSnapshot, SnapshotCache
 from adjudge.collect.store.statements import Statement
@@ -157,16 +150,7 @@ class JudgingService:
 
         Nothing is graded or counted. Refused: ``page-expired``, ``page-answered``, ``bad-form``.
         """
-
-        def work(on: Connection) -> int:
-            request = self._open(on, judge)
-            found = request.page(page)
-            if found.state == "answered":
-                raise Refused("page-answered", "this page is answered already")
-            check_may_answer(request, found)
-            return save_draft(request, found, check_page_answers(request, found, answers))
-
-        return self._database.write(work)
+        return self._database.write(lambda on: keep_draft(self._open(on, judge), page, answers))
 
     def answer_training(self, judge: str, page: str, row: int, label: str) -> Outcome:
         """Grade one row of a training page at once; the first answer to a row is the one kept.

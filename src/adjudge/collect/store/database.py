@@ -9,22 +9,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.engine import Connection, make_url
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    DisconnectionError,
-    NoSuchModuleError,
-    OperationalError,
-)
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError, DisconnectionError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from adjudge.collect.store.opening import checked_url, make_engine
 from adjudge.collect.store.schema import HEAD, VERSIONS, settings
 from adjudge.collect.store.sqlite_file import Flusher, SqliteFile
 from adjudge.errors import BadSetting, Unavailable
@@ -56,11 +50,13 @@ class Database:
     """
 
     def __init__(self, url: str | Path, *, wait: float = 10.0, migrate: bool = True) -> None:
-        self.url = _url(url)
+        self.url = checked_url(url)
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self._wait = wait
         self._file = SqliteFile(Path(str(self.url.database))) if self.sqlite else None
-        self.engine = _engine(self.url, self.sqlite, wait)
+        self.engine = make_engine(self.url, wait)
+        if self.sqlite:
+            event.listen(self.engine, "begin", _begin)
         how = {"adjudge_read": True} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
         self._reading = self.engine.execution_options(**how)  # the same connections
         if self._file is not None:
@@ -215,75 +211,6 @@ def _try_room(on: Connection) -> None:
 
 class _Deadlock(Exception):
     """A transaction that the database ended and that can be run again."""
-
-
-def _url(url: str | Path) -> sa.URL:
-    """The URL, with drivers named; a path is a SQLite file."""
-    text = str(url)
-    try:
-        made = make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
-    except ArgumentError:
-        made = None
-    if made is None or made.get_backend_name() not in ("sqlite", "postgresql"):
-        raise BadSetting("database", text, "a file, sqlite:///FILE or postgresql://USER@HOST/NAME")
-    if made.get_backend_name() == "postgresql":
-        return made.set(drivername="postgresql+psycopg")
-    if not made.database or made.database == ":memory:":
-        raise BadSetting("database", text, "a file, so that nothing is lost")
-    return made
-
-
-def _engine(url: sa.URL, sqlite: bool, wait: float) -> sa.Engine:
-    """The engine: WAL and BEGIN IMMEDIATE on SQLite, checked connections on PostgreSQL."""
-    try:
-        if not sqlite:
-            engine = sa.create_engine(
-                url,
-                pool_size=10,
-                max_overflow=30,
-                pool_timeout=wait,
-                pool_pre_ping=True,
-                connect_args={"connect_timeout": max(2, int(wait))},
-            )
-            event.listen(engine, "connect", partial(_limit_locks, max(1, int(wait * 1000))))
-            return engine
-    except (ImportError, NoSuchModuleError) as error:
-        wanted = "the extra adjudge[postgres] installed"
-        raise BadSetting("database", url.render_as_string(), wanted) from error
-    folder = Path(str(url.database)).resolve().parent
-    if not folder.is_dir():
-        raise BadSetting("database", str(url.database), f"a folder that exists; {folder} does not")
-    engine = sa.create_engine(
-        url, pool_size=10, max_overflow=30, pool_timeout=wait, connect_args={"timeout": wait}
-    )
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _limit_locks(milliseconds: int, connection: Any, _record: Any) -> None:
-    """Let a PostgreSQL connection wait for a lock no longer than that."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET lock_timeout TO {milliseconds}")
-    connection.commit()
-
-
-def _prepare(connection: Any, _record: Any) -> None:
-    """Set up a fresh SQLite connection."""
-    connection.isolation_level = None  # transactions are begun below, not by the driver
-    cursor = connection.cursor()
-    mode = cursor.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-    # In WAL mode a commit that has to outlive a power cut waits for the Flusher. A file system
-    # that cannot do WAL has SQLite wait for the disk by itself.
-    synchronous = "NORMAL" if mode == "wal" else "FULL"
-    for pragma in (
-        f"synchronous={synchronous}",
-        "foreign_keys=ON",
-        "temp_store=MEMORY",
-        "cache_size=-8192",  # kB, of each connection: all of them together are what counts
-    ):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
 
 
 def _set_wait(connection: Connection, seconds: float) -> None:

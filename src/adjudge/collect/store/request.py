@@ -1,21 +1,38 @@
-"""One request inside its transaction: the connection, the project, who asks, and when."""
+"""One request inside its transaction: who asks, of which project, when; a judge's row; the log."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, insert, select, text, update
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.rules.decisions import Record
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.records import write_log
-from adjudge.collect.store.schema import judges, pages
+from adjudge.collect.store.schema import judges, log, pages, projects
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
 from adjudge.collect.store.statements import Statement
+from adjudge.collect.values.judging import Stage
 from adjudge.errors import NotFound
+
+_JUDGES = select(judges, projects.c.version, projects.c.state.label("project_state")).join(
+    projects, projects.c.id == judges.c.project
+)
+_BY_ID = Statement(_JUDGES.where(judges.c.id == bindparam("judge")))
+_ONE_JUDGE = _JUDGES.where(judges.c.public == bindparam("public"))
+_JUDGE = Statement(_ONE_JUDGE)
+_LOCKED_JUDGE = Statement(_ONE_JUDGE.with_for_update(of=judges, key_share=True))
+_SHARED = text("SELECT pg_advisory_xact_lock_shared(7234002)")
+_ALONE = text("SELECT pg_advisory_xact_lock(7234002)")
+_LINE = ("project", "judge", "time", "event", "actor", "policy_version", "figures")
+_LOG = Statement(
+    insert(log).values({name: bindparam(name, type_=log.c[name].type) for name in _LINE})
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +69,10 @@ class Request:
         write_log(self.on, [self.line(event, judge=judge, actor=actor, **figures)])
 
 
-_ONE = select(pages).where(pages.c.public == bindparam("public"))
-_PAGE = Statement(_ONE)
+_ONE_PAGE = select(pages).where(pages.c.public == bindparam("public"))
+_PAGE = Statement(_ONE_PAGE)
 # Judge, then page, then items: whoever locks them in this order waits for nobody in a circle.
-_LOCKED = Statement(_ONE.with_for_update(key_share=True))
+_LOCKED_PAGE = Statement(_ONE_PAGE.with_for_update(key_share=True))
 
 
 @cache
@@ -80,7 +97,7 @@ class JudgeRequest(Request):
 
     def page(self, public: str) -> StoredRow:
         """One of the judge's pages; another's looks as if it were not there."""
-        wanted = _LOCKED if self.locked else _PAGE
+        wanted = _LOCKED_PAGE if self.locked else _PAGE
         page: StoredRow | None = wanted.one_or_none(self.on, {"public": public})
         if page is None or page.judge != self.judge.id:
             raise NotFound("page", public)
@@ -90,3 +107,78 @@ class JudgeRequest(Request):
         """Set columns of the judge's row."""
         named = {f"new_{name}": value for name, value in values.items()}
         _set_judge(tuple(values)).run(self.on, {"which": self.judge.id, **named})
+
+
+def read_judge(on: Connection, public: str) -> StoredRow:
+    """A judge's row, as it is now."""
+    row: StoredRow | None = _JUDGE.one_or_none(on, {"public": public})
+    if row is None:
+        raise NotFound("judge", public)
+    return row
+
+
+def lock_judge(on: Connection, public: str) -> StoredRow:
+    """A judge's row, which nobody else may change until the transaction ends."""
+    if on.dialect.name == "postgresql":
+        on.execute(_SHARED)  # gold is not edited meanwhile
+    row: StoredRow | None = _LOCKED_JUDGE.one_or_none(on, {"public": public})
+    if row is None:
+        raise NotFound("judge", public)
+    return row
+
+
+def judge_by_id(on: Connection, judge: int) -> StoredRow:
+    """A judge's row by the id inside."""
+    row: StoredRow = _BY_ID.one(on, {"judge": judge})
+    return row
+
+
+def edit_gold_alone(on: Connection) -> None:
+    """Keep every judge's answers out until the transaction ends: gold is about to change."""
+    if on.dialect.name == "postgresql":
+        on.execute(_ALONE)
+
+
+def record_of(judge: StoredRow) -> Record:
+    """A judge's record, as decisions take it."""
+    return Record(
+        stage=cast(Stage, judge.stage),
+        seen=judge.seen,
+        right=judge.right,
+        warned_at=judge.warned_at,
+        by_hand=judge.by_hand,
+        before=cast(Stage | None, judge.before),
+        attempt=judge.attempt,
+        training_seen=judge.training_seen,
+        training_right=judge.training_right,
+    )
+
+
+def columns_of(record: Record) -> dict[str, Any]:
+    """The columns of a judge's row that a record sets."""
+    return {
+        "stage": record.stage,
+        "seen": record.seen,
+        "right": record.right,
+        "warned_at": record.warned_at,
+        "by_hand": record.by_hand,
+        "before": record.before,
+        "attempt": record.attempt,
+        "training_seen": record.training_seen,
+        "training_right": record.training_right,
+    }
+
+
+def figures_of(record: Record) -> dict[str, Any]:
+    """The figures that a decision on a judge rests on, for the log."""
+    return {"stage": record.stage, "seen": record.seen, "right": record.right}
+
+
+def write_log(on: Connection, lines: Sequence[dict[str, Any]]) -> None:
+    """Append lines to the log."""
+    _LOG.run_many(on, lines)
+
+
+def to_time(seconds: float) -> datetime:
+    """A stored time as a datetime in UTC."""
+    return datetime.fromtimestamp(seconds, UTC)

@@ -10,8 +10,9 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.engine import Connection
 
+from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.rules.golds import GoldCard, for_screening, for_training
-from adjudge.collect.rules.policy import Policy, training_length
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.schema import arms, golds, items, projects
 from adjudge.collect.values.judging import OTHERS
 from adjudge.collect.values.questions import FurtherQuestion

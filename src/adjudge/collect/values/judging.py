@@ -12,7 +12,6 @@ CHANNELS: tuple[Channel, ...] = ("open", "invite", "panel", "api")
 
 DRY_RUN: Literal["dry-run"] = "dry-run"  # somebody who tries the project out: nothing counts
 Kind = Literal["person", "model", "dry-run"]
-KINDS: tuple[Kind, ...] = ("person", "model", DRY_RUN)
 
 Stage = Literal["consent", "training", "working", "warned", "finished", "failed", "blocked"]
 

@@ -20,16 +20,6 @@ _POLICY_FIELDS = (
 )
 
 
-def check_colours(colours: Mapping[str, str], scale: Scale) -> dict[str, str]:
-    """The colours of labels, each one of those that pages know and of a label that is there."""
-    for label, colour in colours.items():
-        if label not in scale.labels:
-            raise BadSetting("colours", label, f"labels of the scale {scale}")
-        if colour not in COLOURS:
-            raise BadSetting(f"colour of {label}", colour, ", ".join(COLOURS))
-    return dict(colours)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
     """The second result of a pair: its id, and what a judge sees of it."""

@@ -13,7 +13,6 @@ from adjudge.errors import BadSetting
 
 _Kind = Literal["labels", "words", "confidence"]
 _KINDS: tuple[_Kind, ...] = ("labels", "words", "confidence")
-LONGEST_WORDS = 2_000  # characters of an answer in words
 _CONFIDENCE = "Guessing < Fairly sure < Sure"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _MOST = 8

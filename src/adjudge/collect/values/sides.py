@@ -19,7 +19,6 @@ LEFT, RIGHT, TIE = "left", "right", "tie"
 PAIR_SCALE = Scale(labels=(LEFT, TIE, RIGHT), ordinal=True)
 PAIR_SCALE_WITHOUT_TIES = Scale(labels=(LEFT, RIGHT))
 _WORDS = {LEFT: "Left is better", TIE: "As good as each other", RIGHT: "Right is better"}
-QUERY = "Which of the two is better?"  # of pairs that come without a query
 _MIRRORED = {LEFT: RIGHT, RIGHT: LEFT}
 _COIN = 19  # sets these draws apart from others of the same seed
 

@@ -11,12 +11,12 @@ from starlette.responses import Response
 from adjudge.collect.experiments.arms import preset_arms, read_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.arms import ArmReport
+from adjudge.collect.web.api_given import ArmIn
 from adjudge.collect.web.api_projects import services_of
 from adjudge.collect.web.api_router import api_router
 from adjudge.collect.web.api_values import (
     ApiInput,
     ApiOutput,
-    ArmIn,
     Name,
     Shares,
     Short,

@@ -1,16 +1,29 @@
-"""Items and gold as the API takes them."""
+"""Items, gold, further questions and arms as the API takes them."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.project import Beside, GoldEntry, Item
 from adjudge.collect.values.questions import FurtherQuestion
-from adjudge.collect.web.api_values import ApiInput, Key, Line, Name, Paragraph, Passage, Reason
+from adjudge.collect.web.api_values import (
+    ApiInput,
+    Guide,
+    Key,
+    Line,
+    Name,
+    Paragraph,
+    Passage,
+    Reason,
+    Shares,
+    Short,
+)
 from adjudge.errors import BadSetting
+
+_Mixed = Literal["any", "uniform", "population"] | Shares
 
 
 class BesideIn(ApiInput):
@@ -62,6 +75,23 @@ class QuestionIn(ApiInput):
     def value(self) -> FurtherQuestion:
         """As the service takes it."""
         return FurtherQuestion(**self.model_dump())
+
+
+class ArmIn(ApiInput):
+    """An arm: its name, and what differs from the project."""
+
+    name: Key
+    training_mix: _Mixed | None = None
+    screening_mix: _Mixed | None = None
+    feedback: bool | None = None
+    refresher_pairs: Annotated[int, Field(ge=0, le=100)] | None = None
+    pay_per_page: Short | None = None
+    pay_failed: Short | None = None
+    guidelines: Guide | None = None
+
+    def given(self) -> dict[str, Any]:
+        """As a file of arms has it."""
+        return self.model_dump(exclude_none=True)
 
 
 def item_of(body: ItemIn) -> Item:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from fastapi import Path as InPath
 from fastapi import Request
+from pydantic import Field
 from starlette.responses import Response
 
-from adjudge.collect.values.judging import Arrival, JudgeView, Outcome, ProjectView
+from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
 from adjudge.collect.web.api_router import api_router
 from adjudge.collect.web.api_values import (
-    AnswersIn,
-    ArrivalIn,
-    ArrivalOut,
-    ContestIn,
-    DraftIn,
-    LabelIn,
-    NextOut,
-    Position,
+    ApiInput,
+    ApiOutput,
+    Comment,
+    Key,
+    Line,
+    Name,
     PublicId,
+    Short,
     Slug,
-    Ticket,
     send,
 )
 from adjudge.collect.web.keys import Forged
@@ -26,6 +28,78 @@ from adjudge.collect.web.state import state_of
 from adjudge.errors import NotFound
 
 router = api_router("judging")
+
+_Ticket = Annotated[str, InPath(pattern=r"^[A-Za-z0-9_.-]+$", max_length=400)]
+_Position = Annotated[int, InPath(ge=1, le=100_000)]
+
+
+class ArrivalIn(ApiInput):
+    """Who comes to judge: the same key of the same token is the same judge, always."""
+
+    key: Key
+    kind: Literal["person", "model"] = "model"
+    parameters: dict[Short, Line] = Field(default={}, max_length=20)
+    consent: bool = False
+
+
+class AnswerIn(ApiInput):
+    """One answer: a label of the scale or one of the others, and answers to further questions."""
+
+    row: int = Field(ge=1, le=100_000)
+    label: Name
+    comment: Comment = ""
+    seconds: float | None = Field(default=None, ge=0, le=86_400, allow_inf_nan=False)
+    answers: dict[Short, Comment] = Field(default={}, max_length=20)
+
+    def value(self) -> Answer:
+        """As the service takes it."""
+        return Answer(
+            row=self.row,
+            label=self.label,
+            comment=self.comment,
+            seconds=self.seconds,
+            answers=self.answers,
+        )
+
+
+class AnswersIn(ApiInput):
+    """The answers to a page, with its key: sent twice, they are stored once."""
+
+    key: Key
+    answers: list[AnswerIn] = Field(max_length=10_000)
+
+
+class DraftIn(ApiInput):
+    """Answers that are kept but not yet sent."""
+
+    answers: list[AnswerIn] = Field(max_length=10_000)
+
+
+class LabelIn(ApiInput):
+    """The answer to one row of a training page."""
+
+    label: Name
+
+
+class ContestIn(ApiInput):
+    """Why a gold is wrong."""
+
+    row: int = Field(ge=1, le=100_000)
+    text: Annotated[Comment, Field(min_length=1)]
+
+
+class ArrivalOut(ApiOutput):
+    """A judge, and the ticket by which the holder of this token acts for them."""
+
+    ticket: str
+    judge: JudgeView
+
+
+class NextOut(ApiOutput):
+    """The next page, or none and where the judge stands."""
+
+    page: Page | None
+    judge: JudgeView | None
 
 
 def _judge(request: Request, ticket: str) -> str:
@@ -65,19 +139,19 @@ def _arrive(request: Request, project: Slug, body: ArrivalIn) -> Response:
 
 
 @router.get("/judges/{ticket}", response_model=JudgeView)
-def _read_judge(request: Request, ticket: Ticket) -> Response:
+def _read_judge(request: Request, ticket: _Ticket) -> Response:
     """Where the judge stands."""
     return send(state_of(request).judging.state(_judge(request, ticket)))
 
 
 @router.post("/judges/{ticket}/consent", response_model=JudgeView)
-def _agree(request: Request, ticket: Ticket) -> Response:
+def _agree(request: Request, ticket: _Ticket) -> Response:
     """Agree to take part."""
     return send(state_of(request).judging.consent(_judge(request, ticket)))
 
 
 @router.post("/judges/{ticket}/page", response_model=NextOut)
-def _next_page(request: Request, ticket: Ticket) -> Response:
+def _next_page(request: Request, ticket: _Ticket) -> Response:
     """The page that is open, or a new one; none where there is nothing to do."""
     judge, judging = _judge(request, ticket), state_of(request).judging
     page = judging.page(judge)
@@ -85,7 +159,7 @@ def _next_page(request: Request, ticket: Ticket) -> Response:
 
 
 @router.post("/judges/{ticket}/pages/{page}", response_model=Outcome)
-def _submit(request: Request, ticket: Ticket, page: PublicId, body: AnswersIn) -> Response:
+def _submit(request: Request, ticket: _Ticket, page: PublicId, body: AnswersIn) -> Response:
     """Send the answers to a page. Sent twice, they are stored once."""
     judge, state = _judge(request, ticket), state_of(request)
     answers = [answer.value() for answer in body.answers]
@@ -95,13 +169,13 @@ def _submit(request: Request, ticket: Ticket, page: PublicId, body: AnswersIn) -
 
 
 @router.get("/judges/{ticket}/pages/{page}", response_model=Outcome)
-def _read_outcome(request: Request, ticket: Ticket, page: PublicId) -> Response:
+def _read_outcome(request: Request, ticket: _Ticket, page: PublicId) -> Response:
     """What came of a page that was answered."""
     return send(state_of(request).judging.outcome(_judge(request, ticket), page))
 
 
 @router.put("/judges/{ticket}/pages/{page}/draft", status_code=204)
-def _keep_draft(request: Request, ticket: Ticket, page: PublicId, body: DraftIn) -> Response:
+def _keep_draft(request: Request, ticket: _Ticket, page: PublicId, body: DraftIn) -> Response:
     """Keep answers that are not yet sent."""
     answers = [answer.value() for answer in body.answers]
     state_of(request).judging.save(_judge(request, ticket), page, answers)
@@ -110,7 +184,7 @@ def _keep_draft(request: Request, ticket: Ticket, page: PublicId, body: DraftIn)
 
 @router.post("/judges/{ticket}/pages/{page}/rows/{row}", response_model=Outcome)
 def _answer_training(
-    request: Request, ticket: Ticket, page: PublicId, row: Position, body: LabelIn
+    request: Request, ticket: _Ticket, page: PublicId, row: _Position, body: LabelIn
 ) -> Response:
     """Answer one row of a training page, and be told at once."""
     judging, judge = state_of(request).judging, _judge(request, ticket)
@@ -118,13 +192,13 @@ def _answer_training(
 
 
 @router.post("/judges/{ticket}/pages/{page}/contests", status_code=204)
-def _contest(request: Request, ticket: Ticket, page: PublicId, body: ContestIn) -> Response:
+def _contest(request: Request, ticket: _Ticket, page: PublicId, body: ContestIn) -> Response:
     """Disagree with a gold that was missed."""
     state_of(request).judging.contest(_judge(request, ticket), page, body.row, body.text)
     return Response(status_code=204)
 
 
 @router.post("/judges/{ticket}/finish", response_model=JudgeView)
-def _finish(request: Request, ticket: Ticket) -> Response:
+def _finish(request: Request, ticket: _Ticket) -> Response:
     """Stop, and get the completion code."""
     return send(state_of(request).judging.finish(_judge(request, ticket)))

@@ -30,12 +30,11 @@ from adjudge.collect.values.requesting import (
 )
 from adjudge.collect.values.sides import PAIR_SCALE
 from adjudge.collect.web import uploading
-from adjudge.collect.web.api_given import GoldIn, ItemIn, QuestionIn, gold_of, item_of
+from adjudge.collect.web.api_given import ArmIn, GoldIn, ItemIn, QuestionIn, gold_of, item_of
 from adjudge.collect.web.api_router import api_router
 from adjudge.collect.web.api_values import (
     ApiInput,
     ApiOutput,
-    ArmIn,
     Comment,
     Guide,
     Key,

@@ -46,7 +46,7 @@ from adjudge.collect.web import (
     wizard_pages,
 )
 from adjudge.collect.web.background import Background
-from adjudge.collect.web.keys import Keys, load_secret
+from adjudge.collect.web.keys import Keys
 from adjudge.collect.web.limiting import Newcomers
 from adjudge.collect.web.login import LoginNeeded, on_login_needed
 from adjudge.collect.web.logs import configure, event
@@ -146,7 +146,7 @@ def _routes() -> tuple[BaseRoute, ...]:
 
 
 def _parts(settings: Settings) -> State:
-    keys = Keys(load_secret(settings.secret_path))
+    keys = Keys(settings.load_secret())
     sessions = Sessions(
         keys, path=settings.prefix, hours=settings.session_hours, days=settings.judge_days
     )

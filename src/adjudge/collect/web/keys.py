@@ -1,20 +1,13 @@
-"""The secret key of the server, and everything that is signed with it."""
+"""Everything that is signed with the secret key of the server."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import os
-import secrets
-from pathlib import Path
 from typing import Any
 
 from itsdangerous import BadData as BadSignature
 from itsdangerous import SignatureExpired, URLSafeTimedSerializer
-
-from adjudge.errors import BadSetting
-
-_BYTES = 32
 
 
 class Forged(Exception):
@@ -23,42 +16,6 @@ class Forged(Exception):
 
 class Expired(Forged):
     """What was signed is ours, but its time is over."""
-
-
-def load_secret(path: Path) -> bytes:
-    """The secret key in a file; made, for the owner's eyes only, where there is none yet.
-
-    Two processes that start at once get one key: the file appears whole, under its name, once.
-    """
-    if not path.exists():
-        _make(path)
-    try:
-        text = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as fault:
-        raise BadSetting("secret file", str(path), f"a file that can be read ({fault})") from None
-    if len(text) < 2 * _BYTES:
-        raise BadSetting("secret file", str(path), f"at least {2 * _BYTES} characters of secret")
-    if os.name == "posix" and path.stat().st_mode & 0o077:
-        raise BadSetting(
-            "secret file", str(path), "a file that nobody else can read (chmod 600 it)"
-        )
-    return text.encode("ascii")
-
-
-def _make(path: Path) -> None:
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
-    try:
-        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "w", encoding="ascii") as out:
-            out.write(secrets.token_hex(_BYTES) + "\n")
-        try:
-            os.link(draft, path)  # fails where another process was faster: its key stands
-        except FileExistsError:
-            pass
-        finally:
-            os.unlink(draft)
-    except OSError as fault:
-        raise BadSetting("secret file", str(path), f"a place to write ({fault.strerror})") from None
 
 
 class Keys:

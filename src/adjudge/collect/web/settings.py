@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from adjudge.errors import BadSetting
 
 ENVIRONMENT = "ADJUDGE_SERVE"  # how a worker process learns what its parent was started with
+_SECRET_BYTES = 32
 _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 
 
@@ -65,6 +67,16 @@ class Settings:
             return file.with_name(file.name + ".secret")
         return Path("adjudge.secret")
 
+    def load_secret(self) -> bytes:
+        """The secret key in its file; made, for the owner's eyes only, where there is none yet.
+
+        Two processes that start at once get one key: the file appears whole, under its name, once.
+        """
+        path = self.secret_path
+        if not path.exists():
+            _make_secret(path)
+        return _read_secret(path)
+
     def to_environment(self) -> None:
         """Leave these settings where the worker processes find them."""
         os.environ[ENVIRONMENT] = json.dumps(asdict(self))
@@ -73,3 +85,35 @@ class Settings:
     def from_environment(cls) -> Settings:
         """The settings that the parent process left."""
         return cls(**json.loads(os.environ.get(ENVIRONMENT, "{}")))
+
+
+def _read_secret(path: Path) -> bytes:
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise BadSetting("secret file", str(path), f"a file that can be read ({fault})") from None
+    if len(text) < 2 * _SECRET_BYTES:
+        raise BadSetting(
+            "secret file", str(path), f"at least {2 * _SECRET_BYTES} characters of secret"
+        )
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        raise BadSetting(
+            "secret file", str(path), "a file that nobody else can read (chmod 600 it)"
+        )
+    return text.encode("ascii")
+
+
+def _make_secret(path: Path) -> None:
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
+    try:
+        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(file, "w", encoding="ascii") as out:
+            out.write(secrets.token_hex(_SECRET_BYTES) + "\n")
+        try:
+            os.link(draft, path)  # fails where another process was faster: its key stands
+        except FileExistsError:
+            pass
+        finally:
+            os.unlink(draft)
+    except OSError as fault:
+        raise BadSetting("secret file", str(path), f"a place to write ({fault.strerror})") from None

@@ -24,7 +24,7 @@ from typing import ClassVar, Literal
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.preferences import Preferences
 from adjudge.models.model import Progress
-from adjudge.models.pairs.model import PairTies, check_pair_settings, fit_pairs
+from adjudge.models.pairs.model import check_pair_settings, fit_pairs
 from adjudge.models.pairs.strengths import Rules
 
 
@@ -34,7 +34,7 @@ class BradleyTerry:
 
     name: ClassVar[str] = "bradley-terry"
 
-    ties: PairTies = "half"
+    ties: Literal["half", "davidson"] = "half"
     position: bool = False
     regularisation: float = 1.0
     method: Literal["newman", "mm", "gibbs"] = "newman"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from adjudge.models.pairs.strengths import Rules, Strengths, fit_strengths
 from adjudge.models.pairs.uncertainty import cell_information, prior_information, spread_of
 
 _Floats = NDArray[np.float64]
-PairTies = Literal["half", "davidson"]
 _KEPT = 4_000  # draws of scores kept for probabilities
 
 

@@ -37,7 +37,7 @@ QUANTISED, FRACTIONAL = 0.75, 0.66
 # Section 6, page 5: the run, and what it took.
 CHAINS, WARMUP, DRAWS = 3, 1000, 1000
 MEMORY = 2.5  # gigabytes
-CLOUDS, _SAMPLES = 16, 300  # judges of figure 3, and draws of each
+_SAMPLES = 300  # draws of each judge of figure 3
 RUNS = {
     "1 unsupervised, 0/1": ("unsupervised", True),
     "2 semi-supervised, 0/1": ("semi-supervised", True),

@@ -37,7 +37,7 @@ from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress, Step, pick
 from adjudge.models.pmf import Pmf
-from adjudge.models.vote import choose_judges, weigh_votes
+from adjudge.models.vote import choose_judges
 from adjudge.models.weighting import ACCURACY, AccuracyFilter, Feature, Product
 from adjudge.replications.data import contents, fingerprint, real_file, trec_2011
 from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
@@ -253,15 +253,17 @@ def _sweep(
     alphas: tuple[float, ...] = ALPHAS,
 ) -> list[_Votes]:
     """The vote without a filter, and then under every alpha, judges measured on known gold."""
+    from adjudge.engines.threads import ThreadsEngine
+
     held = np.zeros(judgments.item_count, dtype=np.bool_)
     held[split.test] = True
     part = judgments.select(items=held, keep_empty=True)
     features = measure_features(judgments, known, names=(ACCURACY,))
+    sweeps = ThreadsEngine().load(part, None)
     found = []
     for keep in (None, *(AccuracyFilter(alpha=alpha) for alpha in alphas)):
-        posterior, fell = weigh_votes(
-            part, None, choose_judges(part, features, weight, keep, flip=True)
-        )
+        chosen = choose_judges(part, features, weight, keep, flip=True)
+        posterior, fell, _ = sweeps.weigh(*chosen.units)
         choice, _ = pick(posterior, part, ties="random", seed=0)
         found.append((choice, fell))
     return found

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
-from adjudge.collect.rules.policy import (
-    Policy,
+from adjudge.collect.rules.decisions import (
     Record,
     after_page,
     after_training,
     training_left,
 )
+from adjudge.collect.rules.golds import GoldCard, choose_training, screening_order
+from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import Slot, compose, interleave
 from adjudge.errors import BadData
 from adjudge.simulation.visits import AT_WORK, GoldFeedback, Sheet, SheetOutcome, Stage

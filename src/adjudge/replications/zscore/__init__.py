@@ -34,7 +34,7 @@ from adjudge.models.features import PAPER
 from adjudge.models.model import Progress, Step
 from adjudge.models.weighting import Filter, Product, Sides, ZScore
 from adjudge.replications.data import contents, fingerprint, real_file
-from adjudge.replications.replication import Cell, ReplicationPart, ReplicationResult, Setup
+from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
 
 NAMES = {code: name for name, code in PAPER.items()}
 ROWS: dict[str, tuple[str, ...]] = {
@@ -312,20 +312,6 @@ def _seeds_of(
         )
         for seed in seeds
     ]
-
-
-def cells(runs: list[Mapping[str, list[list[float]]]]) -> list[Cell]:
-    """Every cell of figure 1 from its seeds, with the obtained and the published gamma as note."""
-    found = []
-    for row in ROWS:
-        for at, head in enumerate(HEADS):
-            note = ""
-            if row in GAMMA:
-                gamma = float(np.median([run[row][at][1] for run in runs]))
-                note = f"γ {gamma:g} ({GAMMA[row][at]:g})"
-            values = [run[row][at][0] for run in runs]
-            found.append(Cell.over(row, head, values, published=PUBLISHED[row][at], note=note))
-    return found
 
 
 REPLICATION = _ZScorePaper()

@@ -16,7 +16,7 @@ from adjudge.replications.replication import (
     Table,
     results_of,
 )
-from adjudge.replications.zscore import EM, HEADS, NAMES, PUBLISHED, ROWS, SM, cells
+from adjudge.replications.zscore import EM, GAMMA, HEADS, NAMES, PUBLISHED, ROWS, SM
 from adjudge.replications.zscore.claims import Runs, best_place, beyond, claims, mean_of
 
 _MODELS = ("GA, no gold", "BA, no gold", "GA, 5 folds", "BA, 5 folds")
@@ -29,7 +29,7 @@ def gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
     others: Runs = results_of("others", partials)
     fits = results_of("models", partials)
     base = partials["baselines"]
-    found = cells(runs)
+    found = _cells(runs)
     return ReplicationResult(
         tables=[
             Table(
@@ -43,7 +43,7 @@ def gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
                 name="figure-1-low",
                 title="The same by the other reading: judges who lie too low",
                 source="Figure 1, page 2; distances turned round, one side dropped",
-                cells=cells(low),
+                cells=_cells(low),
                 cause=lambda _: "The other reading of the filter, shown beside the first",
             ),
             Table(
@@ -175,3 +175,17 @@ def _weight_cells(runs: Runs) -> list[Cell]:
             for at, head in enumerate(HEADS[2:4])
         ]
     return made
+
+
+def _cells(runs: list[Mapping[str, list[list[float]]]]) -> list[Cell]:
+    """Every cell of figure 1 from its seeds, with the obtained and the published gamma as note."""
+    found = []
+    for row in ROWS:
+        for at, head in enumerate(HEADS):
+            note = ""
+            if row in GAMMA:
+                gamma = float(np.median([run[row][at][1] for run in runs]))
+                note = f"γ {gamma:g} ({GAMMA[row][at]:g})"
+            values = [run[row][at][0] for run in runs]
+            found.append(Cell.over(row, head, values, published=PUBLISHED[row][at], note=note))
+    return found

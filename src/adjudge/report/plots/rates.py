@@ -12,10 +12,10 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.evaluation.advice import ADVICE
 from adjudge.report.plots import drawing
 from adjudge.report.theme import LIGHT
 
-ADVICE = ("keep", "train", "watch", "drop")
 COLOURS = {"keep": LIGHT.blue, "train": LIGHT.orange, "watch": LIGHT.purple, "drop": LIGHT.red}
 SHAPES = {"keep": "circle", "train": "triangle-up", "watch": "square", "drop": "cross"}
 NEEDED = ("specificity", "sensitivity")

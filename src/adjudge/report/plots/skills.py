@@ -6,8 +6,9 @@ from typing import Any
 
 import altair as alt
 
+from adjudge.evaluation.advice import ADVICE
 from adjudge.report.plots import drawing
-from adjudge.report.plots.rates import ADVICE, COLOURS, SHAPES, drawn_rows
+from adjudge.report.plots.rates import COLOURS, SHAPES, drawn_rows
 from adjudge.report.theme import LIGHT
 
 NEEDED = ("accuracy",)

@@ -1,0 +1,85 @@
+"""How much work is left: for a judge, in pages, or of a project at all."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sqlalchemy import bindparam, exists, func, select
+from sqlalchemy.engine import Connection
+
+from adjudge.collect.items.quotas import arm_lacks, arm_room
+from adjudge.collect.judging.budget import rows_left
+from adjudge.collect.judging.views import in_arm
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.store.conditions import NOT_JUDGED, OPEN_TO_JUDGE
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.schema import items, page_rows
+from adjudge.collect.store.statements import Statement
+from adjudge.collect.values.judging import DRY_RUN, MOST_PAGES_LEFT
+
+_LEFT = (
+    items.c.project == bindparam("project"),
+    items.c.state == "open",
+    items.c.gold.is_(False),
+)
+_ANY_LEFT = Statement(select(exists().where(*_LEFT, NOT_JUDGED).label("any")))
+_ANY_LEFT_IN_ARM = Statement(select(exists().where(*_LEFT, NOT_JUDGED, arm_lacks).label("any")))
+_WORK_LEFT = select(exists().where(*_LEFT).label("any"))
+_ON_THEIR_PAGE = exists().where(
+    page_rows.c.page == bindparam("page"), page_rows.c.item == items.c.id
+)
+
+
+def _most_open(*conditions: Any) -> Any:
+    """The statement that counts items open to a judge, up to ``most``."""
+    some = select(items.c.id).where(*OPEN_TO_JUDGE, ~_ON_THEIR_PAGE, *conditions)
+    return select(func.count()).select_from(some.limit(bindparam("most")).subquery())
+
+
+_COUNT_OPEN = _most_open()
+_COUNT_OPEN_IN_ARM = _most_open(arm_room)
+
+
+def any_left(on: Connection, judge: StoredRow, policy: Policy) -> bool:
+    """Whether an item that the judge has not judged lacks trusted judgments, of their arm or any.
+
+    An arm with a number of its own is done when it has that number, whatever others still lack.
+    """
+    wanted = {"judge": judge.id, "project": judge.project, **in_arm(judge, policy)}
+    statement = _ANY_LEFT_IN_ARM if policy.judgments_by_arm else _ANY_LEFT
+    return bool(statement.scalar(on, wanted))
+
+
+def any_work_left(on: Connection, project: int) -> bool:
+    """Whether any item of a project lacks a judgment, whoever could give it."""
+    return bool(on.execute(_WORK_LEFT, {"project": project}).scalar())
+
+
+def count_pages_left(request: JudgeRequest) -> int:
+    """About how many pages a judge could do now beside the one they have, at most ten.
+
+    By the results open to them, the pages that one judge may do, and the budget. In pages, since
+    a number of results would tell how much of a page was gold.
+    """
+    policy, judge = request.policy, request.judge
+    share = policy.screening_share if request.project.screening else 0.0
+    a_page = max(1.0, policy.pairs_per_page * (1 - share))
+    most = math.ceil(MOST_PAGES_LEFT * a_page)
+    given = {"judge": judge.id, "project": judge.project, "most": most, "page": judge.page or 0}
+    statement = _COUNT_OPEN_IN_ARM if policy.judgments_by_arm else _COUNT_OPEN
+    left = 0
+    for reached in sorted({judge.reached, 0}, reverse=True):
+        wanted = {**given, **in_arm(judge, policy), "reached": reached}
+        left = max(left, int(request.on.execute(statement, wanted).scalar() or 0))
+        if left == most:  # the whole queue need not be looked through
+            break
+    rows = rows_left(request, turn=False)
+    if rows is not None:
+        left = min(left, rows)
+    number = math.ceil(left / a_page - 1e-9)
+    if policy.max_pages is not None and judge.kind != DRY_RUN:
+        in_hand = 0 if judge.page is None or judge.stage == "training" else 1
+        number = min(number, max(0, policy.max_pages - judge.pages - in_hand))
+    return number
