@@ -10,7 +10,7 @@ import pytest
 from adjudge import Consensus, DawidSkene, Gold, Judgments, MajorityVote, model
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.evaluation import beside_vote, compare_models, cross_validate, entrants
-from adjudge.evaluation.comparison import UNKNOWN, Entrant, ModelResult, _advice_by_gold, _pick
+from adjudge.evaluation.comparison import _UNKNOWN, Entrant, ModelResult, _advice_by_gold, _pick
 from adjudge.evaluation.heldout import held_out_score
 from adjudge.evaluation.honesty import BesideVote
 from adjudge.models.calibrated_fit import with_calibration
@@ -126,8 +126,8 @@ def test_scores_without_gold_are_those_of_judgments_held_out() -> None:
     assert rows["majority-vote"]["rank"] > 1
     assert "the shares of the labels alone give -0.69" in compared.notes[0]
     assert compared.recommendation.startswith("hybrid-confusion:em predicts judgments held out")
-    assert compared.recommendation.endswith(UNKNOWN)
-    assert "how well the panel predicts itself, not the truth" in UNKNOWN
+    assert compared.recommendation.endswith(_UNKNOWN)
+    assert "how well the panel predicts itself, not the truth" in _UNKNOWN
 
 
 def test_a_model_that_fails_is_named_and_the_others_go_on() -> None:

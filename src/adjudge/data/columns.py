@@ -16,7 +16,7 @@ from adjudge.data.frames import as_arrow
 from adjudge.data.names import Codes, Names
 from adjudge.data.scale import as_number, canonical
 from adjudge.data.source import Source
-from adjudge.data.synonyms import NAMED, NOT_A_LABEL, SYNONYMS
+from adjudge.data.synonyms import NAMED, NOT_A_LABEL, PAIR_SYNONYMS, SYNONYMS
 from adjudge.errors import BadData, shown
 
 Columns = Callable[[list[str]], list[str]]  # which of the columns that are there to read
@@ -81,6 +81,18 @@ def _fill_in(found: dict[str, str], columns: list[str], whole: dict[str, list[st
     placed = "item" in found or "document" in found
     if not placed and {"judge", "label"} <= found.keys() and whole.get("id"):
         found["item"] = whole["id"][0]
+
+
+def comparison_roles(columns: list[str]) -> dict[str, str]:
+    """Which column plays which role; empty where the columns are not those of comparisons."""
+    decided = {role: PAIR_SYNONYMS[role] for role in ("won", "lost")}
+    paired = {role: names for role, names in PAIR_SYNONYMS.items() if role not in decided}
+    found = roles_of(columns, paired) | roles_of(columns, decided)
+    if {"left", "right", "outcome"} <= found.keys():
+        return {role: name for role, name in found.items() if role not in decided}
+    if decided.keys() <= found.keys() and not {"left", "right"} & found.keys():
+        return {role: name for role, name in found.items() if role != "outcome"}
+    return {}
 
 
 def words_of(name: str) -> list[str]:

@@ -13,28 +13,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.columns import roles_of, taken_in, text_of
+from adjudge.data.columns import comparison_roles, roles_of, taken_in, text_of
 from adjudge.data.comparisons import CANNOT_SAY, LEFT, OUTCOMES, RIGHT, TIE, Comparisons
 from adjudge.data.faults import Coded
 from adjudge.data.judge_columns import family_column, kind_column
 from adjudge.data.names import Codes, Names, encode
 from adjudge.data.source import Source
-from adjudge.data.synonyms import SYNONYMS
+from adjudge.data.synonyms import PAIR_SYNONYMS
 from adjudge.errors import BadData, shown
 
-# The columns of comparisons, each with the names it goes by: letters only, "id" cut off.
-_SYNONYMS: dict[str, tuple[str, ...]] = {
-    "left": ("left", "modela", "itema", "answera", "responsea", "systema", "optiona", "a"),
-    "right": ("right", "modelb", "itemb", "answerb", "responseb", "systemb", "optionb", "b"),
-    "outcome": ("label", "winner", "outcome", "preference", "result", "choice", "vote", "verdict"),
-    "won": ("winner", "won", "chosen", "preferred"),
-    "lost": ("loser", "lost", "rejected"),
-    "judge": tuple(name for name in SYNONYMS["judge"] if name != "model"),
-    "topic": ("topic", "query", "question", "prompt", "q"),
-    "first": ("first", "shownfirst", "shown"),
-    "family": ("family", "judgefamily"),
-    "kind": SYNONYMS["kind"],
-}
 _WORDS = {
     LEFT: "left a x 1 first modela model1 answera responsea itema optiona systema assistanta",
     RIGHT: "right b y 2 second modelb model2 answerb responseb itemb optionb systemb assistantb",
@@ -43,22 +30,6 @@ _WORDS = {
 }
 _KNOWN = {word: code for code, words in _WORDS.items() for word in words.split()}
 _WANTED = "left, right, tie, cannot say, or the name of one of the two"
-
-
-def comparison_roles(columns: list[str]) -> dict[str, str]:
-    """Which column plays which role; empty where the columns are not those of comparisons."""
-    found = _found(columns)
-    if {"left", "right", "outcome"} <= found.keys():
-        return {role: name for role, name in found.items() if role not in ("won", "lost")}
-    if {"won", "lost"} <= found.keys() and not {"left", "right"} & found.keys():
-        return {role: name for role, name in found.items() if role != "outcome"}
-    return {}
-
-
-def _found(columns: list[str]) -> dict[str, str]:
-    paired = {role: names for role, names in _SYNONYMS.items() if role not in ("won", "lost")}
-    decided = {role: names for role, names in _SYNONYMS.items() if role in ("won", "lost")}
-    return roles_of(columns, paired) | roles_of(columns, decided)
 
 
 def load_comparisons(
@@ -113,13 +84,13 @@ def load_comparisons(
 
 
 def _missing(columns: list[str], place: Source) -> BadData:
-    found = _found(columns)
+    found = roles_of(columns, PAIR_SYNONYMS)
     role = next((role for role in ("left", "right", "outcome") if role not in found), "left")
     name = "label" if role == "outcome" else role
     return place.error(
         None,
         f"no column {name!r}; the columns are {', '.join(columns)}; wanted left, right and label, "
-        f"or winner and loser; also accepted: {', '.join(_SYNONYMS[role][1:])}",
+        f"or winner and loser; also accepted: {', '.join(PAIR_SYNONYMS[role][1:])}",
         column=name,
         wanted=name,
     )

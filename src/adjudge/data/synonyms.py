@@ -143,3 +143,17 @@ ITEM_SYNONYMS: dict[str, tuple[str, ...]] = {
     "left_image": ("leftimage", "imagea"),
     "right_image": ("rightimage", "imageb"),
 }
+
+# The columns of comparisons, each with the names it goes by: letters only, "id" cut off.
+PAIR_SYNONYMS: dict[str, tuple[str, ...]] = {
+    "left": ("left", "modela", "itema", "answera", "responsea", "systema", "optiona", "a"),
+    "right": ("right", "modelb", "itemb", "answerb", "responseb", "systemb", "optionb", "b"),
+    "outcome": ("label", "winner", "outcome", "preference", "result", "choice", "vote", "verdict"),
+    "won": ("winner", "won", "chosen", "preferred"),
+    "lost": ("loser", "lost", "rejected"),
+    "judge": tuple(name for name in SYNONYMS["judge"] if name != "model"),
+    "topic": ("topic", "query", "question", "prompt", "q"),
+    "first": ("first", "shownfirst", "shown"),
+    "family": ("family", "judgefamily"),
+    "kind": SYNONYMS["kind"],
+}

@@ -404,10 +404,10 @@ def _advice_by_judgments(
         )
     elif len(results) > 1:
         text += ", better than every other, significantly"
-    return f"{text}. {UNKNOWN}"
+    return f"{text}. {_UNKNOWN}"
 
 
-UNKNOWN = (
+_UNKNOWN = (
     "This measures how well the panel predicts itself, not the truth: judges who make the same "
     "mistakes predict one another well. Which model's labels are right, and whether its "
     "probabilities can be believed, cannot be known without gold; 25 labels by an expert begin to "

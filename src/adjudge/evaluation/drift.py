@@ -26,7 +26,7 @@ from adjudge.data.judges import LEVEL as INTERVAL
 from adjudge.evaluation.confusions import right_labels
 from adjudge.evaluation.false_discovery import adjusted
 
-LEAST = 20  # judgments with a time: a half of fewer than ten says nothing
+_LEAST = 20  # judgments with a time: a half of fewer than ten says nothing
 _LEVEL = 0.05  # of the judges who are said to have changed, the share that may be chance
 _BLOCKS = 10  # stretches of a judge's history at most
 _BLOCK = 10  # judgments in a stretch at least, but for judges with fewer
@@ -81,7 +81,7 @@ def drift_of(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str, .
     changed = int(np.count_nonzero(table["changed"].to_numpy()))
     note = (
         f"drift was looked for in {len(enough.who):,} judges, and found in {changed:,}"
-        f"{f'; {few:,} have fewer than {LEAST} judgments at different times' if few else ''}"
+        f"{f'; {few:,} have fewer than {_LEAST} judgments at different times' if few else ''}"
     )
     return table, history, (note,)
 
@@ -105,7 +105,7 @@ def _work(consensus: Consensus, time: _Floats) -> _TimedJudgments:
 def _enough(work: _TimedJudgments) -> _TimedJudgments:
     """The work of those who have judgments enough, and not all at one time."""
     last = work.begin + work.size - 1
-    able = (work.size >= LEAST) & (work.time[last] > work.time[work.begin])
+    able = (work.size >= _LEAST) & (work.time[last] > work.time[work.begin])
     rows = np.repeat(able, work.size)
     size = work.size[able]
     return _TimedJudgments(

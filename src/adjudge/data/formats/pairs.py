@@ -12,13 +12,8 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from adjudge.data.columns import named_columns
-from adjudge.data.comparison_table import (
-    comparison_roles,
-    load_comparisons,
-    outcome_words,
-    winners,
-)
+from adjudge.data.columns import comparison_roles, named_columns
+from adjudge.data.comparison_table import load_comparisons, outcome_words, winners
 from adjudge.data.comparisons import RIGHT, Comparisons
 from adjudge.data.formats.format import Content, Format, Options, need
 from adjudge.data.formats.opening import File

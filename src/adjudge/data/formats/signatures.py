@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from adjudge.data.columns import letters_of, roles_of
-from adjudge.data.comparison_table import comparison_roles
+from adjudge.data.columns import comparison_roles, letters_of, roles_of
 from adjudge.data.formats.nesting import nests_in
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.shapes import is_headerless, is_matrix, is_wide
