@@ -72,6 +72,7 @@ _DONE = {
     "read": "The files are read, and their items stored. Look it over, then open it to judges.",
     "saved": "It is saved.",
     "opened": "The project is open: give judges the link below.",
+    "opened-to-invited": "The project is open to those whom you invite.",
     "grades": "The labels have their grades; the formats that rate with numbers can be made.",
     "asked": "The consensus is asked for; it appears here when it is ready.",
     "deleted": "The project is deleted.",

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.two_accuracies import gold_interval
 from adjudge.collect.values.sides import in_words
 from adjudge.collect.web import policy_form
 from adjudge.collect.web.highlighting import beginning, highlighted, unmarked
@@ -28,6 +29,11 @@ STATIC = _HERE / "static"
 def money(amount: Decimal, currency: str) -> str:
     """An amount as people read it: ``1.20 USD``."""
     return f"{amount:.2f} {currency}".strip()
+
+
+def _interval(right: int, seen: int) -> str:
+    """How sure an accuracy on gold is: its 90% interval, as that in the consensus has it."""
+    return " to ".join(map(_percent, gold_interval(right, seen)))
 
 
 def _percent(share: float | None) -> str:
@@ -109,7 +115,7 @@ def _environment() -> Environment:
         "with_titles": _with_titles,
         "thousands": lambda number: f"{number:,}",
     }
-    made.globals |= {"money": money, "stamp": _stamp()}
+    made.globals |= {"money": money, "stamp": _stamp(), "interval": _interval}
     return made
 
 

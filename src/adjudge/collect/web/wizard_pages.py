@@ -201,7 +201,7 @@ def _save(request: Request, project: str, form: SentForm) -> Response:
         raise
     except AdjudgeError as fault:
         return _begin(who, project, str(fault), 422)
-    after = "" if done == "opened" else "/begin"
+    after = "" if done.startswith("opened") else "/begin"
     return go(request, f"/projects/{project}{after}?done={done}")
 
 
@@ -231,7 +231,8 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
     elif what == "open":
         projects.set_state(slug, "open")
         _forget_files(who, slug)
-        return "opened"
+        given = {"open", "panel"} & set(projects.get_policy(slug)[0].channels)
+        return "opened" if given else "opened-to-invited"
     else:
         wanted = "columns, labels, ties, questions, guidelines, gold, preset or open"
         raise BadSetting("do", what, wanted)
