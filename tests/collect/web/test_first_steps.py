@@ -1,9 +1,12 @@
-"""What somebody new meets on their way: no dead ends, no ids for names, no figure without its reach."""
+"""What somebody new meets: no dead ends, no ids for names, no figure without its reach."""
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 
+from adjudge.collect.values.project import Arm
 from sites import Site, small_project
 
 
@@ -91,3 +94,87 @@ def test_an_accuracy_on_gold_has_its_interval_and_its_golds_their_titles(site: S
     assert f"100% {low}; {n} of {n}" in ada.words
     answer = site.services.judges.get(slug, row.judge).golds[0]
     assert f"{answer.query} {answer.title}" in ada.words
+
+
+def test_the_archive_of_a_project_makes_it_again(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project(judgments_per_item=4)
+    site.services.arms.set_all(slug, [Arm(name="one"), Arm(name="two", feedback=False)])
+    archive = ada.client.get(f"/projects/{slug}/export/archive").content
+    ada.get("/projects/new")
+    made = ada.post(
+        "/projects/upload", name="Lamps again", files={"files": ("lamps.zip", archive)}
+    ).headers["location"]
+    ada.get(made.removeprefix(site.url))
+    assert "made again from its archive" in ada.words
+    again = site.services.projects.read("lamps-again")
+    own = site.services.projects.read(slug)
+    assert (again.items, again.golds, again.arms) == (own.items, own.golds, own.arms)
+    assert again.policy["judgments_per_item"] == 4
+    # One that was tampered with is refused, and nothing is stored.
+    bad = archive_with(archive, b"https://example.com/lamp", b"javascript:alert(1)     ")
+    ada.get("/projects/new")
+    ada.post("/projects/upload", files={"files": ("bad.zip", bad)}, expect=422)
+    assert "'javascript:alert(1)" in ada.words
+    assert "is no web address" in ada.words
+    ada.get("/projects/new")
+    half = archive_with(archive, b'"accepted"', b'"excepted"')
+    ada.post("/projects/upload", files={"files": ("half.zip", half)}, expect=422)
+    assert "half.zip: is no archive of a project" in ada.words
+    assert len(site.services.projects.get_all()) == 2
+
+
+def archive_with(archive: bytes, old: bytes, new: bytes) -> bytes:
+    """The archive with something else in its place."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as given, zipfile.ZipFile(out, "w") as made:
+        for name in given.namelist():
+            made.writestr(name, given.read(name).replace(old, new))
+    return out.getvalue()
+
+
+def test_files_that_are_no_tables_of_items_say_what_is_wanted(site: Site) -> None:
+    ada = site.set_up()
+    book = io.BytesIO()
+    with zipfile.ZipFile(book, "w") as made:
+        made.writestr("[Content_Types].xml", "<Types/>")
+        made.writestr("xl/workbook.xml", "<workbook/>")
+    for name, body, words in (
+        ("header.csv", b"query,title\n", "header.csv, line 1: there is no row below the header"),
+        ("sides.csv", b"query,left,right\n", "sides.csv, line 1: there is no row below the header"),
+        ("odd.csv", b"foo,bar\n1,2\n", "odd.csv, line 1: the columns are foo, bar; wanted 'query' "
+         "and one of title, text, url, image; or, of gold alone, 'item' and 'gold'"),
+        ("book.xlsx", book.getvalue(), "book.xlsx: is a spreadsheet or a document of an office; "
+         "wanted it saved as CSV UTF-8"),
+        ("old.xls", b"\xd0\xcf\x11\xe0\0\0", "old.xls: is no text in UTF-8; wanted a table such as "
+         "a spreadsheet saves as CSV UTF-8"),
+        ("latin.csv", "query,title\ncafé,x\n".encode("latin-1"), "latin.csv, line 2: byte 0xe9 is "
+         "not UTF-8; wanted UTF-8 (CSV UTF-8 in the list where a spreadsheet saves)"),
+    ):  # fmt: skip
+        ada.get("/projects/new")
+        ada.post("/projects/upload", files={"files": (name, body)}, expect=422)
+        assert words in ada.words, (name, ada.words)
+        assert ("Your files are kept" in ada.words) == (name in ("odd.csv", "header.csv",
+                                                                "sides.csv")), name  # fmt: skip
+    assert not site.services.projects.get_all()
+
+
+def test_the_list_before_opening_says_what_judges_would_miss(site: Site) -> None:
+    """Labels of the usual words have their order; guidelines to fill in, gold that is told away."""
+    ada = site.set_up()
+    ada.get("/projects/new")
+    labels = ("Not relevant", "Partly relevant", "Relevant")
+    rows = "".join(f"lamp {n},Lamp {n},{labels[n % 3] if n else ''}\n" for n in range(13))
+    ada.post("/projects/upload", files={"files": ("g.csv", f"query,title,gold\n{rows}".encode())})
+    scale = site.services.projects.get_scale("g")
+    assert (scale.labels, scale.ordinal, scale.grades) == (labels, True, (0, 1, 2))
+    ada.get("/projects/g/begin")
+    assert "ok 1 pair to judge" in ada.words
+    assert "ok 3 judgments, about 1 minute of judging in all" in ada.words
+    assert "look the guidelines do not say yet when each label is right Write them" in ada.words
+    assert "look 12 gold pairs, and the training tells the labels of all that" in ada.words
+    site.services.projects.set_policy("g", {"training_pairs": 6})
+    ada.post("/projects/g/begin", do="guidelines", guidelines="**Relevant**: a lamp.")
+    ada.get("/projects/g/begin")
+    assert "ok guidelines are written" in ada.words
+    assert "ok 12 gold pairs" in ada.words

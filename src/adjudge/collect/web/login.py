@@ -70,6 +70,8 @@ _DONE = {
     "more-asked": "The item is open again, for that many judgments more.",
     "skipped": "The item is skipped: it is given to nobody any more.",
     "read": "The files are read, and their items stored. Look it over, then open it to judges.",
+    "restored": "The project is made again from its archive, a draft that nobody has judged: "
+    "the answers stay in the archive. Look it over, then open it.",
     "saved": "It is saved.",
     "opened": "The project is open: give judges the link below.",
     "opened-to-invited": "The project is open to those whom you invite.",
