@@ -6,6 +6,10 @@ import io
 import re
 import zipfile
 
+from sqlalchemy import update
+
+from adjudge.collect.consensus import refit
+from adjudge.collect.store.schema import judges
 from adjudge.collect.values.project import Arm
 from sites import Site, small_project
 
@@ -178,3 +182,30 @@ def test_the_list_before_opening_says_what_judges_would_miss(site: Site) -> None
     ada.get("/projects/g/begin")
     assert "ok guidelines are written" in ada.words
     assert "ok 12 gold pairs" in ada.words
+
+
+def test_the_consensus_says_how_good_it_is_and_knows_models_from_people(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project(
+        small_project(queries=8, judgments_per_item=3, training=False, least_golds=50)
+    )
+    for number in range(3):
+        judge = site.browser().join(slug)
+        for _ in range(6):
+            if judge.is_judging:
+                judge.answer(slug, wrong=number == 2).go_on(slug)
+    change = update(judges).where(judges.c.id == 1).values(kind="model", name="a model")
+    site.services.judges.caller.database.write(lambda on: on.execute(change))
+    refit.fit_one(site.services, slug, refit.DEFAULT, with_report=True)
+    report = refit.read_report(site.services, slug, refit.DEFAULT)
+    assert report is not None
+    assert not report.problem
+    assert "no judge is known as a model" not in report.html
+    ada.get(f"/projects/{slug}/consensus")
+    assert "How sure?" in ada.words, report.sure
+    assert re.search(r"Against 16 gold items, [\d.]+% \([\d.]+% to [\d.]+%\) of the", ada.words)
+    assert re.search(r"Log loss \d\.\d+, Brier \d\.\d+, calibration error -?\d\.\d+", ada.words)
+    shown = re.search(r"a model (\d+) (\d+)% (\d+)% to (\d+)% (\d+)% (\d+)% to 100%;", ada.words)
+    assert shown
+    assert int(shown[3]) <= int(shown[2]) <= int(shown[4])
+    assert shown[5] == "100"

@@ -27,13 +27,14 @@ def _consensus(request: Request, project: str) -> Response:
     chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
     number = request.query_params.get("page", "0")
     page = int(number) if number.isdecimal() and len(number) < 9 else 0
-    rows, judges, golds, pages, total = None, [], {}, 0, 0
+    rows, judges, golds, pages, total, report = None, [], {}, 0, 0, None
     if chosen in ready:
         pages, total = ready[chosen].pages, ready[chosen].items
         page = min(page, max(pages - 1, 0))
         rows = refit.labels(who.services, project, chosen, page, question=question)
         judges = refit.judges(who.services, project, chosen, question=question)
         judges = judges if page == 0 else []
+        report = refit.read_report(who.services, project, chosen, question=question)
         if judges and not question:  # the gold is of the first, and counted as judges are told
             seen = [row for row in who.services.judges.get_all(project) if row.gold_seen]
             golds = {row.judge: row for row in seen}
@@ -49,6 +50,7 @@ def _consensus(request: Request, project: str) -> Response:
         titles=titles,
         judges=judges,
         golds=golds,
+        sure=report.sure if report is not None and report.made == ready[chosen].made else (),
         page=page,
         pages=pages,
         total=total,
