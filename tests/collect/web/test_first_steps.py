@@ -209,3 +209,39 @@ def test_the_consensus_says_how_good_it_is_and_knows_models_from_people(site: Si
     assert shown
     assert int(shown[3]) <= int(shown[2]) <= int(shown[4])
     assert shown[5] == "100"
+
+
+def test_a_mistake_in_a_form_leads_back_to_what_was_typed(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project()
+    here = f"/projects/{slug}"
+    ada.get(f"{here}/settings")
+    typed = {"judgments_per_item": "many", "training_pairs": "7", "currency": "EUR", "images": "on"}
+    ada.post(f"{here}/settings/policy", expect=422, channels=["invite"], **typed)
+    assert "“Trusted judgments an item” = 'many': wanted a whole number" in ada.words
+    for name in ("judgments_per_item", "training_pairs", "currency"):
+        assert re.search(f'name="{name}"[^>]* value="{typed[name]}"', ada.text), name
+    boxes = re.findall(r'<input[^>]*name="channels"[^>]*>', ada.text)
+    assert [("checked" in box) for box in boxes] == [False, True, False, False]
+    ada.post(f"{here}/delete", name="Lamp", expect=422)
+    assert "The name of the project is “Lamps”; it was not deleted." in ada.words
+    ada.post(f"{here}/state", state="ajar", expect=422)
+    assert f'href="{here}">Back to the project' in ada.text
+    led = site.browser().get(f"{here}/items?filter=disputed&sort=unsure", expect=303)
+    assert led.headers["location"].endswith("items%3Ffilter%3Ddisputed%26sort%3Dunsure")
+
+
+def test_judges_of_pairs_are_told_of_pairs(site: Site) -> None:
+    ada = site.set_up()
+    ada.get("/projects/new")
+    rows = "".join(f"lamp {n},A,one {n},B,two {n},{'left' if n % 2 else ''}\n" for n in range(20))
+    body = f"query,left,left_text,right,right_text,gold\n{rows}".encode()
+    ada.post("/projects/upload", files={"files": ("sides.csv", body)})
+    ada.get("/projects")
+    assert "Left is better, As good as each other, Right is better" in ada.words
+    site.services.projects.set_state("sides", "open")
+    judge = site.browser()
+    judge.get("/j/sides")
+    assert "You will see two results beside each other" in judge.words
+    assert "pages of up to 10 pairs of results." in judge.words
+    assert "how well each result fits" not in judge.words

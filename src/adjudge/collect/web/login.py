@@ -208,5 +208,6 @@ def password_stamp(requester: str) -> str:
 async def on_login_needed(request: Request, _: Exception) -> Response:
     """Lead to the login, and from there back."""
     path = request.scope["path"].removeprefix(root(request))
-    wanted = path if request.method == "GET" else "/projects"
+    query = f"?{request.url.query}" if request.url.query else ""
+    wanted = path + query if request.method == "GET" else "/projects"
     return go(request, f"/login?next={quote(wanted)}")

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.two_accuracies import gold_interval
-from adjudge.collect.values.sides import in_words
+from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web import policy_form
 from adjudge.collect.web.highlighting import beginning, highlighted, unmarked
 from adjudge.collect.web.security import Session, Sessions
@@ -112,6 +112,9 @@ def _environment() -> Environment:
         "unmarked": unmarked,
         "beginning": beginning,
         "in_words": in_words,
+        "labels_in_words": lambda labels: ", ".join(
+            in_words(label, is_of_pairs(labels)) for label in labels
+        ),
         "with_titles": _with_titles,
         "thousands": lambda number: f"{number:,}",
     }
