@@ -331,15 +331,18 @@ def _topic(
     """One query with its split items."""
     bits = {int(i): float(e) for i, e in zip(ids[mask], entropy[mask], strict=True) if e > 1e-9}
     texts = request.on.execute(select(items).where(items.c.id.in_(list(bits)))).all()
-    comments: dict[int, list[str]] = defaultdict(list)
+    comments: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for row in request.on.execute(
-        select(judgments.c.item, judgments.c.comment).where(
+        select(judgments.c.item, judgments.c.comment, judges.c.public)
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(
             judgments.c.item.in_(list(bits)),
             judgments.c.comment != "",
             judgments.c.standing != "untrusted",
         )
+        .order_by(judgments.c.id)
     ):
-        comments[row.item].append(row.comment)
+        comments[row.item].append((row.comment, row.public))
     said: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for one in request.on.execute(
         select(judgments.c.item, judgments.c.label, judges.c.public)
@@ -361,7 +364,8 @@ def _topic(
             url=text.url,
             counts=dict(sorted(counts[text.id].items(), key=lambda pair: order[pair[0]])),
             entropy=bits[text.id],
-            comments=tuple(comments[text.id]),
+            comments=tuple(comment for comment, _ in comments[text.id]),
+            commented=tuple(judge for _, judge in comments[text.id]),
             who={label: tuple(said[text.id][label]) for label in order if label in said[text.id]},
         )
         for text in texts

@@ -281,6 +281,7 @@ class DisagreementRow:
     counts: dict[str, int]  # label -> trusted judgments
     entropy: float  # bits
     comments: tuple[str, ...]
+    commented: tuple[str, ...]  # the judges who made the comments, in their order
     who: dict[str, tuple[str, ...]] = field(default_factory=dict)  # label -> judges
 
 

@@ -15,6 +15,18 @@ from adjudge.errors import NotFound
 
 router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=False)
 
+_ABOUT = {  # models, to whom their names say nothing
+    "item-types": "the default: stays honest where judges err together",
+    "majority-vote": "every judgment one vote: the baseline",
+    "vote": "votes that weigh by accuracy on gold",
+    "dawid-skene": "a confusion matrix for each judge",
+    "single-confusion": "one confusion matrix for all: few judgments a judge",
+    "hybrid-confusion": "a confusion matrix for each, drawn towards all right",
+    "hierarchical-relevance": "two labels, full posteriors",
+    "hierarchical-confusion": "any labels, full posteriors",
+    "pmf": "factors of judges and items: many judges of few items",
+}
+
 
 @router.get("")
 def _consensus(request: Request, project: str) -> Response:
@@ -43,7 +55,7 @@ def _consensus(request: Request, project: str) -> Response:
         "Consensus",
         "requester/consensus.html",
         project,
-        models=refit.MODEL_NAMES,
+        models={name: _ABOUT[name] for name in refit.MODEL_NAMES},
         chosen=chosen,
         fits=known,
         labels=rows,
