@@ -11,7 +11,9 @@ from sqlalchemy import update
 from adjudge.collect.consensus import refit
 from adjudge.collect.store.schema import judges
 from adjudge.collect.values.project import Arm
-from sites import Site, small_project
+from sites import REASON, Site, small_project
+
+REASON_IN_JSON = f'"reason": "{REASON}"'.encode()
 
 
 def test_a_project_by_invitation_tells_of_no_link(site: Site) -> None:
@@ -125,6 +127,15 @@ def test_the_archive_of_a_project_makes_it_again(site: Site) -> None:
     half = archive_with(archive, b'"accepted"', b'"excepted"')
     ada.post("/projects/upload", files={"files": ("half.zip", half)}, expect=422)
     assert "half.zip: is no archive of a project" in ada.words
+    for old, new, words in (
+        (b'"name": "Lamps"', b'"name": 5', "is no archive of a project (name is 5)"),
+        (REASON_IN_JSON, b'"reason": [1]', "is no archive of a project (reason is [1])"),
+        (b'"accepted": ["Good"]', b'"accepted": [7]', "is no archive of a project (0 is 7)"),
+    ):
+        ada.get("/projects/new")
+        odd = archive_with(archive, old, new)
+        ada.post("/projects/upload", files={"files": ("odd.zip", odd)}, expect=422)
+        assert words in ada.words, (words, ada.words)
     assert len(site.services.projects.get_all()) == 2
 
 

@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from pathlib import Path
@@ -31,7 +31,7 @@ from adjudge.collect.values.ids import topic_id
 from adjudge.collect.values.project import Arm, GoldEntry, Item, Project
 from adjudge.collect.values.questions import read_questions
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData, UnknownName
+from adjudge.errors import BadData, UnknownName, shown
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content, Format
@@ -337,6 +337,8 @@ def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Pr
             with zipfile.ZipFile(given) as archive:
                 parts = {name: archive.read(name) for name in _PARTS}
         about = read_json_text(parts["project.json"].decode())
+        _check_kinds(about, {"name": str, "policy": dict, "scale": dict})
+        _check_kinds(about["scale"], {"grades": list})
         if about["adjudge"] > _VERSION:
             raise BadData(
                 f"is an archive of version {about['adjudge']}; wanted {_VERSION} or older",
@@ -355,10 +357,7 @@ def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Pr
             scale=Scale(**scale),
             guidelines=parts["guidelines.md"].decode(),
             items=gathering.preview("archive").check().items,
-            golds=tuple(
-                GoldEntry(**{**gold, "accepted": tuple(gold["accepted"])})
-                for _, gold in _records(parts["gold.jsonl"])
-            ),
+            golds=tuple(_gold(gold) for _, gold in _records(parts["gold.jsonl"])),
             policy=about["policy"],
             arms=_arms(about, scale),
             questions=read_questions(about.get("questions") or ()),
@@ -366,6 +365,23 @@ def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Pr
         )
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, OSError) as fault:
         raise BadData(f"is no archive of a project ({fault})", source=source) from None
+
+
+def _gold(held: dict[str, Any]) -> GoldEntry:
+    """A gold of an archive."""
+    _check_kinds(held, {"item": str, "reason": str, "reasons": dict})
+    _check_kinds(
+        dict(enumerate(held["accepted"])), dict.fromkeys(range(len(held["accepted"])), str)
+    )
+    _check_kinds(held["reasons"], dict.fromkeys(held["reasons"], str))
+    return GoldEntry(**{**held, "accepted": tuple(held["accepted"])})
+
+
+def _check_kinds(held: Mapping[Any, Any], kinds: Mapping[Any, type]) -> None:
+    """Raise unless what an archive holds is of these kinds."""
+    for name, kind in kinds.items():
+        if name in held and not isinstance(held[name], kind):
+            raise TypeError(f"{name} is {shown(held[name])}")
 
 
 def _arms(about: dict[str, Any], scale: dict[str, Any]) -> tuple[Arm, ...]:
