@@ -105,7 +105,7 @@ def test_arms_are_reported_gold_is_suggested_and_a_plan_is_made_and_used(
     ada.goto(f"{site.url}/projects/{slug}/arms")
     ada.get_by_text("Set the arms").first.click()
     ada.get_by_label("Preset").select_option("feedback-or-none")
-    ada.get_by_role("button", name="Set the arms").click()
+    ada.get_by_role("button", name="Use the preset").click()
     expect(ada.get_by_text("The arms are set")).to_be_visible()
     for number in range(4):
         person = site.browser().join(slug).train(slug)

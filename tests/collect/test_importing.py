@@ -101,8 +101,8 @@ def test_every_fault_is_named_and_reading_goes_on() -> None:
     ("name", "text", "message"),
     [
         ("a.csv", "", "a.csv: there is nothing in the file"),
-        ("a.csv", "x,y\n1,2\n", "a.csv, line 1: the columns are x, y; wanted 'item', or 'query' "
-         "and 'document'"),
+        ("a.csv", "x,y\n1,2\n", "a.csv, line 1: the columns are x, y; wanted 'query' and one of "
+         "title, text, url, image; or, of gold alone, 'item' and 'gold'"),
         ("a.csv", "item,query\n1,2\n", "a.csv, line 1: the columns are item, query; wanted "
          "something to judge by (title, text, url, image), or gold"),
         ("a.csv", "item,title\n1,2\n", "a.csv, line 1: the columns are item, title; "
@@ -110,7 +110,7 @@ def test_every_fault_is_named_and_reading_goes_on() -> None:
         ("a.csv", "item,query,title\n1,2\n", "a.csv, line 2: 2 cells where the header has 3"),
         ("a.csv", "item,item,title\n1,2,3\n", "a.csv, line 1: the column 'item' is there twice"),
         ("a.csv", b"item,query,title\n1,2,\xff\n", "a.csv, line 2: byte 0xff is not UTF-8; "
-         "wanted UTF-8"),
+         "wanted UTF-8 (CSV UTF-8 in the list where a spreadsheet saves)"),
         ("a.jsonl", '{"item": 1}\n[2]\n', "a.jsonl, line 2: [2] is no object; wanted one object a "
          "line"),
         ("a.jsonl", '{"item": 1}\n{\n', "a.jsonl, line 2: is no JSON (Expecting property name "

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from adjudge.collect.consensus import planner
-from adjudge.collect.consensus.planner import Wish
+from adjudge.collect.consensus.planner import PlanRow, Wish
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services.exports import ExportService
 from adjudge.collect.services.requester import RequesterServices
@@ -70,6 +70,33 @@ def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
     assert changes == {"pay_per_page": Decimal("0.30"), "judgments_per_item": plan.per_item}
     services.projects.set_policy(slug, changes)
     assert planner.changes(plan, services.projects.get_policy(slug)[0]) == {}
+
+
+def test_made_judges_who_are_not_like_the_real_ones_on_gold_are_told(sqlite: Database) -> None:
+    bench = piloted(sqlite)
+    told = bench.services.projects.get_progress(bench.slug)
+    assert (told.gold_right, told.gold_seen) == (42, 42)
+
+    def beside(accuracy: float, per_item: int = 1) -> tuple[str, ...]:
+        row = PlanRow(
+            per_item=per_item, accuracy=accuracy, low=accuracy - 0.02, high=accuracy + 0.02,
+            judgments=40, golds=10, pages=2, cost="0.60",
+        )  # fmt: skip
+        return planner._beside_gold(bench.services, bench.slug, (row,))
+
+    # Wilson's interval of 42 of 42: from 42 / (42 + 1.645 ** 2).
+    assert beside(0.53) == (
+        "On hidden gold your judges are right in 100% (94% to 100%), made ones in 53%: unless gold "
+        "is easier than the work, this plan is too dark, and fewer judgments do.",
+    )
+    assert beside(0.95) == ()
+    assert beside(0.53, per_item=2) == ()
+    judge = bench.arrive("new").judge
+    for _ in range(2):
+        bench.turn(judge, right=False)
+    told = bench.services.projects.get_progress(bench.slug)
+    assert (told.gold_right, told.gold_seen) == (42, 46)
+    assert "gold is harder than the work, this plan is too bright" in beside(0.999)[0]
 
 
 def test_another_share_of_gold_is_said_in_fewest_numbers() -> None:

@@ -236,6 +236,7 @@ def test_disagreements_by_query(database: Database) -> None:
     (row,) = topic.items
     assert (row.item, row.counts) == ("t1d0", {"Matching": 1, "Spam": 1})
     assert (row.entropy, row.comments) == (1.0, ("odd",))
+    assert row.commented == (bench.arrive("anna").judge,)
     assert bench.services.projects.get_disagreements(bench.slug, search="QUERY T0") == []
     assert len(bench.services.projects.get_disagreements(bench.slug, search="t1")) == 1
 

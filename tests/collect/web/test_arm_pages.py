@@ -55,8 +55,9 @@ def test_settings_are_said_as_the_page_of_settings_says_them(site: Site) -> None
     assert set(known) == set(Arm.__dataclass_fields__)
     assert known["pay_failed"] == "Pay for who fails the training"
     assert known["training_mix"].startswith("Labels in the training: any, uniform")
-    assert not re.search(r"\w_\w", re.sub("<textarea.*?</textarea>|<code>.*?</code>", "", ada.text,
-                                          flags=re.DOTALL).partition("<main")[2])  # fmt: skip
+    main = ada.text.partition("<main")[2]
+    shown = re.sub("<textarea.*?</textarea>|<code>.*?</code>", "", main, flags=re.DOTALL)
+    assert not re.search(r"\w_\w", re.sub("<[^>]+>", " ", shown))
 
 
 def test_what_cannot_be_set_is_said_and_nothing_is_stored(site: Site) -> None:
@@ -111,3 +112,67 @@ def test_the_chart_puts_values_on_its_axis() -> None:
     flat = chart_of(report(measured("a", JUDGES, 1.0, 0.0)))
     assert flat is not None
     assert [text for _, text in flat.ticks] == ["0.9", "1.0"]
+
+
+def test_arms_are_set_by_a_form_and_what_was_typed_stays(site: Site) -> None:
+    ada = site.set_up()
+    slug = site.open_project(pay_per_page="0.20")
+    here = f"/projects/{slug}/arms"
+    ada.get(here)
+    assert ada.words.count("as in the settings: yes") == 3, "one arm, and room for two more"
+    assert 'placeholder="as in the settings: 0.20"' in ada.text
+    form: dict[str, list[str]] = {
+        "name": ["plain", "coached", ""],
+        "training_mix": ["", "Good: 0.25, Bad: 0.75", ""],
+        "screening_mix": ["", "uniform", ""],
+        "feedback": ["", "no", ""],
+        "refresher_pairs": ["", "3", ""],
+        "pay_per_page": ["", "0.30", ""],
+        "pay_failed": ["", "", ""],
+        "guidelines": ["", "# Look twice", ""],
+    }
+    for name, wrong, words in (
+        ("refresher_pairs", "three", "“Results in a refresher” = 'three': wanted a whole number"),
+        ("training_mix", "Good: much", "wanted a label and its share, such as Spam: 0.2"),
+        ("training_mix", "Nice: 1", "wanted labels of the scale: Good, Bad"),
+        ("pay_per_page", "lots", "an amount such as 0.20"),
+        ("name", "plain", "a name that no other arm has"),
+    ):
+        sent = {**form, name: [form[name][0], wrong, ""]}
+        ada.get(here)
+        ada.post(here, how="form", expect=422, **sent)
+        assert words in ada.words, (name, ada.words)
+        assert "# Look twice</textarea>" in ada.text
+        assert f'value="{wrong}"' in ada.text
+    assert [arm.name for arm in site.services.arms.get_all(slug)] == ["all"]
+    ada.post(here, how="form", **form)
+    wanted = Arm(
+        name="coached", training_mix={"Good": 0.25, "Bad": 0.75}, screening_mix="uniform",
+        feedback=False, refresher_pairs=3, pay_per_page="0.30", guidelines="# Look twice",
+    )  # fmt: skip
+    assert tuple(site.services.arms.get_all(slug)) == (Arm(name="plain"), wanted)
+    ada.get(here)
+    assert 'value="Good: 0.25, Bad: 0.75"' in ada.text
+    before = site.services.arms.get_all(slug)
+    ada.post(here, how="form", **fields_of(ada.text))
+    assert site.services.arms.get_all(slug) == before, "what the form shows is what it sends"
+    ada.get(here)
+    ada.post(here, arms="[{", expect=422)
+    assert "The arms are no JSON." in ada.words
+    assert "[{</textarea>" in ada.text
+
+
+def fields_of(text: str) -> dict[str, list[str]]:
+    """What a browser would send of the form of arms."""
+    (form,) = re.findall(r'name="how" value="form">(.*?)</form>', text, flags=re.DOTALL)
+    sent: dict[str, list[str]] = {}
+    for name, value in re.findall(r'<input id="arm-[^"]*" name="(\w+)" value="([^"]*)"', form):
+        sent.setdefault(name, []).append(value)
+    for name, body in re.findall(
+        r'<textarea [^>]*name="(\w+)"[^>]*>(.*?)</textarea>', form, re.DOTALL
+    ):
+        sent.setdefault(name, []).append(body)
+    for name, body in re.findall(r'<select [^>]*name="(\w+)">(.*?)</select>', form, re.DOTALL):
+        chosen = re.findall(r"<option selected>(\w+)", body)
+        sent.setdefault(name, []).append(chosen[0] if chosen else "")
+    return sent

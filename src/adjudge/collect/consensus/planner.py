@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.collect.consensus.refit import name_of
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.rules.two_accuracies import gold_interval
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 if TYPE_CHECKING:
@@ -248,8 +249,30 @@ def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked)
         "pilot_judgments": len(judgments),
         "pilot_judges": judgments.judge_count,
         "items": project.items,
-        "notes": (*notes, *made.notes),
+        "notes": (*notes, *made.notes, *_beside_gold(services, slug, told["rows"])),
     }
+
+
+def _beside_gold(
+    services: RequesterServices, slug: str, rows: tuple[PlanRow, ...]
+) -> tuple[str, ...]:
+    """A word where made judges are clearly other than the real ones are on hidden gold.
+
+    With one judgment an item labels are as accurate as those who give them.
+    """
+    told = services.projects.get_progress(slug)
+    if rows[0].per_item != 1 or not told.gold_seen:
+        return ()
+    low, high = gold_interval(told.gold_right, told.gold_seen)
+    if low <= rows[0].high and rows[0].low <= high:
+        return ()
+    worse = rows[0].accuracy < low
+    return (
+        f"On hidden gold your judges are right in {told.gold_right / told.gold_seen:.0%} "
+        f"({low:.0%} to {high:.0%}), made ones in {rows[0].accuracy:.0%}: unless gold is "
+        f"{'easier' if worse else 'harder'} than the work, this plan is too "
+        f"{'dark, and fewer judgments do' if worse else 'bright, and takes more judgments'}.",
+    )
 
 
 def _told(

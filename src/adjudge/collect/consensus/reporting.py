@@ -20,17 +20,21 @@ _POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]+)"')
 
 @dataclass(frozen=True, slots=True)
 class KeptReport:
-    """A report: when its fit was made, and its page; or why there is none."""
+    """A report: when its fit was made, its page and how sure it says the labels are.
+
+    Or why there is none.
+    """
 
     made: str
     html: str = ""
     problem: str = ""
+    sure: tuple[str, ...] = ()  # sentences: accuracy, log loss and calibration on the gold
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> KeptReport:
         """A report from what is kept."""
         body = zlib.decompress(base64.b85decode(kept["body"])).decode() if kept["body"] else ""
-        return cls(kept["made"], body, kept["problem"])
+        return cls(kept["made"], body, kept["problem"], tuple(kept.get("sure", ())))
 
     @property
     def policy(self) -> str:
@@ -54,10 +58,10 @@ def make_report(
 ) -> dict[str, Any]:
     """The report of a fit, packed to be kept; a fault is kept in its place."""
     try:
-        page = _page_of(services, project, consensus, made, question)
+        page, sure = _page_of(services, project, consensus, made, question)
     except Exception as fault:  # noqa: BLE001 - a fit is worth having without its report
         return {"made": made, "body": "", "problem": f"{type(fault).__name__}: {fault}"}
-    return pack_page(page, made)
+    return {**pack_page(page, made), "sure": sure}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +96,25 @@ def _page_of(
     consensus: Consensus,
     made: str,
     question: str,
-) -> str:
+) -> tuple[str, tuple[str, ...]]:
+    """The page, and how sure it says the labels are."""
+    import numpy as np
+
     from adjudge.data.names import as_names
     from adjudge.models import default, registry
     from adjudge.report.page import report_html
     from adjudge.report.results import Provenance, gather
+    from adjudge.report.words import certainty
 
     ids = consensus.judgments.judges.to_pylist()
     called = CalledJudges.of(services, project.slug, ids)
     named = as_names([called.names[one] for one in ids])
+    rows = services.judges.get_all(project.slug)
+    models = {row.judge for row in rows if row.kind == "model"}
+    kind = np.array([one in models for one in ids], dtype=np.int8) if models & set(ids) else None
     consensus = replace(
         consensus,
-        judgments=replace(consensus.judgments, judges=named),
+        judgments=replace(consensus.judgments, judges=named, kind=kind),
         notes=tuple(map(called.within, consensus.notes)),
     )
     # What was adjudicated was disputed: labels scored by it would look worse than they are.
@@ -116,4 +127,5 @@ def _page_of(
         blind = registry.model(consensus.model, **settings).fit(consensus.judgments, None)
     title = f"{project.name}: {question}" if question else project.name
     about = Provenance(title=title, made=f"{made} UTC")
-    return report_html(gather(consensus, gold=gold, blind=blind, provenance=about))
+    results = gather(consensus, gold=gold, blind=blind, provenance=about)
+    return report_html(results), certainty(results).answer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from adjudge.collect.importing.preview import Gathering
 from adjudge.collect.importing.rows import (
     SHOWN,
@@ -15,12 +17,14 @@ from adjudge.collect.importing.side_by_side import holds_pairs, read_pairs
 from adjudge.collect.importing.upload import Upload
 from adjudge.errors import BadData
 
+_Row = tuple[int, dict[str, str]]
 _PARTS = ("name", "topic", "query", "need", "category", "document", *SHOWN)
 
 
 def read(upload: Upload, gathering: Gathering) -> None:
     """The items of a file, their gold where there is a column for it, or gold alone."""
-    columns, rows = table(upload, gathering.limits)
+    columns, some = table(upload, gathering.limits)
+    rows = _at_least_one(upload, some)
     found = assign(columns, gathering.columns)
     if holds_pairs(found):
         try:
@@ -60,6 +64,15 @@ def read(upload: Upload, gathering: Gathering) -> None:
         gathering.add_fault(fault)
 
 
+def _at_least_one(upload: Upload, rows: Iterator[_Row]) -> Iterator[_Row]:
+    """The rows; none at all is a fault."""
+    row = None
+    for row in rows:
+        yield row
+    if row is None:
+        raise BadData("there is no row below the header", source=upload.name, line=1)
+
+
 def _join(topic: str, document: str) -> str:
     """The id of an item that has none of its own, ``topic/document``."""
     return f"{topic}/{document}" if topic and document else ""
@@ -71,7 +84,8 @@ def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_item
     told = list_columns(columns)
     if not named and not holds_items:
         raise BadData(
-            f"the columns are {told}; wanted 'item', or 'query' and 'document'",
+            f"the columns are {told}; wanted 'query' and one of {', '.join(SHOWN)}; or, of gold "
+            "alone, 'item' and 'gold'",
             source=upload.name, line=1,
         )  # fmt: skip
     if not holds_items and "gold" not in found:

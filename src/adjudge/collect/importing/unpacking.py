@@ -145,6 +145,9 @@ def _list_entries(upload: Upload, limits: ImportLimits) -> list[zipfile.ZipInfo]
             message = f"is no zip archive that can be read ({fault})"
             raise BadData(message, source=upload.name) from None
         count = len(entries)
+        if any(entry.filename == "[Content_Types].xml" for entry in entries):
+            message = "is a spreadsheet or a document of an office; wanted it saved as CSV UTF-8"
+            raise BadData(message, source=upload.name, wanted="CSV UTF-8")
     if count > limits.files:
         raise BadData(
             f"there are {count:,} files in the archive; wanted at most {limits.files:,}",

@@ -56,8 +56,15 @@ class Upload:
         try:
             return self.body.decode().removeprefix("\ufeff")
         except UnicodeDecodeError as fault:
+            if b"\0" in self.body:
+                raise BadData(
+                    "is no text in UTF-8; wanted a table such as a spreadsheet saves as CSV UTF-8",
+                    source=self.name,
+                    wanted="UTF-8",
+                ) from None
             raise BadData(
-                f"byte 0x{self.body[fault.start]:02x} is not UTF-8; wanted UTF-8",
+                f"byte 0x{self.body[fault.start]:02x} is not UTF-8; wanted UTF-8 (CSV UTF-8 in the "
+                "list where a spreadsheet saves)",
                 source=self.name,
                 line=self.body.count(b"\n", 0, fault.start) + 1,
                 wanted="UTF-8",

@@ -338,6 +338,10 @@ def _lease(
             return None
         ids = sorted(slot.item for group in plan for slot in group if not slot.gold)
         if not ids:  # a short page, and it is gold's turn
+            short = sum(map(len, plan)) < FULL * policy.pairs_per_page
+            if short and screening is not None and screening.was_alone:
+                golds = []
+                continue
             return plan, request.judge.reached
         missed = _not_obtained(request.on, ids, request.judge.arm, policy)
         if not missed:

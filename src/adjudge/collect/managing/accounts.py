@@ -205,7 +205,7 @@ def make_token(
     if scope not in ("judge", "requester"):
         raise Refused("bad-form", "the scope of a token is judge or requester")
     if scope == "judge" and project is None:
-        raise Refused("bad-form", "a token to judge with belongs to one project")
+        raise Refused("bad-form", "a token to judge with belongs to one project: choose it")
     secret = "adj_" + secrets.token_urlsafe(32)
     public = make_id()
     on.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import invites, judges
 from adjudge.errors import NotFound, Refused
 
+_BY_TOKEN = re.compile(r"[\w-]{16}:(.+)", re.DOTALL)  # the id of a token, and a name of its own
 _LONGEST_NAME = 200
 _LONGEST_MESSAGE = 2_000
 
@@ -32,6 +34,8 @@ def name_of_judge(row: Any, invited: str = "") -> str:
     the public id.
     """
     given = row.key if row.channel in ("panel", "api") else ""
+    if row.channel == "api" and (called := _BY_TOKEN.fullmatch(given)):
+        given = called[1]
     return str(row.name or invited or given or row.public)
 
 

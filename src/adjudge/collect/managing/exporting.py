@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from pathlib import Path
@@ -13,6 +14,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from adjudge.collect.importing.preview import Gathering
+from adjudge.collect.importing.rows import read_json_text
+from adjudge.collect.importing.unpacking import unpack_all
+from adjudge.collect.importing.upload import ImportLimits, Upload
 from adjudge.collect.managing.oversight import list_log
 from adjudge.collect.managing.panels import table_outcomes
 from adjudge.collect.managing.projects import read_project
@@ -23,15 +28,16 @@ from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items as items_table
 from adjudge.collect.store.schema import judgments
 from adjudge.collect.values.ids import topic_id
-from adjudge.collect.values.project import Arm, Beside, GoldEntry, Item, Project
+from adjudge.collect.values.project import Arm, GoldEntry, Item, Project
 from adjudge.collect.values.questions import read_questions
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData, UnknownName
+from adjudge.errors import BadData, UnknownName, shown
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content, Format
 
 _VERSION = 1  # of the archive
+_PARTS = ("project.json", "guidelines.md", "items.jsonl", "gold.jsonl")  # what is read again
 _LOG = 5_000  # lines of the log read at a time
 _WITHOUT_SPACES = ("qrels", "trec-2011-submission")  # formats whose topics cannot hold any
 _PLAIN = ("consensus", "csv", "tsv", "jsonl", "parquet")  # tables that every tool opens
@@ -317,42 +323,65 @@ def _lines(records: Any) -> str:
     return "".join(json.dumps(r, ensure_ascii=False, default=str) + "\n" for r in records)
 
 
-def read_archive(path: Path) -> Project:
-    """The project in an archive, without its answers, to be made again."""
+def read_archive(given: Path | Upload, limits: ImportLimits | None = None) -> Project:
+    """The project in an archive, without its answers, to be made again.
+
+    Items are checked as those of any other file are; without ``limits`` there may be any number.
+    """
+    source = given.name
+    limits = limits or replace(ImportLimits(), bytes=2**62, rows=2**62, field=2**62)
     try:
-        with zipfile.ZipFile(path) as archive:
-            about = json.loads(archive.read("project.json"))
-            items = _records(archive.read("items.jsonl"))
-            golds = _records(archive.read("gold.jsonl"))
-            guidelines = archive.read("guidelines.md").decode()
+        if isinstance(given, Upload):
+            parts = {one.name: one.body for one in unpack_all([given], limits)}
+        else:
+            with zipfile.ZipFile(given) as archive:
+                parts = {name: archive.read(name) for name in _PARTS}
+        about = read_json_text(parts["project.json"].decode())
+        _check_kinds(about, {"name": str, "policy": dict, "scale": dict})
+        _check_kinds(about["scale"], {"grades": list})
         if about["adjudge"] > _VERSION:
             raise BadData(
                 f"is an archive of version {about['adjudge']}; wanted {_VERSION} or older",
-                source=path.name,
+                source=source,
             )
         scale: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in about["scale"].items()
         }
+        gathering = Gathering(limits=limits, scale=None)
+        for line, held in _records(parts["items.jsonl"]):
+            beside = held.pop("beside", None)  # those of older archives have none
+            gathering.add(held, source=f"{source}/items.jsonl", line=line, beside=beside)
         return Project(
             name=about["name"],
             scale=Scale(**scale),
-            guidelines=guidelines,
-            items=tuple(_item(item) for item in items),
-            golds=tuple(GoldEntry(**{**g, "accepted": tuple(g["accepted"])}) for g in golds),
+            guidelines=parts["guidelines.md"].decode(),
+            items=gathering.preview("archive").check().items,
+            golds=tuple(_gold(gold) for _, gold in _records(parts["gold.jsonl"])),
             policy=about["policy"],
             arms=_arms(about, scale),
             questions=read_questions(about.get("questions") or ()),
             colours=dict(about.get("colours") or {}),
         )
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError) as fault:
-        raise BadData(f"is no archive of a project ({fault})", source=path.name) from None
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, OSError) as fault:
+        raise BadData(f"is no archive of a project ({fault})", source=source) from None
 
 
-def _item(held: dict[str, Any]) -> Item:
-    """An item of an archive; those of older ones have nothing beside them."""
-    beside = held.get("beside")
-    return Item(**{**held, "beside": None if beside is None else Beside(**beside)})
+def _gold(held: dict[str, Any]) -> GoldEntry:
+    """A gold of an archive."""
+    _check_kinds(held, {"item": str, "reason": str, "reasons": dict})
+    _check_kinds(
+        dict(enumerate(held["accepted"])), dict.fromkeys(range(len(held["accepted"])), str)
+    )
+    _check_kinds(held["reasons"], dict.fromkeys(held["reasons"], str))
+    return GoldEntry(**{**held, "accepted": tuple(held["accepted"])})
+
+
+def _check_kinds(held: Mapping[Any, Any], kinds: Mapping[Any, type]) -> None:
+    """Raise unless what an archive holds is of these kinds."""
+    for name, kind in kinds.items():
+        if name in held and not isinstance(held[name], kind):
+            raise TypeError(f"{name} is {shown(held[name])}")
 
 
 def _arms(about: dict[str, Any], scale: dict[str, Any]) -> tuple[Arm, ...]:
@@ -363,5 +392,8 @@ def _arms(about: dict[str, Any], scale: dict[str, Any]) -> tuple[Arm, ...]:
     return read_arms(given, labels=scale["labels"]) if given else ()
 
 
-def _records(body: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in body.decode().splitlines() if line.strip()]
+def _records(body: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSON Lines, each with its line."""
+    for line, text in enumerate(body.decode().split("\n"), start=1):
+        if text.strip():
+            yield line, dict(read_json_text(text, line=line))

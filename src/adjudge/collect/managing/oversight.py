@@ -182,7 +182,7 @@ def describe_judge(request: Request, public: str) -> JudgeDetail:
             judgments.c.time,
             golds.c.accepted,
             golds.c.active,
-            items.c.name,
+            *(items.c.name, items.c.query, items.c.title),
         )
         .join(golds, golds.c.id == judgments.c.gold)
         .join(items, items.c.id == golds.c.item)
@@ -207,6 +207,8 @@ def describe_judge(request: Request, public: str) -> JudgeDetail:
         golds=tuple(
             GoldAnswer(
                 item=row.name,
+                query=row.query,
+                title=row.title,
                 label=row.label,
                 accepted=tuple(row.accepted),
                 right=row.right,

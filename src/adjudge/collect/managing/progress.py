@@ -63,6 +63,7 @@ def measure_progress(request: Request) -> Progress:
     lacking = lacking_of(
         ((g.trusted, g.needed, g.many) for g in kept if g.state == "open"), savings
     )
+    right, seen = _gold_tally(request.on, project, done)
     return Progress(
         items=sum(group.many for group in kept),
         closed=states["closed"] + states["final"],
@@ -81,7 +82,9 @@ def measure_progress(request: Request) -> Progress:
         open_pages=_open_pages(request.on, project),
         judges=_tally(request.on, judges.c.stage, judges.c.project == project, is_real),
         funnel=_funnel_of(request),
-        gold_accuracy=_gold_accuracy(request.on, project, done),
+        gold_accuracy=accuracy_of(right, seen),
+        gold_seen=seen,
+        gold_right=right,
         cost=_cost_of(request),
         cost_to_finish=_cost_to_finish(request.project, lacking),
         currency=request.project.policy.currency,
@@ -212,8 +215,8 @@ def _spent(budget: Budget | None) -> list[str]:
     return ["The budget is spent, or in judges' hands: nobody is given another page."]
 
 
-def _gold_accuracy(on: Connection, project: int, done: StoredRow) -> float | None:
-    """Accuracy over every screening answer that counts, also those before a fresh start."""
+def _gold_tally(on: Connection, project: int, done: StoredRow) -> tuple[int, int]:
+    """Right ones, and all screening answers that count, also those before a fresh start."""
     before = on.execute(
         select(
             func.count(judgments.c.right).label("seen"),
@@ -230,7 +233,7 @@ def _gold_accuracy(on: Connection, project: int, done: StoredRow) -> float | Non
             judgments.c.kind == "work",
         )
     ).one()
-    return accuracy_of(int(done.right) + before.right, int(done.seen) + before.seen)
+    return int(done.right) + before.right, int(done.seen) + before.seen
 
 
 def _funnel_of(request: Request) -> tuple[FunnelRow, ...]:
@@ -328,15 +331,18 @@ def _topic(
     """One query with its split items."""
     bits = {int(i): float(e) for i, e in zip(ids[mask], entropy[mask], strict=True) if e > 1e-9}
     texts = request.on.execute(select(items).where(items.c.id.in_(list(bits)))).all()
-    comments: dict[int, list[str]] = defaultdict(list)
+    comments: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for row in request.on.execute(
-        select(judgments.c.item, judgments.c.comment).where(
+        select(judgments.c.item, judgments.c.comment, judges.c.public)
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(
             judgments.c.item.in_(list(bits)),
             judgments.c.comment != "",
             judgments.c.standing != "untrusted",
         )
+        .order_by(judgments.c.id)
     ):
-        comments[row.item].append(row.comment)
+        comments[row.item].append((row.comment, row.public))
     said: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for one in request.on.execute(
         select(judgments.c.item, judgments.c.label, judges.c.public)
@@ -358,7 +364,8 @@ def _topic(
             url=text.url,
             counts=dict(sorted(counts[text.id].items(), key=lambda pair: order[pair[0]])),
             entropy=bits[text.id],
-            comments=tuple(comments[text.id]),
+            comments=tuple(comment for comment, _ in comments[text.id]),
+            commented=tuple(judge for _, judge in comments[text.id]),
             who={label: tuple(said[text.id][label]) for label in order if label in said[text.id]},
         )
         for text in texts

@@ -158,6 +158,8 @@ class Progress:
     judges: dict[str, int]  # stage -> judges
     funnel: tuple[FunnelRow, ...]
     gold_accuracy: float | None  # over every counted screening answer
+    gold_seen: int  # such answers
+    gold_right: int
     cost: Decimal
     cost_to_finish: Decimal
     currency: str
@@ -220,6 +222,8 @@ class GoldAnswer:
     """One answer of a judge to a gold."""
 
     item: str
+    query: str
+    title: str
     label: str
     accepted: tuple[str, ...]
     right: bool | None  # None: the gold does not count any more
@@ -277,6 +281,7 @@ class DisagreementRow:
     counts: dict[str, int]  # label -> trusted judgments
     entropy: float  # bits
     comments: tuple[str, ...]
+    commented: tuple[str, ...]  # the judges who made the comments, in their order
     who: dict[str, tuple[str, ...]] = field(default_factory=dict)  # label -> judges
 
 

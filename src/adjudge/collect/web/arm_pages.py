@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -15,12 +16,14 @@ from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
 from adjudge.collect.values.project import Arm
 from adjudge.collect.web import policy_form
 from adjudge.collect.web.forms import SentForm
-from adjudge.collect.web.login import require_login
+from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
-from adjudge.errors import Refused
+from adjudge.data.scale import as_number
+from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 router = APIRouter(prefix="/projects/{project}/arms", include_in_schema=False)
 
+_MORE = 2  # empty arms in the form, to be filled in
 _RESAMPLES = 400  # a page is waited for
 _LEFT, _WIDE, _ROW, _TOP = 150.0, 480.0, 46.0, 34.0  # of the chart, in its own units
 _MIX = "any, uniform, population, or a share for each label"
@@ -103,14 +106,28 @@ def chart_of(report: ArmReport) -> _Chart | None:
 @router.get("")
 def _arms(request: Request, project: str) -> Response:
     """The arms, and how their judges and labels are."""
-    who = require_login(request)
+    return _show(require_login(request), project)
+
+
+def _show(
+    who: LoggedIn,
+    project: str,
+    *,
+    rows: Sequence[Mapping[str, str]] | None = None,
+    written: str = "",
+    problem: str = "",
+    status: int = 200,
+) -> Response:
+    """``rows`` and ``written``: what a form was sent with that has a problem."""
     report = who.services.arms.report(project, resamples=_RESAMPLES)
     known = who.services.arms.get_all(project)
     names = list(dict.fromkeys(one.measure for one in report.measures))
+    policy = who.services.projects.get_policy(project)[0]
     return who.show_project(
         "Arms",
         "requester/arms.html",
         project,
+        status=status,
         arms=known,
         report=report,
         chart=chart_of(report),
@@ -119,31 +136,92 @@ def _arms(request: Request, project: str) -> Response:
         warnings=who.services.arms.get_warnings(project),
         presets=PRESETS,
         keys=_KEYS,
-        given=_as_text(known),
+        standard={field.name: _in_form(field.value) for field in policy_form.fields(policy)},
+        rows=rows or [*map(_to_row, known), *[dict.fromkeys(_KEYS, "")] * _MORE],
+        written=written,
+        given=written or _as_text(known),
+        problem=problem,
     )
 
 
 def _as_text(known: Sequence[Arm]) -> str:
-    """The arms as a person edits them."""
+    """The arms as a person edits them in JSON."""
     rows = [json.dumps(arm.to_dict(), ensure_ascii=False) for arm in known]
     return "[\n  " + ",\n  ".join(rows) + "\n]"
 
 
+def _to_row(arm: Arm) -> dict[str, str]:
+    """An arm as the form has it."""
+    return {name: _in_form(getattr(arm, name)) for name in _KEYS}
+
+
+def _in_form(value: object) -> str:
+    """A setting as text; empty where it is that of the project."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{label}: {share:g}" for label, share in value.items())
+    return str(value)
+
+
+def _from_row(row: Mapping[str, str]) -> dict[str, Any]:
+    """An arm of the form as JSON has it, without what is as in the project."""
+    made: dict[str, Any] = {name: text for name, text in row.items() if text}
+    if "feedback" in made:
+        made["feedback"] = made["feedback"] == "yes"
+    pairs = made.get("refresher_pairs", "")
+    if pairs:
+        if not pairs.isdecimal():
+            raise BadSetting("refresher_pairs", pairs, "a whole number")
+        made["refresher_pairs"] = int(pairs)
+    for name in ("training_mix", "screening_mix"):
+        if ":" in made.get(name, ""):
+            made[name] = dict(_share(name, part) for part in made[name].split(","))
+    return made
+
+
+def _share(name: str, part: str) -> tuple[str, float]:
+    label, _, text = part.rpartition(":")
+    share = as_number(text.strip())
+    if share is None:
+        raise BadSetting(name, part.strip(), "a label and its share, such as Spam: 0.2")
+    return label.strip(), share
+
+
 @router.post("")
 def _set_arms(request: Request, project: str, form: SentForm) -> Response:
-    """Set the arms, by a preset or as written."""
-    services = require_login(request).services
-    labels = services.projects.get_head(project).labels
-    gold = services.exports.get_gold(project)
+    """Set the arms, by a preset, by the fields of the form or as written."""
+    who = require_login(request)
+    labels = who.services.projects.get_head(project).labels
+    gold = who.services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []
-    chosen = form.text("preset", most=100)
-    if chosen:
-        made = preset_arms(chosen, labels=labels, gold=known)
-    else:
-        try:
-            given = json.loads(form.need("arms", most=500_000))
-        except (json.JSONDecodeError, RecursionError):
-            raise Refused("bad-form", "the arms are no JSON") from None
-        made = read_arms(given, labels=labels, gold=known)
-    services.arms.set_all(project, made)
+    chosen, written = form.text("preset", most=100), form.text("arms", most=500_000)
+    rows = None
+    try:
+        if chosen:
+            made = preset_arms(chosen, labels=labels, gold=known)
+        elif form.text("how") == "form":
+            lists = [form.lists.get(name, []) for name in _KEYS]
+            rows = [
+                dict(zip(_KEYS, map(str.strip, row), strict=True))
+                for row in zip(*lists, strict=False)
+            ]
+            named = [_from_row(row) for row in rows if row["name"]]
+            made = read_arms(named, labels=labels, gold=known)
+        else:
+            try:
+                given = json.loads(form.need("arms", most=500_000))
+            except (json.JSONDecodeError, RecursionError):
+                raise Refused("bad-form", "The arms are no JSON.") from None
+            made = read_arms(given, labels=labels, gold=known)
+        who.services.arms.set_all(project, made)
+    except AdjudgeError as fault:
+        if isinstance(fault, NotFound):
+            raise
+        fixed = isinstance(fault, Refused) and fault.code == "arms-fixed"
+        status = 409 if fixed else 422
+        said = str(fault)
+        return _show(who, project, rows=rows, written=written, problem=said, status=status)
     return go(request, f"/projects/{project}/arms?done=arms")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adjudge.collect.rules.golds import for_screening, for_training
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.project import Item, Project
 from adjudge.collect.values.questions import FurtherQuestion
@@ -36,6 +37,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 _AT_FIRST = Policy()
 _OF_PANELS = ("panel", "participant_parameter", "return_link", "code_finished", "code_failed",
               "code_blocked", "code_nothing_left")  # fmt: skip
+_SAY_WHEN = ": say when, with an example."  # what guidelines to begin with ask for
 _SHOWN = 12  # items offered to be made gold
 _SECONDS = 12.0  # that a judgment takes, roughly
 _ENOUGH = 10  # gold that checks judges at all
@@ -59,9 +61,9 @@ def words_for(scale: Scale) -> str:
     if is_of_pairs(scale.labels):
         return "\n".join(
             ["Read the query, then both results, and say which of the two is better.", ""]
-            + [f"- **{in_words(label)}**: say when, with an example." for label in scale.labels]
+            + [f"- **{in_words(label)}**{_SAY_WHEN}" for label in scale.labels]
         )
-    lines = [f"- **{label}**: say when, with an example." for label in reversed(scale.labels)]
+    lines = [f"- **{label}**{_SAY_WHEN}" for label in reversed(scale.labels)]
     return "\n".join(
         ["Read the query, then the result, and say how well it answers the query.", "", *lines]
     )
@@ -122,22 +124,24 @@ def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
     pairs = is_of_pairs(project.scale.labels)
     untrained = [in_words(label, pairs) for label in project.scale.labels if label not in trained]
     answers = work * policy.judgments_per_item
-    hours = answers * _SECONDS / 3600
+    said = project.guidelines.strip()
+    begun = not said or _SAY_WHEN in said
     paid = policy.pay_per_page > 0
     return [
-        _ChecklistEntry(work > 0, f"{work:,} pairs to judge"),
+        _ChecklistEntry(work > 0, f"{_count(work, 'pair')} to judge"),
+        _ChecklistEntry(
+            not begun,
+            "guidelines are written" if not begun else
+            "the guidelines do not say yet when each label is right",
+            *(("#guide", "Write them") if begun else ()),
+        ),
         _ChecklistEntry(
             not untrained or not policy.training,
             "every label has training gold" if not untrained else "no training is wanted"
             if not policy.training else f"no training gold for {', '.join(untrained)}",
             *(("#gold", "Give some") if untrained and policy.training else ()),
         ),
-        _ChecklistEntry(
-            len(known) >= _ENOUGH,
-            f"{len(known)} gold pairs" + ("" if len(known) >= _ENOUGH else
-            f": with {_ENOUGH} or more, judges are checked while they work"),
-            *(() if len(known) >= _ENOUGH else ("#gold", "Pick them")),
-        ),
+        _gold_entry(project, policy, len(known)),
         _ChecklistEntry(
             paid or policy.panel == "none",
             f"{policy.pay_per_page} {policy.currency} a page" if paid else
@@ -146,10 +150,37 @@ def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
         ),
         _ChecklistEntry(
             True,
-            f"{answers:,} judgments, about {hours:.1f} hours of judging in all "
-            f"({_SECONDS:.0f} seconds each)",
+            f"{_count(answers, 'judgment')}, about {_how_long(answers * _SECONDS / 60)} of judging "
+            f"in all ({_SECONDS:.0f} seconds each)",
         ),
     ]  # fmt: skip
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _how_long(minutes: float) -> str:
+    if minutes < 90:
+        return _count(round(minutes), "minute")
+    return f"{minutes / 60:.1f} hours" if minutes < 600 else f"{minutes / 60:,.0f} hours"
+
+
+def _gold_entry(project: Project, policy: Policy, known: int) -> _ChecklistEntry:
+    """Whether there is gold to check judges by: enough, and more than the training tells them."""
+    if known < _ENOUGH:
+        text = f"{_count(known, 'gold pair')}: with {_ENOUGH} or more, judges are checked while "
+        return _ChecklistEntry(False, f"{text}they work", "#gold", "Pick them")
+    hidden = sum(for_screening(gold.role) for gold in project.golds)
+    told = sum(for_training(gold.role) for gold in project.golds)
+    both = sum(gold.role == "both" for gold in project.golds)
+    taken = max(0, min(policy.training_pairs, told) - (told - both)) if policy.training else 0
+    if policy.screening and hidden <= taken:
+        text = (
+            f"{known:,} gold pairs, and the training tells the labels of all that would be hidden"
+        )
+        return _ChecklistEntry(False, f"{text} in the work", "/settings", "Shorten it")
+    return _ChecklistEntry(True, f"{known:,} gold pairs")
 
 
 def read_question_form(form: Form) -> list[FurtherQuestion]:

@@ -15,6 +15,18 @@ from adjudge.errors import NotFound
 
 router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=False)
 
+_ABOUT = {  # models, to whom their names say nothing
+    "item-types": "the default: stays honest where judges err together",
+    "majority-vote": "every judgment one vote: the baseline",
+    "vote": "votes that weigh by accuracy on gold",
+    "dawid-skene": "a confusion matrix for each judge",
+    "single-confusion": "one confusion matrix for all: few judgments a judge",
+    "hybrid-confusion": "a confusion matrix for each, drawn towards all right",
+    "hierarchical-relevance": "two labels, full posteriors",
+    "hierarchical-confusion": "any labels, full posteriors",
+    "pmf": "factors of judges and items: many judges of few items",
+}
+
 
 @router.get("")
 def _consensus(request: Request, project: str) -> Response:
@@ -27,13 +39,14 @@ def _consensus(request: Request, project: str) -> Response:
     chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
     number = request.query_params.get("page", "0")
     page = int(number) if number.isdecimal() and len(number) < 9 else 0
-    rows, judges, golds, pages, total = None, [], {}, 0, 0
+    rows, judges, golds, pages, total, report = None, [], {}, 0, 0, None
     if chosen in ready:
         pages, total = ready[chosen].pages, ready[chosen].items
         page = min(page, max(pages - 1, 0))
         rows = refit.labels(who.services, project, chosen, page, question=question)
         judges = refit.judges(who.services, project, chosen, question=question)
         judges = judges if page == 0 else []
+        report = refit.read_report(who.services, project, chosen, question=question)
         if judges and not question:  # the gold is of the first, and counted as judges are told
             seen = [row for row in who.services.judges.get_all(project) if row.gold_seen]
             golds = {row.judge: row for row in seen}
@@ -42,13 +55,14 @@ def _consensus(request: Request, project: str) -> Response:
         "Consensus",
         "requester/consensus.html",
         project,
-        models=refit.MODEL_NAMES,
+        models={name: _ABOUT[name] for name in refit.MODEL_NAMES},
         chosen=chosen,
         fits=known,
         labels=rows,
         titles=titles,
         judges=judges,
         golds=golds,
+        sure=report.sure if report is not None and report.made == ready[chosen].made else (),
         page=page,
         pages=pages,
         total=total,

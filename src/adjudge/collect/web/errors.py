@@ -118,6 +118,8 @@ def _back(request: Request, status: int) -> tuple[str, str]:
     parts = request.scope["path"].removeprefix(root(request)).split("/")
     if len(parts) > 2 and parts[1] == "j":
         return (f"{root(request)}/j/{parts[2]}", "Go on") if status != 404 else ("", "")
+    if status not in (401, 403, 404) and request.scope.get("path_params", {}).get("project"):
+        return f"{root(request)}/projects/{parts[2]}", "Back to the project"
     return f"{root(request)}/projects", "To the projects"
 
 

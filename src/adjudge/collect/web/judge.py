@@ -20,7 +20,7 @@ from adjudge.collect.values.judging import (
     Page,
     ProjectView,
 )
-from adjudge.collect.values.sides import in_words
+from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web import joining
 from adjudge.collect.web.forms import PROVEN, SentForm
 from adjudge.collect.web.limiting import newcomer
@@ -386,6 +386,7 @@ def _welcome(request: Request, project: ProjectView, view: JudgeView | None) -> 
         project,
         None,
         identified=view is not None,
+        of_pairs=is_of_pairs(project.labels),
         dry=view is not None and view.kind == DRY_RUN,
         nothing_left=project.state == "open"
         and not state_of(request).judging.has_work(project.slug),

@@ -17,7 +17,7 @@ from adjudge.collect.rules.two_accuracies import Gap, explain_gap
 from adjudge.collect.values.members import may
 from adjudge.collect.values.requesting import JudgeRow, ProjectHead
 from adjudge.collect.web.forms import PROVEN, SentForm
-from adjudge.collect.web.joining import invite_link
+from adjudge.collect.web.joining import invite_link, origin
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go, root
 from adjudge.collect.web.state import state_of
@@ -78,6 +78,7 @@ def _judges(request: Request, project: str) -> Response:
         project=summary,
         policy=who.services.projects.get_policy(project)[0],
         invites=invites,
+        server=f"{origin(request)}{root(request)}",
         stages=_STAGES,
         orders={name: order[0] for name, order in _ORDERS.items()},
         **_listed(who, project, summary),

@@ -70,8 +70,11 @@ _DONE = {
     "more-asked": "The item is open again, for that many judgments more.",
     "skipped": "The item is skipped: it is given to nobody any more.",
     "read": "The files are read, and their items stored. Look it over, then open it to judges.",
+    "restored": "The project is made again from its archive, a draft that nobody has judged: "
+    "the answers stay in the archive. Look it over, then open it.",
     "saved": "It is saved.",
     "opened": "The project is open: give judges the link below.",
+    "opened-to-invited": "The project is open to those whom you invite.",
     "grades": "The labels have their grades; the formats that rate with numbers can be made.",
     "asked": "The consensus is asked for; it appears here when it is ready.",
     "deleted": "The project is deleted.",
@@ -205,5 +208,6 @@ def password_stamp(requester: str) -> str:
 async def on_login_needed(request: Request, _: Exception) -> Response:
     """Lead to the login, and from there back."""
     path = request.scope["path"].removeprefix(root(request))
-    wanted = path if request.method == "GET" else "/projects"
+    query = f"?{request.url.query}" if request.url.query else ""
+    wanted = path + query if request.method == "GET" else "/projects"
     return go(request, f"/login?next={quote(wanted)}")

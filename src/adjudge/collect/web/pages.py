@@ -16,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.values.sides import in_words
+from adjudge.collect.rules.two_accuracies import gold_interval
+from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web import policy_form
 from adjudge.collect.web.highlighting import beginning, highlighted, unmarked
 from adjudge.collect.web.security import Session, Sessions
@@ -28,6 +29,11 @@ STATIC = _HERE / "static"
 def money(amount: Decimal, currency: str) -> str:
     """An amount as people read it: ``1.20 USD``."""
     return f"{amount:.2f} {currency}".strip()
+
+
+def _interval(right: int, seen: int) -> str:
+    """How sure an accuracy on gold is: its 90% interval, as that in the consensus has it."""
+    return " to ".join(map(_percent, gold_interval(right, seen)))
 
 
 def _percent(share: float | None) -> str:
@@ -106,10 +112,13 @@ def _environment() -> Environment:
         "unmarked": unmarked,
         "beginning": beginning,
         "in_words": in_words,
+        "labels_in_words": lambda labels: ", ".join(
+            in_words(label, is_of_pairs(labels)) for label in labels
+        ),
         "with_titles": _with_titles,
         "thousands": lambda number: f"{number:,}",
     }
-    made.globals |= {"money": money, "stamp": _stamp()}
+    made.globals |= {"money": money, "stamp": _stamp(), "interval": _interval}
     return made
 
 

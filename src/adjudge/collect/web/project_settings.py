@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from adjudge.collect.web import policy_form
-from adjudge.collect.web.forms import SentForm
+from adjudge.collect.web.forms import Form, SentForm
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
-from adjudge.errors import BadSetting, Refused
+from adjudge.errors import BadSetting
 
 router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
 
@@ -20,19 +22,49 @@ def _show_settings(request: Request, project: str) -> Response:
     return _settings(require_login(request), project)
 
 
-def _settings(who: LoggedIn, project: str, problem: str = "", status: int = 200) -> Response:
+def _settings(
+    who: LoggedIn,
+    project: str,
+    problem: str = "",
+    status: int = 200,
+    sent: Form | None = None,
+    undeleted: str = "",
+) -> Response:
+    """``sent``: a policy that has a problem, to be shown as it was typed.
+
+    ``undeleted``: why the project was not deleted.
+    """
     policy, version = who.services.projects.get_policy(project)
     return who.show_project(
         "Settings",
         "requester/settings.html",
         project,
         status=status,
-        basics=policy_form.basics(policy),
-        parts=policy_form.parts(policy),
+        basics=[_as_sent(field, sent) for field in policy_form.basics(policy)],
+        parts=[
+            replace(
+                part,
+                flags=[_as_sent(field, sent) for field in part.flags],
+                fields=[_as_sent(field, sent) for field in part.fields],
+            )
+            for part in policy_form.parts(policy)
+        ],
+        undeleted=undeleted,
         version=version,
         guidelines=who.services.projects.read(project).guidelines,
         problem=problem,
     )
+
+
+def _as_sent(field: policy_form.Field, sent: Form | None) -> policy_form.Field:
+    """A setting as somebody typed it."""
+    if sent is None:
+        return field
+    if field.kind == "flag":
+        return replace(field, value=field.name in sent.fields)
+    if field.kind == "several":
+        return replace(field, value=tuple(sent.lists.get(field.name, [])))
+    return replace(field, value=sent.fields.get(field.name, field.value))
 
 
 @router.post("/settings/policy")
@@ -45,7 +77,7 @@ def _set_policy(request: Request, project: str, form: SentForm) -> Response:
         if changed:
             who.services.projects.set_policy(project, changed)
     except BadSetting as fault:
-        return _settings(who, project, str(fault), 422)
+        return _settings(who, project, str(fault), 422, sent=form)
     return go(request, f"/projects/{project}/settings?done=policy")
 
 
@@ -72,6 +104,7 @@ def _delete(request: Request, project: str, form: SentForm) -> Response:
     who = require_login(request)
     known = who.services.projects.get_head(project)
     if form.text("name", most=1_000) != known.name.strip():
-        raise Refused("bad-form", "the name that was typed is not the name of the project")
+        undeleted = f"The name of the project is “{known.name}”; it was not deleted."
+        return _settings(who, project, status=422, undeleted=undeleted)
     who.services.projects.delete(project)
     return go(request, "/projects?done=deleted")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Request
@@ -160,12 +161,25 @@ def _show_account(request: Request) -> Response:
     return _account(require_login(request))
 
 
-def _account(who: LoggedIn, *, secret: str = "", problem: str = "", status: int = 200) -> Response:
+def _account(
+    who: LoggedIn,
+    *,
+    secret: str = "",
+    problem: str = "",
+    asked: Mapping[str, str] | None = None,
+    status: int = 200,
+) -> Response:
+    """``asked``: what the form of a token was sent with."""
+    projects = who.services.projects.get_all()
+    begun = {"name": "", "scope": "judge", "days": "90"}
+    begun["project"] = who.request.query_params.get("project", "")
     return who.show(
         "requester/account.html",
         status=status,
         tokens=who.services.accounts.get_tokens(),
-        projects=who.services.projects.get_all(),
+        projects=projects,
+        called={project.slug: project.name for project in projects},
+        asked={**begun, **(asked or {})},
         requesters=who.services.accounts.get_all() if who.requester.admin else [],
         secret=secret,
         problem=problem,
@@ -214,7 +228,7 @@ def _make_token(request: Request, form: SentForm) -> Response:
             expires=expires,
         )
     except (Refused, BadSetting) as fault:
-        return _account(who, problem=str(fault), status=422)
+        return _account(who, problem=str(fault), asked=form.fields, status=422)
     return _account(who, secret=secret)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 if TYPE_CHECKING:
-    from adjudge.collect.importing import Preview
+    from adjudge.collect.importing import ImportLimits, Preview
 
 router = APIRouter(include_in_schema=False)
 
@@ -90,6 +91,8 @@ def _create(request: Request, form: Form) -> Response:
         problem = "There is no file in what was sent: choose one, or drop it on the page."
         return _new(who, name=name, problem=problem, status=422)
     name = name or PurePosixPath(files[0][0]).stem.replace("_", " ").strip().capitalize()
+    if len(files) == 1 and _is_archive(files[0][1]):
+        return _restore(who, form.text("name", most=200), *files[0])
     if form.files:
         kept = KeptFiles(who).keep(files)
     by_hand = _by_hand(form)
@@ -113,11 +116,31 @@ def _create(request: Request, form: Form) -> Response:
     return go(request, f"/projects/{made.slug}/begin?done=read")
 
 
+def _is_archive(body: bytes) -> bool:
+    """Whether a file is what the page of exports gives as the whole project."""
+    return body.startswith(b"PK") and b"project.json" in body and b"items.jsonl" in body
+
+
+def _restore(who: LoggedIn, name: str, file: str, body: bytes) -> Response:
+    """Make a project again from its archive; its answers stay there."""
+    from adjudge.collect.importing import Upload
+    from adjudge.collect.managing.exporting import read_archive
+
+    try:
+        project = read_archive(Upload(name=file, body=body), _limits(who))
+        made = who.services.projects.create(replace(project, name=name or project.name))
+    except (Refused, AdjudgeError) as fault:
+        return _new(who, name=name, problem=str(fault), status=422)
+    return go(who.request, f"/projects/{made.slug}/begin?done=restored")
+
+
 def _scale_of(preview: Preview) -> Scale:
     """The labels that the gold of the files suggests, or three grades to begin with."""
     if any(item.beside is not None for item in preview.items):
         return PAIR_SCALE
     given = {label for gold in preview.golds for label in gold.accepted}
+    if given <= set(STARTING_SCALE.labels):  # which are known to have an order, and grades
+        return STARTING_SCALE
     return Scale.infer(given) if len(given) > 1 else STARTING_SCALE
 
 
@@ -135,13 +158,19 @@ def _grades(scale: Scale) -> Sequence[float]:
 
 
 def _columns(who: LoggedIn, files: list[tuple[str, bytes]], by_hand: dict[str, str]) -> list[Any]:
-    from adjudge.collect.importing import ImportLimits, Upload
+    from adjudge.collect.importing import Upload
     from adjudge.collect.importing.columns import find_columns
 
-    settings = state_of(who.request).settings
-    limits = ImportLimits(bytes=settings.upload_bytes, rows=settings.upload_rows)
     uploads = [Upload(name=name, body=body) for name, body in files]
-    return find_columns(uploads, by_hand, limits)
+    return find_columns(uploads, by_hand, _limits(who))
+
+
+def _limits(who: LoggedIn) -> ImportLimits:
+    """How much an upload may hold."""
+    from adjudge.collect.importing import ImportLimits
+
+    settings = state_of(who.request).settings
+    return ImportLimits(bytes=settings.upload_bytes, rows=settings.upload_rows)
 
 
 @router.get("/projects/{project}/begin")
@@ -201,7 +230,7 @@ def _save(request: Request, project: str, form: SentForm) -> Response:
         raise
     except AdjudgeError as fault:
         return _begin(who, project, str(fault), 422)
-    after = "" if done == "opened" else "/begin"
+    after = "" if done.startswith("opened") else "/begin"
     return go(request, f"/projects/{project}{after}?done={done}")
 
 
@@ -231,7 +260,8 @@ def _do(who: LoggedIn, slug: str, form: Form) -> str:
     elif what == "open":
         projects.set_state(slug, "open")
         _forget_files(who, slug)
-        return "opened"
+        given = {"open", "panel"} & set(projects.get_policy(slug)[0].channels)
+        return "opened" if given else "opened-to-invited"
     else:
         wanted = "columns, labels, ties, questions, guidelines, gold, preset or open"
         raise BadSetting("do", what, wanted)
