@@ -22,8 +22,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
         "item,judge,comment\na,x,1\n",
         "bad.csv, column label: no column 'label'; the columns are item, judge, comment; also "
         "accepted: answer, rating, response, judgment, judgement, grade, relevance, relevancy, "
-        "score, value, vote, choice, verdict, decision, annotation, category, class; or name it "
-        "with --label COLUMN",
+        "score, value, vote, choice, verdict, decision, annotation, category, class, stars; or "
+        "name it with --label COLUMN",
     ),
     "0 bytes": ("", "bad.csv: the file is empty (0 bytes)"),
     "blank lines only": ("\n\n", "bad.csv: there is nothing in the file"),
@@ -53,7 +53,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "an empty label": (
         HEAD + "a,x,1\nb,x,\n",
-        "bad.csv, line 3, column label: there is no label; wanted one of 1",
+        "bad.csv, line 3, column label: there is no label; wanted one of 1; --skip-bad-rows leaves "
+        "out such rows",
     ),
     "a NUL byte": (
         HEAD + "a,x,1\nb\0,x,1\n",

@@ -34,7 +34,7 @@ _WORDS = (
     (r"--bin (\d+) puts", r"Judgments.in_bins(\1) puts"),
 )
 # What `skip_bad` leaves out; an item of two topics, say, is more than a bad row.
-_SKIPPED = re.compile(r"^there is no (label|gold);| id is empty$|^a NUL byte|is not on the scale")
+_SKIPPED = re.compile(r" id is empty$|^a NUL byte|is not on the scale")
 _LISTED = 3  # bad rows that are told one by one
 
 
