@@ -153,6 +153,17 @@ def test_gold_fixes_truth_and_gold_without_judgments_is_kept_and_told(
     assert notes[1].startswith("1 gold item calibrates the answer: 0 of 5 labels change")
 
 
+def test_gold_of_other_items_is_told_with_both_names(adjudge: Run, crowd: Path) -> None:
+    (crowd / "gold.csv").write_text("topic,document,gold\nQ1,D1,0\nQ2,D2,1\n")
+    given = ("judgments.csv", "--gold", "gold.csv")
+    strange = "no gold item (of 2) has a judgment: gold has 'Q1/D1', the judgments have 'q1/d1'"
+    told = adjudge("consensus", *given, "--model", "majority-vote").err.splitlines()[1]
+    assert told == f"  {strange}; gold tells nothing of the judgments, and is kept as label"
+    for command in ("evaluate", "compare", "tune"):
+        ended = adjudge(command, *given)
+        assert (ended.code, ended.err) == (2, f"error: gold.csv: {strange}\n"), command
+
+
 def test_gold_in_the_file_measures_only(adjudge: Run, folder: Path) -> None:
     rows = ["a,x,1,1", "a,y,1,1", "b,x,0,1", "b,y,0,1", "c,x,0,", "c,y,0,"]
     (folder / "j.csv").write_text("\n".join(["item,judge,label,gold", *rows, ""]))

@@ -48,7 +48,12 @@ _LISTED = 3  # that are named in a remark
 def settle_oddities(
     coded: Coded, where: Mapping[str, str], place: Source, scale: Scale | None
 ) -> tuple[Coded, Scale | None]:
-    """The coded columns with ids and labels read for what they are, and the scale they show."""
+    """The coded columns with ids and labels read for what they are, and the scale they show.
+
+    Without judges it is gold: its values are read as the labels of the scale that they mean.
+    """
+    if "judge" not in coded:
+        return _with_gold(coded, where["gold"], place, scale), scale
     coded = _without_headers(coded, where, place)
     for role in _IDS:
         if role in coded and len(coded[role][1]) <= _MOST and _has(coded[role][1], _ODD_IDS):
@@ -64,6 +69,47 @@ def settle_oddities(
     _remark_labels(texts, column, place)
     every = texts + (coded["gold"][1].to_pylist() if "gold" in coded else [])
     return coded, _led_scale([text for text in every if text.strip()], column, place)
+
+
+def _with_gold(coded: Coded, column: str, place: Source, scale: Scale | None) -> Coded:
+    """Gold in the labels of the scale; without one, in numbers where its values are all such."""
+    codes, names = coded["gold"]
+    texts = names.to_pylist()
+    if scale is None:
+        found = texts
+        for change, _ in _CHANGES:
+            new = change([text for text in found if text.strip()])
+            found = [new.get(text, text) for text in found]
+    else:
+        off = [text for text in texts if text.strip() and scale.truth_code(text) < 0]
+        meant = {text: _meant(text, (*scale.truths, *scale.labels)) for text in off}
+        if None in meant.values():
+            return coded
+        found = [meant.get(text) or text for text in texts]
+    read = next(((text, own) for text, own in zip(texts, found, strict=True) if text != own), None)
+    if read is None:
+        return coded
+    place.remark(f"column {column}: gold {shown(read[0].strip())} is read as {read[1]}")
+    return {**coded, "gold": (codes, as_names(found))}
+
+
+def _meant(text: str, labels: tuple[str, ...]) -> str | None:
+    """The one label that a value of gold means, whatever its case, quotes, percents and words."""
+    for change in (_as_seen, _as_unwrapped, _as_percents, _as_decimals):
+        text = change([text]).get(text, text)
+    text = canonical(text)
+    number = as_number(text)
+    if number is None and not _PART.fullmatch(text):
+        number = _number_in(text)
+    for same in (
+        {label for label in labels if label == text},
+        {label for label in labels if label.casefold() == text.casefold()},
+        {label for label in labels if number is not None and as_number(label) == number},
+        {label for label in labels if number is not None and _number_in(label) == number},
+    ):
+        if same:
+            return same.pop() if len(same) == 1 else None
+    return None
 
 
 def _has(names: Names, pattern: str) -> bool:
