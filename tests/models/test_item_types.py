@@ -271,3 +271,13 @@ def test_the_only_judge_is_believed() -> None:
     assert consensus.predict(new).labels["label"].to_pylist() == ["2", "0"]
     several = ItemTypes().fit(demo().judgments)
     assert not any(note.startswith("all judgments are of one source") for note in several.notes)
+
+
+def test_a_model_that_is_made_is_fitted() -> None:
+    made = demo().judgments
+    given = adjudge.fit(made, model=DawidSkene(iterations=3))
+    named = adjudge.fit(made, model="dawid-skene", iterations=3)
+    assert np.array_equal(given.posterior, named.posterior)
+    for model, more in ((DawidSkene, {}), (3, {}), (DawidSkene(), {"iterations": 3})):
+        with pytest.raises(BadSetting, match="wanted a name, or a model that is made"):
+            adjudge.fit(made, model=model, **more)  # type: ignore[call-overload]
