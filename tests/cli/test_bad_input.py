@@ -333,3 +333,27 @@ def test_random_bytes_named_parquet_are_one_line(adjudge: Run, folder: Path, see
     text = bytes(b or 32 for b in random.Random(seed).randbytes(3_000))
     (folder / "x.csv").write_bytes(b"item,judge,label\n" + text)
     assert adjudge("consensus", "x.csv").err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "left,right,judge,winner\na,b,x,a\n",
+            "comparisons (read as pairs); 'adjudge rank-pairs' ranks by them",
+        ),
+        (
+            "7 Q0 d1 1 2.5 bm25\n7 Q0 d2 2 1.5 bm25\n",
+            "run (read as run); 'adjudge rank' takes runs",
+        ),
+    ],
+)
+def test_files_of_other_commands_are_sent_there(
+    adjudge: Run, folder: Path, text: str, told: str
+) -> None:
+    (folder / "f.txt").write_text(text)
+    ended = adjudge("consensus", "f.txt")
+    assert (ended.code, ended.err) == (
+        2,
+        f"error: f.txt: there are no judgments in this file: it holds {told}\n",
+    )

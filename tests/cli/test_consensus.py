@@ -111,6 +111,15 @@ def test_a_person_sees_the_least_certain_items(at_terminal: Run, crowd: Path) ->
     assert ended.err.endswith("4 labels in all; -o labels.csv keeps them\n")
 
 
+def test_a_person_is_told_how_numbers_are_kept(at_terminal: Run, folder: Path) -> None:
+    rows = "".join(f"i{n // 3},j{n % 3},{n * 7 % 101}.5\n" for n in range(90))
+    (folder / "j.csv").write_text("item,judge,label\n" + rows)
+    ended = at_terminal("consensus", "j.csv")
+    assert "--continuous reads" not in ended.err
+    assert "are many for classes; 'adjudge consensus' reads them as numbers" in ended.err
+    assert "30 values in all; -o labels.csv keeps them, and --judges judges.csv" in ended.err
+
+
 def test_a_person_sees_no_markup_and_no_long_ids(at_terminal: Run, folder: Path) -> None:
     rows = ["[/]x,[red]j,1", f"{'y' * 5000},:smile:,0", "\x1b[31mz,j2,0"]
     (folder / "odd.csv").write_text("\n".join(["item,judge,label", *rows, ""]))

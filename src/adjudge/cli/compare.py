@@ -133,7 +133,7 @@ def _shown(compared: Comparison) -> Any:
     title = "Models, best first; in brackets the rank of those that do not differ"
     return grid(
         title,
-        [("model", "left"), *((head, "right") for head in heads), ("seconds", "right")],
+        [("model", "left"), *((head, "right") for head in heads), ("sec.", "right")],
         cells,
     )
 

@@ -118,7 +118,7 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
     if is_many(scale):
         place.remark(
             f"column {column}: {len(scale.labels):,} numeric grades from {scale.labels[0]} to "
-            f"{scale.labels[-1]} are many for classes; --continuous reads them as numbers, "
+            f"{scale.labels[-1]} are many for classes; 'adjudge consensus' reads them as numbers, "
             "--bin 5 puts them into five grades"
         )
         return

@@ -28,7 +28,7 @@ _WORDS = (
     (r"--skip-bad-rows", "skip_bad=True"),
     (r"--no-header", "header=False"),
     (
-        r"--continuous reads them as numbers",
+        r"'adjudge consensus' reads them as numbers",
         "adjudge.Continuous reads them as numbers, as fit does",
     ),
     (r"--bin (\d+) puts", r"Judgments.in_bins(\1) puts"),
