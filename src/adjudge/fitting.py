@@ -16,7 +16,7 @@ from adjudge.errors import BadSetting
 from adjudge.models import default
 from adjudge.models.calibrated_fit import with_calibration
 from adjudge.models.continuous import Continuous
-from adjudge.models.model import Progress
+from adjudge.models.model import Model, Progress
 from adjudge.models.number_consensus import ContinuousConsensus
 from adjudge.models.registry import model as build_model
 
@@ -40,7 +40,7 @@ def fit(
     judgments: JudgmentsLike,
     gold: GoldLike = None,
     *,
-    model: str | None = None,
+    model: str | Model | None = None,
     family: str | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -53,7 +53,7 @@ def fit(
     judgments: JudgmentsLike,
     gold: GoldLike = None,
     *,
-    model: str | None = None,
+    model: str | Model | None = None,
     family: str | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -64,7 +64,8 @@ def fit(
 
     ``gold`` likewise, or a mapping; gold that stands in a column beside the judgments is used only
     if their file is named as ``gold`` too.
-    ``model`` and ``settings`` are those of the command line. Where labels are many different
+    ``model`` and ``settings`` are those of the command line, or ``model`` is one with its settings,
+    such as ``DawidSkene(iterations=20)``. Where labels are many different
     numbers and no model is named, they are read as numbers, as on the command line, and the answer
     is a ``ContinuousConsensus``; so is that of ``model="continuous"``. ``family`` is a pattern in
     the names of judges: those who share what it finds are one source. ``start`` goes on from an
@@ -78,12 +79,18 @@ def fit(
         table = table.with_family_rule(family)
     if model == Continuous.name or (model is None and is_many(table.scale)):
         return _fit_numbers(table, known, engine, progress, start, settings)
+    strange = (
+        isinstance(model, type) or not hasattr(model, "fit") or settings.keys() - {"calibrate"}
+    )
+    if model is not None and not isinstance(model, str) and strange:
+        raise BadSetting("model", model, "a name, or a model that is made, such as DawidSkene()")
     chosen = {**(default.SETTINGS if model is None else {}), **settings}
-    name = model or default.DEFAULT
+    named = model or default.DEFAULT
     wanted = chosen.pop("calibrate", None)
     if wanted not in (None, True, False):
         raise BadSetting("calibrate", wanted, "True or False")
-    made: Any = with_calibration(build_model(name, **chosen), wanted)
+    built = build_model(named, **chosen) if isinstance(named, str) else named
+    made: Any = with_calibration(built, wanted)
     more = {} if start is None else {"start": _earlier(start, made)}
     consensus: Consensus = made.fit(table, known, engine=engine, progress=progress, **more)
     return consensus

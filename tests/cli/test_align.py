@@ -31,6 +31,14 @@ def answers(folder: Path) -> Path:
     return folder
 
 
+def test_costs_in_a_currency_are_costs(adjudge: Run, answers: Path) -> None:
+    given = ("align", "answers.csv", "--gold", "gold.csv", "--resamples", "50")
+    before = adjudge(*given).out
+    text = (answers / "answers.csv").read_text().replace(",cost\n", ",cost_usd\n")
+    (answers / "answers.csv").write_text(text)
+    assert adjudge(*given).out == before
+
+
 def test_versions_remarks_and_shares(adjudge: Run, answers: Path) -> None:
     ended = adjudge(
         "align", "answers.csv", "--gold", "gold.csv", "--items", "items.csv", "-o", "versions.csv",

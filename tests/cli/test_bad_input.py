@@ -22,8 +22,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
         "item,judge,comment\na,x,1\n",
         "bad.csv, column label: no column 'label'; the columns are item, judge, comment; also "
         "accepted: answer, rating, response, judgment, judgement, grade, relevance, relevancy, "
-        "score, value, vote, choice, verdict, decision, annotation, category, class; or name it "
-        "with --label COLUMN",
+        "score, value, vote, choice, verdict, decision, annotation, category, class, stars; or "
+        "name it with --label COLUMN",
     ),
     "0 bytes": ("", "bad.csv: the file is empty (0 bytes)"),
     "blank lines only": ("\n\n", "bad.csv: there is nothing in the file"),
@@ -53,7 +53,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "an empty label": (
         HEAD + "a,x,1\nb,x,\n",
-        "bad.csv, line 3, column label: there is no label; wanted one of 1",
+        "bad.csv, line 3, column label: there is no label; wanted one of 1; --skip-bad-rows leaves "
+        "out such rows",
     ),
     "a NUL byte": (
         HEAD + "a,x,1\nb\0,x,1\n",
@@ -332,3 +333,27 @@ def test_random_bytes_named_parquet_are_one_line(adjudge: Run, folder: Path, see
     text = bytes(b or 32 for b in random.Random(seed).randbytes(3_000))
     (folder / "x.csv").write_bytes(b"item,judge,label\n" + text)
     assert adjudge("consensus", "x.csv").err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "left,right,judge,winner\na,b,x,a\n",
+            "comparisons (read as pairs); 'adjudge rank-pairs' ranks by them",
+        ),
+        (
+            "7 Q0 d1 1 2.5 bm25\n7 Q0 d2 2 1.5 bm25\n",
+            "run (read as run); 'adjudge rank' takes runs",
+        ),
+    ],
+)
+def test_files_of_other_commands_are_sent_there(
+    adjudge: Run, folder: Path, text: str, told: str
+) -> None:
+    (folder / "f.txt").write_text(text)
+    ended = adjudge("consensus", "f.txt")
+    assert (ended.code, ended.err) == (
+        2,
+        f"error: f.txt: there are no judgments in this file: it holds {told}\n",
+    )

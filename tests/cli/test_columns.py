@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adjudge import Judgments
+from adjudge.errors import ReadingWarning
 from commands import Run
 
 ODD = "a;who;what;then;t\n1;x;good;ok;2020-01-01\n1;y;bad;ok;2020-01-02\n2;x;good;no;2020-01-03\n"
@@ -47,6 +48,7 @@ def test_columns_are_named(adjudge: Run, folder: Path) -> None:
         ("id,annotator,value", "value"),
         ("example,assessor,rating", "rating"),
         ("tweet_id,worker name,relevance", "relevance"),
+        ("item_id,user_id,stars", "stars"),
     ],
 )
 def test_synonyms(adjudge: Run, folder: Path, header: str, label: str) -> None:
@@ -56,6 +58,28 @@ def test_synonyms(adjudge: Run, folder: Path, header: str, label: str) -> None:
     about = looked(adjudge, "s.csv")
     assert counts(about) == (12, 4, 3, 2)
     assert dict(about["columns"])["label"] == label  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("query", ["Search query", "search_term", "keyword", "user query"])
+def test_a_query_beside_documents_is_their_topic(adjudge: Run, folder: Path, query: str) -> None:
+    rows = [f"{q},p1,{j},{g}\n" for q, g in (("shoes", 1), ("lamp", 0)) for j in ("ann", "bob")]
+    (folder / "s.csv").write_text(f"{query},product id,rater,relevance\n" + "".join(rows))
+    about = looked(adjudge, "s.csv")
+    assert counts(about) == (4, 2, 2, 2)
+    assert dict(about["columns"])["topic"] == query  # type: ignore[call-overload]
+    (folder / "g.csv").write_text(f"{query},product id,correct answer\nshoes,p1,1\nlamp,p1,0\n")
+    assert looked(adjudge, "g.csv")["gold"] == 2
+
+
+def test_documents_judged_again_may_want_their_topic(adjudge: Run, folder: Path) -> None:
+    rows = "shoes,p1,ann,1\nlamp,p1,ann,0\n"
+    (folder / "s.csv").write_text("asked,product id,rater,relevance\n" + rows)
+    told = "; --topic COLUMN names the queries, if documents were judged for several"
+    assert told in str(looked(adjudge, "s.csv")["notes"])
+    with pytest.warns(ReadingWarning, match='columns={"topic": NAME} names the queries'):
+        Judgments.read("s.csv")
+    (folder / "s.csv").write_text("asked,item,rater,relevance\n" + rows)
+    assert told not in str(looked(adjudge, "s.csv")["notes"])
 
 
 def test_no_header_asks_where_it_cannot_tell(adjudge: Run, folder: Path) -> None:

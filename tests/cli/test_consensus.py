@@ -111,6 +111,15 @@ def test_a_person_sees_the_least_certain_items(at_terminal: Run, crowd: Path) ->
     assert ended.err.endswith("4 labels in all; -o labels.csv keeps them\n")
 
 
+def test_a_person_is_told_how_numbers_are_kept(at_terminal: Run, folder: Path) -> None:
+    rows = "".join(f"i{n // 3},j{n % 3},{n * 7 % 101}.5\n" for n in range(90))
+    (folder / "j.csv").write_text("item,judge,label\n" + rows)
+    ended = at_terminal("consensus", "j.csv")
+    assert "--continuous reads" not in ended.err
+    assert "are many for classes; 'adjudge consensus' reads them as numbers" in ended.err
+    assert "30 values in all; -o labels.csv keeps them, and --judges judges.csv" in ended.err
+
+
 def test_a_person_sees_no_markup_and_no_long_ids(at_terminal: Run, folder: Path) -> None:
     rows = ["[/]x,[red]j,1", f"{'y' * 5000},:smile:,0", "\x1b[31mz,j2,0"]
     (folder / "odd.csv").write_text("\n".join(["item,judge,label", *rows, ""]))
@@ -151,6 +160,17 @@ def test_gold_fixes_truth_and_gold_without_judgments_is_kept_and_told(
     notes = adjudge(*args, "--json").json["notes"]
     assert notes[0] == ended.err.splitlines()[1].strip()
     assert notes[1].startswith("1 gold item calibrates the answer: 0 of 5 labels change")
+
+
+def test_gold_of_other_items_is_told_with_both_names(adjudge: Run, crowd: Path) -> None:
+    (crowd / "gold.csv").write_text("topic,document,gold\nQ1,D1,0\nQ2,D2,1\n")
+    given = ("judgments.csv", "--gold", "gold.csv")
+    strange = "no gold item (of 2) has a judgment: gold has 'Q1/D1', the judgments have 'q1/d1'"
+    told = adjudge("consensus", *given, "--model", "majority-vote").err.splitlines()[1]
+    assert told == f"  {strange}; gold tells nothing of the judgments, and is kept as label"
+    for command in ("evaluate", "compare", "tune"):
+        ended = adjudge(command, *given)
+        assert (ended.code, ended.err) == (2, f"error: gold.csv: {strange}\n"), command
 
 
 def test_gold_in_the_file_measures_only(adjudge: Run, folder: Path) -> None:

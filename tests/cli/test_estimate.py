@@ -47,6 +47,16 @@ def test_one_target_is_one_document(adjudge: Run, panel: Path) -> None:
     assert found["notes"] == ["gold is taken for a random draw of the 300 items"]
 
 
+def test_a_share_is_called_by_its_labels(adjudge: Run, panel: Path) -> None:
+    given = ("estimate", "judgments.csv", "--gold", "gold.csv", "--target")
+    assert adjudge(*given, "share", "--json").json == adjudge(*given, "share:1,2", "--json").json
+    ended = adjudge(*given, "mean")
+    assert ended.code == 2
+    assert ended.err.splitlines()[-1].startswith(
+        "error: there is no target 'mean'; did you mean 'mean-grade'? Known: mean-grade, share, "
+    )
+
+
 def test_several_targets_of_two_runs(adjudge: Run, panel: Path) -> None:
     given = ("estimate", "judgments.csv", "--gold", "gold.csv", "--run", "a.run", "--run", "b.run")
     rows = adjudge(*given, "--target", "nDCG@10", "P@5").rows

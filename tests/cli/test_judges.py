@@ -56,6 +56,20 @@ def test_the_page_of_a_binary_scale_fits_80_columns(at_terminal: Run, folder: Pa
     assert len([line for line in lines if "watch   4 judgments: too few to say" in line]) == 3
 
 
+@pytest.mark.parametrize("options", [(), ("--binary",)])
+def test_gold_has_a_column_in_80(
+    adjudge: Run, at_terminal: Run, demo_folder: Path, options: tuple[str, ...]
+) -> None:
+    given = (demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv", *options)
+    rows = {row["judge"]: row for row in adjudge("judges", *given).rows}
+    lines = at_terminal("judges", *given).out.splitlines()
+    head = next(line for line in lines if "accuracy" in line).split()
+    shown = next(line for line in lines if line.startswith(" llm-judge-8b")).split()
+    assert head[-2:] == ["gold", "advice"]
+    assert shown[-2] == f"{float(rows['llm-judge-8b']['gold_accuracy']):.2f}"
+    assert max(map(len, (line.rstrip() for line in lines if line.startswith(" judge-")))) <= 80
+
+
 def test_the_fit_is_that_of_consensus(adjudge: Run, demo_folder: Path, folder: Path) -> None:
     given = (demo_folder / "judgments.csv", "--gold", demo_folder / "gold.csv", "--binary")
     adjudge("consensus", *given, "-o", "labels.csv", "--judges", "beside.csv")

@@ -37,12 +37,12 @@ FILES = {
     "quepid-book.json.zip": ("quepid-book-json", 1920, 2420, 13, 4),
     "quepid-case.json.zip": ("quepid-case-json", 1679, 1679, 3, 4),
     "quepid-static.csv": ("quepid-static", 0, 3, 0, 0),
-    "spark-crowd-binary-ann.parquet": ("csv", 10000, 1000, 10, 2),
-    "spark-crowd-binary-gt.parquet": ("csv", 0, 1000, 0, 2),
-    "spark-crowd-cont-ann.parquet": ("csv", 10000, 1000, 10, 10000),
-    "spark-crowd-cont-gt.parquet": ("csv", 0, 1000, 0, 1000),
-    "spark-crowd-multi-ann.parquet": ("csv", 10000, 1000, 10, 3),
-    "spark-crowd-multi-gt.parquet": ("csv", 0, 1000, 0, 3),
+    "spark-crowd-binary-ann.parquet": ("parquet", 10000, 1000, 10, 2),
+    "spark-crowd-binary-gt.parquet": ("parquet", 0, 1000, 0, 2),
+    "spark-crowd-cont-ann.parquet": ("parquet", 10000, 1000, 10, 10000),
+    "spark-crowd-cont-gt.parquet": ("parquet", 0, 1000, 0, 1000),
+    "spark-crowd-multi-ann.parquet": ("parquet", 10000, 1000, 10, 3),
+    "spark-crowd-multi-gt.parquet": ("parquet", 0, 1000, 0, 3),
     "trec-run.txt": ("run", 0, 1500, 0, 0),
 }
 NAMES = ("kind", "judgments", "items", "judges", "labels")
@@ -82,3 +82,34 @@ def test_for_a_person(at_terminal: Run, folder: Path) -> None:
     assert ended.code == 0, ended.err
     assert "column of label  stars" in ended.out
     assert "Next: adjudge consensus j.csv --label stars -o labels.csv" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind", "title"),
+    [
+        ("j.csv", "item,judge,label\na,x,1\n", "csv", "comma separated"),
+        ("j.txt", "item\tjudge\tlabel\na\tx\t1\n", "tsv", "tab separated"),
+        ("j.jsonl", '{"item": "a", "judge": "x", "label": 1}\n', "jsonl", "one JSON object a line"),
+    ],
+)
+def test_a_plain_table_is_called_what_it_is(
+    at_terminal: Run, folder: Path, name: str, text: str, kind: str, title: str
+) -> None:
+    (folder / name).write_text(text)
+    ended = at_terminal("look", name)
+    assert ended.out.startswith(f"{name}: plain judgments, {title}")
+    assert f"({kind})" in ended.out
+
+
+def test_rows_without_a_label_are_listed(adjudge: Run, folder: Path) -> None:
+    (folder / "j.csv").write_text("item,judge,label\na,x,1\na,y,\nb,x,0\nb,y,0\n")
+    about = json.loads(adjudge("look", "j.csv", "--json").out)
+    missing = "j.csv, line 3, column label: there is no label; wanted one of 0 < 1"
+    assert (about["judgments"], about["bad_rows"], about["notes"]) == (3, 1, [missing])
+    assert about["next"] == "adjudge consensus j.csv --skip-bad-rows -o labels.csv"
+    assert adjudge(*about["next"].split()[1:]).code == 0
+    ended = adjudge("consensus", "j.csv")
+    assert (ended.code, ended.err) == (
+        2,
+        f"error: {missing}; --skip-bad-rows leaves out such rows\n",
+    )

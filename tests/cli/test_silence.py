@@ -53,7 +53,7 @@ def test_many_numbers_are_no_classes(adjudge: Run, shared_data: Path) -> None:
     more = shared_data / "more"
     ended = adjudge("consensus", more / "emotion.csv")
     assert "94 numeric grades from -100 to 100 are many for classes" in ended.err
-    assert "--continuous" in ended.err
+    assert "'adjudge consensus' reads them as numbers" in ended.err
     assert "--bin 5" in ended.err
     found = {row["item"]: float(row["label"]) for row in csv.DictReader(ended.out.splitlines())}
     truth = {

@@ -13,8 +13,9 @@ import pytest
 
 from adjudge.data.formats import read
 from adjudge.data.formats.format import Content
+from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
+from adjudge.errors import BadData, ReadingWarning
 
 HEADER = "item,judge,label\n"
 
@@ -219,3 +220,46 @@ def test_no_real_file_gets_a_wrong_word(shared_data: Path) -> None:
         for path in (shared_data / folder).iterdir():
             notes = "; ".join(read(path).notes)
             assert not [word for word in words if word in notes], (path.name, notes)
+
+
+LED = of("1 - not at all", "2", "3")
+NAMED = of("bad (1)", "ok (2)", "good (3)")
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "label"),
+    [
+        (of("0%", "50%", "100%"), "50%", "50"),
+        (of('"0,5"', '"1,5"'), "1,5", "1.5"),
+        (LED, "1 - not at all", "1"),
+        (LED, "3 - very", "3"),
+        (NAMED, "2", "ok (2)"),
+        (NAMED, "Good (3)", "good (3)"),
+        (of("Relevant", "Not relevant"), "'relevant'", "Relevant"),
+    ],
+)
+def test_gold_is_read_as_the_label_it_means(
+    tmp_path: Path, text: str, gold: str, label: str
+) -> None:
+    """On the scale of the judgments, as commands read it; and by Python, which aligns it later."""
+    judgments = content(tmp_path, text).judgments
+    assert judgments is not None
+    (tmp_path / "gold.csv").write_text(f'item,gold\ni0,"{gold}"\n')
+    found = read(tmp_path / "gold.csv", wanted="gold", truths=judgments.scale)
+    assert found.gold is not None
+    assert found.gold.values == (label,)
+    assert found.notes == (f"column gold: gold {gold!r} is read as {label}",)
+    with pytest.warns(ReadingWarning, match=r"column gold: gold .* is read as"):
+        aligned = Gold.read(tmp_path / "gold.csv").align(judgments)
+    assert judgments.scale.truths[aligned[0]] == label
+
+
+@pytest.mark.parametrize("gold", ["7", "4 - very", "3/5", "fine"])
+def test_gold_that_means_no_label_is_refused(tmp_path: Path, gold: str) -> None:
+    judgments = content(tmp_path, LED).judgments
+    assert judgments is not None
+    (tmp_path / "gold.csv").write_text(f"item,gold\ni0,{gold}\n")
+    with pytest.raises(BadData, match=f"'{gold}' is not on the scale 1 < 2 < 3"):
+        read(tmp_path / "gold.csv", wanted="gold", truths=judgments.scale)
+    with pytest.raises(BadData, match=f"gold '{gold}' of item 'i0' is not on the scale 1 < 2 < 3"):
+        Gold.read(tmp_path / "gold.csv").align(judgments)

@@ -192,6 +192,8 @@ def test_what_is_said() -> None:
         "second.run: 1 of 4 documents are not judged, taken out of the runs (condensed lists) "
         "(first: line 4, document 'u' of topic '7')",
         "intervals are about the judges' noise on this topic; other topics would add to it",
+        "values are for comparing systems: judgments alone do not know that systems rank relevant "
+        "documents high, so true values are higher ('adjudge estimate' with gold finds them)",
         "given takes what it found of its judges for certain, so intervals are too narrow; "
         "a sampled model knows better",
         "infAP: 100 draws, since ir-measures takes them singly",

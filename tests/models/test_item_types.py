@@ -253,3 +253,31 @@ def test_it_needs_less_than_twice_the_memory_of_dawid_skene(memory: Memory) -> N
             model.fit(table)
         peaks += found
     assert peaks[1] < 2 * peaks[0]
+
+
+def test_the_only_judge_is_believed() -> None:
+    """Where most items are of one label, the others' labels are the judge's all the same."""
+    truth = [0] * 60 + [1] * 6 + [2] * 4
+    table = {
+        "item": [f"i{n:02}" for n in range(70)],
+        "judge": ["ann"] * 70,
+        "label": [str(grade) for grade in truth],
+    }
+    consensus = ItemTypes().fit(Judgments.from_table(table))
+    assert consensus.labels["label"].to_pylist() == table["label"]
+    assert min(consensus.labels["probability"].to_pylist()) > 0.5
+    assert any(note.startswith("all judgments are of one source") for note in consensus.notes)
+    new = {"item": ["a", "b"], "judge": ["ann", "ann"], "label": ["2", "0"]}
+    assert consensus.predict(new).labels["label"].to_pylist() == ["2", "0"]
+    several = ItemTypes().fit(demo().judgments)
+    assert not any(note.startswith("all judgments are of one source") for note in several.notes)
+
+
+def test_a_model_that_is_made_is_fitted() -> None:
+    made = demo().judgments
+    given = adjudge.fit(made, model=DawidSkene(iterations=3))
+    named = adjudge.fit(made, model="dawid-skene", iterations=3)
+    assert np.array_equal(given.posterior, named.posterior)
+    for model, more in ((DawidSkene, {}), (3, {}), (DawidSkene(), {"iterations": 3})):
+        with pytest.raises(BadSetting, match="wanted a name, or a model that is made"):
+            adjudge.fit(made, model=model, **more)  # type: ignore[call-overload]

@@ -65,6 +65,8 @@ def run(
     entrants(gold=True, names=names)  # a name that does not exist is refused at once
     read = read_judgments(judgments, gold, reading, labelling)
     known = None if held_out else read.given if read.given is not None else read.beside
+    if known is not None:
+        known.tell_unjudged(read.judgments, needed=True)
     tell_if_cold()
     with progress("comparing models") as on_step:
         compared = compare_models(
@@ -131,7 +133,7 @@ def _shown(compared: Comparison) -> Any:
     title = "Models, best first; in brackets the rank of those that do not differ"
     return grid(
         title,
-        [("model", "left"), *((head, "right") for head in heads), ("seconds", "right")],
+        [("model", "left"), *((head, "right") for head in heads), ("sec.", "right")],
         cells,
     )
 

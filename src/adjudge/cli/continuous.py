@@ -66,6 +66,10 @@ def run_continuous(
         print_json(_as_data(found, read) | about | _rows(found, output))
     elif output is None:
         page().print(_least_certain(found))
+        say(
+            f"{count(given.item_count, 'value')} in all; -o labels.csv keeps them, and --judges "
+            "judges.csv what each judge adds and how far they scatter"
+        )
 
 
 def _rows(found: ContinuousConsensus, output: Path | None) -> dict[str, Any]:

@@ -217,7 +217,7 @@ def _shown(found: list[Estimate]) -> Any:
     from rich.text import Text
 
     heads = [("target", "left"), ("estimate", "right"), (f"{found[0].level:.0%} interval", "right")]
-    heads += [("gold alone", "right"), ("its interval", "right"), ("labels saved", "right")]
+    heads += [("gold alone", "right"), ("its interval", "right"), ("saved", "right")]
     cells = [
         [
             one.target,

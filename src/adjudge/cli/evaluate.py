@@ -157,6 +157,7 @@ def _of_judgments(
     truth = read.given if read.given is not None else read.beside
     if truth is None:
         raise BadSetting("--gold", None, f"a file of gold, since {name} holds none")
+    truth.tell_unjudged(read.judgments, needed=True)
     if not folds:
         consensus = fitted(model, read.judgments, None, fitting)
         with progress("scoring"):

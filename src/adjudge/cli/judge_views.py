@@ -30,16 +30,20 @@ def busiest(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
 
     table = found.judges.sort_by([("judgments", "descending")])
     rows = table.slice(0, count).to_pylist()
+    rates = [key for key in ("sensitivity", "specificity") if key in table.column_names]
+    key = "gold_accuracy"
+    gold = key in table.column_names and table[key].null_count < len(table)
     columns: list[_Column] = [
         ("judge", "left", lambda row: name(row["judge"])),
-        ("judgments", "right", lambda row: f"{row['judgments']:,}"),
+        ("n" if rates and gold else "judgments", "right", lambda row: f"{row['judgments']:,}"),
         ("accuracy", "right", lambda row: number(row["accuracy"])),
         ("90% interval", "right", lambda row: interval(row["accuracy_low"], row["accuracy_high"])),
         ("bits", "right", lambda row: number(row["bits"])),
     ]
-    rates = [key for key in ("sensitivity", "specificity") if key in table.column_names]
     known = [key for key in rates or ["bias"] if table[key].null_count < len(table)]
     columns += [(_HEADINGS.get(key, key), "right", _two(key)) for key in known]
+    if gold:
+        columns.append(("gold", "right", _two("gold_accuracy")))
     columns.append(("advice", "left", lambda row: str(row["advice"])))
     first = _page(f"Judges with most judgments{_more(table, rows)}", columns, rows)
     told = [row for row in rows if row["advice"] != "keep"]

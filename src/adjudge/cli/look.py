@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,15 +35,17 @@ def run(
 ) -> None:
     """Show what a file is: its kind, how its columns are taken, counts, scale and oddities.
 
-    Nothing is fitted or written. The last line is the command to run next; what it needs beside
-    the file, such as judgments beside gold, stands there in capitals.
+    Nothing is fitted or written. Rows that no other command would take are left out and listed.
+    The last line is the command to run next; what it needs beside the file, such as judgments
+    beside gold, stands there in capitals.
     """
     from adjudge.cli.reading import place_of, read_content
     from adjudge.cli.writing import print_json
     from adjudge.data.formats import named
 
     be_quiet(True)  # what readers remark stands in the page
-    content = read_content(files, reading, labels=labelling)
+    content = read_content(files, replace(reading, skip_bad_rows=True), labels=labelling)
+    reading = replace(reading, skip_bad_rows=bool(content.bad))
     manner = [*given_options(reading), *given_options(labelling)]
     about = _about(content, files, manner)
     if printing.json:

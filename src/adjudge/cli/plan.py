@@ -8,6 +8,8 @@ from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, progress, say
 
 if TYPE_CHECKING:
+    from adjudge.cli.reading import Input
+    from adjudge.data.gold import Gold
     from adjudge.simulation.planning import JudgmentPlan
 
 NAME = "plan"
@@ -73,6 +75,8 @@ def run(
             items=items or pilot.judgments.item_count, error=error, seed=fitting.seed,
             progress=on_step,
         )  # fmt: skip
+    known = read.given if read.given is not None else read.beside
+    notes = [*made.notes, *([] if known is None else _beside_gold(made, model, read, known))]
     deliver(
         made.table,
         "plan",
@@ -83,14 +87,34 @@ def run(
             "per_item": made.per_item,
             "golds_a_judge": made.golds_a_judge,
             "pass_mark": made.pass_mark,
-            "notes": made.notes,
+            "notes": notes,
         },
         show=lambda: _shown(made),
     )
-    _tell(made, price)
+    _tell(made, price, notes)
 
 
-def _tell(made: JudgmentPlan, price: float) -> None:
+def _beside_gold(made: JudgmentPlan, model: Any, read: Input, gold: Gold) -> list[str]:
+    """A word where the pilot's own labels, against gold, are not as right as the plan has it."""
+    from adjudge.evaluation.against_gold import evaluate
+
+    counts = read.judgments.counts_per_item
+    each = max(round(float(counts[counts > 0].mean())), 1)
+    row = next((row for row in made.table.to_pylist() if row["per_item"] == each), None)
+    found = evaluate(model.fit(read.judgments), gold)["accuracy"]
+    if row is None or found.low is None or found.high is None:
+        return []
+    if found.low <= row["high"] and row["low"] <= found.high:
+        return []
+    way = "too low" if row["accuracy"] < found.value else "too high"
+    return [
+        f"With the pilot's {each} judgments an item this plan has {row['accuracy']:.1%}, but of "
+        f"its labels on gold {found.value:.1%} are right ({found.low:.1%} to {found.high:.1%}): "
+        f"the plan is {way}. Trust how it rises from row to row, not where it stands."
+    ]
+
+
+def _tell(made: JudgmentPlan, price: float, notes: list[str]) -> None:
     """The plan in words."""
     if made.per_item is not None:
         last = made.table.slice(made.table.num_rows - 1).to_pylist()[0]
@@ -105,7 +129,7 @@ def _tell(made: JudgmentPlan, price: float) -> None:
             f" tell a typical judge ({made.typical:.0%} right) from one who always gives the "
             f"commonest label ({made.guessing:.0%}): pass at {made.pass_mark:.0%}",
         )
-    for note in made.notes:
+    for note in notes:
         say(("  ", ""), (note, "yellow"))
 
 

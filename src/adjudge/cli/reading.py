@@ -230,7 +230,9 @@ def read_judgments(
     content = read_content(path, reading, labels=labelling, wanted="judgments", gold=column)
     if content.judgments is None:
         name = path.name if isinstance(path, Path) else place_of(path)
-        raise BadData(f"there are no judgments in this file: {holds(content)}", source=name)
+        way = "; 'adjudge rank-pairs' ranks by them" if content.comparisons is not None else ""
+        way = "; 'adjudge rank' takes runs" if content.run is not None else way
+        raise BadData(f"there are no judgments in this file: {holds(content)}{way}", source=name)
     if column is None:
         return with_gold(content, gold, reading, labelling)
     read = with_gold(content, None, reading, labelling)

@@ -68,6 +68,7 @@ def run(
     known = read.given if read.given is not None else read.beside
     if known is None:
         raise BadSetting("--gold", None, "a file of gold to tune by")
+    known.tell_unjudged(read.judgments, needed=True)
     tuner = Tuner(read.judgments, known, folds=folds, seed=seed, flip=flip, shrink=shrink)
     kind: Any = measure
     with progress(f"tuning {filter}") as on_step:

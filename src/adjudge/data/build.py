@@ -37,7 +37,7 @@ from adjudge.data.judge_columns import (
     without_strangers,
 )
 from adjudge.data.judgments import Judgments
-from adjudge.data.labels import remark_repeats, remark_scale, settle_labels
+from adjudge.data.labels import remark_scale, settle_labels
 from adjudge.data.names import Codes, Names, encode, pair_names
 from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import Source
@@ -223,7 +223,14 @@ def _group(
     known = {name: code for code, name in enumerate(scale.labels)}
     table = np.array([known[canonical(name)] for name in names.to_pylist()])
     label = table.astype(scale.label_dtype)[codes]
-    remark_repeats(items.by_row, judge, label, len(judges), place)
+    key = items.by_row.astype(np.int64) * len(judges) + judge
+    ranked = np.sort(key)
+    again = int(np.count_nonzero(ranked[1:] == ranked[:-1]))
+    if again and not place.samples:
+        from adjudge.data.oddities import remark_repeats
+
+        remark_repeats(key, label, again, where, place)
+    del key, ranked
     time = times(rows[where["time"]], place, where["time"]) if "time" in where else None
     seconds = None
     if "seconds" in where:

@@ -74,9 +74,10 @@ def row_error(
         return place.error(row, problem, column=column, value="", wanted="an id")
     codes, names = coded[problem]
     text = names[int(codes[row])].as_py() if codes[row] >= 0 else ""
+    way_out = "" if place.skip_bad else "; --skip-bad-rows leaves out such rows"
     what = (
         f"{shown(text.strip())} is not on the scale {scale}"
         if text.strip()
-        else (f"there is no {problem}; wanted one of {scale}")
+        else (f"there is no {problem}; wanted one of {scale}{way_out}")
     )
     return place.error(row, what, column=column, value=text, wanted=str(scale))

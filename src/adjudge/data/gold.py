@@ -102,7 +102,18 @@ class Gold:
 
     def codes(self, scale: Scale) -> NDArray[np.int16]:  # (gold,)
         """The truth of each gold item on a scale; a value that is not on it is an error."""
-        table = np.array([scale.truth_code(value) for value in self.values] or [0], dtype=np.int16)
+        values: Sequence[str] = self.values
+        if any(scale.truth_code(value) < 0 for value in values):
+            from adjudge.data.oddities import settle_oddities
+            from adjudge.data.source import Source
+            from adjudge.data.telling import tell
+
+            place = Source(self.source)
+            given = {"gold": (np.arange(len(values), dtype=np.int32), as_names(values))}
+            settled, _ = settle_oddities(given, {"gold": "gold"}, place, scale)
+            tell(place.name, place.notes)
+            values = settled["gold"][1].to_pylist()
+        table = np.array([scale.truth_code(value) for value in values] or [0], dtype=np.int16)
         codes = table[self.value] if len(self) else np.empty(0, dtype=np.int16)
         if (codes < 0).any():
             first = int(np.argmax(codes < 0))
@@ -144,6 +155,26 @@ class Gold:
         where = look_up(self.items, judgments.items)
         counts = np.append(judgments.counts_per_item, 0)
         return np.asarray(counts[where] == 0, dtype=np.bool_)
+
+    def tell_unjudged(self, judgments: Judgments, *, needed: bool = False) -> tuple[str, ...]:
+        """A note on the gold items without judgments; an error if all are, and one is needed."""
+        alone = self.without_judgments(judgments)
+        if not alone.any():
+            return ()
+        first = shown(self.items[int(np.argmax(alone))].as_py())
+        judged = np.flatnonzero(judgments.counts_per_item)
+        if not (alone.all() and judged.size):
+            return (
+                f"{int(alone.sum()):,} of {len(self):,} gold items have no judgments "
+                f"(first: {first}); kept, with their gold as label",
+            )
+        strange = (
+            f"no gold item (of {len(self):,}) has a judgment: gold has {first}, the judgments have "
+            f"{shown(judgments.items[int(judged[0])].as_py())}"
+        )
+        if needed:
+            raise BadData(strange, source=self.source, wanted="gold of items that were judged")
+        return (f"{strange}; gold tells nothing of the judgments, and is kept as label",)
 
     def select(self, mask: NDArray[np.bool_]) -> Gold:  # (gold,)
         """The gold items under the mask."""

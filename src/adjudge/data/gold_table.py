@@ -14,6 +14,7 @@ from adjudge.data.checks import bad_rows
 from adjudge.data.columns import as_text, canonical_codes, one_each, roles_of, taken_in, text_of
 from adjudge.data.gold import Gold
 from adjudge.data.names import as_names
+from adjudge.data.oddities import settle_oddities
 from adjudge.data.scale import Scale, as_number
 from adjudge.data.source import Source
 from adjudge.errors import shown
@@ -42,7 +43,7 @@ def gold_from_table(
     rows = rows.take(pa.array(kept))
     place.keep(kept)
     wanted = {role: name for role, name in where.items() if role not in _NOT_GOLD}
-    coded = encode_columns(rows, wanted, place)
+    coded, _ = settle_oddities(encode_columns(rows, wanted, place), where, place, scale)
     bad = bad_rows(coded, where, scale, place)
     if bad is not None:
         good = np.flatnonzero(~bad)

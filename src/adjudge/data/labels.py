@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.faults import Coded
-from adjudge.data.names import Codes, Names
+from adjudge.data.names import Names
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source
 from adjudge.errors import shown
@@ -118,7 +118,7 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
     if is_many(scale):
         place.remark(
             f"column {column}: {len(scale.labels):,} numeric grades from {scale.labels[0]} to "
-            f"{scale.labels[-1]} are many for classes; --continuous reads them as numbers, "
+            f"{scale.labels[-1]} are many for classes; 'adjudge consensus' reads them as numbers, "
             "--bin 5 puts them into five grades"
         )
         return
@@ -156,28 +156,3 @@ def is_many(scale: Scale) -> bool:
         and len(scale.labels) > _MANY
         and all(as_number(label) is not None for label in scale.labels)
     )
-
-
-def remark_repeats(
-    item: Codes, judge: Codes, label: NDArray[np.signedinteger], judges: int, place: Source
-) -> None:
-    """Tell how often a judge judged an item again, and said something else."""
-    if place.samples:
-        return
-    key = item.astype(np.int64) * judges + judge
-    ranked = np.sort(key)
-    again = int(np.count_nonzero(ranked[1:] == ranked[:-1]))
-    if not again:
-        return
-    order = np.argsort(key, kind="stable")
-    key, given = key[order], label[order]
-    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
-    low = np.minimum.reduceat(given, begins)
-    high = np.maximum.reduceat(given, begins)
-    against = int(np.count_nonzero(low != high))
-    if against:
-        place.remark(
-            f"{again:,} judgment{' repeats' if again == 1 else 's repeat'} one judge on one item; "
-            f"in {against:,} such case{'' if against == 1 else 's'} the labels contradict each "
-            "other (all are kept)"
-        )

@@ -36,7 +36,7 @@ _PLAIN = {"csv", "tsv", "jsonl", "parquet"}
 _BESIDE: dict[str, tuple[str, ...]] = {
     "confidence": ("confidence", "certainty", "probability"),
     "logprob": ("logprob", "logprobability", "labellogprob"),
-    "cost": ("cost", "price", "money"),
+    "cost": ("cost", "price", "money", "costusd", "costeur", "totalcost"),
     "tokens": ("tokens", "totaltokens"),
     "position": ("position", "place", "order"),
     "length": ("length", "words", "characters", "doclength"),

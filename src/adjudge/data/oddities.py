@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from adjudge.data.columns import letters_of
 from adjudge.data.faults import Coded
@@ -47,7 +48,12 @@ _LISTED = 3  # that are named in a remark
 def settle_oddities(
     coded: Coded, where: Mapping[str, str], place: Source, scale: Scale | None
 ) -> tuple[Coded, Scale | None]:
-    """The coded columns with ids and labels read for what they are, and the scale they show."""
+    """The coded columns with ids and labels read for what they are, and the scale they show.
+
+    Without judges it is gold: its values are read as the labels of the scale that they mean.
+    """
+    if "judge" not in coded:
+        return _with_gold(coded, where["gold"], place, scale), scale
     coded = _without_headers(coded, where, place)
     for role in _IDS:
         if role in coded and len(coded[role][1]) <= _MOST and _has(coded[role][1], _ODD_IDS):
@@ -63,6 +69,47 @@ def settle_oddities(
     _remark_labels(texts, column, place)
     every = texts + (coded["gold"][1].to_pylist() if "gold" in coded else [])
     return coded, _led_scale([text for text in every if text.strip()], column, place)
+
+
+def _with_gold(coded: Coded, column: str, place: Source, scale: Scale | None) -> Coded:
+    """Gold in the labels of the scale; without one, in numbers where its values are all such."""
+    codes, names = coded["gold"]
+    texts = names.to_pylist()
+    if scale is None:
+        found = texts
+        for change, _ in _CHANGES:
+            new = change([text for text in found if text.strip()])
+            found = [new.get(text, text) for text in found]
+    else:
+        off = [text for text in texts if text.strip() and scale.truth_code(text) < 0]
+        meant = {text: _meant(text, (*scale.truths, *scale.labels)) for text in off}
+        if None in meant.values():
+            return coded
+        found = [meant.get(text) or text for text in texts]
+    read = next(((text, own) for text, own in zip(texts, found, strict=True) if text != own), None)
+    if read is None:
+        return coded
+    place.remark(f"column {column}: gold {shown(read[0].strip())} is read as {read[1]}")
+    return {**coded, "gold": (codes, as_names(found))}
+
+
+def _meant(text: str, labels: tuple[str, ...]) -> str | None:
+    """The one label that a value of gold means, whatever its case, quotes, percents and words."""
+    for change in (_as_seen, _as_unwrapped, _as_percents, _as_decimals):
+        text = change([text]).get(text, text)
+    text = canonical(text)
+    number = as_number(text)
+    if number is None and not _PART.fullmatch(text):
+        number = _number_in(text)
+    for same in (
+        {label for label in labels if label == text},
+        {label for label in labels if label.casefold() == text.casefold()},
+        {label for label in labels if number is not None and as_number(label) == number},
+        {label for label in labels if number is not None and _number_in(label) == number},
+    ):
+        if same:
+            return same.pop() if len(same) == 1 else None
+    return None
 
 
 def _has(names: Names, pattern: str) -> bool:
@@ -174,6 +221,34 @@ def _remark_totals(coded: Coded, where: Mapping[str, str], place: Source) -> Non
             f"{at}, column {where[role]}: {shown(names[int(codes[rows[0]])].as_py())} looks like a "
             "row of totals, and is taken as a judgment; leave it out if it is none"
         )
+
+
+def remark_repeats(
+    key: NDArray[np.int64],  # (row,) of item and judge
+    label: NDArray[np.signedinteger],  # (row,)
+    again: int,
+    where: Mapping[str, str],
+    place: Source,
+) -> None:
+    """Tell how often a judge judged an item again, if they said something else.
+
+    An item that is a document without a topic may have been judged for several.
+    """
+    order = np.argsort(key, kind="stable")
+    key, given = key[order], label[order]
+    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+    low = np.minimum.reduceat(given, begins)
+    high = np.maximum.reduceat(given, begins)
+    against = int(np.count_nonzero(low != high))
+    if not against:
+        return
+    alone = "document" in where and where.get("item") == where["document"]
+    place.remark(
+        f"{again:,} judgment{' repeats' if again == 1 else 's repeat'} one judge on one item; "
+        f"in {against:,} such case{'' if against == 1 else 's'} the labels contradict each "
+        "other (all are kept)"
+        + ("; --topic COLUMN names the queries, if documents were judged for several" * alone)
+    )
 
 
 def _as_percents(texts: list[str]) -> dict[str, str]:

@@ -26,7 +26,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "messageid",
         "rowid",
     ),
-    "topic": ("topic", "query", "q"),
+    "topic": (
+        *("topic", "query", "q", "searchquery", "searchterm", "searchterms", "searchphrase"),
+        *("userquery", "querytext", "keyword"),
+    ),
     "document": ("document", "doc", "docno", "corpus", "passage", "p", "productid"),
     "judge": (
         "judge",
@@ -72,6 +75,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "annotation",
         "category",
         "class",
+        "stars",
     ),
     "gold": (
         "gold",

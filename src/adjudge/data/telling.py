@@ -28,13 +28,13 @@ _WORDS = (
     (r"--skip-bad-rows", "skip_bad=True"),
     (r"--no-header", "header=False"),
     (
-        r"--continuous reads them as numbers",
+        r"'adjudge consensus' reads them as numbers",
         "adjudge.Continuous reads them as numbers, as fit does",
     ),
     (r"--bin (\d+) puts", r"Judgments.in_bins(\1) puts"),
 )
 # What `skip_bad` leaves out; an item of two topics, say, is more than a bad row.
-_SKIPPED = re.compile(r"^there is no (label|gold);| id is empty$|^a NUL byte|is not on the scale")
+_SKIPPED = re.compile(r" id is empty$|^a NUL byte|is not on the scale")
 _LISTED = 3  # bad rows that are told one by one
 
 

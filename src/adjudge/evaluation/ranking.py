@@ -302,6 +302,10 @@ def _about(
     else:
         these = "this topic" if topics == 1 else f"these {topics:,} topics"
         notes = [f"intervals are about the judges' noise on {these}; other topics would add to it"]
+    notes.append(
+        "values are for comparing systems: judgments alone do not know that systems rank relevant "
+        "documents high, so true values are higher ('adjudge estimate' with gold finds them)"
+    )
     if consensus.effective is not None:
         judged = consensus.judgments.counts_per_item > 0
         notes.append(

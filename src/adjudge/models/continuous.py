@@ -36,7 +36,7 @@ from adjudge.data.scale import as_number
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.errors import BadData, BadSetting, shown
+from adjudge.errors import BadData, BadSetting
 from adjudge.models.common_error import common_variance
 from adjudge.models.model import Progress
 from adjudge.models.number_consensus import (
@@ -166,14 +166,8 @@ def _with_gold(
     for text, number in zip(gold.values, found, strict=True):
         if number is None:
             raise BadData(f"gold {text!r} is no number, and continuous judgments are", value=text)
-    notes = []
-    alone = gold.without_judgments(judgments)
-    if alone.any():
-        first = gold.items[int(np.argmax(alone))].as_py()
-        notes.append(
-            f"{int(alone.sum()):,} of {len(gold):,} gold items have no judgments "
-            f"(first: {shown(first)}); kept, with their gold as label"
-        )
+    notes = list(gold.tell_unjudged(judgments))
+    if notes:
         judgments = judgments.with_items(gold.items, topics=gold.topics, documents=gold.documents)
     known = np.full(judgments.item_count, -1, dtype=np.int32)
     known[look_up(gold.items, judgments.items)] = gold.value

@@ -20,7 +20,7 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.engines.voices import Voices, VoiceSweeps, voices_of
-from adjudge.errors import BadData, BadSetting, shown
+from adjudge.errors import BadData, BadSetting
 from adjudge.kernels import ties as kernels
 from adjudge.models.families import find_families, tell_families
 from adjudge.models.memory import check_rates
@@ -124,13 +124,8 @@ def prepare(
     notes: tuple[str, ...] = ()
     known = None
     if gold is not None and len(gold):
-        alone = gold.without_judgments(judgments)
-        if alone.any():
-            first = gold.items[int(np.argmax(alone))].as_py()
-            notes = (
-                f"{int(alone.sum()):,} of {len(gold):,} gold items have no judgments "
-                f"(first: {shown(first)}); kept, with their gold as label",
-            )
+        notes = gold.tell_unjudged(judgments)
+        if notes:
             judgments = judgments.with_items(
                 gold.items, topics=gold.topics, documents=gold.documents
             )

@@ -43,6 +43,7 @@ class _Meanings:
 
     readings: tuple[_Floats, ...]  # (type, truth) of each structure
     trust: Trust
+    alone: bool = False  # all judgments are of one source, so that nobody says what they mean
 
 
 def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes]) -> Consensus:
@@ -55,7 +56,7 @@ def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedType
     fitted[:] = [replace(each, counts=np.empty(0), believed=np.empty(0)) for each in fitted]
     _give_back_freed()
     parameters = [each.parameters for each in fitted]
-    posterior = _truths(prepared, parameters, meanings.readings, _say_of(fitted))
+    posterior = _truths(prepared, parameters, meanings, _say_of(fitted))
     prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
     _fill_empty(prepared.judgments, posterior, prevalence)
     return _finish(model, prepared, fitted, meanings, posterior, prevalence, said)
@@ -132,7 +133,8 @@ def _mean(
             own = meaning.argmax(axis=1)
         meaning = sharpen(meaning, own, trusted.sharpen)
         readings.append(read_truths(meaning, scale.truth_of, len(scale.truths)))
-    return _Meanings(tuple(readings), trusted)
+    judged = prepared.families.family[prepared.judgments.counts_per_judge > 0]
+    return _Meanings(tuple(readings), trusted, len(np.unique(judged)) == 1)
 
 
 def _judges_of(prepared: Prepared) -> Judges:
@@ -171,15 +173,23 @@ def _say_of(fitted: Sequence[FittedTypes]) -> _Floats:  # (structure,)
 
 
 def _truths(
-    prepared: Prepared, parameters: list[Parameters], readings: tuple[_Floats, ...], say: _Floats
+    prepared: Prepared, parameters: list[Parameters], meanings: _Meanings, say: _Floats
 ) -> _Floats:  # (item, truth)
     """The truths of every item: the mean of what the structures read, each with its say."""
     structures = tuple(
         Structure(prepared.sweeps.tables(given), reading, float(part))
-        for given, reading, part in zip(parameters, readings, say, strict=True)
+        for given, reading, part in zip(parameters, meanings.readings, say, strict=True)
     )
-    truths = len(prepared.judgments.scale.truths)
-    return prepared.sweeps.rows(ReadTypes(structures), truths)
+    judgments, truths = prepared.judgments, len(prepared.judgments.scale.truths)
+    found = prepared.sweeps.rows(ReadTypes(structures), truths)
+    if meanings.alone:  # an item is as likely as not what they call it
+        item = np.repeat(np.arange(len(found)), judgments.counts_per_item)
+        called = np.array(judgments.scale.truth_of)[judgments.label]
+        known = called >= 0
+        given = np.bincount(item[known] * truths + called[known], minlength=found.size)
+        share = given.reshape(found.shape) / np.maximum(judgments.counts_per_item, 1)[:, None]
+        found = found * (1.0 - 0.5 * share.sum(axis=1, keepdims=True)) + 0.5 * share
+    return found
 
 
 def _prevalence(judgments: Judgments, posterior: _Floats, *, by_topic: bool) -> _Floats:
@@ -296,6 +306,11 @@ def _finish(
     confusion = normalise(said.told + population)
     calibration: Calibration | None = None
     notes = [_outcome(model, fitted)]
+    if meanings.alone:
+        notes.append(
+            "all judgments are of one source, and nothing tells how often it errs: labels are "
+            "its own, their probabilities a guess; gold, or a second judge, would tell"
+        )
     if prepared.known is not None and model.calibrate:
         plain = normalise(said.alone + normalise(exact_sum(said.alone) + 1e-3))
         calibration = calibrate_by(
@@ -395,7 +410,7 @@ class TypesMemory:
             families=self._families(judgments),
         )
         parameters, new = self.parameters(judgments)
-        posterior = _truths(prepared, parameters, self.meanings.readings, _say_of(self.types))
+        posterior = _truths(prepared, parameters, self.meanings, _say_of(self.types))
         overall = self.fitted.overall_prevalence
         _fill_empty(judgments, posterior, overall[None])
         if self.calibration is not None:

@@ -92,7 +92,7 @@ def held(content: Content) -> dict[str, Any]:
 
     judgments, gold = content.judgments, content.gold
     return {
-        "format": content.format,
+        "format": {"tsv": "csv"}.get(content.format, content.format),  # one table, by its marks
         "judgments": None if judgments is None else counted(judgments.to_table()),
         "scale": None if judgments is None else judgments.scale,
         "gold": None if gold is None else counted(gold.to_table()),

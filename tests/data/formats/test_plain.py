@@ -180,7 +180,7 @@ def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
             "judgments.csv, column label: no column 'label'; the columns are item, judge, note; "
             "also accepted: answer, rating, response, judgment, judgement, grade, relevance, "
             "relevancy, score, value, vote, choice, verdict, decision, annotation, category, class"
-            "; or name it with --label COLUMN",
+            ", stars; or name it with --label COLUMN",
         ),
         (
             "judge,label\nw,1\n",
@@ -235,7 +235,8 @@ def test_latin_1_where_it_is_named(tmp_path: Path) -> None:
         ),
         (
             "item,judge,label\na,w,1\nb,w,\n",
-            "judgments.csv, line 3, column label: there is no label; wanted one of 1",
+            "judgments.csv, line 3, column label: there is no label; wanted one of 1; "
+            "--skip-bad-rows leaves out such rows",
         ),
         (
             "item,judge,label\na,w,\n",

@@ -163,7 +163,11 @@ def _content(file: File, format: str | None, options: Options) -> Content:
     notes = [*content.notes, *options.notes]
     if file.found and file.codec != "utf-8":
         notes.append(f"is not UTF-8; read as {file.encoding} (--encoding names another)")
-    return replace(content, format=entry.name, notes=tuple(dict.fromkeys(notes)))
+    name = entry.name
+    if name == "csv" and format is None:
+        marks = "tsv" if file.delimiter == "\t" else "csv"
+        name = {"parquet": "parquet", "jsonl": "jsonl"}.get(file.kind, marks)
+    return replace(content, format=name, notes=tuple(dict.fromkeys(notes)))
 
 
 def _detected_as_told(file: File, options: Options) -> str:

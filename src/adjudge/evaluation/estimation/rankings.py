@@ -9,6 +9,7 @@ items have on average.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,13 +18,14 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.runs import Run, distinct_names
-from adjudge.errors import BadSetting
+from adjudge.errors import BadSetting, UnknownName
 from adjudge.evaluation.estimation.expansion import Expansion
 from adjudge.evaluation.estimation.levels import Levels
 from adjudge.evaluation.pool import DRAWN, Pool, Unjudged, judged_at, pool_of
 from adjudge.evaluation.retrieval import RetrievalMeasure, parse_measures
 
 _Floats = NDArray[np.float64]
+_MEASURES = ("AP", "Bpref", "nDCG", "P", "R", "RBP", "RR", "Rprec", "Success")
 _NORMALISED = ("nDCG", "AP", "R", "Rprec", "Bpref")
 _DRAWS = 32  # of the truths around which a measure is expanded
 
@@ -132,6 +134,8 @@ def ranking_target(
     seed: int,
 ) -> RankingTarget:
     """The target of that name for one run or two."""
+    if not runs and re.split(r"[@(]", name)[0] not in _MEASURES:
+        raise UnknownName("target", name, ("mean-grade", "share", "agreement", "error", *_MEASURES))
     if not 1 <= len(runs) <= 2:
         wanted = "one run, or two whose difference is wanted, such as --run A --run B"
         raise BadSetting("--run", None if not runs else f"{len(runs)} runs", wanted)
@@ -144,7 +148,7 @@ def ranking_target(
     scale = consensus.scale
     (measure,) = parse_measures([name], scale)
     if not measure.quick:
-        raise BadSetting("target", name, "AP, Bpref, nDCG, P, R, RBP, RR, Rprec or Success")
+        raise BadSetting("target", name, f"{', '.join(_MEASURES[:-1])} or {_MEASURES[-1]}")
     pool = pool_of(consensus.judgments, judged, runs, unjudged)
     sign = np.array([1.0, -1.0][: len(runs)])
     label = name if len(runs) == 1 else f"{name} of {runs[0].name} minus {runs[1].name}"

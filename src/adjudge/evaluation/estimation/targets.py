@@ -96,6 +96,9 @@ def plain_target(name: str, consensus: Consensus, judged: NDArray[np.bool_]) -> 
     else:
         values = _labels(scale, rest)
         bounds = (0.0, 1.0)
+        if not rest:  # a share of the relevant labels, by their names
+            chosen = zip(scale.truths, values, strict=True)
+            name = f"share:{','.join(truth for truth, counts in chosen if counts)}"
     worth = np.broadcast_to(values, (len(items), len(values)))
     topics = _topics(consensus, items)
     return Mean(name=name, bounds=bounds, item=items, topics=topics, worth=worth)
