@@ -263,3 +263,13 @@ def test_gold_that_means_no_label_is_refused(tmp_path: Path, gold: str) -> None:
         read(tmp_path / "gold.csv", wanted="gold", truths=judgments.scale)
     with pytest.raises(BadData, match=f"gold '{gold}' of item 'i0' is not on the scale 1 < 2 < 3"):
         Gold.read(tmp_path / "gold.csv").align(judgments)
+
+
+def test_gold_beside_the_labels_is_read_as_they_are(tmp_path: Path) -> None:
+    text = "item,judge,label,gold\na,j,yes,yes\u200b\na,k,no,yes\u200b\nb,j,no,no\nb,k,no,no\n"
+    found = content(tmp_path, text.encode(), "gold.csv")
+    assert found.judgments is not None
+    assert found.gold is not None
+    assert set(found.judgments.scale.labels) == {"yes", "no"}
+    assert set(found.gold.values) == {"yes", "no"}
+    assert any("marks that nobody sees" in note for note in found.notes)

@@ -64,7 +64,7 @@ def settle_oddities(
         return coded, scale
     column = where["label"]
     for change, told in _CHANGES:
-        coded = _changed(coded, column, place, change, told)
+        coded = _changed(coded, where, place, change, told)
     texts = [text for text in coded["label"][1].to_pylist() if text.strip()]
     _remark_labels(texts, column, place)
     every = texts + (coded["gold"][1].to_pylist() if "gold" in coded else [])
@@ -297,17 +297,19 @@ _CHANGES: tuple[tuple[Callable[[list[str]], dict[str, str]], str], ...] = (
 
 def _changed(
     coded: Coded,
-    column: str,
+    where: Mapping[str, str],
     place: Source,
     change: Callable[[list[str]], dict[str, str]],
     told: str,
 ) -> Coded:
     """The coded columns with labels and gold changed; it is told with an example."""
-    new = change([text for text in coded["label"][1].to_pylist() if text.strip()])
+    new, role = change([text for text in coded["label"][1].to_pylist() if text.strip()]), "label"
+    if not new and change is _as_seen and "gold" in coded:  # labels may have none of its marks
+        new, role = change([t for t in coded["gold"][1].to_pylist() if t.strip()]), "gold"
     if not new:
         return coded
     text, own = next(iter(new.items()))
-    place.remark(f"column {column}: {told}: {text.strip()} is read as {own}")
+    place.remark(f"column {where[role]}: {told}: {text.strip()} is read as {own}")
     for role in ("label", "gold"):
         if role in coded:
             codes, names = coded[role]

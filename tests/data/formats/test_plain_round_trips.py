@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,15 @@ _PIECE = st.text(
     max_size=5,
 )
 _ID = st.builds(lambda before, after: f"{before}x{after}", _PIECE, _PIECE)
-_LABEL = _ID.map(str.strip)
+
+
+def _seen(text: str) -> str:
+    """A label as readers take it: marks that nobody sees are left out, letters put together."""
+    shown = re.sub("[\u200b-\u200f\u2060\ufeff\u00ad]", "", text)
+    return unicodedata.normalize("NFC", shown).strip()
+
+
+_LABEL = _ID.map(_seen)
 _TIME = st.integers(0, 4_000_000_000_000_000).map(lambda micro: micro / 1e6)
 _SECONDS = st.floats(0, 1e9, allow_subnormal=False)
 _ROW = st.tuples(_ID, _ID, _LABEL, _TIME, st.one_of(st.none(), _SECONDS))
