@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -23,15 +22,10 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Project
 from adjudge.simulation.crowd_spec import CrowdSpec, VisitEnd, make_truths, send_crowd
 from adjudge.simulation.http_client import CrowdRecord, HttpClient
+from ports import free_port
 from waiting import answers, wait_until
 
 PASSWORD = "correct horse battery"
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @dataclass

@@ -18,13 +18,8 @@ import pytest
 
 from adjudge.collect.web.settings import Settings
 from commands import Run
+from ports import free_port
 from waiting import answers, wait_until
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def listens(port: int) -> bool:

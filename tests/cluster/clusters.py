@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+from ports import free_port
+
 START = 300.0  # seconds, for what will never be: on a busy machine a start alone may take one
 
 
@@ -30,7 +32,7 @@ class RealCluster:
             "--dashboard-address",
             ":0",
         )
-        wait_for_port(self.port)
+        wait_for_port(self.port, self.scheduler)
         self.workers = [self.add() for _ in range(workers)]
 
     def add(self) -> subprocess.Popen[bytes]:
@@ -71,20 +73,16 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.wait(START)
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def wait_for_port(port: int) -> None:
-    """Wait until something listens there."""
+def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until a process listens there."""
     end = time.monotonic() + START
-    while time.monotonic() < end:
+    while time.monotonic() < end and process.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
             time.sleep(0.1)
         else:
             return
+    process.kill()
+    process.wait(START)
     raise TimeoutError(f"nothing listens on port {port}")
