@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.special import entr, rel_entr
 
 from adjudge import Judgments
 from adjudge.engines.engine import Parameters
@@ -51,11 +54,38 @@ def test_left_out_counts(table: Judgments, parameters: Parameters) -> None:
     counts, on_gold = sweeps.ask(task)
     assert not len(on_gold)
     wanted = np.zeros((table.judge_count, 3, 6))
+    before = parameters.prevalence[0]
     for item in range(table.item_count):
         rows = range(table.offsets[item], table.offsets[item + 1])
         for m in rows:
             own = tuple(n for n in rows if source[table.judge[n]] == source[table.judge[m]])
-            wanted[table.judge[m], table.label[m]] += types_of(table, parameters, item, own)
+            p = types_of(table, parameters, item, own)
+            # as far as the others tell: the information gained, of all that there was to gain
+            told = rel_entr(p, before).sum() / entr(before).sum()
+            wanted[table.judge[m], table.label[m]] += min(told, 1.0) * p
+    assert counts.reshape(wanted.shape) / SHARE == pytest.approx(wanted, abs=1e-6)
+
+
+def test_left_out_counts_by_topic(table: Judgments, parameters: Parameters) -> None:
+    """What others tell is measured from the types of the item's own topic."""
+    rows = table.to_table().select(["item", "judge", "label"]).to_pydict()
+    rows["topic"] = [f"t{int(item[1:]) % 2}" for item in rows["item"]]
+    table = Judgments.from_table(rows)
+    assert table.topic is not None
+    rng = np.random.default_rng(3)
+    given = replace(parameters, prevalence=rng.dirichlet(np.ones(6), size=2))
+    sweeps = ThreadsEngine().load(table, by_topic=True)
+    source, grouped = np.arange(table.judge_count, dtype=np.int32), np.zeros(9, dtype=np.bool_)
+    task = CountLeftOut(sweeps.tables(given), 6, source, grouped, key_judges(sweeps.cells()))
+    counts, _ = sweeps.ask(task)
+    wanted = np.zeros((table.judge_count, 3, 6))
+    for item in range(table.item_count):
+        before = given.prevalence[table.topic[item]]
+        own = replace(given, prevalence=before[None])
+        for m in range(table.offsets[item], table.offsets[item + 1]):
+            p = types_of(table, own, item, (m,))
+            told = min(rel_entr(p, before).sum() / entr(before).sum(), 1.0)
+            wanted[table.judge[m], table.label[m]] += told * p
     assert counts.reshape(wanted.shape) / SHARE == pytest.approx(wanted, abs=1e-6)
 
 

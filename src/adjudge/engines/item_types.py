@@ -74,7 +74,10 @@ class BeginTypes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountLeftOut:
-    """What judges say of types, every judgment under the types that the other judges give."""
+    """What judges say of types, every judgment under the types that the other judges give.
+
+    It counts as far as they tell of the type: where nobody else judged an item, not at all.
+    """
 
     tables: Tables
     types: int
@@ -87,6 +90,8 @@ class CountLeftOut:
         """Counts (judge * label * type) in shares, on all items and on those with gold."""
         size = part.judgments.judge_count * part.labels * self.types
         gold = size if part.known_step else 0
+        doubt = np.empty((part.topics, 2))
+        kernels.measure_doubt(self.tables.prior, self.types, doubt)
 
         def count(start: int, stop: int, counts: _Whole) -> None:
             kernels.count_left_out(
@@ -95,6 +100,7 @@ class CountLeftOut:
                 stop,
                 *part.where,
                 self.tables.prior,
+                doubt,
                 self.tables.ratio,
                 part.labels,
                 self.source,

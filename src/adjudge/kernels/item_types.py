@@ -22,7 +22,15 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from adjudge.kernels.confusion import _COMPILED, _FEW, U, exponentials, probabilities, room_for
+from adjudge.kernels.confusion import (
+    _COMPILED,
+    _FEW,
+    _UNLOG,
+    U,
+    exponentials,
+    probabilities,
+    room_for,
+)
 from adjudge.kernels.fixed import LIKELIHOOD, SHARE, WEIGHT
 from adjudge.kernels.ties import mixed
 
@@ -32,6 +40,7 @@ _LIKELY, _UNLIKELY = 0.9, 0.1  # of the kind that an item seems to be, and of th
 _LINE_FLOOR = 0.001
 _MOST = 2000  # judgments of an item above which its pairs are not looked at
 _ALL = 2.0**64
+_LEAST_DOUBT = 1e-6  # nats: of types of which one is nearly certain
 
 
 @njit(**_KERNEL)
@@ -155,6 +164,25 @@ def _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, tot
 
 
 @njit(**_KERNEL)
+def measure_doubt(prior, types, doubt):
+    """Of the types of each topic the log of the sum of their ratios, and their entropy."""
+    others = types - 1
+    total = np.empty(others, dtype=np.int64)
+    p = np.empty(types, dtype=np.float64)
+    gain = np.empty(1, dtype=np.float64)
+    room = room_for(types)
+    for topic in range(len(doubt)):
+        for t in range(others):
+            total[t] = prior[topic * others + t]
+        probabilities(total, 1, types, room, p, gain)
+        told = 0.0
+        for t in range(others):
+            told += p[t + 1] * (total[t] * _UNLOG)
+        doubt[topic, 0] = gain[0]
+        doubt[topic, 1] = max(gain[0] - told, _LEAST_DOUBT)
+
+
+@njit(**_KERNEL)
 def count_left_out(
     offsets,
     judge,
@@ -166,6 +194,7 @@ def count_left_out(
     known,
     known_step,
     prior,
+    doubt,
     ratio,
     step,
     source,
@@ -178,6 +207,9 @@ def count_left_out(
 ):
     """Add up what judges say of types, each judgment under the types that the others give.
 
+    A judgment counts as far as the others tell of its item's type: by what they tell in nats, over
+    the entropy of types before anybody judged, and at most once. ``doubt`` (topic, 2) is of
+    ``measure_doubt``.
     The others are those of another ``source`` (judge,), which is only looked at for judges who are
     ``grouped`` (judge,). ``counts`` is (judge * step + label, type), flat, in shares; ``on_gold``
     the same for the items whose truth is known, if any is. ``items`` is the share of items counted.
@@ -186,6 +218,7 @@ def count_left_out(
     whole = np.empty(others, dtype=np.int64)
     total = np.empty(_FEW * others, dtype=np.int64)
     cells = np.empty(_FEW, dtype=np.int64)
+    topics = np.empty(_FEW, dtype=np.int64)
     marked = np.empty(_FEW, dtype=np.bool_)
     p = np.empty(_FEW * types, dtype=np.float64)
     gain = np.empty(_FEW, dtype=np.float64)
@@ -206,22 +239,38 @@ def count_left_out(
                         for t in range(others):
                             total[few * others + t] -= ratio[other * others + t]
             cells[few] = cell
+            topics[few] = topic[i * topic_step]
             marked[few] = known[i * known_step] >= 0
             few += 1
             if few == _FEW:
-                _spread(total, cells, marked, few, types, room, p, gain, counts, on_gold)
+                probabilities(total, few, types, room, p, gain)
+                _weigh(total, topics, prior, doubt, few, types, p, gain)
+                _spread(cells, marked, few, types, p, gain, counts, on_gold)
                 few = 0
     if few:
-        _spread(total, cells, marked, few, types, room, p, gain, counts, on_gold)
+        probabilities(total, few, types, room, p, gain)
+        _weigh(total, topics, prior, doubt, few, types, p, gain)
+        _spread(cells, marked, few, types, p, gain, counts, on_gold)
 
 
 @njit(**_KERNEL)
-def _spread(total, cells, marked, few, types, room, p, gain, counts, on_gold):
-    """Add the shares of a few rows of log ratios to their cells."""
-    probabilities(total, few, types, room, p, gain)
+def _weigh(total, topics, prior, doubt, few, types, p, gain):
+    """Turn the log-likelihoods of a few rows into what they tell of types, 0 to 1."""
+    others = types - 1
+    for b in range(few):
+        first = topics[b] * others
+        told = doubt[topics[b], 0] - gain[b]
+        for t in range(others):
+            told += p[(t + 1) * few + b] * ((total[b * others + t] - prior[first + t]) * _UNLOG)
+        gain[b] = min(1.0, max(0.0, told) / doubt[topics[b], 1])
+
+
+@njit(**_KERNEL)
+def _spread(cells, marked, few, types, p, weight, counts, on_gold):
+    """Add the shares of a few rows, each by its weight, to their cells."""
     for b in range(few):
         for t in range(types):
-            share = np.int64(p[t * few + b] * SHARE + 0.5)
+            share = np.int64(weight[b] * p[t * few + b] * SHARE + 0.5)
             counts[cells[b] * types + t] += share
             if marked[b]:
                 on_gold[cells[b] * types + t] += share

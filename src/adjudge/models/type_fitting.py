@@ -28,6 +28,8 @@ _TOPIC = 10.0  # items' worth of all types in the prevalence of a topic
 _EVERY = 0.5  # pseudo-items of each type
 _SAMPLE = 100_000  # judgments that are fitted first, where there are many more
 MANY = 300_000  # judgments above which judges are measured by the first structure alone
+_ONE_VOICE = 1.2  # what copies weigh together, at most
+_SWEEPS_FOR_ALL = 3  # over all items, for the prevalence of types, once some of them are fitted
 _FEWEST = 10  # sweeps before beliefs are frozen: where a label is rare the first gain little
 
 
@@ -90,42 +92,100 @@ def fit_structures(
 ) -> list[FittedTypes]:
     """Every structure that the model has for these judgments, fitted.
 
-    Where judgments are very many, a sample of items is fitted first, and all go on from there.
+    Items that one voice judged tell nothing of how often it errs, so the others are fitted alone.
+    Where judgments are very many, a sample of these is fitted first, and all go on from there.
     """
     begun: dict[str, tuple[Parameters, dict[str, _Floats]]] = {}
     earlier = _earlier(start, prepared)
-    if not earlier and len(prepared.judgments) > 2 * _SAMPLE:
-        begun = _fit_sample(model, prepared, progress)
+    told = prepared
+    if len(prepared.judgments) > 2 * _SAMPLE:
+        if not earlier:
+            begun = _fit_sample(model, prepared, progress)
+    else:
+        told = _told_by_several(prepared)
+    by_topic = model.by_topic and told is prepared
     begun |= {name: (given, {}) for name, given in earlier.items()}
-    median = -1 if begun else _median_top(prepared)
+    median = -1 if begun else _median_top(told)
     fitted: list[FittedTypes] = []
     for name in _names_of(model, prepared):
-        rows = _rows(model, prepared, name)
+        rows = _rows(model, prepared, told, name)
         given, numbers = begun.pop(name, (None, {}))
         if given is None or given.confusion.shape[1] != rows.types:
-            state = _begin(prepared, rows, median, by_topic=model.by_topic)
+            state = _begin(told, rows, median, by_topic=by_topic)
             pace = _Pace(_FEWEST, model.frozen, 1)
         else:
             rows.recall({**rows.state, **numbers})
-            swept = prepared.sweeps.expect(_for_topics(given, prepared, by_topic=model.by_topic))
+            swept = told.sweeps.expect(_for_topics(given, told, by_topic=by_topic))
             state = _FitState(swept.confusion, swept.classes)
             pace = _Pace(1, 2, 10)
-        checkpoint = checkpoint_of(prepared, model)
-        one = _maximise(model, prepared, name, rows, state, progress, pace, checkpoint)[0]
+        checkpoint = checkpoint_of(told, model)
+        one = _maximise(model, told, name, rows, state, progress, pace, checkpoint)[0]
+        if told is not prepared:
+            one = _for_all(model, prepared, one)
         if len(prepared.judgments) > MANY and any(each.kinds for each in fitted):
             one = replace(one, counts=np.empty(0))
         fitted.append(one)
     return fitted
 
 
-def _rows(model: ItemTypes, prepared: Prepared, name: str) -> Rows:
-    """What is believed of judges in a structure, before anything is counted."""
+def voices_per_item(prepared: Prepared) -> _Floats:  # (item,)
+    """How many voices judged each item, copies and repeats counted as far as they weigh."""
+    judgments = prepared.judgments
+    voices = judgments.counts_per_item.astype(np.float64)
+    if prepared.weighted:
+        weight, some = prepared.voices.weight[prepared.spoken.judge], voices > 0
+        voices[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
+    return voices
+
+
+def _told_by_several(prepared: Prepared) -> Prepared:
+    """The judgments of items that more than one voice judged, if there are others."""
+    several = voices_per_item(prepared) > _ONE_VOICE
+    return prepared if several.all() else _only(prepared, several)
+
+
+def _only(prepared: Prepared, items: NDArray[np.bool_]) -> Prepared:
+    """The judgments of some items, by the same judges and families."""
+    few = prepared.judgments.select(items=items, keep_empty=True)
+    return prepare(few, None, prepared.engine, repeats=True, families=prepared.families)
+
+
+def _for_all(model: ItemTypes, prepared: Prepared, fitted: FittedTypes) -> FittedTypes:
+    """A fit to some items with the prevalence among all of them, and what is counted on all."""
+    given, overall = fitted.parameters, fitted.overall
+    given = _for_topics(given, prepared, by_topic=model.by_topic)
+    for _ in range(_SWEEPS_FOR_ALL):
+        overall, prevalence = _prevalence(prepared.sweeps.expect(given).classes)
+        given = replace(given, prevalence=prevalence)
+    counts = prepared.sweeps.expect(given).confusion
+    return replace(fitted, prevalence=given.prevalence, overall=overall, counts=counts)
+
+
+def _prevalence(classes: _Floats) -> tuple[_Floats, _Floats]:  # (type,), (topic or 1, type)
+    """How common types are among all items, and in each topic, from their counts (topic, type)."""
+    overall = normalise(exact_sum(classes) + _EVERY)
+    if len(classes) > 1:
+        return overall, normalise(classes + _TOPIC * overall)
+    return overall, overall[None]
+
+
+def _rows(model: ItemTypes, prepared: Prepared, told: Prepared, name: str) -> Rows:
+    """What is believed of judges in a structure, before anything is counted.
+
+    Which labels they like to give all their judgments show, not only those that are fitted.
+    """
     kinds = _kinds_of(model, prepared)
-    cells = prepared.voices.fold(prepared.voice_cells(), weighted=True)  # (judge, label)
-    weight = weights_of(prepared)
+    cells = _weighted_cells(prepared)
+    weight = weights_of(told)
     if name == "slant":
         return SlantRows(cells, weight, kinds, model.strength)
-    return HabitRows(cells, weight, kinds, line=name == "line")
+    count = _weighted_cells(told).sum(axis=1)
+    return HabitRows(cells, count, weight, kinds, line=name == "line")
+
+
+def _weighted_cells(prepared: Prepared) -> _Floats:  # (judge, label)
+    """What the judgments of each label by each judge weigh."""
+    return prepared.voices.fold(prepared.voice_cells(), weighted=True)
 
 
 def _for_topics(given: Parameters, prepared: Prepared, *, by_topic: bool) -> Parameters:
@@ -133,7 +193,8 @@ def _for_topics(given: Parameters, prepared: Prepared, *, by_topic: bool) -> Par
     topics = prepared.judgments.topic_count if by_topic else 1
     if len(given.prevalence) == topics or prepared.judgments.topic is None:
         return given
-    return replace(given, prevalence=np.repeat(given.prevalence[:1], topics, axis=0))
+    mean = given.prevalence.mean(axis=0, keepdims=True)
+    return replace(given, prevalence=np.repeat(mean, topics, axis=0))
 
 
 def _fit_sample(
@@ -142,20 +203,16 @@ def _fit_sample(
     """Parameters and numbers about judges from a sample of the items, by structure."""
     whole = prepared.judgments
     key = key_judges(whole_cells(prepared))[prepared.voices.judge_of]
-    chosen = prepared.sweeps.rows(ChooseItems(key, _SAMPLE / len(whole)), 1)[:, 0] > 0
-    few = prepare(
-        whole.select(items=chosen, keep_empty=True),
-        None,
-        prepared.engine,
-        repeats=True,
-        families=prepared.families,
-    )
+    several = voices_per_item(prepared) > _ONE_VOICE
+    share = _SAMPLE / max(int(whole.counts_per_item[several].sum()), 1)
+    chosen = prepared.sweeps.rows(ChooseItems(key, min(share, 1.0)), 1)[:, 0] > 0
+    few = _only(prepared, chosen & several)
     if not len(few.judgments):
         return {}
     median = _median_top(few)
     found = {}
     for name in _names_of(model, few):
-        rows = _rows(model, few, name)
+        rows = _rows(model, few, few, name)
         state = _begin(few, rows, median, by_topic=False)
         pace = _Pace(_FEWEST, model.frozen, 1)
         fitted, numbers = _maximise(model, few, name, rows, state, progress, pace, None)
@@ -187,7 +244,7 @@ def weights_of(prepared: Prepared) -> _Floats:  # (judge,)
     Beliefs about them weigh as much, so that two copies of half a voice each are the one judge.
     """
     items = prepared.voices.items
-    heavy = prepared.voices.fold(prepared.voice_cells(), weighted=True).sum(axis=1)
+    heavy = _weighted_cells(prepared).sum(axis=1)
     return np.asarray(np.where(items > 0, heavy / np.maximum(items, 1), 1.0))
 
 
@@ -261,10 +318,7 @@ def _maximise(
             state.believed = rows.update(state.counts)
         typical = rows.typical(state.counts)
         rates = normalise(state.counts + strength * state.believed)
-        overall = normalise(exact_sum(state.classes) + _EVERY)
-        prevalence = overall[None]
-        if len(state.classes) > 1:
-            prevalence = normalise(state.classes + _TOPIC * overall)
+        overall, prevalence = _prevalence(state.classes)
         given = Parameters(prevalence=prevalence, confusion=rates, of_types=True)
         swept = prepared.sweeps.expect(given)
         state.counts, state.classes = swept.confusion, swept.classes

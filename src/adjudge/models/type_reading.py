@@ -21,7 +21,13 @@ from adjudge.kernels.fixed import LIKELIHOOD, SHARE
 from adjudge.models.families import key_judges, share_of_items
 from adjudge.models.model import Prepared, pick, prepare, settings_of, tell_ties
 from adjudge.models.reference_judge import Judges, Trust, read_truths, refer, sharpen, trust
-from adjudge.models.type_fitting import MANY, FittedTypes, weights_of, whole_cells
+from adjudge.models.type_fitting import (
+    MANY,
+    FittedTypes,
+    voices_per_item,
+    weights_of,
+    whole_cells,
+)
 from adjudge.models.type_rows import exact_sum, normalise
 
 if TYPE_CHECKING:
@@ -34,6 +40,7 @@ _PAIRS, _PAIRS_OF_ITEM = 3e5, 300.0  # looked at for agreement beyond types
 _DRAWN = 2.0  # pseudo-judgments that draw a row where agreement is measured
 _BLOCK = 10_000  # items added up at a time
 _SAY = {"habit": 0.24, "slant": 0.36, "line": 0.4}  # of those that are fitted
+_LITTLE = 0.1  # judgments of each label, as everybody gives it
 _TOPIC = 10.0  # items' worth of all truths in the prevalence of a topic
 
 
@@ -180,16 +187,7 @@ def _truths(
         Structure(prepared.sweeps.tables(given), reading, float(part))
         for given, reading, part in zip(parameters, meanings.readings, say, strict=True)
     )
-    judgments, truths = prepared.judgments, len(prepared.judgments.scale.truths)
-    found = prepared.sweeps.rows(ReadTypes(structures), truths)
-    if meanings.alone:  # an item is as likely as not what they call it
-        item = np.repeat(np.arange(len(found)), judgments.counts_per_item)
-        called = np.array(judgments.scale.truth_of)[judgments.label]
-        known = called >= 0
-        given = np.bincount(item[known] * truths + called[known], minlength=found.size)
-        share = given.reshape(found.shape) / np.maximum(judgments.counts_per_item, 1)[:, None]
-        found = found * (1.0 - 0.5 * share.sum(axis=1, keepdims=True)) + 0.5 * share
-    return found
+    return prepared.sweeps.rows(ReadTypes(structures), len(prepared.judgments.scale.truths))
 
 
 def _prevalence(judgments: Judgments, posterior: _Floats, *, by_topic: bool) -> _Floats:
@@ -248,13 +246,15 @@ def _judge_counts(
             table = _by_judge(prepared, counts - on_gold, each, weighted=False)
             elsewhere = elsewhere + part * said_of_truths(table, reading, same)
         measured = measured + part * said_of_truths(_own_too(table, each, same), reading, same)
-    whole = prepared.judgments.counts_per_judge.astype(np.float64)
-    alone = _scaled(alone, whole)
+    cells = whole_cells(prepared).astype(np.float64)
+    alone = _for_cells(alone, cells)
     if prepared.known is None:
-        return _JudgeCounts(alone, alone, _scaled(measured, whole))
+        return _JudgeCounts(alone, alone, _for_cells(measured, cells))
     gold = prepared.sweeps.against(prepared.known, len(prepared.judgments.scale.truths))
-    rest = whole - gold.sum(axis=(1, 2))
-    return _JudgeCounts(alone, _scaled(elsewhere, rest) + gold, _scaled(measured, rest) + gold)
+    rest = cells - gold.sum(axis=1)
+    return _JudgeCounts(
+        alone, _for_cells(elsewhere, rest) + gold, _for_cells(measured, rest) + gold
+    )
 
 
 def _own_too(left_out: _Floats, fitted: FittedTypes, same: float) -> _Floats:
@@ -266,7 +266,9 @@ def _own_too(left_out: _Floats, fitted: FittedTypes, same: float) -> _Floats:
     """
     if same <= 0 or not fitted.counts.size:
         return left_out
-    return (1.0 - same) * left_out + same * _scaled(fitted.counts, left_out.sum(axis=(1, 2)))
+    told, whole = left_out.sum(axis=(1, 2)), fitted.counts.sum(axis=(1, 2))
+    share = told / np.where(whole > 0, whole, 1.0)
+    return np.asarray((1.0 - same) * left_out + same * share[:, None, None] * fitted.counts)
 
 
 def said_of_truths(counts: _Floats, reading: _Floats, same: float) -> _Floats:
@@ -284,10 +286,15 @@ def said_of_truths(counts: _Floats, reading: _Floats, same: float) -> _Floats:
     return np.asarray((1.0 - same) * found + same * rates * (reading.T @ each))
 
 
-def _scaled(counts: _Floats, whole: _Floats) -> _Floats:
-    """Counts that sum to whole numbers of judgments again: shares were rounded."""
-    sums = counts.sum(axis=(1, 2))
-    return counts * np.where(sums > 0, whole / np.where(sums > 0, sums, 1.0), 0.0)[:, None, None]
+def _for_cells(counts: _Floats, cells: _Floats) -> _Floats:  # (judge, truth, label)
+    """Counts for as many judgments of each label as there are, ``cells`` (judge, label).
+
+    Judgments were counted as far as the others tell of their items. Of a judge's label of which
+    they tell little, it is believed what all judges mean by it.
+    """
+    everybody = exact_sum(counts) + 1e-9
+    drawn = counts + _LITTLE * everybody / everybody.sum(axis=0)
+    return np.asarray(drawn * (cells / drawn.sum(axis=1))[:, None, :])
 
 
 def _finish(
@@ -358,11 +365,7 @@ def _outcome(model: ItemTypes, fitted: list[FittedTypes]) -> str:
 
 def _effective(prepared: Prepared, correlation: float) -> _Floats:  # (item,)
     """The voices on each item, in independent ones: they agree beyond its types."""
-    judgments, rho = prepared.judgments, max(correlation, 0.0)
-    voices = judgments.counts_per_item.astype(np.float64)
-    if prepared.weighted:
-        weight, some = prepared.voices.weight[prepared.spoken.judge], voices > 0
-        voices[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
+    voices, rho = voices_per_item(prepared), max(correlation, 0.0)
     for begin in range(0, len(voices), _BLOCK):
         block = voices[begin : begin + _BLOCK]
         block /= 1.0 + np.maximum(block - 1.0, 0.0) * rho

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 _Floats = NDArray[np.float64]
 _UNIT, _FINE = 2.0**24, 2.0**40  # of exact sums: of counts, of shares
 _TIED = 20.0  # pseudo-judgments that tie the types of a label to it
-_TYPICAL = 20.0  # pseudo-judgments that draw a type's typical row to its label's
+_TYPICAL = 100.0  # pseudo-judgments that draw a type's typical row to its label's
 _HABIT = 5.0  # pseudo-judgments that draw a judge's habit to everybody's
 _BETA = (3.0, 1.0)  # of being typical, of habit
 _SHARPNESS, _SLANT = 4.0, 1.0  # precision of a and b
@@ -75,14 +75,16 @@ class Rows(Protocol):
 class HabitRows:
     """Judges who are partly typical, partly creatures of habit."""
 
-    def __init__(self, cells: _Floats, weight: _Floats, kinds: int, *, line: bool = False) -> None:
+    def __init__(
+        self, cells: _Floats, count: _Floats, weight: _Floats, kinds: int, *, line: bool = False
+    ) -> None:
         labels = cells.shape[1]
         self.kinds = kinds
         self.place = np.linspace(0.0, labels - 1.0, labels * kinds) if line else np.empty(0)
         self.base = normalise(exact_sum(cells) + 1.0)
         self.weight = weight  # (judge,) of a judgment, and of beliefs about them
         self.habit = normalise(cells + _HABIT * weight[:, None] * self.base)  # (judge, label)
-        self.count = cells.sum(axis=1)
+        self.count = count  # (judge,) of the judgments that are fitted, which may be fewer
         self.share = np.full(len(cells), _BETA[1] / sum(_BETA))  # of habit, (judge,)
         self.mean = np.empty((0, 0))
 
