@@ -38,10 +38,25 @@ def _half_the_judges(judgments: Judgments, random: np.random.Generator) -> Mask:
 
 
 def _three_an_item(judgments: Judgments, random: np.random.Generator) -> Mask:
+    return _so_many_an_item(judgments, np.full(judgments.item_count, 3), random)
+
+
+def _two_an_item(judgments: Judgments, random: np.random.Generator) -> Mask:
+    return _so_many_an_item(judgments, np.full(judgments.item_count, 2), random)
+
+
+def _mostly_one_an_item(judgments: Judgments, random: np.random.Generator) -> Mask:
+    most = np.where(random.random(judgments.item_count) < 0.1, 2, 1)
+    return _so_many_an_item(judgments, most, random)
+
+
+def _so_many_an_item(
+    judgments: Judgments, most: NDArray[np.int64], random: np.random.Generator
+) -> Mask:
     order = np.lexsort((random.random(len(judgments)), judgments.item))
-    first = judgments.offsets[judgments.item[order]]
+    item = judgments.item[order]
     kept = np.zeros(len(judgments), dtype=np.bool_)
-    kept[order] = np.arange(len(judgments)) - first < 3
+    kept[order] = np.arange(len(judgments)) - judgments.offsets[item] < most[item]
     return kept
 
 
@@ -54,6 +69,8 @@ LEFT: dict[str, Callable[[Judgments, np.random.Generator], Mask]] = {
     "half the judges": _half_the_judges,
     "three judgments an item": _three_an_item,
     "a fifth of the items": _a_fifth_of_the_items,
+    "two judgments an item": _two_an_item,
+    "one judgment an item, two on a tenth": _mostly_one_an_item,
 }
 
 

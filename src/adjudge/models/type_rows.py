@@ -23,6 +23,7 @@ _Floats = NDArray[np.float64]
 _UNIT, _FINE = 2.0**24, 2.0**40  # of exact sums: of counts, of shares
 _TIED = 20.0  # pseudo-judgments that tie the types of a label to it
 _TYPICAL = 100.0  # pseudo-judgments that draw a type's typical row to its label's
+_PLACED = 20.0  # the same for a type on the line, to the grades near its place
 _HABIT = 5.0  # pseudo-judgments that draw a judge's habit to everybody's
 _BETA = (3.0, 1.0)  # of being typical, of habit
 _SHARPNESS, _SLANT = 4.0, 1.0  # precision of a and b
@@ -106,7 +107,7 @@ class HabitRows:
         pooled = exact_sum(counts)
         if len(self.place):
             away = np.arange(len(self.base))[None, :] - self.place[:, None]
-            return normalise(pooled + _TYPICAL * normalise(np.exp(-0.5 * (away / _NEAR) ** 2)))
+            return normalise(pooled + _PLACED * normalise(np.exp(-0.5 * (away / _NEAR) ** 2)))
         return _typical_kinds(pooled, self.base, self.kinds)[1]
 
     def update(self, counts: _Floats) -> _Floats:
