@@ -3,9 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import beta
 
-from adjudge import DawidSkene, Judgments, MajorityVote, Scale
+from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
 from adjudge.data.judges import information, judge_table
+from adjudge.evaluation.diagnosis import diagnose
 
 
 @pytest.fixture
@@ -90,7 +92,8 @@ def test_bias_of_a_kind_judge_is_positive() -> None:
     counts[0, 0, 1] = counts[0, 1, 2] = 5
     counts[0, 2, 2] = 10
     names = pa.array(["kind"], pa.large_string())
-    row = judge_table(names=names, scale=scale, counts=counts, prevalence=np.ones(3) / 3)
+    even = np.ones(3) / 3
+    row = judge_table(names=names, scale=scale, counts=counts, prevalence=even, told=np.ones(1))
     assert row["bias"].to_pylist() == [0.5]
 
 
@@ -100,6 +103,34 @@ def test_a_judge_without_judgments_has_no_rates(table: Judgments) -> None:
     assert row["judgments"] == 0
     assert row["accuracy"] is None
     assert row["sensitivity_low"] is None
+
+
+@pytest.mark.parametrize("model", [DawidSkene(), ItemTypes(), MajorityVote()])
+def test_judgments_that_nobody_shares_are_no_evidence(model) -> None:
+    """Of 200 judgments ten are on items that others judged: intervals are those of ten."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 200)
+    rows = {
+        "item": [f"i{n:03}" for n in (*range(200), *range(10), *range(200, 240))],
+        "judge": ["ann"] * 200 + ["ben"] * 10 + ["cat"] * 40,
+        "label": [*label.tolist(), *label[:10].tolist(), *rng.integers(0, 2, 40).tolist()],
+    }
+    table = Judgments.from_table(rows)
+    consensus = model.fit(table)
+    assert consensus.evidence.sum(axis=(1, 2)) == pytest.approx([10, 10, 0])
+    ann, _, cat = consensus.judges.to_pylist()
+    wanted = beta.ppf([0.05, 0.95], 10 * ann["accuracy"] + 0.5, 10 * (1 - ann["accuracy"]) + 0.5)
+    assert [ann["accuracy_low"], ann["accuracy_high"]] == pytest.approx(wanted.tolist())
+    assert cat["accuracy_high"] - cat["accuracy_low"] > 0.95  # nothing is known of them
+    card = diagnose(consensus).judges.to_pylist()
+    alone = "40 judgments, none of them on items that others judged: too few to say"
+    assert (card[2]["advice"], card[2]["why"]) == ("watch", alone)
+    # gold is something to hold them against
+    gold = Gold.of({f"i{n:03}": int(label[n]) for n in range(100, 150)})
+    assert model.fit(table, gold).evidence.sum(axis=(1, 2)) == pytest.approx([60, 10, 0])
+    # copies of one source are one voice
+    declared = table.with_families(["one", "one", "cat"])
+    assert model.fit(declared).evidence.sum() == pytest.approx(0)
 
 
 def test_a_consensus_says_what_it_is(table: Judgments) -> None:

@@ -39,6 +39,7 @@ def advice_on(limits: Limits | None = None, **changed: Any) -> tuple[str, str]:
     value, low, high = three("skill")
     found = Evidence(
         judgments=np.array([case["judgments"]]),
+        told=np.array([case.get("told", case["judgments"])]),
         accuracy=three("accuracy"),
         bits=column("bits"),
         skill=Skill(
@@ -68,6 +69,8 @@ def test_keep() -> None:
 def test_watch() -> None:
     assert advice_on(judgments=1) == ("watch", "1 judgment: too few to say")
     assert advice_on(judgments=9)[0] == "watch"
+    alone = "200 judgments, 9 of them on items that others judged: too few to say"
+    assert advice_on(judgments=200, told=9) == ("watch", alone)
     assert advice_on(judgments=10)[0] == "keep"
     near = {"skill": (0.15, -0.02, 0.3), "p_useless": 0.4, "p_chance": 0.1}
     assert advice_on(**near) == (

@@ -18,6 +18,8 @@ from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting
 
+_BLOCK = 100_000  # items looked through at a time
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Consensus(Saved):
@@ -150,6 +152,35 @@ class Consensus(Saved):
         return pa.table(columns)
 
     @property
+    def evidence(self) -> NDArray[np.float64]:  # (judge, truth, label)
+        """``counts`` of as many judgments as tell how good their judge is.
+
+        These are judgments of items that another voice judged too, and of gold: where nobody else
+        says anything, a judge is believed to be like the others, however much they judged.
+        """
+        return self.counts * self._told()[:, None, None]
+
+    def _told(self) -> NDArray[np.float64]:  # (judge,)
+        """The share of each judge's judgments that something can be held against."""
+        judgments = self.judgments
+        source = np.arange(judgments.judge_count) if self.families is None else self.families.family
+        told = np.zeros(judgments.judge_count)
+        for begin in range(0, judgments.item_count, _BLOCK):
+            offsets = judgments.offsets[begin : begin + _BLOCK + 1]
+            judge = judgments.judge[offsets[0] : offsets[-1]]
+            count = np.diff(offsets)
+            several = np.zeros(len(count), dtype=np.bool_)
+            if len(judge):
+                first, some = offsets[:-1][count > 0] - offsets[0], source[judge]
+                several[count > 0] = np.minimum.reduceat(some, first) != np.maximum.reduceat(
+                    some, first
+                )
+            if self.known is not None:
+                several |= self.known[begin : begin + _BLOCK] >= 0
+            told += np.bincount(judge[np.repeat(several, count)], minlength=len(told))
+        return told / np.maximum(judgments.counts_per_judge, 1)
+
+    @property
     def judges(self) -> Any:
         """One row a judge: how many judgments, accuracy, bits a judgment, rates, with intervals."""
         table = self._judges()
@@ -173,6 +204,7 @@ class Consensus(Saved):
             scale=self.scale,
             counts=self.counts,
             prevalence=self.overall_prevalence,
+            told=self._told(),
         )
 
     @property

@@ -22,12 +22,14 @@ def judge_table(
     scale: Scale,
     counts: NDArray[np.float64],  # (judge, truth, label)
     prevalence: NDArray[np.float64],  # (truth,)
+    told: NDArray[np.float64],  # (judge,)
 ) -> Any:
     """One row a judge: judgments, accuracy, bits a judgment, and rates, with 90% intervals.
 
     Intervals are those of a share under Jeffreys' prior, on expected counts: they know how few
-    judgments there are, not how unsure the truth is. Rates of a binary truth are sensitivity and
-    specificity; of an ordinal one, the bias: the mean of label minus truth, in grades.
+    judgments there are, not how unsure the truth is. Of a judge's judgments the share ``told`` is
+    evidence: nobody else judged the items of the others. Rates of a binary truth are sensitivity
+    and specificity; of an ordinal one, the bias: the mean of label minus truth, in grades.
     """
     right = _right(scale)
     total = counts.sum(axis=(1, 2))
@@ -36,13 +38,13 @@ def judge_table(
         "judge": names,
         "judgments": pa.array(np.rint(total).astype(np.int64)),
     }
-    _share(columns, "accuracy", correct, total)
+    _share(columns, "accuracy", correct, total, told)
     columns["bits"] = pa.array(information(counts, prevalence))
     if len(scale.truths) == 2:
         hits = np.einsum("jkl,kl->jk", counts, right)
         rows = counts.sum(axis=2)
-        _share(columns, "sensitivity", hits[:, 1], rows[:, 1])
-        _share(columns, "specificity", hits[:, 0], rows[:, 0])
+        _share(columns, "sensitivity", hits[:, 1], rows[:, 1], told)
+        _share(columns, "specificity", hits[:, 0], rows[:, 0], told)
     elif scale.ordinal and scale.truths == scale.labels:
         place = np.arange(len(scale.labels), dtype=np.float64)
         shift = np.einsum("jkl,kl->j", counts, place[None, :] - place[:, None])
@@ -122,7 +124,11 @@ def _right(scale: Scale) -> NDArray[np.float64]:  # (truth, label)
 
 
 def _share(
-    columns: dict[str, Any], name: str, hits: NDArray[np.float64], total: NDArray[np.float64]
+    columns: dict[str, Any],
+    name: str,
+    hits: NDArray[np.float64],
+    total: NDArray[np.float64],
+    told: NDArray[np.float64],
 ) -> None:
     """A share and its interval as three columns; null where there is nothing to share."""
     seen = total > 1e-9
@@ -131,7 +137,7 @@ def _share(
     columns[name] = _or_null(hits / safe, seen)
     tail = (1.0 - LEVEL) / 2
     for suffix, at in (("low", tail), ("high", 1.0 - tail)):
-        bound = betaincinv(hits + 0.5, total - hits + 0.5, at)
+        bound = betaincinv(told * hits + 0.5, told * (total - hits) + 0.5, at)
         columns[f"{name}_{suffix}"] = _or_null(bound, seen)
 
 

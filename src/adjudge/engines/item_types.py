@@ -90,8 +90,6 @@ class CountLeftOut:
         """Counts (judge * label * type) in shares, on all items and on those with gold."""
         size = part.judgments.judge_count * part.labels * self.types
         gold = size if part.known_step else 0
-        doubt = np.empty((part.topics, 2))
-        kernels.measure_doubt(self.tables.prior, self.types, doubt)
 
         def count(start: int, stop: int, counts: _Whole) -> None:
             kernels.count_left_out(
@@ -100,7 +98,6 @@ class CountLeftOut:
                 stop,
                 *part.where,
                 self.tables.prior,
-                doubt,
                 self.tables.ratio,
                 part.labels,
                 self.source,

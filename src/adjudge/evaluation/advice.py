@@ -41,7 +41,7 @@ ADVICE = (_KEEP, _TRAIN, _WATCH, _DROPPED)  # in the order that pages show
 class Limits:
     """The thresholds of the advice.
 
-    - Fewer than ``least`` judgments: watch.
+    - Fewer than ``least`` judgments on items that others judged too, or on gold: watch.
     - Probability of ``drop`` or more that their skill is below ``useful``: drop; likewise above
       ``doubt`` if one label makes up ``single`` of their judgments or more, and that not because of
       the items.
@@ -80,6 +80,7 @@ class Evidence:
     """What the advice on every judge rests on."""
 
     judgments: NDArray[np.int64]  # (judge,)
+    told: NDArray[np.int64]  # (judge,) those on items that others judged too, or on gold
     accuracy: NDArray[np.float64]  # (3, judge) value, low, high
     bits: NDArray[np.float64]  # (judge,)
     skill: Skill
@@ -95,7 +96,7 @@ class Evidence:
 def advise(found: Evidence, limits: Limits) -> tuple[list[str], list[str]]:  # (judge,), (judge,)
     """The advice on each judge, and a sentence that says why."""
     skill = found.skill
-    few = found.judgments < limits.least
+    few = found.told < limits.least
     unsure = skill.p_useless > limits.doubt
     drop = (skill.p_useless >= limits.drop) | (unsure & _single(found, limits))
     with np.errstate(invalid="ignore"):
@@ -172,7 +173,10 @@ def _right(found: Evidence, judge: int) -> str:
 
 def _count(found: Evidence, judge: int) -> str:
     number = int(found.judgments[judge])
-    return f"{number:,} judgment{'' if number == 1 else 's'}"
+    text, told = f"{number:,} judgment{'' if number == 1 else 's'}", int(found.told[judge])
+    if told < number:
+        text += f", {f'{told:,}' if told else 'none'} of them on items that others judged"
+    return text
 
 
 def _interval(values: Sequence[float] | NDArray[np.float64], form: str) -> str:

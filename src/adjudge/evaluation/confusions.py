@@ -74,7 +74,7 @@ def confusions_of(consensus: Consensus) -> Confusions:
             high=np.asarray(high, dtype=np.float64),
             sd=drawn.std(axis=0, dtype=np.float64),
         )
-    counts = consensus.counts
+    counts = consensus.evidence
     if counts.shape[2] == 1:  # one label: there is nothing else to say
         ones = np.ones(counts.shape)
         return Confusions(mean=ones, low=ones, high=ones, sd=np.zeros(counts.shape))

@@ -101,6 +101,7 @@ def _advice(
     average = consensus.counts.sum(axis=2) @ rates / total[:, None]  # (judge, label)
     found = Evidence(
         judgments=consensus.judgments.counts_per_judge,
+        told=np.rint(consensus.evidence.sum(axis=(1, 2))).astype(np.int64),
         accuracy=np.stack([_floats(table[f"accuracy{part}"]) for part in ("", "_low", "_high")]),
         bits=_floats(table["bits"]),
         skill=skill,
@@ -145,7 +146,7 @@ def bias_of(consensus: Consensus) -> _Floats:  # (3, judge)
         values = values / np.maximum(share, 1e-300)
         low, high = np.quantile(values, [_TAIL, 1.0 - _TAIL], axis=0)
         return np.stack([values.mean(axis=0), low, high])
-    return _bias_from_counts(consensus.counts * graded, shift)
+    return _bias_from_counts(consensus.evidence * graded, shift)
 
 
 def _bias_from_counts(counts: _Floats, shift: NDArray[np.int64]) -> _Floats:  # (3, judge)

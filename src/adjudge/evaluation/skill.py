@@ -65,7 +65,7 @@ def _from_counts(consensus: Consensus, useful: float) -> Skill:
     Each row has Jeffreys' prior with its mean at chance, so that a judge of no judgments has skill
     0 and is as likely above chance as below.
     """
-    counts = consensus.counts
+    counts = consensus.evidence
     truths = counts.shape[1]
     hits = np.einsum("jkl,kl->jk", counts, right_labels(consensus.scale))
     a = np.maximum(hits, 0.0) + 0.5  # (judge, truth)

@@ -164,7 +164,7 @@ def _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, tot
 
 
 @njit(**_KERNEL)
-def measure_doubt(prior, types, doubt):
+def _measure_doubt(prior, types, doubt):
     """Of the types of each topic the log of the sum of their ratios, and their entropy."""
     others = types - 1
     total = np.empty(others, dtype=np.int64)
@@ -194,7 +194,6 @@ def count_left_out(
     known,
     known_step,
     prior,
-    doubt,
     ratio,
     step,
     source,
@@ -208,8 +207,7 @@ def count_left_out(
     """Add up what judges say of types, each judgment under the types that the others give.
 
     A judgment counts as far as the others tell of its item's type: by what they tell in nats, over
-    the entropy of types before anybody judged, and at most once. ``doubt`` (topic, 2) is of
-    ``measure_doubt``.
+    the entropy of types before anybody judged, and at most once.
     The others are those of another ``source`` (judge,), which is only looked at for judges who are
     ``grouped`` (judge,). ``counts`` is (judge * step + label, type), flat, in shares; ``on_gold``
     the same for the items whose truth is known, if any is. ``items`` is the share of items counted.
@@ -223,6 +221,8 @@ def count_left_out(
     p = np.empty(_FEW * types, dtype=np.float64)
     gain = np.empty(_FEW, dtype=np.float64)
     room = room_for(types)
+    doubt = np.empty((prior.size // max(others, 1), 2), dtype=np.float64)
+    _measure_doubt(prior, types, doubt)
     few = 0
     for i in range(start, stop):
         if items < 1.0 and not _chosen(_item_key(offsets, judge, label, i, key, step), items):

@@ -90,6 +90,15 @@ class Prepared:
         sweeps = self.sweeps
         return sweeps.inner.cells() if isinstance(sweeps, VoiceSweeps) else sweeps.cells()
 
+    def voices_per_item(self) -> NDArray[np.float64]:  # (item,)
+        """How many voices judged each item, copies and repeats counted as far as they weigh."""
+        judgments = self.judgments
+        voices = judgments.counts_per_item.astype(np.float64)
+        if self.weighted:
+            weight, some = self.voices.weight[self.spoken.judge], voices > 0
+            voices[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
+        return voices
+
 
 def prepare(
     judgments: Judgments,

@@ -128,19 +128,9 @@ def fit_structures(
     return fitted
 
 
-def voices_per_item(prepared: Prepared) -> _Floats:  # (item,)
-    """How many voices judged each item, copies and repeats counted as far as they weigh."""
-    judgments = prepared.judgments
-    voices = judgments.counts_per_item.astype(np.float64)
-    if prepared.weighted:
-        weight, some = prepared.voices.weight[prepared.spoken.judge], voices > 0
-        voices[some] = np.add.reduceat(weight, judgments.offsets[:-1][some])
-    return voices
-
-
 def _told_by_several(prepared: Prepared) -> Prepared:
     """The judgments of items that more than one voice judged, if there are others."""
-    several = voices_per_item(prepared) > _ONE_VOICE
+    several = prepared.voices_per_item() > _ONE_VOICE
     return prepared if several.all() else _only(prepared, several)
 
 
@@ -203,7 +193,7 @@ def _fit_sample(
     """Parameters and numbers about judges from a sample of the items, by structure."""
     whole = prepared.judgments
     key = key_judges(whole_cells(prepared))[prepared.voices.judge_of]
-    several = voices_per_item(prepared) > _ONE_VOICE
+    several = prepared.voices_per_item() > _ONE_VOICE
     share = _SAMPLE / max(int(whole.counts_per_item[several].sum()), 1)
     chosen = prepared.sweeps.rows(ChooseItems(key, min(share, 1.0)), 1)[:, 0] > 0
     few = _only(prepared, chosen & several)

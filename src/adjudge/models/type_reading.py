@@ -24,7 +24,6 @@ from adjudge.models.reference_judge import Judges, Trust, read_truths, refer, sh
 from adjudge.models.type_fitting import (
     MANY,
     FittedTypes,
-    voices_per_item,
     weights_of,
     whole_cells,
 )
@@ -365,7 +364,7 @@ def _outcome(model: ItemTypes, fitted: list[FittedTypes]) -> str:
 
 def _effective(prepared: Prepared, correlation: float) -> _Floats:  # (item,)
     """The voices on each item, in independent ones: they agree beyond its types."""
-    voices, rho = voices_per_item(prepared), max(correlation, 0.0)
+    voices, rho = prepared.voices_per_item(), max(correlation, 0.0)
     for begin in range(0, len(voices), _BLOCK):
         block = voices[begin : begin + _BLOCK]
         block /= 1.0 + np.maximum(block - 1.0, 0.0) * rho
