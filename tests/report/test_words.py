@@ -84,8 +84,17 @@ def test_figures_of_calibration_stand_beside_accuracy(sampled: Results) -> None:
     assert found.calibration is not None
     assert certainty(sampled).answer[2] == (
         f"Log loss {found['log_loss'].value:.3f}, Brier {found['brier'].value:.3f}, calibration "
-        f"error {found['corrected_calibration_error'].value:.3f} (bias corrected)."
+        f"error {found['corrected_calibration_error'].shown.value:.3f} (bias corrected)."
     )
+
+
+def test_no_error_is_less_than_none(sampled: Results) -> None:
+    found = sampled.evaluation
+    assert found is not None
+    assert found.calibration is not None
+    lucky = replace(found, calibration=replace(found.calibration, corrected=-0.013))
+    said = certainty(replace(sampled, evaluation=lucky)).answer[2]
+    assert said.endswith("calibration error 0.000 (bias corrected).")
 
 
 def test_probabilities_worse_than_the_votes_are_not_to_be_believed(sampled: Results) -> None:

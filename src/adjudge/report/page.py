@@ -186,7 +186,7 @@ def _scores(results: Results) -> list[dict[str, Any]]:
             "meaning": meanings.get(score.name, ""),
             "main": score.name in _MAIN,
         }
-        for score in results.evaluation.scores.values()
+        for score in (one.shown for one in results.evaluation.scores.values())
         if score.defined
     ]
 

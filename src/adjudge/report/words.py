@@ -126,7 +126,7 @@ def certainty(results: Results) -> _Finding:
 def _believable(results: Results, found: Evaluation) -> tuple[list[str], str]:
     """Whether the probabilities can be believed: in figures, in words, beside the vote's."""
     scores, calibration = found.scores, found.calibration
-    corrected = 0.0 if calibration is None else calibration.corrected
+    corrected = 0.0 if calibration is None else calibration.shown
     said = [
         f"Log loss {float(scores['log_loss']):.3f}, Brier {float(scores['brier']):.3f}, "
         f"calibration error {corrected:.3f} (bias corrected)."
