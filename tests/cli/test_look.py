@@ -113,3 +113,29 @@ def test_rows_without_a_label_are_listed(adjudge: Run, folder: Path) -> None:
         2,
         f"error: {missing}; --skip-bad-rows leaves out such rows\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        (",", "comma separated: item"),
+        (";", "semicolon separated: item"),
+        ("\t", "tab separated: item"),
+        ("|", "separated by |: item"),
+    ],
+)
+def test_the_separator_that_was_found_is_named(
+    at_terminal: Run, folder: Path, mark: str, words: str
+) -> None:
+    rows = ["item,judge,label", "a,x,0", "a,y,1", "b,x,1"]
+    for name in ("one.csv", "two.csv"):
+        (folder / name).write_text("\n".join(rows).replace(",", mark) + "\n")
+    shown = " ".join(at_terminal("look", "one.csv").out.split())
+    assert shown.startswith(f"one.csv: plain judgments, {words} (or topic, document), judge, label")
+    several = " ".join(at_terminal("look", "one.csv", "two.csv").out.split())
+    assert "plain judgments: item (or topic, document)" in several  # each may have its own
+
+
+def test_the_separator_of_labels_is_named(at_terminal: Run, folder: Path) -> None:
+    (folder / "labels.csv").write_text("item;label;probability;p_0;p_1\na;0;0.9;0.9;0.1\n")
+    assert "semicolon separated" in " ".join(at_terminal("look", "labels.csv").out.split())

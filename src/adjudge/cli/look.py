@@ -53,6 +53,9 @@ def run(
         return
     kind = content.format
     title = named(kind).title if kind != "plain" else "plain tables"
+    separated = _SEPARATED.get(content.delimiter, "")
+    for words in (_SEPARATED[","], _SEPARATED["\t"]):
+        title = title.replace(f", {words}", separated and f", {separated}")
     rows = [[what, f"{about[what]:,}"] for what in _COUNTS if about.get(what)]
     if content.judgments is not None:
         rows.append(["scale", labels_of(content.judgments.scale)])
@@ -69,6 +72,12 @@ def run(
     screen.print(f"Next: {about['next']}", markup=False, soft_wrap=True)
 
 
+_SEPARATED = {
+    ",": "comma separated",
+    ";": "semicolon separated",
+    "\t": "tab separated",
+    "|": "separated by |",
+}
 _COUNTS = (
     *(
         "judgments",
