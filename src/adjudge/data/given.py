@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.telling import told_in_python
 
 JudgmentsLike: TypeAlias = Judgments | Any  # a file, or a table of any library
 GoldLike: TypeAlias = Gold | Any  # or a mapping
@@ -22,8 +23,10 @@ def judgments_given(given: JudgmentsLike) -> Judgments:
     if isinstance(given, Judgments):
         return given
     if isinstance(given, str | Path):
-        return Judgments.read(given)
-    return Judgments.from_table(given)
+        with told_in_python(reader="Judgments.read"):
+            return Judgments.read(given)
+    with told_in_python(reader="Judgments.from_table"):
+        return Judgments.from_table(given)
 
 
 def gold_given(given: GoldLike) -> Gold:
@@ -31,7 +34,8 @@ def gold_given(given: GoldLike) -> Gold:
     if isinstance(given, Gold):
         return given
     if isinstance(given, str | Path):
-        return Gold.read(given)
+        with told_in_python(reader="Gold.read"):
+            return Gold.read(given)
     if isinstance(given, dict) and not {"item", "document"} & given.keys():
         return Gold.of(given)
     return Gold.from_table(given)
