@@ -62,7 +62,7 @@ def test_how_sure_without_gold_only_counts(voted: Results) -> None:
     posterior = np.array([[0.05, 0.95], [0.45, 0.55], [0.7, 0.3]])
     consensus = replace(voted.consensus, posterior=posterior)
     assert certainty(replace(voted, consensus=consensus)).answer == (
-        "1 labels (33%) are at least 90% sure; 1 (33%) are less than 60% sure.",
+        "1 label (33%) is at least 90% sure; 1 (33%) is less than 60% sure.",
     )
 
 

@@ -7,8 +7,8 @@ from dataclasses import fields
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from adjudge.cli.console import count, labels_of, progress, say, tell_if_cold
-from adjudge.errors import BadSetting, UnknownName
+from adjudge.cli.console import labels_of, progress, say, tell_if_cold
+from adjudge.errors import BadSetting, UnknownName, count_of
 
 if TYPE_CHECKING:
     from adjudge.cli.options import Fitting
@@ -123,11 +123,12 @@ def fitted(
         asked = with_calibration(model, fitting.calibrate)
         consensus: Consensus = asked.fit(judgments, gold, engine=place, progress=on_step)
     judgments = consensus.judgments
-    topics = f", {count(judgments.topic_count, 'topic')}" if judgments.topics is not None else ""
+    topics = f", {count_of(judgments.topic_count, 'topic')}" if judgments.topics is not None else ""
     say(
         (consensus.model, "bold"),
-        f" on {count(len(judgments), 'judgment')} of {count(judgments.item_count, 'item')} "
-        f"by {count(judgments.judge_count, 'judge')}{topics}; labels {labels_of(judgments.scale)}",
+        f" on {count_of(len(judgments), 'judgment')} of {count_of(judgments.item_count, 'item')} "
+        f"by {count_of(judgments.judge_count, 'judge')}{topics}; labels "
+        f"{labels_of(judgments.scale)}",
     )
     if fitting.model is None:
         say(f"  {REASON}")

@@ -15,10 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.console import count, progress, say
+from adjudge.cli.console import progress, say
 from adjudge.cli.options import Labelling, Reading
 from adjudge.data.formats.opening import is_uri
-from adjudge.errors import BadData
+from adjudge.errors import BadData, count_of
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
@@ -203,7 +203,7 @@ def tell_omissions(content: Content | ModelAnswers, name: str) -> None:
     for note in content.notes:
         say(f"{name}: {note}")
     if content.bad:
-        say((f"{name}: {count(len(content.bad), 'bad row')} left out:", "yellow"))
+        say((f"{name}: {count_of(len(content.bad), 'bad row')} left out:", "yellow"))
         for row in content.bad[:_LISTED]:
             say(f"  {row.place}: {row.problem}")
         if len(content.bad) > _LISTED:

@@ -17,7 +17,7 @@ from adjudge.data.names import Codes, Names
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
 from adjudge.data.source import Source
 from adjudge.data.synonyms import SYNONYMS
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData, BadSetting, count_of
 
 
 def need_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
@@ -82,7 +82,7 @@ def one_gold_each(coded: Coded, where: dict[str, str], place: Source) -> Coded:
     rows = known[torn[key[known]]]
     first = place.error(int(rows[0]), "").place.removeprefix(f"{place.name}, ")
     place.remark(
-        f"column {where['gold']}: {int(torn.sum()):,} item{'' if torn.sum() == 1 else 's'} with "
+        f"column {where['gold']}: {count_of(int(torn.sum()), 'item')} with "
         f"contradicting gold ({first}); their gold is left out"
     )
     codes = codes.copy()

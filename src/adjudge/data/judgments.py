@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale, canonical
-from adjudge.errors import BadData, BadSetting, shown
+from adjudge.errors import BadData, BadSetting, count_of, shown
 
 if TYPE_CHECKING:
     from adjudge.data.source import Source
@@ -102,10 +102,10 @@ class Judgments(Named):
         return len(self.judge)
 
     def __repr__(self) -> str:
-        topics = f", {self.topic_count:,} topics" if self.topics is not None else ""
+        topics = f", {count_of(self.topic_count, 'topic')}" if self.topics is not None else ""
         return (
-            f"Judgments({len(self):,} judgments, {self.item_count:,} items, "
-            f"{self.judge_count:,} judges{topics}, scale {self.scale})"
+            f"Judgments({count_of(len(self), 'judgment')}, {count_of(self.item_count, 'item')}, "
+            f"{count_of(self.judge_count, 'judge')}{topics}, scale {self.scale})"
         )
 
     def _repr_html_(self) -> str:

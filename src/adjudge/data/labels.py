@@ -17,7 +17,7 @@ from adjudge.data.faults import Coded
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source
-from adjudge.errors import shown
+from adjudge.errors import count_of, shown
 
 _MANY = 20  # numeric grades above which they are numbers rather than classes
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
@@ -60,7 +60,7 @@ def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place
     if padded:
         count = int(rows[padded].sum())
         place.remark(
-            f"column {column}: blanks around {count:,} label{'' if count == 1 else 's'} "
+            f"column {column}: blanks around {count_of(count, 'label')} "
             f"are left out, such as {texts[padded[0]]!r}"
         )
 

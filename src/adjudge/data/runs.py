@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.names import Names, as_names, encode
-from adjudge.errors import BadData
+from adjudge.errors import BadData, count_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,7 +38,10 @@ class Run:
         return len(self.documents)
 
     def __repr__(self) -> str:
-        return f"Run({self.name}: {len(self):,} documents of {len(self.topics):,} topics)"
+        return (
+            f"Run({self.name}: {count_of(len(self), 'document')} of "
+            f"{count_of(len(self.topics), 'topic')})"
+        )
 
     @property
     def topic(self) -> NDArray[np.int32]:  # (row,)

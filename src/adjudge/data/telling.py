@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from adjudge.data.source import BadRow
-from adjudge.errors import BadData, ReadingWarning
+from adjudge.errors import BadData, ReadingWarning, count_of
 
 _ROLE = r"(item|judge|label|topic|document|time|gold)"
 _WORDS = (
@@ -89,7 +89,7 @@ def tell(name: str, notes: Iterable[str], bad: tuple[BadRow, ...] = ()) -> tuple
     """Warn of what readers remarked, all in one; and the remarks, to be kept with the data."""
     told = [_in_python(note) for note in notes]
     if bad:
-        rows = f"{len(bad):,} bad row{'' if len(bad) == 1 else 's'} left out"
+        rows = f"{count_of(len(bad), 'bad row')} left out"
         first = "; ".join(f"{row.place}: {row.problem}" for row in bad[:_LISTED])
         told.append(f"{rows}, {'the first at ' if len(bad) > _LISTED else 'at '}{first}")
     if told:

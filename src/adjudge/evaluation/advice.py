@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from adjudge.errors import BadSetting
+from adjudge.errors import BadSetting, count_of
 from adjudge.evaluation.skill import Skill
 
 # With fewer judgments even a judge who is always right cannot be told from chance on two truths.
@@ -171,8 +171,7 @@ def _right(found: Evidence, judge: int) -> str:
 
 
 def _count(found: Evidence, judge: int) -> str:
-    number = int(found.judgments[judge])
-    return f"{number:,} judgment{'' if number == 1 else 's'}"
+    return count_of(int(found.judgments[judge]), "judgment")
 
 
 def _interval(values: Sequence[float] | NDArray[np.float64], form: str) -> str:

@@ -23,7 +23,7 @@ from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine
-from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
+from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName, count_of
 from adjudge.evaluation.crossvalidation import CrossValidation, cross_validate
 from adjudge.evaluation.heldout import HeldOut, held_out_score, label_shares_score
 from adjudge.evaluation.honesty import BesideVote, beside_vote
@@ -261,7 +261,8 @@ def _by_gold(
         chosen=chosen.name,
         recommendation=_advice_by_gold(chosen, spared, alike, results, beside),
         notes=(
-            f"cross-validated by {folds} folds over {len(gold):,} gold items, ranked by log loss; "
+            f"cross-validated by {folds} folds over {count_of(len(gold), 'gold item')}, "
+            f"ranked by log loss; "
             "models share a rank where a paired t-test over items finds no difference "
             f"(p > {level:g})",
             *_vote_note(beside),
@@ -370,7 +371,8 @@ def _by_judgments(
         recommendation=_advice_by_judgments(chosen, spared, alike, results),
         notes=(
             f"log score of a judgment (nats, nearer to 0 is better) by {folds} folds of "
-            f"{len(judgments):,} judgments; the shares of the labels alone give {floor:.4f}",
+            f"{count_of(len(judgments), 'judgment')}; the shares of the labels alone give "
+            f"{floor:.4f}",
             f"models share a rank where a paired t-test over items finds no difference "
             f"(p > {level:g})",
         ),

@@ -20,7 +20,7 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.engines.voices import Voices, VoiceSweeps, voices_of
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData, BadSetting, count_of
 from adjudge.kernels import ties as kernels
 from adjudge.models.families import find_families, tell_families
 from adjudge.models.memory import check_rates
@@ -184,7 +184,9 @@ def tell_ties(model: Any, tied: int, items: int) -> list[str]:
     if not tied:
         return []
     how = f"at random, seed {model.seed}" if model.ties == "random" else f"to the {model.ties}"
-    return [f"{tied:,} of {items:,} items are tied; broken {how}"]
+    return [
+        f"{tied:,} of {count_of(items, 'item')} {'is' if tied == 1 else 'are'} tied; broken {how}"
+    ]
 
 
 def settings_of(model: Any) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.data.draws import HIGHEST
+from adjudge.errors import count_of
 from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.voices import tell_voices, voices_of
 from adjudge.report.results import Results
@@ -42,11 +43,6 @@ def findings(results: Results) -> list[_Finding]:
         model_fits(results),
     ]
     return [part for part in parts if part is not None]
-
-
-def count_of(number: int, what: str) -> str:
-    """So many of something: ``1 judge``, ``2,418 judgments``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:
@@ -102,8 +98,11 @@ def certainty(results: Results) -> _Finding:
     items = max(len(probability), 1)
     sure, doubt = int((probability >= _SURE).sum()), int((probability < _DOUBT).sum())
     answer = [
-        f"{sure:,} labels ({percent(sure / items)}) are at least {_SURE:.0%} sure; "
-        f"{doubt:,} ({percent(doubt / items)}) are less than {_DOUBT:.0%} sure."
+        f"{count_of(sure, 'label')} ({percent(sure / items)}) {'is' if sure == 1 else 'are'} "
+        f"at least "
+        f"{_SURE:.0%} sure; "
+        f"{doubt:,} ({percent(doubt / items)}) {'is' if doubt == 1 else 'are'} less than "
+        f"{_DOUBT:.0%} sure."
     ]
     found = results.evaluation
     tone = "plain"
@@ -213,7 +212,7 @@ def _models_found(results: Results) -> _Finding | None:
     panel = results.panel
     if panel is None:
         return None
-    people = "1 person" if panel.people == 1 else f"{panel.people:,} people"
+    people = count_of(panel.people, "person")
     answer = [f"{people} and {count_of(panel.models, 'model')} judged."]
     tone = "plain"
     if panel.replacement is not None:
@@ -229,7 +228,8 @@ def _models_found(results: Results) -> _Finding | None:
     if panel.bought is not None:
         before, after = panel.bought.log_loss
         answer.append(
-            f"{count_of(panel.bought.gold, 'gold item')} change the log loss of the consensus on "
+            f"{count_of(panel.bought.gold, 'gold item', 'changes', 'change')} the log loss of "
+            f"the consensus on "
             f"gold that it is not told from {before:.3f} to {after:.3f}."
         )
     return _Finding(question="People and models?", answer=tuple(answer), tone=tone)

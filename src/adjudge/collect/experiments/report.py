@@ -42,7 +42,7 @@ from adjudge.collect.values.arms import (
     Measured,
 )
 from adjudge.collect.values.judging import DRY_RUN
-from adjudge.errors import BadData, BadSetting
+from adjudge.errors import BadData, BadSetting, count_of
 from adjudge.evaluation.false_discovery import adjusted
 
 if TYPE_CHECKING:
@@ -362,5 +362,8 @@ def _notes(
             "in each and do not compare; recall does. A test gold measures all arms alike."
         )
     if answers.others:
-        said.append(f"{answers.others} answers of known truth give no label, and are left out.")
+        said.append(
+            f"{count_of(answers.others, 'answer of known truth', 'gives', 'give')} no label, and "
+            f"{'is' if answers.others == 1 else 'are'} left out."
+        )
     return said

@@ -9,7 +9,7 @@ from adjudge.collect.importing.rows import read_json_text, roles, words
 from adjudge.collect.importing.upload import Upload
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.signatures import quepid_book_json
-from adjudge.errors import BadData
+from adjudge.errors import BadData, count_of
 
 
 def fits(upload: Upload) -> bool:
@@ -44,7 +44,9 @@ def read(upload: Upload, gathering: Gathering) -> None:
         gathering.add(cells, source=place, line=None)
     if judged:
         gathering.notes.append(
-            f"{judged:,} judgments in the book were left out: 'adjudge consensus' reads them."
+            f"{count_of(judged, 'judgment')} in the book {'was' if judged == 1 else 'were'} "
+            f"left out: "
+            "'adjudge consensus' reads them."
         )
 
 

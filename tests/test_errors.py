@@ -1,0 +1,32 @@
+"""Words that messages share."""
+
+from __future__ import annotations
+
+import pytest
+
+from adjudge.errors import count_of
+
+
+@pytest.mark.parametrize(
+    ("number", "what", "wanted"),
+    [
+        (0, "judge", "0 judges"),
+        (1, "judge", "1 judge"),
+        (2418, "judge", "2,418 judges"),
+        (1, "person", "1 person"),
+        (3, "person", "3 people"),
+        (1, "query", "1 query"),
+        (2, "query", "2 queries"),
+        (2, "more family", "2 more families"),
+        (2, "day", "2 days"),
+        (1, "pair of judges", "1 pair of judges"),
+        (2, "pair of judges", "2 pairs of judges"),
+    ],
+)
+def test_so_many_of_something(number: int, what: str, wanted: str) -> None:
+    assert count_of(number, what) == wanted
+
+
+def test_a_sentence_goes_on_as_its_number_wants() -> None:
+    assert count_of(1, "item", "is", "are") == "1 item is"
+    assert count_of(2, "item", "is", "are") == "2 items are"
