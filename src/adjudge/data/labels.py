@@ -7,6 +7,7 @@ zero and judges who contradict themselves are told.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.faults import Coded
+from adjudge.data.likely_order import likely_order
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source
@@ -114,7 +116,7 @@ def _respelt(names: Names, chosen: dict[str, str]) -> Names:
 
 
 def remark_scale(scale: Scale, column: str, place: Source) -> None:
-    """Tell of a scale that was read off the labels: many grades, or codes below zero."""
+    """Tell of a scale that was read off the labels: many grades, codes, an order not taken."""
     if is_many(scale):
         place.remark(
             f"column {column}: {len(scale.labels):,} numeric grades from {scale.labels[0]} to "
@@ -123,7 +125,10 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
         )
         return
     numbers = [as_number(label) for label in scale.labels]
-    if not scale.ordinal or any(number is None for number in numbers):
+    if not scale.ordinal:
+        _remark_order(scale, column, place)
+        return
+    if any(number is None for number in numbers):
         return
     _remark_above(scale, [number or 0.0 for number in numbers], column, place)
     below = [
@@ -136,6 +141,17 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
             f"column {column}: {told} {'is a grade' if len(below) == 1 else 'are grades'} below 0 "
             f"and taken as the lowest; if it is a code, such as a broken page, {drops} leaves "
             "it out"
+        )
+
+
+def _remark_order(scale: Scale, column: str, place: Source) -> None:
+    """Tell of labels without an order whose words have one."""
+    order = likely_order(scale.labels)
+    if order and not any("<" in label for label in order):
+        named = shlex.quote("<".join(order))
+        place.remark(
+            f"column {column}: these labels look ordered and are taken without an order; if they "
+            f"have one, say so with --labels {named}"
         )
 
 
