@@ -109,7 +109,8 @@ def _check_grades(content: Content, labels: Labelling | None, name: str) -> None
     if not hasattr(labels, "continuous") and len(judgments.scale.labels) > _MOST:
         raise BadData(
             f"there are {len(judgments.scale.labels):,} different labels; "
-            "--bin 5 makes five grades of numbers ('adjudge consensus' reads them as numbers)",
+            "--bin 5 makes five grades of numbers; as numbers, 'adjudge consensus' has the value "
+            "of each item with its interval, 'adjudge judges' the bias and noise of each judge",
             source=name,
         )
 
