@@ -126,6 +126,25 @@ def test_what_next_names_the_items_with_most_to_gain(sampled: Results) -> None:
     assert f"One more judgment tells most about {best}," in finding.answer[0]
 
 
+def test_what_next_says_what_the_items_are_where_the_file_does(voted: Results) -> None:
+    long = "A lamp with a foot of brass, a shade of linen and a switch that dims it"
+    fields = pa.table(
+        {
+            "url": ["http://a", "http://b", "http://c"],
+            "Query": ["brass lamp", "c", None],
+            "title": [long, "", " Blue lamp "],
+        }
+    )
+    judgments = replace(voted.consensus.judgments, fields=fields)
+    told = replace(voted, consensus=replace(voted.consensus, judgments=judgments))
+    finding = next_judgments(told)
+    assert finding is not None
+    said = finding.answer[0]
+    assert 'a ("brass lamp", "A lamp with a foot of brass, a shade of linen ...")' in said
+    assert 'c ("Blue lamp")' in said
+    assert 'b ("c")' in said
+
+
 def test_what_next_without_gold_asks_for_some(voted: Results) -> None:
     finding = next_judgments(voted)
     assert finding is not None

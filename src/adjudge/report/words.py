@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from adjudge.data.draws import HIGHEST
+from adjudge.data.names import as_names, look_up
 from adjudge.errors import count_of
 from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.voices import tell_voices, voices_of
@@ -18,6 +20,12 @@ _SURE = 0.9  # a label of this probability is called sure
 _DOUBT = 0.6  # and one below this is in doubt
 _NAMED = 5  # judges named in a sentence
 _SHOWN = 4  # labels named in a sentence
+_NEXT = 3  # items that are named as the next to judge
+_WIDE = 50  # letters of their texts
+_TEXTS = (  # columns that tell a person what an item is, of each kind the first that there is
+    ("query", "question", "prompt"),
+    ("title", "name", "headline", "text", "sentence", "tweet", "comment", "content", "snippet"),
+)
 _OFF = 0.05  # a gap between sure and right, or a calibration error, that is worth a warning
 _FAR = 1.05  # an R-hat that is more than a trifle too high
 
@@ -244,7 +252,7 @@ def next_judgments(results: Results) -> _Finding | None:
     order = np.argsort(-gain, kind="stable")
     share = np.cumsum(gain[order]) / max(float(gain.sum()), 1e-12)
     half = int(np.searchsorted(share, 0.5)) + 1
-    first = items["item"].take(order[:3]).to_pylist()
+    first = _with_texts(results, items["item"].take(order[:_NEXT]).to_pylist())
     counts = items["judgments"].to_numpy()
     few = int((counts < 2).sum())
     answer = [
@@ -262,6 +270,25 @@ def next_judgments(results: Results) -> _Finding | None:
     elif results.curve is not None:
         answer.append(_flattens(results.curve))
     return _Finding(question="What to collect next?", answer=tuple(answer))
+
+
+def _with_texts(results: Results, names: list[str]) -> list[str]:
+    """Items by id, and by what the file says of them where it does: query, then title or text."""
+    judgments = results.consensus.judgments
+    if judgments.fields is None:
+        return names
+    columns = {name.casefold(): name for name in reversed(judgments.fields.column_names)}
+    at = look_up(as_names(names), judgments.items)
+    told = []
+    for name, row in zip(names, at.tolist(), strict=True):
+        found = []
+        for kind in _TEXTS:
+            held = (judgments.fields[columns[one]][row].as_py() for one in kind if one in columns)
+            text = next((str(one).strip() for one in held if one and str(one).strip()), "")
+            if text and text not in name:
+                found.append(f'"{shorten(text, _WIDE, placeholder=" ...")}"')
+        told.append(f"{name} ({', '.join(found)})" if found else name)
+    return told
 
 
 def _flattens(curve: Any) -> str:
