@@ -21,7 +21,6 @@ so that a caller never has to parse a sentence.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 
 
@@ -159,20 +158,6 @@ class ClusterLost(AdjudgeError):
         self.address = address
         self.reason = reason
         super().__init__(f"the cluster at {address} is gone ({reason})")
-
-
-def count_of(number: int, what: str, one: str = "", many: str = "") -> str:
-    """So many of something: ``1 judge``, ``2,418 judgments``, ``1 pair of judges agrees``.
-
-    ``one`` and ``many`` are how the sentence goes on, where it depends on the number.
-    """
-    noun, of, rest = what.partition(" of ")
-    if number != 1 and noun == "person":
-        noun = "people"
-    elif number != 1:
-        noun = f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
-    ending = one if number == 1 else many
-    return f"{number:,} {noun}{of}{rest}{ending and ' '}{ending}"
 
 
 def shown(value: object, width: int = 60) -> str:

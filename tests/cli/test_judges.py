@@ -217,8 +217,8 @@ def test_judges_of_numbers_have_a_bias_and_a_noise(
     assert "advice" in adjudge("judges", "numbers.csv", "--bin", "4").out.splitlines()[0]
     refused = adjudge("agreement", "numbers.csv").err
     assert refused.endswith(
-        "--bin 5 makes five grades of numbers; as numbers, 'adjudge consensus' has the value of "
-        "each item with its interval, 'adjudge judges' the bias and noise of each judge\n"
+        "different labels; --bin 5 makes grades; as numbers 'adjudge consensus' has their values, "
+        "'adjudge judges' the noise of judges\n"
     )
     shown = at_terminal("judges", "numbers.csv", "--top", "2").out
     assert "shift is what each adds" in shown

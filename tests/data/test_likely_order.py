@@ -8,7 +8,7 @@ import pytest
 
 from adjudge import Judgments
 from adjudge.data.formats import read
-from adjudge.data.likely_order import likely_order
+from adjudge.data.likely_order import LikelyOrder
 from adjudge.errors import ReadingWarning
 
 
@@ -35,8 +35,8 @@ from adjudge.errors import ReadingWarning
 )
 def test_words_with_an_order(wanted: str) -> None:
     order = tuple(wanted.split("<"))
-    assert likely_order(sorted(order)) == order
-    assert likely_order(order[::-1]) == order
+    assert LikelyOrder.of(sorted(order)).labels == order
+    assert LikelyOrder.of(order[::-1]).labels == order
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_words_with_an_order(wanted: str) -> None:
     ],
 )
 def test_words_without(labels: tuple[str, ...]) -> None:
-    assert likely_order(labels) == ()
+    assert LikelyOrder.of(labels).labels == ()
 
 
 WORDS = ("Relevant", "Not relevant", "Partially relevant")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, labels_of, progress, say
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 NAME = "agreement"
 EXAMPLES = ("adjudge agreement judgments.csv --binary",)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.console import grid, is_piped, name, page, progress, say, tell_if_cold
-from adjudge.errors import BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.cli.options import Fitting, Printing

@@ -7,7 +7,8 @@ from typing import Annotated
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, say
-from adjudge.errors import BadData, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData
 
 NAME = "encode"
 EXAMPLES = (

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from adjudge.cli.console import progress, say
 from adjudge.cli.engines import each_of
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.cli.options import Labelling, Reading

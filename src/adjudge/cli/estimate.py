@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, progress, say
-from adjudge.errors import BadData, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,8 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, progress, say, tell_if_cold
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.console import grid, name
 from adjudge.cli.writing import interval, number
-from adjudge.errors import count_of as how_many
+from adjudge.data.source import count_of as how_many
 
 if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis import Diagnosis

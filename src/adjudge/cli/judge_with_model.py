@@ -12,7 +12,8 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, progress, say
 from adjudge.cli.project.stored import DATABASE, Stored
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.model_judge.endpoint import Endpoint

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from adjudge.cli import options as o
 from adjudge.cli.brought import brings_files
 from adjudge.cli.console import be_quiet, grid, name, progress, say
-from adjudge.errors import BadData, BadSetting, UnknownName, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.cli.reading import Input

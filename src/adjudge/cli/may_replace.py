@@ -10,7 +10,7 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, name, progress, say
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.data.judgments import Judgments

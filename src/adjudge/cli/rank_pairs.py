@@ -10,7 +10,8 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, is_piped, name, page, progress, say
-from adjudge.errors import BadData, BadSetting, UnknownName, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.data.comparisons import Comparisons

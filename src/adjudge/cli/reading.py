@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from adjudge.cli.console import progress, say
 from adjudge.cli.options import Labelling, Reading
 from adjudge.data.formats.opening import is_uri
-from adjudge.errors import BadData, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
@@ -108,9 +109,8 @@ def _check_grades(content: Content, labels: Labelling | None, name: str) -> None
         return
     if not hasattr(labels, "continuous") and len(judgments.scale.labels) > _MOST:
         raise BadData(
-            f"there are {len(judgments.scale.labels):,} different labels; "
-            "--bin 5 makes five grades of numbers; as numbers, 'adjudge consensus' has the value "
-            "of each item with its interval, 'adjudge judges' the bias and noise of each judge",
+            f"there are {len(judgments.scale.labels):,} different labels; --bin 5 makes grades; as "
+            "numbers 'adjudge consensus' has their values, 'adjudge judges' the noise of judges",
             source=name,
         )
 

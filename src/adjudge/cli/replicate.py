@@ -9,7 +9,8 @@ import typer
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, is_piped, page, progress, say
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

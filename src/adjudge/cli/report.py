@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from adjudge.cli import options as o
 from adjudge.cli.brought import brings_files
 from adjudge.cli.console import be_quiet, command_line, page, progress
-from adjudge.errors import BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.cli.reading import Input

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from adjudge.cli.console import say
 from adjudge.cli.options import Labelling, TruthLabelling
-from adjudge.errors import BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.gold import Gold

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, progress, say
-from adjudge.errors import BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.evaluation.tuning import Tuned

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from adjudge.data.faults import Coded, mixed, row_error
 from adjudge.data.names import Codes, Names
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 from adjudge.data.synonyms import SYNONYMS
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.errors import BadData, BadSetting
 
 
 def need_columns(where: dict[str, str], columns: list[str], place: Source) -> None:

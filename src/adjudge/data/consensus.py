@@ -16,7 +16,8 @@ from adjudge.data.judges import judge_table, judge_table_from_draws
 from adjudge.data.judgments import Judgments
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -22,11 +22,9 @@ def judgments_given(given: JudgmentsLike) -> Judgments:
     """Judgments from a file, a table of any dataframe library, or as they are."""
     if isinstance(given, Judgments):
         return given
-    if isinstance(given, str | Path):
-        with told_in_python(reader="Judgments.read"):
-            return Judgments.read(given)
-    with told_in_python(reader="Judgments.from_table"):
-        return Judgments.from_table(given)
+    reader = Judgments.read if isinstance(given, str | Path) else Judgments.from_table
+    with told_in_python(reader=reader.__qualname__):
+        return reader(given)
 
 
 def gold_given(given: GoldLike) -> Gold:

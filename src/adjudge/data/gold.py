@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.names import Codes, Names, as_names, encode, look_up
 from adjudge.data.scale import Scale, canonical
-from adjudge.errors import BadData, count_of, shown
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, shown
 
 if TYPE_CHECKING:
     from adjudge.data.judgments import Judgments

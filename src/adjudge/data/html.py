@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 _ROWS = 5  # of a table
 _BARS = 12  # labels that the chart shows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale, canonical
-from adjudge.errors import BadData, BadSetting, count_of, shown
-
-if TYPE_CHECKING:
-    from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
+from adjudge.errors import BadData, BadSetting, shown
 
 _BLOCK = 1_000_000  # judgments counted at a time
 _SHOWN = 10  # items whose judgments a notebook looks at
@@ -67,7 +65,6 @@ class Judgments(Named):
         is warned of (``ReadingWarning``) and kept in ``notes``.
         """
         from adjudge.data.build import load_judgments
-        from adjudge.data.source import Source
         from adjudge.data.telling import tell, told_in_python
 
         place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad)

@@ -7,7 +7,6 @@ zero and judges who contradict themselves are told.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 
 import numpy as np
@@ -15,11 +14,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.faults import Coded
-from adjudge.data.likely_order import likely_order
+from adjudge.data.likely_order import LikelyOrder
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale, as_number, canonical
-from adjudge.data.source import Source
-from adjudge.errors import count_of, shown
+from adjudge.data.source import Source, count_of
+from adjudge.errors import shown
 
 _MANY = 20  # numeric grades above which they are numbers rather than classes
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
@@ -60,9 +59,8 @@ def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place
     """Tell how many labels had blanks around them, which are no part of a label."""
     padded = [at for at, text in enumerate(texts) if text != text.strip() and text.strip()]
     if padded:
-        count = int(rows[padded].sum())
         place.remark(
-            f"column {column}: blanks around {count_of(count, 'label')} "
+            f"column {column}: blanks around {count_of(int(rows[padded].sum()), 'label')} "
             f"are left out, such as {texts[padded[0]]!r}"
         )
 
@@ -125,10 +123,8 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
         )
         return
     numbers = [as_number(label) for label in scale.labels]
-    if not scale.ordinal:
-        _remark_order(scale, column, place)
-        return
-    if any(number is None for number in numbers):
+    if not scale.ordinal or any(number is None for number in numbers):
+        LikelyOrder.of(() if scale.ordinal else scale.labels).tell(column, place)
         return
     _remark_above(scale, [number or 0.0 for number in numbers], column, place)
     below = [
@@ -141,17 +137,6 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
             f"column {column}: {told} {'is a grade' if len(below) == 1 else 'are grades'} below 0 "
             f"and taken as the lowest; if it is a code, such as a broken page, {drops} leaves "
             "it out"
-        )
-
-
-def _remark_order(scale: Scale, column: str, place: Source) -> None:
-    """Tell of labels without an order whose words have one."""
-    order = likely_order(scale.labels)
-    if order and not any("<" in label for label in order):
-        named = shlex.quote("<".join(order))
-        place.remark(
-            f"column {column}: these labels look ordered and are taken without an order; if they "
-            f"have one, say so with --labels {named}"
         )
 
 

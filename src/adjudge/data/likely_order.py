@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adjudge.data.source import Source
 
 _LEAST, _MOST = 3, 9  # labels: two need no order, and many that seem to have one are rather codes
 
@@ -59,15 +63,31 @@ _DEGREES = tuple(
 )
 
 
-def likely_order(labels: Sequence[str]) -> tuple[str, ...]:
-    """The labels lowest first, where their words have an order that people know; else none."""
-    if not _LEAST <= len(labels) <= _MOST:
-        return ()
-    words = [re.sub(r"[\W_]+", " ", label.casefold()).strip() for label in labels]
-    for steps in (_numbered(words), _of_degree(words), *(_within(words, one) for one in _ORDERS)):
-        if len(steps) == len(set(steps)) == len(labels):
-            return tuple(label for _, label in sorted(zip(steps, labels, strict=True)))
-    return ()
+@dataclass(frozen=True, slots=True)
+class LikelyOrder:
+    """Labels lowest first, where their words have an order that people know; else none."""
+
+    labels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, labels: Sequence[str]) -> LikelyOrder:
+        """The order of labels, if there is one."""
+        if not _LEAST <= len(labels) <= _MOST:
+            return cls(())
+        words = [re.sub(r"[\W_]+", " ", label.casefold()).strip() for label in labels]
+        known = (_within(words, order) for order in _ORDERS)
+        for steps in (_numbered(words), _of_degree(words), *known):
+            if len(steps) == len(set(steps)) == len(labels):
+                return cls(tuple(label for _, label in sorted(zip(steps, labels, strict=True))))
+        return cls(())
+
+    def tell(self, column: str, place: Source) -> None:
+        """Remark that labels which are taken without an order have one, and how to say so."""
+        if self.labels and not any("<" in label for label in self.labels):
+            place.remark(
+                f"column {column}: these labels look ordered and are taken without an order; if "
+                f"they have one, say so with --labels {shlex.quote('<'.join(self.labels))}"
+            )
 
 
 def _numbered(words: list[str]) -> list[int]:

@@ -18,9 +18,9 @@ from adjudge.data.columns import letters_of
 from adjudge.data.faults import Coded
 from adjudge.data.names import Names, as_names, encode
 from adjudge.data.scale import Scale, as_number, canonical
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 from adjudge.data.synonyms import SYNONYMS
-from adjudge.errors import count_of, shown
+from adjudge.errors import shown
 
 _IDS = ("item", "topic", "document", "judge")
 _PERCENT = re.compile(r"([+-]?[0-9]+(?:[.,][0-9]+)?)\s*%")

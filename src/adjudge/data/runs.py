@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.names import Names, as_names, encode
-from adjudge.errors import BadData, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

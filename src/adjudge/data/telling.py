@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from adjudge.data.source import BadRow
-from adjudge.errors import BadData, ReadingWarning, count_of
+from adjudge.data.source import BadRow, count_of
+from adjudge.errors import BadData, ReadingWarning
 
 _ROLE = r"(item|judge|label|topic|document|time|gold)"
 _WORDS = (

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from adjudge.errors import BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting
 from adjudge.evaluation.skill import Skill
 
 # With fewer judgments even a judge who is always right cannot be told from chance on two truths.

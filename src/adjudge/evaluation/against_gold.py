@@ -15,7 +15,8 @@ from adjudge.data.given import GoldLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
-from adjudge.errors import BadSetting, UnknownName, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting, UnknownName
 from adjudge.evaluation import scores
 from adjudge.evaluation.labelled import Labelled, read_labels
 from adjudge.evaluation.measures import MEASURES, Measure, ScoredItems

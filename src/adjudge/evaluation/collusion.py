@@ -38,7 +38,7 @@ from scipy.special import logsumexp
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation.false_discovery import adjusted
 from adjudge.evaluation.judge_pairs import pairs_of_judgments, without_repeats
 from adjudge.kernels.fixed import SMALLEST
@@ -117,7 +117,7 @@ def pairs_of(
 def _story(pairs: int, found: int, least: int, usual: float, scale: float) -> str:
     """A sentence on what was compared, and with what."""
     text = (
-        f"{count_of(pairs, 'pair of judges')} with {count_of(least, 'item')} or more in common "
+        f"{count_of(pairs, 'pair')} of judges with {count_of(least, 'item')} or more in common "
         f"{'was' if pairs == 1 else 'were'} compared: {found:,} "
         f"{'agrees' if found == 1 else 'agree'} more than explained"
     )

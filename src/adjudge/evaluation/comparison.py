@@ -22,8 +22,9 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
-from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName, count_of
+from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
 from adjudge.evaluation.crossvalidation import CrossValidation, cross_validate
 from adjudge.evaluation.heldout import HeldOut, held_out_score, label_shares_score
 from adjudge.evaluation.honesty import BesideVote, beside_vote

@@ -23,7 +23,7 @@ from scipy.special import betaincinv, kolmogorov
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judges import LEVEL as INTERVAL
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation.confusions import right_labels
 from adjudge.evaluation.false_discovery import adjusted
 

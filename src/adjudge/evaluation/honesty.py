@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation import scores
 from adjudge.evaluation.against_gold import Evaluation
 

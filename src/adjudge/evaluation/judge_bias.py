@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 
 from adjudge.data.model_answers import ModelAnswers
 from adjudge.data.scale import as_number
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation.false_discovery import adjusted
 
 _Floats = NDArray[np.float64]

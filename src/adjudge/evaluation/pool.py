@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, encode, look_up
 from adjudge.data.runs import Run
-from adjudge.errors import BadData, BadSetting, count_of, shown
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting, shown
 
 Unjudged = Literal["not-relevant", "condensed", "prevalence", "filled"]
 DRAWN = ("prevalence", "filled")  # ways in which unjudged documents have a truth

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.runs import Run, distinct_names
-from adjudge.errors import BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting
 from adjudge.evaluation.next_items import Doubt, Influence, next_table, no_items
 from adjudge.evaluation.pool import Pool, Unjudged, judged_at, pool_of
 from adjudge.evaluation.retrieval import (

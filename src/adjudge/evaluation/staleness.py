@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, ks_2samp
 
 from adjudge.data.model_answers import ModelAnswers
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation.false_discovery import adjusted
 from adjudge.evaluation.soft_judgments import SoftJudgments
 

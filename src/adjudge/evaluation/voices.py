@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.families import Families
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 _TOLD, _NAMED = 3, 6  # families told, judges named of each
 
@@ -122,7 +122,7 @@ def tell_voices(voices: FamilyVoices) -> list[str]:
     """Sentences for people: families, the question that is open, and what the panel counts for."""
     told = [_family(kin) for kin in voices.families[:_TOLD]]
     if len(voices.families) > _TOLD:
-        told.append(f"And {count_of(len(voices.families) - _TOLD, 'more family')}.")
+        told.append(f"More families: {len(voices.families) - _TOLD:,}.")
     if voices.families and voices.voices is not None:
         told.append(f"So {voices.judges:,} judges are {voices.voices:.1f} voices.")
     if voices.suspected:

@@ -24,8 +24,8 @@ from threadpoolctl import threadpool_limits
 
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
+from adjudge.data.source import count_of
 from adjudge.engines.voices import Voices
-from adjudge.errors import count_of
 from adjudge.models.calibration_features import BLOCK, FeatureScheme, describe, make_features
 from adjudge.models.item_groups import Groups, group_items
 from adjudge.models.type_rows import normalise

@@ -25,7 +25,6 @@ from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Sweeps
 from adjudge.engines.item_types import CountPairs, Prints
 from adjudge.engines.voices import VoiceSweeps
-from adjudge.errors import count_of
 from adjudge.kernels import item_types as kernels
 
 _Floats = NDArray[np.float64]
@@ -101,12 +100,12 @@ def tell_families(families: Families, judgments: Judgments) -> tuple[str, ...]:
         how = "declared" if families.declared[group[0]] else "near copies"
         told.append(f"{_names(group, judgments)} have one voice between them ({how})")
     if len(families.groups) > _TOLD:
-        told.append(f"and {count_of(len(families.groups) - _TOLD, 'more family')}")
+        told.append(f"more families: {len(families.groups) - _TOLD:,}")
     if families.suspected:
         worst, more = families.suspected[0], len(families.suspected) - 1
         told.append(
             f"{_names(worst.judges, judgments)} agree more than all judges together explain "
-            f"({worst.excess:.2f} of the way to copies, {count_of(worst.common, 'item')} in common)"
+            f"({worst.excess:.2f} of the way to copies, {worst.common:,} items in common)"
             + (f"; so do {more:,} more pairs" if more > 1 else "; so does one more pair" * more)
             + "; if they are one source, say so with --family"
         )

@@ -15,9 +15,10 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale, as_number
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.errors import BadData, count_of
+from adjudge.errors import BadData
 from adjudge.models.number_fitting import JudgeState, Numbers, value_items
 
 _Floats = NDArray[np.float64]

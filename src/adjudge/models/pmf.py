@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.errors import BadSetting, count_of
+from adjudge.errors import BadSetting
 from adjudge.kernels import voting as kernels
 from adjudge.kernels.fixed import SHARE
 from adjudge.models.completion import Cut, Factors, factors_of

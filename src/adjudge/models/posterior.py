@@ -12,9 +12,10 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters, Sampler
 from adjudge.engines.voices import VoiceSampler
-from adjudge.errors import BadSetting, count_of
+from adjudge.errors import BadSetting
 from adjudge.models.gibbs import Chain, Prior, SamplingPlan, make_room, run_chains, stride_of
 from adjudge.models.memory import free_memory
 from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare

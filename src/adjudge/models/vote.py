@@ -21,8 +21,9 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.errors import BadData, BadSetting
 from adjudge.kernels.fixed import SHARE
 from adjudge.models.expectation import prior_counts, shares
 from adjudge.models.features import JudgeFeatures, measure_features

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from adjudge.errors import BadData, UnknownName, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, UnknownName
 from adjudge.report.results import Results
 
 _TWO_TRUTHS = "two truths: --binary or --binary-truth makes them"

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.report.results import Results
 from adjudge.report.words import percent
 

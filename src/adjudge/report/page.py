@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation.measures import MEASURES
 from adjudge.models.model import Progress, Step
 from adjudge.report.embedding import MOST_ITEMS, embed_results

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from adjudge.data.preferences import Preferences
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation import preferences as evaluation
 from adjudge.report.theme import DARK, FONT, LIGHT, css_variables
 

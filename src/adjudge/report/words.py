@@ -11,7 +11,7 @@ import numpy as np
 
 from adjudge.data.draws import HIGHEST
 from adjudge.data.names import as_names, look_up
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.voices import tell_voices, voices_of
 from adjudge.report.results import Results

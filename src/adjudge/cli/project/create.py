@@ -11,7 +11,8 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, say
 from adjudge.cli.project.stored import DATABASE, Stored, checked, open_services
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.values.project import Project

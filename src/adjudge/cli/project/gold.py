@@ -9,7 +9,8 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, name, page, say
 from adjudge.cli.project.stored import DATABASE, Stored, open_services
-from adjudge.errors import BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.gold.design import GoldForecast, Suggestion

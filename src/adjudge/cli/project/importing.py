@@ -10,7 +10,7 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, say
 from adjudge.cli.project.stored import DATABASE, Stored, checked, open_services
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 NAME = "import"
 EXAMPLES = (

@@ -9,7 +9,7 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, name, page
 from adjudge.cli.project.stored import DATABASE, Stored, open_services
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices

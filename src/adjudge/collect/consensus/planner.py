@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 from adjudge.collect.consensus.refit import name_of
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.two_accuracies import gold_interval
-from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices

@@ -42,7 +42,8 @@ from adjudge.collect.values.arms import (
     Measured,
 )
 from adjudge.collect.values.judging import DRY_RUN
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.false_discovery import adjusted
 
 if TYPE_CHECKING:
@@ -362,8 +363,6 @@ def _notes(
             "in each and do not compare; recall does. A test gold measures all arms alike."
         )
     if answers.others:
-        said.append(
-            f"{count_of(answers.others, 'answer of known truth', 'gives', 'give')} no label, and "
-            f"{'is' if answers.others == 1 else 'are'} left out."
-        )
+        fate = "gives no label, and is" if answers.others == 1 else "give no label, and are"
+        said.append(f"{count_of(answers.others, 'answer')} of known truth {fate} left out.")
     return said

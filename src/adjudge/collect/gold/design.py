@@ -19,7 +19,8 @@ from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.rules.golds import GoldCard, choose_training, quota
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.project import Mix
-from adjudge.errors import BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus

@@ -36,7 +36,8 @@ from adjudge.collect.store.schema import (
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import DRY_RUN
 from adjudge.collect.values.requesting import Contest, GoldRow
-from adjudge.errors import NotFound, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import NotFound
 
 
 @dataclass(slots=True)

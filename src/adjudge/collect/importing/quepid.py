@@ -9,7 +9,8 @@ from adjudge.collect.importing.rows import read_json_text, roles, words
 from adjudge.collect.importing.upload import Upload
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.signatures import quepid_book_json
-from adjudge.errors import BadData, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData
 
 
 def fits(upload: Upload) -> bool:

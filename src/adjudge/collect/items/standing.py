@@ -18,7 +18,8 @@ from adjudge.collect.store.conditions import COUNTED
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.schema import items, judges, judgments
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
-from adjudge.errors import Refused, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import Refused
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _UNTRUSTED = (

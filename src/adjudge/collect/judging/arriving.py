@@ -31,7 +31,8 @@ from adjudge.collect.values.judging import (
     Channel,
     Kind,
 )
-from adjudge.errors import NotFound, Refused, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import NotFound, Refused
 
 _LONGEST_KEY = 500
 

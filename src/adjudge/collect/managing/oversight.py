@@ -42,7 +42,8 @@ from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.judging import DRY_RUN, OTHERS
 from adjudge.collect.values.requesting import Flag, GoldAnswer, JudgeDetail, JudgeRow, LogEntry
-from adjudge.errors import NotFound, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import NotFound
 
 _ENDED = {
     NOTHING_LEFT: "Finished: nothing was left for them.",

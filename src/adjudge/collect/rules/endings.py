@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from adjudge.collect.rules.links import filled
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import DRY_RUN
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 _MICRO = Decimal(1_000_000)  # money is stored in millionths
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.requesting import Flag
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 _CHANCE = 0.001  # of one label on so much of the work, if they were like the others
 _SURELY = 3.0  # standard errors: about one in a thousand

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.project import Mix
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 _Key = TypeVar("_Key", bound=Hashable)
 

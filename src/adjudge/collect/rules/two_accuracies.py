@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 _Z = 1.645  # 90% intervals, as the consensus has them
 

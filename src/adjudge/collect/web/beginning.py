@@ -13,7 +13,8 @@ from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web.forms import Form
 from adjudge.data.scale import Scale, as_number, canonical
-from adjudge.errors import BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting
 
 STARTING_SCALE = Scale(
     labels=("Not relevant", "Partly relevant", "Relevant"),

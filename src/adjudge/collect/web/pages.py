@@ -21,7 +21,7 @@ from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web import policy_form
 from adjudge.collect.web.highlighting import beginning, highlighted, unmarked
 from adjudge.collect.web.security import Session, Sessions
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 
 _HERE = Path(__file__).resolve().parent
 STATIC = _HERE / "static"

@@ -21,7 +21,8 @@ from adjudge.collect.web.login import (
 from adjudge.collect.web.logs import event
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
-from adjudge.errors import BadSetting, Refused, Unavailable, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadSetting, Refused, Unavailable
 
 router = APIRouter(include_in_schema=False)
 _SHORTEST = 10  # characters of a password

@@ -163,15 +163,11 @@ def _content(file: File, format: str | None, options: Options) -> Content:
     notes = [*content.notes, *options.notes]
     if file.found and file.codec != "utf-8":
         notes.append(f"is not UTF-8; read as {file.encoding} (--encoding names another)")
-    name, mark = entry.name, ""
-    if " separated" in entry.title and not file.is_folder and file.kind == "delimited":
-        from adjudge.data.formats.delimited import delimiter_of
-
-        mark = delimiter_of(file)
+    name = entry.name
     if name == "csv" and format is None:
-        marks = "tsv" if mark == "\t" else "csv"
+        marks = "tsv" if file.delimiter == "\t" else "csv"
         name = {"parquet": "parquet", "jsonl": "jsonl"}.get(file.kind, marks)
-    return replace(content, format=name, delimiter=mark, notes=tuple(dict.fromkeys(notes)))
+    return replace(content, format=name, notes=tuple(dict.fromkeys(notes)))
 
 
 def _detected_as_told(file: File, options: Options) -> str:

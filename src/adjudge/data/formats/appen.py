@@ -35,8 +35,7 @@ from adjudge.data.gold_table import gold_from_table
 from adjudge.data.instants import KIND, american, instants, seconds_between
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, look_up
-from adjudge.data.source import Source
-from adjudge.errors import count_of
+from adjudge.data.source import Source, count_of
 
 _ITEM, _JUDGE = "_unit_id", "_worker_id"
 _OWN = (_ITEM, _JUDGE, "_created_at", "_started_at", "_tainted", "_golden")

@@ -37,7 +37,6 @@ class Content:
     texts: Any = None  # Arrow table
     scale: Scale | None = None
     format: str = ""
-    delimiter: str = ""  # of one file of delimited text: what sets its cells apart
     bad: tuple[BadRow, ...] = ()
     notes: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)  # role: the column taken for it

@@ -15,7 +15,8 @@ from adjudge.data.build import load_table
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.records import RecordRows, as_object, as_text, read_json
-from adjudge.errors import BadData, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData
 
 
 def _read(file: File, options: Options) -> Content:

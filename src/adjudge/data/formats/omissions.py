@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.names import encode
-from adjudge.data.source import Source
-from adjudge.errors import count_of
+from adjudge.data.source import Source, count_of
 
 
 def keep_rows(table: Any, source: Source, kept: NDArray[np.bool_]) -> Any:  # (row,)

@@ -21,7 +21,8 @@ from adjudge.data.formats.plain import read_rows
 from adjudge.data.formats.records import RecordRows, as_text, read_records
 from adjudge.data.formats.second_questions import further_columns, tell_label
 from adjudge.data.formats.tables import write_csv, write_jsonl
-from adjudge.errors import BadData, count_of, shown
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, shown
 
 
 def _judge_of(file: File) -> str:

@@ -18,7 +18,8 @@ from adjudge.data.formats.delimited import delimiter_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.records import RecordRows, as_object, read_json, read_records
-from adjudge.errors import BadData, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData
 
 _WHOLE = "promptfoo"
 _OUTCOME = re.compile(r"^\[(PASS|FAIL|ERROR)\]")

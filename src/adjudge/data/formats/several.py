@@ -25,8 +25,8 @@ from adjudge.data.gold_table import gold_from_table
 from adjudge.data.judgments import Judgments
 from adjudge.data.labels import remark_scale
 from adjudge.data.scale import Scale
-from adjudge.data.source import Source
-from adjudge.errors import BadData, count_of, shown
+from adjudge.data.source import Source, count_of
+from adjudge.errors import BadData, shown
 
 _JUDGES = ("qrels", "beir", "opensearch", "quepid-case", "umbrela")  # a file may be a judge's
 _ABOUT = (".md", ".rst", ".pdf", ".png", ".py", ".sh", ".yaml", ".yml", ".toml", ".html", ".lock")
@@ -41,7 +41,7 @@ def read_folder(folder: File, options: Options) -> Content:
     if not strange:
         return content
     told = f"{strange[0]}{' and others' if len(strange) > 1 else ''}"
-    note = f"{count_of(len(strange), 'file of no known format')}: {told}"
+    note = f"{count_of(len(strange), 'file')} of no known format: {told}"
     return replace(content, notes=(*content.notes, note))
 
 

@@ -35,8 +35,8 @@ from adjudge.data.formats.tables import guarded, write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import encode, look_up, pair_names
 from adjudge.data.scale import Scale, as_number
-from adjudge.data.source import Source
-from adjudge.errors import BadData, count_of, shown
+from adjudge.data.source import Source, count_of
+from adjudge.errors import BadData, shown
 
 SCALE = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
 _SUBMISSION = ("topic", "document", "rank", "class")

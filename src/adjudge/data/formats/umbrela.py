@@ -16,7 +16,8 @@ from adjudge.data.formats.opening import File
 from adjudge.data.formats.opensearch import rated_content
 from adjudge.data.formats.qrels import judge_name
 from adjudge.data.formats.records import RecordRows, as_text, read_records
-from adjudge.errors import BadData, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData
 
 _NAMES = ("query", "passage", "model", "judgment")
 

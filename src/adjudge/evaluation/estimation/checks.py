@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.errors import BadData, count_of, shown
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, shown
 from adjudge.evaluation.estimation.expansion import Target
 from adjudge.evaluation.estimation.sampling import Sample
 

@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from adjudge.data.gold import Gold
 from adjudge.data.names import look_up
 from adjudge.data.runs import Run
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Plan, target_of
 from adjudge.evaluation.estimation.expansion import RANGE, Target

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
-from adjudge.errors import AdjudgeError, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import AdjudgeError
 from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Estimate, Plan, estimate_from
 

@@ -13,8 +13,9 @@ from scipy.sparse.csgraph import connected_components
 from adjudge.data.comparisons import CANNOT_SAY, Comparisons
 from adjudge.data.families import Families
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.errors import BadData, count_of, shown
+from adjudge.errors import BadData, shown
 from adjudge.kernels import pairs as kernels
 from adjudge.models.families import find_families, tell_families
 

@@ -12,7 +12,8 @@ from adjudge.data.comparisons import CANNOT_SAY, Comparisons
 from adjudge.data.judges import LEVEL
 from adjudge.data.pair_draws import PairDraws
 from adjudge.data.preferences import Preferences
-from adjudge.errors import BadData, BadSetting, count_of
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting
 from adjudge.models.model import Progress, settings_of
 from adjudge.models.pairs.cells import PairCells, check_connected, count_cells, weigh_copies
 from adjudge.models.pairs.judges import pair_judge_table

@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation.advice import ADVICE
 from adjudge.report.plots import drawing
 from adjudge.report.theme import LIGHT

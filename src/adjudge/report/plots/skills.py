@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.evaluation.advice import ADVICE
 from adjudge.report.plots import drawing
 from adjudge.report.plots.rates import COLOURS, SHAPES, drawn_rows

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.errors import count_of
+from adjudge.data.source import count_of
 from adjudge.report.plots import drawing
 from adjudge.report.theme import LIGHT
 
