@@ -155,7 +155,7 @@ def test_gold_fixes_truth_and_gold_without_judgments_is_kept_and_told(
     assert found["q1/d1"] == ("0", "1", "3")
     assert found["q9/d9"] == ("1", "1", "0")
     assert ended.err.splitlines()[1] == (
-        "  1 of 2 gold items have no judgments (first: 'q9/d9'); kept, with their gold as label"
+        "  1 of 2 gold items has no judgments (first: 'q9/d9'); kept, with their gold as label"
     )
     notes = adjudge(*args, "--json").json["notes"]
     assert notes[0] == ended.err.splitlines()[1].strip()

@@ -49,13 +49,6 @@ def errors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("number", "wanted"), [(0, "0 judges"), (1, "1 judge"), (2418, "2,418 judges")]
-)
-def test_count(number: int, wanted: str) -> None:
-    assert console.count(number, "judge") == wanted
-
-
-@pytest.mark.parametrize(
     ("text", "wanted"),
     [
         ("plain", "plain"),

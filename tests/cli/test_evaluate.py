@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -194,3 +196,32 @@ def test_probabilities_better_than_the_votes_say_nothing(adjudge: Run, demo_fold
     assert float(rows["corrected_calibration_error"]["value"]) < float(
         rows["calibration_error"]["value"]
     )
+
+
+def test_no_calibration_error_is_shown_below_none(
+    adjudge: Run, at_terminal: Run, folder: Path
+) -> None:
+    """Luck brings the corrected error below 0, which programs are told and people are not."""
+    lucky, lines = random.Random(2), ["item,judge,label,gold"]
+    for item in range(60):
+        truth = lucky.random() < 0.5
+        lines += [f"i{item},j{j},{truth ^ (lucky.random() < 0.25):d},{truth:d}" for j in range(3)]
+    (folder / "lucky.csv").write_text("\n".join(lines) + "\n")
+    vote, both = ("--model", "majority-vote"), ("--models", "majority-vote,single-confusion")
+    raw = adjudge("evaluate", "lucky.csv", *vote, "--resamples", "0").rows
+    raw += adjudge("compare", "lucky.csv", *both).rows
+    name = "corrected_calibration_error"
+    found = [row["value"] if "score" in row else row[name] for row in raw
+             if row.get("score", name) == name]  # fmt: skip
+    assert [float(value) < 0 for value in found] == [True, True, True]
+    ended = adjudge("report", "lucky.csv", *vote, "--output", "page.html")
+    assert ended.code == 0, ended.err
+    page = (folder / "page.html").read_text()
+    assert "calibration error 0.000" in page
+    assert not re.search(r"calibration error\D{0,80}-0\.", page)
+    assert "calibration error 0.000; the fit" in adjudge("consensus", "lucky.csv", *vote).err
+    shown = at_terminal("evaluate", "lucky.csv", *vote).out
+    assert re.search(r"corrected calibration error +0\.000 +0\.00 to 0\.", shown)
+    shown = at_terminal("compare", "lucky.csv", *both).out
+    assert shown.count(" 0.000 ") == 2
+    assert "-0." not in shown

@@ -187,3 +187,39 @@ def test_families_for_people_and_programs(
     assert 1 < found["mean_n_eff"] < 7
     assert found["suspected"] == []
     assert found["correlation"] is not None
+
+
+def test_judges_of_numbers_have_a_bias_and_a_noise(
+    adjudge: Run, at_terminal: Run, folder: Path
+) -> None:
+    """As classes every judge of numbers looks like chance, and was to be dropped."""
+    made, lines = np.random.default_rng(3), ["item,judge,label"]
+    for item, value in enumerate(made.normal(50, 15, 120)):
+        given = value + made.normal((0, 8, -8), (1, 2, 6))
+        lines += [f"i{item},j{judge},{number:.2f}" for judge, number in enumerate(given)]
+    (folder / "numbers.csv").write_text("\n".join(lines) + "\n")
+    ended = adjudge("judges", "numbers.csv")
+    assert ended.code == 0, ended.err
+    assert "continuous on 360 judgments of 120 items by 3 judges; numbers from" in ended.err
+    shift, noise = ([float(row[name]) for row in ended.rows] for name in ("shift", "noise"))
+    assert shift[1] - shift[0] == pytest.approx(8, abs=1.5)
+    assert shift[2] - shift[0] == pytest.approx(-8, abs=1.5)
+    assert noise == sorted(noise)
+    labels = folder / "of-consensus.csv"
+    adjudge("consensus", "numbers.csv", "-o", "values.csv", "--judges", labels)
+    assert labels.read_text() == ended.out
+    assert adjudge("judges", "numbers.csv", "--model", "continuous").out == ended.out
+    assert adjudge("judges", "numbers.csv", "--json").json["judges"][2]["judge"] == "j2"
+    wrong = adjudge("judges", "numbers.csv", "--show", "drift").err.splitlines()[-1]
+    assert wrong == (
+        "error: --show = 'drift': wanted --bin N or --classes beside it, since labels are numbers"
+    )
+    assert "advice" in adjudge("judges", "numbers.csv", "--bin", "4").out.splitlines()[0]
+    refused = adjudge("agreement", "numbers.csv").err
+    assert refused.endswith(
+        "different labels; --bin 5 makes grades; as numbers 'adjudge consensus' has their values, "
+        "'adjudge judges' the noise of judges\n"
+    )
+    shown = at_terminal("judges", "numbers.csv", "--top", "2").out
+    assert "shift is what each adds" in shown
+    assert "1 more: --top 0 shows all" in " ".join(shown.split())

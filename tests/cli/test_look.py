@@ -113,3 +113,44 @@ def test_rows_without_a_label_are_listed(adjudge: Run, folder: Path) -> None:
         2,
         f"error: {missing}; --skip-bad-rows leaves out such rows\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        (",", "comma separated: item"),
+        (";", "semicolon separated: item"),
+        ("\t", "tab separated: item"),
+        ("|", "separated by |: item"),
+    ],
+)
+def test_the_separator_that_was_found_is_named(
+    at_terminal: Run, folder: Path, mark: str, words: str
+) -> None:
+    rows = ["item,judge,label", "a,x,0", "a,y,1", "b,x,1"]
+    for name in ("one.csv", "two.csv"):
+        (folder / name).write_text("\n".join(rows).replace(",", mark) + "\n")
+    shown = " ".join(at_terminal("look", "one.csv").out.split())
+    assert shown.startswith(f"one.csv: plain judgments, {words} (or topic, document), judge, label")
+    several = " ".join(at_terminal("look", "one.csv", "two.csv").out.split())
+    assert "plain judgments: item (or topic, document)" in several  # each may have its own
+
+
+def test_the_separator_of_labels_is_named(at_terminal: Run, folder: Path) -> None:
+    (folder / "labels.csv").write_text("item;label;probability;p_0;p_1\na;0;0.9;0.9;0.1\n")
+    assert "semicolon separated" in " ".join(at_terminal("look", "labels.csv").out.split())
+
+
+def test_labels_that_look_ordered_are_told_with_what_to_say(adjudge: Run, folder: Path) -> None:
+    labels = ("bad", "fair", "good", "excellent", "perfect")
+    rows = [f"i{n},j{j},{labels[(n + j) % 5]}" for n in range(5) for j in range(3)]
+    (folder / "rated.csv").write_text("\n".join(["item,judge,label", *rows]) + "\n")
+    hint = "look ordered and are taken without an order; if they have one, say so with --labels"
+    order = "bad<fair<good<excellent<perfect"
+    told = adjudge("look", "rated.csv", "--json").json
+    assert any(note.endswith(f"{hint} '{order}'") for note in told["notes"])
+    assert told["ordinal"] is False
+    assert f"{hint} '{order}'\n" in adjudge("consensus", "rated.csv").err
+    said = adjudge("consensus", "rated.csv", "--labels", order)
+    assert "look ordered" not in said.err
+    assert "labels bad < fair < good < excellent < perfect" in said.err

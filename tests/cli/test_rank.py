@@ -113,11 +113,11 @@ def test_unjudged_documents_are_counted_and_said(
     ended = adjudge(*systems, "--runs", "good.run", *EXACT, "--unjudged", unjudged)
     assert ended.code == 0, ended.err
     assert (
-        f"  good.run: 1 of 401 documents are not judged, {said} (first: line 402, document "
+        f"  good.run: 1 of 401 documents is not judged, {said} (first: line 402, document "
         "'stranger' of topic 'topic-001')\n"
     ) in ended.err
     assert (
-        "  good.run: 1 of 21 topics have no judgments and are left out (first: line 403, topic "
+        "  good.run: 1 of 21 topics has no judgments and is left out (first: line 403, topic "
         "'nowhere')\n"
     ) in ended.err
 

@@ -159,7 +159,7 @@ def test_memory_values_new_items_and_strangers(tmp_path: Path) -> None:
     np.testing.assert_allclose(fitted.predict(table).value, fitted.value, atol=1e-9)
     new = {"item": ["n", "n", "m"], "judge": ["j1", "j2", "stranger"], "label": [70, 75, 70]}
     found = fitted.predict(new)
-    assert found.notes[-1] == "1 of 3 judges are new: like the others"
+    assert found.notes[-1] == "1 of 3 judges is new: like the others"
     n, m = found.labels.to_pylist()
     assert 50 < n["label"] < 90
     assert m["error"] > n["error"]
@@ -173,7 +173,7 @@ def test_gold_without_judgments_is_kept_and_reported() -> None:
     table = Judgments.from_table({"item": ["a", "b"], "judge": ["x", "y"], "label": [10, 30]})
     found = Continuous().fit(table, {"b": 25, "c": 4.5})
     assert found.notes[0] == (
-        "1 of 2 gold items have no judgments (first: 'c'); kept, with their gold as label"
+        "1 of 2 gold items has no judgments (first: 'c'); kept, with their gold as label"
     )
     rows = {row["item"]: row for row in found.labels.to_pylist()}
     assert (rows["b"]["label"], rows["c"]["label"], rows["c"]["judgments"]) == (25.0, 4.5, 0)

@@ -63,7 +63,7 @@ def test_notebooks_show_what_is_there() -> None:
         {"item": list("abcdefg"), "judge": ["<b>"] * 7, "label": [1] * 6 + [0]}
     )
     page = table._repr_html_()
-    assert "7 judgments, 7 items, 1 judges" in page
+    assert "7 judgments, 7 items, 1 judge" in page
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
     assert "85.7%" in page

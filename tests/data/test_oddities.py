@@ -162,6 +162,24 @@ def test_judges_who_differ_in_case_are_told(tmp_path: Path) -> None:
     )
 
 
+def test_ids_that_differ_in_how_accents_are_written_are_told(tmp_path: Path) -> None:
+    """One character or two: the same to the eye, and two items all the same."""
+    one, two = "caf\u00e9", "cafe\u0301"
+    cafes = HEADER + "".join(f"{(one, two, 'i3')[n % 3]},j{n // 3},{n % 2}\n" for n in range(24))
+    found = content(tmp_path, cafes)
+    assert found.judgments is not None
+    assert found.judgments.item_count == 3
+    told = (
+        "column {}: 2 ids such as 'caf\u00e9' look the same and differ only in how accents are "
+        r"written (one character or two: 'caf\xe9' and 'cafe\u0301'); they are taken as different"
+    )
+    assert found.notes == (told.format("item"),)
+    judges = HEADER + "".join(f"i{n // 4},{(one, two, 'a', 'b')[n % 4]},1\n" for n in range(24))
+    assert told.format("judge") in content(tmp_path, judges).notes
+    accents = HEADER + "".join(f"{two}{n // 4},j{n % 4},{n % 2}\n" for n in range(24))
+    assert content(tmp_path, accents).notes == ()  # written in one way
+
+
 @pytest.mark.parametrize("last", ["Total,24,31\n", "average,all,1.04\n"])
 def test_a_row_of_totals_is_told(last: str, tmp_path: Path) -> None:
     notes = content(tmp_path, of("0", "1", "2") + last).notes

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from adjudge import fit
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.model_answers import ModelAnswers
-from adjudge.errors import ReadingWarning
+from adjudge.errors import BadData, ReadingWarning
 
 FILES = {
     Judgments: "item,judge,label\na,x,1\na,y,\nb,x,0\n",
@@ -54,3 +56,22 @@ def test_a_notebook_shows_what_gold_was_guessed(tmp_path: Path) -> None:
         gold = Gold.read(path)
     assert gold.notes == ("no header: column 1 is taken for the item, column 2 for its gold",)
     assert f"<li>{gold.notes[0]}</li>" in gold._repr_html_()
+
+
+def test_settings_are_said_to_be_those_of_the_function_that_takes_them(tmp_path: Path) -> None:
+    """``fit`` takes no ``skip_bad``: what reads for it does."""
+    path = tmp_path / "some.csv"
+    path.write_text(FILES[Judgments])
+    advice = "there is no label; wanted one of 0 < 1; skip_bad=True{} leaves out such rows"
+    table = pd.read_csv(path)
+    for given, reader in ((path, "Judgments.read"), (table, "Judgments.from_table")):
+        with pytest.raises(BadData) as told:
+            fit(given)
+        assert str(told.value).endswith(advice.format(f" of {reader}"))
+    with pytest.raises(BadData) as told:
+        Judgments.read(path)
+    assert str(told.value).endswith(advice.format(""))
+    with pytest.raises(BadData, match=r"columns=\{\"item\": NAME\} of Judgments\.from_table$"):
+        fit(pd.DataFrame({"thing": ["a"], "judge": ["x"], "label": [1]}))
+    with pytest.raises(BadData, match=r"columns=\{\"item\": NAME\}$"):
+        Judgments.from_table(pd.DataFrame({"thing": ["a"], "judge": ["x"], "label": [1]}))

@@ -88,7 +88,7 @@ def test_the_statistic_by_hand() -> None:
     assert row["changed_at"] == datetime.fromtimestamp(1_000_000 + 60 * 20, UTC)
     assert (row["accuracy_early"], row["accuracy_late"]) == (1.0, 0.0)
     assert (row["accuracy_before"], row["accuracy_after"]) == (1.0, 0.0)
-    assert notes == ("drift was looked for in 1 judges, and found in 1",)
+    assert notes == ("drift was looked for in 1 judge, and found in 1",)
     assert history["block"].to_pylist() == [1, 2, 3, 4]
     assert history["accuracy"].to_pylist() == [1.0, 1.0, 0.0, 0.0]
     assert history["judgments"].to_pylist() == [10] * 4

@@ -80,10 +80,10 @@ def test_what_is_not_judged_is_counted_and_named_by_file_and_line() -> None:
     assert pooled(ONE, TWO).notes == (
         "one.run: 2 of 5 documents are not judged, taken as not relevant "
         "(first: line 2, document 'u' of topic '7')",
-        "two.run: 1 of 3 topics have no judgments and are left out (first: line 4, topic '5')",
+        "two.run: 1 of 3 topics has no judgments and is left out (first: line 4, topic '5')",
         "two.run: 2 of 4 documents are not judged, taken as not relevant "
         "(first: line 1, document 'u' of topic '8')",
-        "1 judged topics are in no run and are left out",
+        "1 judged topic is in no run and left out",
     )
 
 
@@ -91,7 +91,7 @@ def test_a_run_that_lacks_a_topic_of_another_returns_nothing_there() -> None:
     short = run_of([("7", "a")], "short")
     pool = pooled(ONE, short)
     assert ranking(pool, 1, "8") == []
-    assert "short.run: 1 of 2 topics are not in this run: it returns nothing there" in pool.notes
+    assert "short.run: 1 of 2 topics is not in this run: it returns nothing there" in pool.notes
 
 
 def test_an_item_that_nobody_judged_is_unjudged() -> None:

@@ -189,7 +189,7 @@ def test_what_is_said() -> None:
         known([0.9, 0.4, 0.7, 0.2]), runs, ["AP", "infAP"], draws=150, unjudged="condensed"
     )
     assert ranking.notes[:-1] == (
-        "second.run: 1 of 4 documents are not judged, taken out of the runs (condensed lists) "
+        "second.run: 1 of 4 documents is not judged, taken out of the runs (condensed lists) "
         "(first: line 4, document 'u' of topic '7')",
         "intervals are about the judges' noise on this topic; other topics would add to it",
         "values are for comparing systems: judgments alone do not know that systems rank relevant "

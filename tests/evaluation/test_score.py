@@ -48,6 +48,16 @@ def test_a_score_reads_well() -> None:
     assert not nothing.defined
 
 
+def test_an_error_below_none_is_shown_as_none_and_kept_as_it_is() -> None:
+    score = Score(name="corrected_calibration_error", value=-0.02, low=-0.05, high=0.04)
+    assert str(score) == "corrected_calibration_error 0.000 (0.000 to 0.040)"
+    assert (score.shown.value, score.shown.low, score.shown.high) == (0.0, 0.0, 0.04)
+    assert score_table([score])["value"].to_pylist() == [-0.02]
+    kappa = Score(name="kappa", value=-0.02)
+    assert kappa.shown == kappa  # agreement may be worse than by chance
+    assert not Score.undefined("corrected_calibration_error", "no gold").shown.defined
+
+
 def test_the_table_has_nulls_for_what_is_undefined() -> None:
     rows = score_table([Score(name="a", value=1.0), Score.undefined("b", "why")]).to_pylist()
     assert rows == [

@@ -70,7 +70,7 @@ def test_what_is_only_suspected_is_asked_and_what_is_declared_is_told() -> None:
     assert said[0] == f"{both} are one family, as declared: one voice between them."
     assert said[-1] == (
         f"{names[5]} and {names[6]} agree more than all judges together explain (0.81 of the way "
-        "to copies, 33 items in common). So do 1 more pair. Are they one source? If so, declare "
+        "to copies, 33 items in common). So does 1 more pair. Are they one source? If so, declare "
         "them a family (--family on the command line)."
     )
 

@@ -210,7 +210,7 @@ def test_weights_filter_and_flip_use_the_gold() -> None:
     turned = Pmf(regularisation=0.1, weights=True).fit(table, gold)
     assert turned.probability == pytest.approx(np.ones(20))
     assert by_judge(turned, "flipped") == {"j4": True} | dict.fromkeys(right, False)
-    assert "1 judges are more often wrong than right: turned round" in turned.notes
+    assert "1 judge is more often wrong than right: turned round" in turned.notes
     kept = Pmf(regularisation=0.1, alpha=0.7, flip=False).fit(table, gold)
     assert by_judge(kept, "kept") == {"j4": False} | dict.fromkeys(right, True)
     assert kept.probability == pytest.approx(np.ones(20))

@@ -128,7 +128,7 @@ def test_an_item_without_a_kept_judge_falls_back_and_says_so() -> None:
     )
     assert fit.labels["fallback"].to_pylist() == [False, False, True]
     assert fit.labels["label"].to_pylist() == ["1", "0", "1"]
-    assert "1 items had no kept judge: the plain vote counts" in fit.notes
+    assert "1 item had no kept judge: the plain vote counts" in fit.notes
 
 
 def test_a_filter_that_drops_everybody_is_not_applied(table: Judgments) -> None:

@@ -62,7 +62,7 @@ def test_how_sure_without_gold_only_counts(voted: Results) -> None:
     posterior = np.array([[0.05, 0.95], [0.45, 0.55], [0.7, 0.3]])
     consensus = replace(voted.consensus, posterior=posterior)
     assert certainty(replace(voted, consensus=consensus)).answer == (
-        "1 labels (33%) are at least 90% sure; 1 (33%) are less than 60% sure.",
+        "1 label (33%) is at least 90% sure; 1 (33%) is less than 60% sure.",
     )
 
 
@@ -84,8 +84,17 @@ def test_figures_of_calibration_stand_beside_accuracy(sampled: Results) -> None:
     assert found.calibration is not None
     assert certainty(sampled).answer[2] == (
         f"Log loss {found['log_loss'].value:.3f}, Brier {found['brier'].value:.3f}, calibration "
-        f"error {found['corrected_calibration_error'].value:.3f} (bias corrected)."
+        f"error {found['corrected_calibration_error'].shown.value:.3f} (bias corrected)."
     )
+
+
+def test_no_error_is_less_than_none(sampled: Results) -> None:
+    found = sampled.evaluation
+    assert found is not None
+    assert found.calibration is not None
+    lucky = replace(found, calibration=replace(found.calibration, corrected=-0.013))
+    said = certainty(replace(sampled, evaluation=lucky)).answer[2]
+    assert said.endswith("calibration error 0.000 (bias corrected).")
 
 
 def test_probabilities_worse_than_the_votes_are_not_to_be_believed(sampled: Results) -> None:
@@ -115,6 +124,25 @@ def test_what_next_names_the_items_with_most_to_gain(sampled: Results) -> None:
     assert finding is not None
     best = sampled.diagnosis.items.sort_by([("gain_rank", "ascending")])["item"][0].as_py()
     assert f"One more judgment tells most about {best}," in finding.answer[0]
+
+
+def test_what_next_says_what_the_items_are_where_the_file_does(voted: Results) -> None:
+    long = "A lamp with a foot of brass, a shade of linen and a switch that dims it"
+    fields = pa.table(
+        {
+            "url": ["http://a", "http://b", "http://c"],
+            "Query": ["brass lamp", "c", None],
+            "title": [long, "", " Blue lamp "],
+        }
+    )
+    judgments = replace(voted.consensus.judgments, fields=fields)
+    told = replace(voted, consensus=replace(voted.consensus, judgments=judgments))
+    finding = next_judgments(told)
+    assert finding is not None
+    said = finding.answer[0]
+    assert 'a ("brass lamp", "A lamp with a foot of brass, a shade of linen ...")' in said
+    assert 'c ("Blue lamp")' in said
+    assert 'b ("c")' in said
 
 
 def test_what_next_without_gold_asks_for_some(voted: Results) -> None:

@@ -22,7 +22,7 @@ def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[
     wanted = {"log loss": "log_loss", "calibration error": "corrected_calibration_error"}
     others = {words: result[key] for words, key in wanted.items() if result[key].defined}
     if score.defined:
-        told = "".join(f", {words} {other.value:.3f}" for words, other in others.items())
+        told = "".join(f", {words} {other.shown.value:.3f}" for words, other in others.items())
         say(
             f"  accuracy against the gold in the file: {score.value:.3f} "
             f"({score.low:.3f} to {score.high:.3f}){told}; the fit did not use it "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, labels_of, progress, say
+from adjudge.cli.console import be_quiet, labels_of, progress, say
+from adjudge.data.source import count_of
 
 NAME = "agreement"
 EXAMPLES = ("adjudge agreement judgments.csv --binary",)
@@ -36,9 +37,9 @@ def run(
     with progress("measuring agreement"):
         result = measure_agreement(read.judgments, resamples=resamples, seed=seed)
     say(
-        f"{count(result.items, 'item')} with two judgments or more "
-        f"({result.left_out:,} with fewer left out), {count(result.judgments, 'judgment')}, "
-        f"{count(read.judgments.judge_count, 'judge')}; labels {labels_of(read.judgments.scale)}"
+        f"{count_of(result.items, 'item')} with two judgments or more "
+        f"({result.left_out:,} with fewer left out), {count_of(result.judgments, 'judgment')}, "
+        f"{count_of(read.judgments.judge_count, 'judge')}; labels {labels_of(read.judgments.scale)}"
     )
     counts = ("items", "left_out", "judgments", "pairs", "repeats", "judge_pairs")
     deliver(

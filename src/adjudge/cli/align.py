@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, name, progress, say
+from adjudge.cli.console import be_quiet, grid, name, progress, say
+from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.data.model_answers import ModelAnswers
@@ -125,8 +126,8 @@ def _say(found: Alignment, answers: ModelAnswers) -> None:
     """Sizes, and whatever is amiss."""
     judgments = answers.judgments
     say(
-        f"{count(len(judgments), 'judgment')} of {count(judgments.item_count, 'item')} by "
-        f"{count(judgments.judge_count, 'judge')}; gold of {count(found.gold, 'item')}"
+        f"{count_of(len(judgments), 'judgment')} of {count_of(judgments.item_count, 'item')} by "
+        f"{count_of(judgments.judge_count, 'judge')}; gold of {count_of(found.gold, 'item')}"
     )
     for kind in dict.fromkeys(one.kind for one in found.remarks):
         own = found.of_kind(kind)

@@ -105,6 +105,7 @@ def run(
 def _shown(compared: Comparison) -> Any:
     """The models that were scored, for people."""
     from adjudge.cli.writing import number
+    from adjudge.evaluation.score import Score
 
     scored = [row for row in compared.results if row.reason is None]
     if compared.by == "gold":
@@ -120,7 +121,8 @@ def _shown(compared: Comparison) -> Any:
 
     def cell(row: ModelResult, column: str, rank: str | None) -> str:
         shared = f" ({row.scores[rank]:.0f})" if rank is not None else ""
-        return number(row.scores[column], 3 if compared.by == "gold" else 4) + shared
+        value = Score(name=column, value=row.scores[column]).shown.value
+        return number(value, 3 if compared.by == "gold" else 4) + shared
 
     cells = [
         [

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, say
+from adjudge.cli.console import be_quiet, grid, is_piped, name, page, say
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -117,9 +118,9 @@ def _judged_only(read: Input, with_unjudged: bool) -> Input:
     if not lone:
         return read
     if with_unjudged:
-        say(f"{count(lone, 'item')} that nobody judged kept: their labels are guesses")
+        say(f"{count_of(lone, 'item')} that nobody judged kept: their labels are guesses")
         return read
-    say(f"{count(lone, 'item')} that nobody judged left out (--with-unjudged keeps them)")
+    say(f"{count_of(lone, 'item')} that nobody judged left out (--with-unjudged keeps them)")
     return replace(read, judgments=read.judgments.select(items=~idle, keep_empty=True))
 
 
@@ -206,7 +207,7 @@ def _deliver(
         )
     elif place is None:
         page().print(_least_certain(consensus))
-        say((f"{count(len(consensus.choice), 'label')} in all; -o labels.csv keeps them", "dim"))
+        say((f"{count_of(len(consensus.choice), 'label')} in all; -o labels.csv keeps them", "dim"))
 
 
 def _labels_to_write(consensus: Consensus) -> Any:

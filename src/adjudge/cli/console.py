@@ -140,11 +140,6 @@ def grid(title: str, columns: list[tuple[str, str]], rows: list[list[str]]) -> A
     return table
 
 
-def count(number: int, what: str) -> str:
-    """So many of something: ``1 judge``, ``2,418 judgments``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def labels_of(scale: Scale) -> str:
     """The labels of a scale in words, the first of them where they are many."""
     between = " < " if scale.ordinal else ", "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.console import count, grid, is_piped, name, page, progress, say, tell_if_cold
+from adjudge.cli.console import grid, is_piped, name, page, progress, say, tell_if_cold
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def run_continuous(
     given = found.judgments
     say(
         ("continuous", "bold"),
-        f" on {count(len(given), 'judgment')} of {count(given.item_count, 'item')} by "
-        f"{count(given.judge_count, 'judge')}; numbers from {given.scale.labels[0]} to "
+        f" on {count_of(len(given), 'judgment')} of {count_of(given.item_count, 'item')} by "
+        f"{count_of(given.judge_count, 'judge')}; numbers from {given.scale.labels[0]} to "
         f"{given.scale.labels[-1]} (--classes or --bin N makes grades of them)",
     )
     for note in found.notes:
@@ -67,7 +68,7 @@ def run_continuous(
     elif output is None:
         page().print(_least_certain(found))
         say(
-            f"{count(given.item_count, 'value')} in all; -o labels.csv keeps them, and --judges "
+            f"{count_of(given.item_count, 'value')} in all; -o labels.csv keeps them, and --judges "
             "judges.csv what each judge adds and how far they scatter"
         )
 

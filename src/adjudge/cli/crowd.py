@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, progress, say
+from adjudge.cli.console import be_quiet, grid, progress, say
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -118,13 +119,13 @@ def _sent(client: Any, spec: Any, at_once: int, name: str, seed: int) -> list[Vi
     truths = make_truths(labels, golds, seed)
     made = spec.make_judges(truths, len(labels), np.random.default_rng(seed))
     done = 0
-    with progress(f"{count(spec.judges, 'judge')} at {client.project}") as on_step:
+    with progress(f"{count_of(spec.judges, 'judge')} at {client.project}") as on_step:
 
         def on_end(_: VisitEnd) -> None:
             nonlocal done
             done += 1
             if on_step is not None:
-                note = f"judges done, {count(len(client.record.given), 'judgment')}"
+                note = f"judges done, {count_of(len(client.record.given), 'judgment')}"
                 on_step(Step("judges", done, spec.judges, note))
 
         return send_crowd(client, made, spec.kinds, at_once=at_once, name=name, on_end=on_end)
@@ -188,7 +189,7 @@ def _tell(figures: dict[str, Any]) -> None:
     """The run in words."""
     speed = figures["judgments"] / max(figures["seconds"], 1e-9)
     say(
-        (count(figures["judgments"], "judgment"), "bold"),
+        (count_of(figures["judgments"], "judgment"), "bold"),
         f" acknowledged, {figures['work']:,} of them outside training, "
         f"in {figures['seconds']:.1f} s ({speed:,.0f} a second)",
     )

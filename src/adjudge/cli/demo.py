@@ -91,7 +91,7 @@ def _story(made: Made) -> str:
 def _scores(results: dict[str, Evaluation]) -> Any:
     """How each model fares against the truth."""
     rows = [
-        [name, *(f"{result[score].value:.3f}" for score in _SHOWN)]
+        [name, *(f"{result[score].shown.value:.3f}" for score in _SHOWN)]
         for name, result in results.items()
     ]
     columns = [("model", "left"), *((heading, "right") for heading in _SHOWN.values())]

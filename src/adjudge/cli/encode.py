@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, say
+from adjudge.cli.console import be_quiet, say
+from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 NAME = "encode"
@@ -66,5 +67,8 @@ def run(
                 raise BadData(problem, source=place_of(judgments))
             table, (gold,) = shape_labels(content.judgments, labelling, content.gold)
             store(table, folder, gold)
-            say(f"encoded: {count(len(table), 'judgment')} of {count(table.item_count, 'item')}")
+            say(
+                f"encoded: {count_of(len(table), 'judgment')} of "
+                f"{count_of(table.item_count, 'item')}"
+            )
     say(f"judgments written to {output}")

@@ -7,8 +7,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adjudge.cli.console import count, progress, say
+from adjudge.cli.console import progress, say
 from adjudge.cli.engines import each_of
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ def encode_into(
     for note in made.notes:
         say(f"{called}: {note}")
     say(
-        f"encoded: {count(made.judgments, 'judgment')} of {count(made.items, 'item')} "
-        f"by {count(made.judges, 'judge')}, in {count(made.buckets, 'part')}"
+        f"encoded: {count_of(made.judgments, 'judgment')} of {count_of(made.items, 'item')} "
+        f"by {count_of(made.judges, 'judge')}, in {count_of(made.buckets, 'part')}"
     )
     if made.left_out:
         say(f"  left out: {', '.join(made.left_out)}")

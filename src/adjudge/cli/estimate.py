@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, progress, say
+from adjudge.cli.console import be_quiet, grid, progress, say
+from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -231,7 +232,8 @@ def _shown(found: list[Estimate]) -> Any:
     ]
     first = found[0]
     title = (
-        f"Estimates by {first.method}, {count(first.gold, 'gold label')} of {first.items:,} items"
+        f"Estimates by {first.method}, {count_of(first.gold, 'gold label')} of "
+        f"{count_of(first.items, 'item')}"
     )
     judged = [
         f"judged@k of {name}: {share:.1%}" for name, share in (found[-1].judged or {}).items()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, progress, say, tell_if_cold
+from adjudge.cli.console import be_quiet, progress, say, tell_if_cold
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def _of_judgments(
             progress=on_step,
             **scoring,
         )
-    say((model.name, "bold"), f" by {folds} folds over {count(len(truth), 'gold item')}")
+    say((model.name, "bold"), f" by {folds} folds over {count_of(len(truth), 'gold item')}")
     beside = _beside(crossed.pooled, read.judgments)
     about = {"model": model.name, "folds": folds, **beside, **read.omissions}
     return crossed.pooled, crossed.to_table(), about

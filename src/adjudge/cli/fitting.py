@@ -7,7 +7,8 @@ from dataclasses import fields
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from adjudge.cli.console import count, labels_of, progress, say, tell_if_cold
+from adjudge.cli.console import labels_of, progress, say, tell_if_cold
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, UnknownName
 
 if TYPE_CHECKING:
@@ -122,12 +123,12 @@ def fitted(
     with progress(f"fitting {model.name}") as on_step:
         asked = with_calibration(model, fitting.calibrate)
         consensus: Consensus = asked.fit(judgments, gold, engine=place, progress=on_step)
-    judgments = consensus.judgments
-    topics = f", {count(judgments.topic_count, 'topic')}" if judgments.topics is not None else ""
+    given = consensus.judgments
+    topics = f", {count_of(given.topic_count, 'topic')}" if given.topics is not None else ""
     say(
         (consensus.model, "bold"),
-        f" on {count(len(judgments), 'judgment')} of {count(judgments.item_count, 'item')} "
-        f"by {count(judgments.judge_count, 'judge')}{topics}; labels {labels_of(judgments.scale)}",
+        f" on {count_of(len(given), 'judgment')} of {count_of(given.item_count, 'item')} by "
+        f"{count_of(given.judge_count, 'judge')}{topics}; labels {labels_of(given.scale)}",
     )
     if fitting.model is None:
         say(f"  {REASON}")
@@ -138,9 +139,8 @@ def fitted(
         say(("  model check: ", "yellow"), str(check))
     if failed:
         say("  so items differ in ways this model does not know: its probabilities are too sure")
-    if consensus.converged is False and len(consensus.trace) == consensus.settings.get(
-        "iterations"
-    ):
+    spent = len(consensus.trace) == consensus.settings.get("iterations")
+    if consensus.converged is False and spent:
         say(("  raise --iterations", "yellow"))
     return consensus
 

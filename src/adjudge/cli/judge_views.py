@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.console import count as how_many
 from adjudge.cli.console import grid, name
 from adjudge.cli.writing import interval, number
+from adjudge.data.source import count_of as how_many
 
 if TYPE_CHECKING:
     from adjudge.evaluation.diagnosis import Diagnosis

@@ -12,6 +12,7 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, progress, say
 from adjudge.cli.project.stored import DATABASE, Stored
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -332,8 +333,8 @@ def _deliver(
         write_tables((table, output))
         tell_written("answers", output)
     say(
-        (f"{len(found.sampled):,} of {len(found.items):,} items", "bold"),
-        f", {asking.samples:,} {'sample' if asking.samples == 1 else 'samples'} each, "
+        (f"{len(found.sampled):,} of {count_of(len(found.items), 'item')}", "bold"),
+        f", {count_of(asking.samples, 'sample')} each, "
         f"{found.unanswered:,} it could not judge, {found.known:,} answered before",
     )
     _tell_usage(asked)
@@ -362,8 +363,8 @@ def _tell(tally: ModelTally, asked: Endpoint, printing: o.Printing) -> None:
                     "judge": asdict(view) if view else None})  # fmt: skip
         return
     say(
-        (f"{tally.judged:,} pairs", "bold"),
-        f" on {tally.pages:,} pages, {tally.unanswered:,} it could not judge, "
+        (count_of(tally.judged, "pair"), "bold"),
+        f" on {count_of(tally.pages, 'page')}, {tally.unanswered:,} it could not judge, "
         f"{tally.from_ledger:,} answered before",
     )
     _tell_usage(asked)
@@ -393,7 +394,7 @@ def _tell_sides(tally: ModelTally) -> None:
     side = "the left" if low > 0 else "the right" if high < 0 else "no"
     say(
         f"  asked in both orders it agreed with itself on {tally.sides.agreed:,} of "
-        f"{tally.sides.pairs:,} pairs; it prefers {side} side ({mean:+.2f}, "
+        f"{count_of(tally.sides.pairs, 'pair')}; it prefers {side} side ({mean:+.2f}, "
         f"{low:+.2f} to {high:+.2f} of its answers)"
     )
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
 from adjudge.cli.brought import brings_files
 from adjudge.cli.console import be_quiet, grid, name, progress, say
-from adjudge.errors import BadData, UnknownName
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
+    from adjudge.cli.reading import Input
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
@@ -53,7 +57,7 @@ def run(
         ),
     ] = None,
     fitting: o.Fitting,
-    labelling: o.TruthLabelling,
+    labelling: o.NumberLabelling,
     reading: o.Reading,
     printing: o.Printing,
 ) -> None:
@@ -62,7 +66,8 @@ def run(
     A judge of 0 bits tells nothing, however many judgments they gave. --show tells more: what each
     judge mistakes for what, what the guidelines should say, who changes over time, who copies.
     The fit is the one that 'adjudge consensus' makes with the same options; of comparisons, the
-    one of 'adjudge rank-pairs'.
+    one of 'adjudge rank-pairs'. Of labels that are many different numbers judges have a bias and a
+    noise.
     """
     from adjudge.cli.fitting import built, fitted, summary
     from adjudge.cli.pair_commands import holds_comparisons, pair_judges, refuse
@@ -78,11 +83,21 @@ def run(
         refuse({"--gold": gold, "--features": features, "--show": show != "judges"})
         pair_judges(judgments, output, top, fitting, reading, printing)
         return
-    model = built(fitting)
+    if fitting.model == "continuous":
+        fitting, labelling = replace(fitting, model=None), replace(labelling, continuous=True)
+    model = None if labelling.continuous else built(fitting)
     read = read_judgments(judgments, gold, reading, labelling)
     known = read.given
     if known is None and use_gold:
         known = read.beside
+    if model is None or _are_numbers(read.judgments, labelling, fitting):
+        if features is not None or show != "judges":
+            option, value = ("--features", features) if features else ("--show", show)
+            raise BadSetting(
+                option, value, "--bin N or --classes beside it, since labels are numbers"
+            )
+        _tell_numbers(read, known, fitting, output, top, printing)
+        return
     every = known if known is not None else read.beside
     if features is not None:
         table = _features(read.judgments, every, features, fitting.seed)
@@ -106,6 +121,59 @@ def run(
         about={**summary(consensus, read), "diagnosis": found.notes},
         show=lambda: _for_people(found, show, table, top or len(table), consensus),
     )
+
+
+def _are_numbers(judgments: Judgments, labelling: o.NumberLabelling, fitting: o.Fitting) -> bool:
+    """Whether labels are numbers rather than classes by how many there are, and nobody says no."""
+    from adjudge.data.labels import is_many
+
+    asked = labelling.continuous is not None or fitting.model is not None
+    return not asked and is_many(judgments.scale) and labelling.labels is None
+
+
+def _tell_numbers(
+    read: Input,
+    gold: Gold | None,
+    fitting: o.Fitting,
+    output: Path | None,
+    top: int,
+    printing: o.Printing,
+) -> None:
+    """What each judge adds to the numbers they give, and how far they scatter."""
+    from adjudge.cli.fitting import engine_of, settings_given
+    from adjudge.cli.writing import deliver
+    from adjudge.models.continuous import Continuous
+
+    model = Continuous(**settings_given(fitting, Continuous))
+    with progress("fitting continuous") as on_step:
+        found = model.fit(read.judgments, gold, engine=engine_of(fitting), progress=on_step)
+    given, table = found.judgments, found.judges
+    say(
+        ("continuous", "bold"),
+        f" on {count_of(len(given), 'judgment')} of {count_of(given.item_count, 'item')} by "
+        f"{count_of(given.judge_count, 'judge')}; numbers from {given.scale.labels[0]} to "
+        f"{given.scale.labels[-1]} (--classes or --bin N makes grades of them)",
+    )
+    for note in found.notes:
+        say(f"  {note}")
+
+    def show() -> Any:
+        rows = table.sort_by([("judgments", "descending")])
+        cells = [
+            [
+                name(row["judge"]),
+                *(f"{row[column] + 0.0:,.4g}" for column in table.column_names[1:]),
+            ]
+            for row in rows.slice(0, top or len(rows)).to_pylist()
+        ]
+        heads = [(column, "right") for column in table.column_names[1:]]
+        hidden = len(rows) - len(cells)
+        more = f" ({hidden:,} more: --top 0 shows all)" if hidden else ""
+        title = f"Judges: shift is what each adds, noise how far they scatter{more}"
+        return grid(title, [("judge", "left"), *heads], cells)
+
+    about = {"model": "continuous", "settings": found.settings, "notes": found.notes}
+    deliver(table, "judges", output, printing, about={**about, **read.omissions}, show=show)
 
 
 def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Diagnosis:

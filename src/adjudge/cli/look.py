@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -53,6 +54,9 @@ def run(
         return
     kind = content.format
     title = named(kind).title if kind != "plain" else "plain tables"
+    separated = _SEPARATED.get(_delimiter(files, reading.encoding), "")
+    for words in (_SEPARATED[","], _SEPARATED["\t"]):
+        title = title.replace(f", {words}", separated and f", {separated}")
     rows = [[what, f"{about[what]:,}"] for what in _COUNTS if about.get(what)]
     if content.judgments is not None:
         rows.append(["scale", labels_of(content.judgments.scale)])
@@ -69,6 +73,12 @@ def run(
     screen.print(f"Next: {about['next']}", markup=False, soft_wrap=True)
 
 
+_SEPARATED = {
+    ",": "comma separated",
+    ";": "semicolon separated",
+    "\t": "tab separated",
+    "|": "separated by |",
+}
 _COUNTS = (
     *(
         "judgments",
@@ -82,6 +92,18 @@ _COUNTS = (
     ),
     *("questions", "gold", "run", "bad_rows"),
 )
+
+
+def _delimiter(files: list[str], encoding: str) -> str:
+    """What sets the cells of a file apart; nothing where there are several, or it is elsewhere."""
+    from adjudge.cli.reading import is_here
+    from adjudge.data.formats.delimited import delimiter_of
+    from adjudge.data.formats.opening import File
+
+    if len(files) > 1 or not is_here(files[0]) or not Path(files[0]).is_file():
+        return ""
+    file = File.at(Path(files[0]), encoding)
+    return delimiter_of(file) if not file.is_folder and file.kind == "delimited" else ""
 
 
 def _about(content: Content, files: list[str], manner: list[str]) -> dict[str, Any]:

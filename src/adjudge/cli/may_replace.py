@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, name, progress, say
+from adjudge.cli.console import be_quiet, grid, name, progress, say
+from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.data.judgments import Judgments
@@ -190,9 +191,10 @@ def _say(found: Replacement, simulated: PowerTable | None) -> None:
     """What a person should know beside the table."""
     people = found.panel.people
     say(
-        f"{count(len(found.panel.models), 'model')} against "
-        f"{count(people.judge_count, 'person').replace('persons', 'people')} on "
-        f"{count(people.item_count, 'item')}; {found.score}, epsilon {found.rule.epsilon:g}, false "
+        f"{count_of(len(found.panel.models), 'model')} against "
+        f"{count_of(people.judge_count, 'person')} on "
+        f"{count_of(people.item_count, 'item')}; {found.score}, epsilon "
+        f"{found.rule.epsilon:g}, false "
         f"discovery rate {found.rule.q:g}"
     )
     if found.left_out:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, progress, say
+from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.cli.reading import Input
@@ -108,7 +109,8 @@ def _beside_gold(made: JudgmentPlan, model: Any, read: Input, gold: Gold) -> lis
         return []
     way = "too low" if row["accuracy"] < found.value else "too high"
     return [
-        f"With the pilot's {each} judgments an item this plan has {row['accuracy']:.1%}, but of "
+        f"With the pilot's {count_of(each, 'judgment')} an item this plan has "
+        f"{row['accuracy']:.1%}, but of "
         f"its labels on gold {found.value:.1%} are right ({found.low:.1%} to {found.high:.1%}): "
         f"the plan is {way}. Trust how it rises from row to row, not where it stands."
     ]
@@ -120,13 +122,15 @@ def _tell(made: JudgmentPlan, price: float, notes: list[str]) -> None:
         last = made.table.slice(made.table.num_rows - 1).to_pylist()[0]
         money = f", at a cost of {last['cost']:,.2f}" if price else ""
         say(
-            (f"{made.per_item} judgments an item", "bold"),
-            f" reach {made.wanted:.1%}: {last['judgments']:,} in all{money}",
+            (f"{count_of(made.per_item, 'judgment')} an item", "bold"),
+            f" {'reaches' if made.per_item == 1 else 'reach'} {made.wanted:.1%}: "
+            f"{last['judgments']:,} in all{money}",
         )
     if made.golds_a_judge is not None and made.pass_mark is not None:
         say(
-            (f"{made.golds_a_judge} golds a judge", "bold"),
-            f" tell a typical judge ({made.typical:.0%} right) from one who always gives the "
+            (f"{count_of(made.golds_a_judge, 'gold')} a judge", "bold"),
+            f" {'tells' if made.golds_a_judge == 1 else 'tell'} a typical judge "
+            f"({made.typical:.0%} right) from one who always gives the "
             f"commonest label ({made.guessing:.0%}): pass at {made.pass_mark:.0%}",
         )
     for note in notes:

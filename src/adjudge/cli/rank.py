@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, name, progress, say
+from adjudge.cli.console import be_quiet, grid, name, progress, say
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def _shown(ranking: Ranking, tables: dict[str, Any]) -> list[Any]:
             ]
             for row in rows
         ]
-        title = f"Systems by {measure}, {count(ranking.topics, 'topic')}"
+        title = f"Systems by {measure}, {count_of(ranking.topics, 'topic')}"
         parts.append(grid(title, heads, cells))
         pairs = [row for row in _rows(tables["pairs"]) if row["measure"] == measure]
         if pairs:

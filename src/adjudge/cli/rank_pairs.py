@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, is_piped, name, page, progress, say
+from adjudge.cli.console import be_quiet, grid, is_piped, name, page, progress, say
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
@@ -205,14 +206,16 @@ def fitted_pairs(
     outcomes = compared.outcome_counts
     say(
         (found.model, "bold"),
-        f" on {count(len(compared), 'comparison')} of {count(compared.item_count, 'item')} by "
-        f"{count(compared.judge_count, 'judge')}: {outcomes['tie']:,} ties, "
+        f" on {count_of(len(compared), 'comparison')} of "
+        f"{count_of(compared.item_count, 'item')} by "
+        f"{count_of(compared.judge_count, 'judge')}: {count_of(outcomes['tie'], 'tie')}, "
         f"{outcomes['cannot say']:,} could not say",
     )
     if graded is not None:
         say(
-            f"  with {count(len(graded), 'judgment')} of {count(graded.item_count, 'item')} by "
-            f"{count(graded.judge_count, 'judge')} on the scale {graded.scale}"
+            f"  with {count_of(len(graded), 'judgment')} of "
+            f"{count_of(graded.item_count, 'item')} by "
+            f"{count_of(graded.judge_count, 'judge')} on the scale {graded.scale}"
         )
     for parameter, (value, low, high) in found.parameters.items():
         between = "" if low != low else f" ({low:.2f} to {high:.2f})"  # noqa: PLR0124 - NaN
@@ -314,9 +317,10 @@ def _show(found: Preferences, tables: dict[str, Any], about: dict[str, Any]) -> 
         out.print(pair_grid(tables["next"]))
         needed = about["comparisons_needed"]
         told = "more than a thousand times as many" if needed is None else f"{needed:,} more"
+        word = "comparison" if needed == 1 else "comparisons"
         out.print(
             f"The order of two items is {about['sureness']:.0%} sure on average; "
-            f"for {about['sure']:.0%}: {told} comparisons."
+            f"for {about['sure']:.0%}: {told} {word}."
         )
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.console import count, progress, say
+from adjudge.cli.console import progress, say
 from adjudge.cli.options import Labelling, Reading
 from adjudge.data.formats.opening import is_uri
+from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ def _check_grades(content: Content, labels: Labelling | None, name: str) -> None
         return
     if not hasattr(labels, "continuous") and len(judgments.scale.labels) > _MOST:
         raise BadData(
-            f"there are {len(judgments.scale.labels):,} different labels; "
-            "--bin 5 makes five grades of numbers ('adjudge consensus' reads them as numbers)",
+            f"there are {len(judgments.scale.labels):,} different labels; --bin 5 makes grades; as "
+            "numbers 'adjudge consensus' has their values, 'adjudge judges' the noise of judges",
             source=name,
         )
 
@@ -203,7 +204,7 @@ def tell_omissions(content: Content | ModelAnswers, name: str) -> None:
     for note in content.notes:
         say(f"{name}: {note}")
     if content.bad:
-        say((f"{name}: {count(len(content.bad), 'bad row')} left out:", "yellow"))
+        say((f"{name}: {count_of(len(content.bad), 'bad row')} left out:", "yellow"))
         for row in content.bad[:_LISTED]:
             say(f"  {row.place}: {row.problem}")
         if len(content.bad) > _LISTED:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, is_piped, page, progress, say
+from adjudge.cli.console import be_quiet, grid, is_piped, page, progress, say
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def run(
     if output is not None:
         if len(results) > 1:
             pages.write_index(results, setup, output)
-        say(f"{count(len(results), 'paper')} written to {output}")
+        say(f"{count_of(len(results), 'paper')} written to {output}")
     if printing.json:
         from adjudge.cli.writing import print_json
 

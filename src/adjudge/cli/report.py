@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
 from adjudge.cli.brought import brings_files
-from adjudge.cli.console import be_quiet, command_line, count, page, progress
+from adjudge.cli.console import be_quiet, command_line, page, progress
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _left_out(read: Input) -> tuple[str, ...]:
     if bad:
         first = bad[0]
         notes.append(
-            f"{count(len(bad), 'bad row')} left out, the first at {first['place']}: "
+            f"{count_of(len(bad), 'bad row')} left out, the first at {first['place']}: "
             f"{first['problem']}."
         )
     return tuple(notes)

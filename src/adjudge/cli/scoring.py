@@ -13,8 +13,14 @@ def scores_grid(
     title: str, table: Any, level: float, meanings: Mapping[str, str] | None = None
 ) -> Any:
     """A table of scores for people: what is undefined says why, and the rest, if asked, what."""
+    from adjudge.evaluation.score import Score
+
     folds = "mean" in table.column_names
     rows = table.to_pylist()
+    for row in rows:
+        for column in ("value", "low", "high", "mean"):
+            if row.get(column) is not None:
+                row[column] = Score(name=row["score"], value=row[column]).shown.value
     words = [row["reason"] or (meanings or {}).get(row["score"], "") for row in rows]
     cells = [
         [

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adjudge.cli.console import count, say
+from adjudge.cli.console import say
 from adjudge.cli.options import Labelling, TruthLabelling
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -88,6 +89,6 @@ def without(gold: Gold, labels: list[str]) -> Gold:
         return gold
     marks = np.array([value in gone for value in gold.values], dtype=np.bool_)
     kept = gold.select(~marks[gold.value])
-    lost = count(len(gold) - len(kept), "gold item")
+    lost = count_of(len(gold) - len(kept), "gold item")
     say(f"{gold.source}: {lost} left out: truth {' or '.join(sorted(gone))}")
     return kept

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, is_piped, page, progress, say
+from adjudge.cli.console import be_quiet, grid, is_piped, page, progress, say
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -154,8 +155,8 @@ def run(
         made = crowd.make(seed)
     judgments = made.judgments
     say(
-        f"{count(len(judgments), 'judgment')} of {count(judgments.item_count, 'item')} "
-        f"by {count(judgments.judge_count, 'judge')} ({crowd.population}), seed {seed}"
+        f"{count_of(len(judgments), 'judgment')} of {count_of(judgments.item_count, 'item')} "
+        f"by {count_of(judgments.judge_count, 'judge')} ({crowd.population}), seed {seed}"
     )
     table = table_of(Content(judgments=judgments))
     place = STDOUT if output is None and is_piped() else output
@@ -170,7 +171,7 @@ def run(
             tell_written(name, path)
     if place is None:
         page().print(_first(table))
-        say((f"{count(table.num_rows, 'judgment')} in all; -o judgments.csv keeps them", "dim"))
+        say((f"{count_of(table.num_rows, 'judgment')} in all; -o judgments.csv keeps them", "dim"))
 
 
 def _first(table: Any) -> Any:

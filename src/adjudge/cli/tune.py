@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, progress, say
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def run(
     say(
         f"{measure} accuracy {tuned.mean:.4f} with {sweep.name} {tuned.threshold:g} "
         f"(without the filter {plain.mean:.4f}), {folds} folds over "
-        f"{len(tuned.correct):,} gold items"
+        f"{count_of(len(tuned.correct), 'gold item')}"
     )
     about = {
         "filter": filter,

@@ -154,9 +154,7 @@ def _look_odd(coded: Coded) -> bool:
     """Whether ids or labels need a closer look: most are plain ids and whole numbers."""
     ids = [coded[role][1] for role in ("item", "topic", "document", "judge") if role in coded]
     words = pc.match_substring_regex(coded["label"][1], "[^0-9]")
-    odd = (
-        r"^\x{feff}|^\s|\s$|^=|E\+|^0[0-9]|(?i)^\W*(grand |sub)?(tot|sum|av|mean|gesamt|insgesamt)"
-    )
+    odd = r"^[\s=\x{feff}]|\s$|E\+|^0\d|\p{M}|(?i)^\W*(grand |sub)?(tot|sum|av|mean|(ins)?gesamt)"
     marks = (words, *(pc.match_substring_regex(names, odd) for names in ids))
     return any(pc.any(found).as_py() for found in marks)
 

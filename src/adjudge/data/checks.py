@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from adjudge.data.faults import Coded, mixed, row_error
 from adjudge.data.names import Codes, Names
 from adjudge.data.scale import MOST_LABELS, Scale, canonical
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import BadData, BadSetting
 
@@ -82,7 +82,7 @@ def one_gold_each(coded: Coded, where: dict[str, str], place: Source) -> Coded:
     rows = known[torn[key[known]]]
     first = place.error(int(rows[0]), "").place.removeprefix(f"{place.name}, ")
     place.remark(
-        f"column {where['gold']}: {int(torn.sum()):,} item{'' if torn.sum() == 1 else 's'} with "
+        f"column {where['gold']}: {count_of(int(torn.sum()), 'item')} with "
         f"contradicting gold ({first}); their gold is left out"
     )
     codes = codes.copy()

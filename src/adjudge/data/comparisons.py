@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -128,10 +129,11 @@ class Comparisons(Named):
         return len(self.left)
 
     def __repr__(self) -> str:
-        topics = f", {len(self.topics):,} topics" if self.topics is not None else ""
+        topics = f", {count_of(len(self.topics), 'topic')}" if self.topics is not None else ""
         return (
-            f"Comparisons({len(self):,} comparisons, {self.item_count:,} items, "
-            f"{self.judge_count:,} judges{topics})"
+            f"Comparisons({count_of(len(self), 'comparison')}, "
+            f"{count_of(self.item_count, 'item')}, "
+            f"{count_of(self.judge_count, 'judge')}{topics})"
         )
 
     @property

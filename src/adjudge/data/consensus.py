@@ -16,6 +16,7 @@ from adjudge.data.judges import judge_table, judge_table_from_draws
 from adjudge.data.judgments import Judgments
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
 _BLOCK = 100_000  # items looked through at a time
@@ -60,7 +61,7 @@ class Consensus(Saved):
         from adjudge.data.html import show
 
         items, sure = len(self.choice), float(self.probability.mean()) if len(self.choice) else 0.0
-        facts = f"{self.model}: {items:,} items, {sure:.0%} sure on average"
+        facts = f"{self.model}: {count_of(items, 'item')}, {sure:.0%} sure on average"
         bars = list(zip(self.scale.truths, self.overall_prevalence.tolist(), strict=True))
         return show("Consensus", facts, bars, self.labels, items)
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.telling import told_in_python
 
 JudgmentsLike: TypeAlias = Judgments | Any  # a file, or a table of any library
 GoldLike: TypeAlias = Gold | Any  # or a mapping
@@ -21,9 +22,9 @@ def judgments_given(given: JudgmentsLike) -> Judgments:
     """Judgments from a file, a table of any dataframe library, or as they are."""
     if isinstance(given, Judgments):
         return given
-    if isinstance(given, str | Path):
-        return Judgments.read(given)
-    return Judgments.from_table(given)
+    reader = Judgments.read if isinstance(given, str | Path) else Judgments.from_table
+    with told_in_python(reader=reader.__qualname__):
+        return reader(given)
 
 
 def gold_given(given: GoldLike) -> Gold:
@@ -31,7 +32,8 @@ def gold_given(given: GoldLike) -> Gold:
     if isinstance(given, Gold):
         return given
     if isinstance(given, str | Path):
-        return Gold.read(given)
+        with told_in_python(reader="Gold.read"):
+            return Gold.read(given)
     if isinstance(given, dict) and not {"item", "document"} & given.keys():
         return Gold.of(given)
     return Gold.from_table(given)

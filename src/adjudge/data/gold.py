@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.names import Codes, Names, as_names, encode, look_up
 from adjudge.data.scale import Scale, canonical
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, shown
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Gold:
         return len(self.items)
 
     def __repr__(self) -> str:
-        return f"Gold({len(self):,} items, {', '.join(sorted(self.values))})"
+        return f"Gold({count_of(len(self), 'item')}, {', '.join(sorted(self.values))})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: counts, shares of truths, the first rows."""
@@ -57,7 +58,9 @@ class Gold:
 
         share = np.bincount(self.value, minlength=len(self.values)) / max(len(self), 1)
         bars = sorted(zip(self.values, share.tolist(), strict=True))
-        return show("Gold", f"{len(self):,} items", bars, self.to_table(), len(self), self.notes)
+        return show(
+            "Gold", count_of(len(self), "item"), bars, self.to_table(), len(self), self.notes
+        )
 
     @classmethod
     def of(cls, truths: dict[str, object]) -> Gold:
@@ -165,7 +168,8 @@ class Gold:
         judged = np.flatnonzero(judgments.counts_per_item)
         if not (alone.all() and judged.size):
             return (
-                f"{int(alone.sum()):,} of {len(self):,} gold items have no judgments "
+                f"{int(alone.sum()):,} of {count_of(len(self), 'gold item')} "
+                f"{'has' if alone.sum() == 1 else 'have'} no judgments "
                 f"(first: {first}); kept, with their gold as label",
             )
         strange = (

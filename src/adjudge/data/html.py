@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from adjudge.data.source import count_of
+
 _ROWS = 5  # of a table
 _BARS = 12  # labels that the chart shows
 _WIDTH, _HEIGHT = 260, 16  # of a bar, in pixels
@@ -44,7 +46,9 @@ def _bars(shares: Sequence[tuple[str, float]]) -> str:
         )
     if not lines:
         return ""
-    more = f"<p>and {len(shares) - _BARS} more labels</p>" if len(shares) > _BARS else ""
+    more = (
+        f"<p>and {count_of(len(shares) - _BARS, 'more label')}</p>" if len(shares) > _BARS else ""
+    )
     height = len(lines) * (_HEIGHT + 4)
     return (
         f'<svg width="{_WIDTH + 180}" height="{height}" role="img" aria-label="shares of labels" '
@@ -60,7 +64,7 @@ def _table(table: Any, of: int) -> str:
         for row in table.slice(0, _ROWS).to_pylist()
     )
     left = of - _ROWS
-    more = f"<p>and {left:,} more rows</p>" if left > 0 else ""
+    more = f"<p>and {count_of(left, 'more row')}</p>" if left > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 

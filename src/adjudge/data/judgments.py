@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.names import Codes, Named, Names, as_names, look_up
 from adjudge.data.scale import Scale, canonical
+from adjudge.data.source import Source, count_of
 from adjudge.errors import BadData, BadSetting, shown
-
-if TYPE_CHECKING:
-    from adjudge.data.source import Source
 
 _BLOCK = 1_000_000  # judgments counted at a time
 _SHOWN = 10  # items whose judgments a notebook looks at
@@ -67,7 +65,6 @@ class Judgments(Named):
         is warned of (``ReadingWarning``) and kept in ``notes``.
         """
         from adjudge.data.build import load_judgments
-        from adjudge.data.source import Source
         from adjudge.data.telling import tell, told_in_python
 
         place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad)
@@ -102,10 +99,10 @@ class Judgments(Named):
         return len(self.judge)
 
     def __repr__(self) -> str:
-        topics = f", {self.topic_count:,} topics" if self.topics is not None else ""
+        topics = f", {count_of(self.topic_count, 'topic')}" if self.topics is not None else ""
         return (
-            f"Judgments({len(self):,} judgments, {self.item_count:,} items, "
-            f"{self.judge_count:,} judges{topics}, scale {self.scale})"
+            f"Judgments({count_of(len(self), 'judgment')}, {count_of(self.item_count, 'item')}, "
+            f"{count_of(self.judge_count, 'judge')}{topics}, scale {self.scale})"
         )
 
     def _repr_html_(self) -> str:

@@ -14,9 +14,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.faults import Coded
+from adjudge.data.likely_order import LikelyOrder
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale, as_number, canonical
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 from adjudge.errors import shown
 
 _MANY = 20  # numeric grades above which they are numbers rather than classes
@@ -58,9 +59,8 @@ def _remark_blanks(texts: list[str], rows: NDArray[np.int64], column: str, place
     """Tell how many labels had blanks around them, which are no part of a label."""
     padded = [at for at, text in enumerate(texts) if text != text.strip() and text.strip()]
     if padded:
-        count = int(rows[padded].sum())
         place.remark(
-            f"column {column}: blanks around {count:,} label{'' if count == 1 else 's'} "
+            f"column {column}: blanks around {count_of(int(rows[padded].sum()), 'label')} "
             f"are left out, such as {texts[padded[0]]!r}"
         )
 
@@ -114,7 +114,7 @@ def _respelt(names: Names, chosen: dict[str, str]) -> Names:
 
 
 def remark_scale(scale: Scale, column: str, place: Source) -> None:
-    """Tell of a scale that was read off the labels: many grades, or codes below zero."""
+    """Tell of a scale that was read off the labels: many grades, codes, an order not taken."""
     if is_many(scale):
         place.remark(
             f"column {column}: {len(scale.labels):,} numeric grades from {scale.labels[0]} to "
@@ -124,6 +124,7 @@ def remark_scale(scale: Scale, column: str, place: Source) -> None:
         return
     numbers = [as_number(label) for label in scale.labels]
     if not scale.ordinal or any(number is None for number in numbers):
+        LikelyOrder.of(() if scale.ordinal else scale.labels).tell(column, place)
         return
     _remark_above(scale, [number or 0.0 for number in numbers], column, place)
     below = [

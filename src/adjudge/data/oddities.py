@@ -18,7 +18,7 @@ from adjudge.data.columns import letters_of
 from adjudge.data.faults import Coded
 from adjudge.data.names import Names, as_names, encode
 from adjudge.data.scale import Scale, as_number, canonical
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 from adjudge.data.synonyms import SYNONYMS
 from adjudge.errors import shown
 
@@ -40,6 +40,8 @@ _SAME = (
 _TOTALS = r"(?i)^\W*(grand |sub)?(totals?|sum|average|avg|mean|summe|gesamt|insgesamt)\W*$"
 # Ids worth a look: blanks around them, wrapped by a spreadsheet, cut short, or zeros before them.
 _ODD_IDS = rf'^\x{{feff}}|^\s|\s$|^=".*"$|E\+[0-9]+$|^0[0-9]|{_TOTALS}'
+# Characters that may be written in another way: accents of their own, jamo, signs that are letters.
+_MARKED = r"\p{M}|[\x{1100}-\x{11ff}\x{212a}\x{212b}\x{2126}]"
 _CUT = re.compile(r"[0-9](?:[.,][0-9]+)?E\+[0-9]+")
 _MOST = 1_000_000  # ids that are looked at one by one
 _LISTED = 3  # that are named in a remark
@@ -58,6 +60,8 @@ def settle_oddities(
     for role in _IDS:
         if role in coded and len(coded[role][1]) <= _MOST and _has(coded[role][1], _ODD_IDS):
             coded = _with_ids(coded, role, where[role], place)
+        if role in coded and len(coded[role][1]) <= _MOST and _has(coded[role][1], _MARKED):
+            _remark_composed(coded[role][1].to_pylist(), where[role], place)
     _remark_totals(coded, where, place)
     _remark_case(coded["judge"][1], where["judge"], place)
     if scale is not None or "label" not in coded:
@@ -163,9 +167,9 @@ def _with_ids(coded: Coded, role: str, column: str, place: Source) -> Coded:
     padded = [text for text, own in zip(plain, trimmed, strict=True) if text != own]
     if padded:
         place.remark(
-            f"column {column}: {len(padded):,} id{'' if len(padded) == 1 else 's'} such as "
+            f"column {column}: {count_of(len(padded), 'id')} such as "
             f"{padded[0]!r} differ{'s' if len(padded) == 1 else ''} from others only in blanks "
-            "around it and are taken as the same"
+            f"around {'it and is' if len(padded) == 1 else 'them and are'} taken as the same"
         )
     if trimmed != texts:
         renumbered, names = encode(as_names(trimmed))
@@ -191,6 +195,22 @@ def _remark_ids(texts: list[str], column: str, place: Source) -> None:
                 "and are taken as two"
             )
             return
+
+
+def _remark_composed(texts: list[str], column: str, place: Source) -> None:
+    """Tell of ids that look the same, their accents being written in different ways."""
+    by_form: dict[str, list[str]] = {}
+    for text in texts:
+        if not text.isascii():
+            by_form.setdefault(unicodedata.normalize("NFC", text), []).append(text)
+    alike = [own for own in by_form.values() if len(own) > 1]
+    if alike:
+        spelt = " and ".join(ascii(text) for text in alike[0])
+        place.remark(
+            f"column {column}: {count_of(sum(map(len, alike)), 'id')} such as {shown(alike[0][0])} "
+            "look the same and differ only in how accents are written (one character or two: "
+            f"{spelt}); they are taken as different"
+        )
 
 
 def _remark_case(judges: Names, column: str, place: Source) -> None:
@@ -245,7 +265,7 @@ def remark_repeats(
     alone = "document" in where and where.get("item") == where["document"]
     place.remark(
         f"{again:,} judgment{' repeats' if again == 1 else 's repeat'} one judge on one item; "
-        f"in {against:,} such case{'' if against == 1 else 's'} the labels contradict each "
+        f"in {count_of(against, 'such case')} the labels contradict each "
         "other (all are kept)"
         + ("; --topic COLUMN names the queries, if documents were judged for several" * alone)
     )

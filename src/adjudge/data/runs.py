@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.names import Names, as_names, encode
+from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 
@@ -38,7 +39,10 @@ class Run:
         return len(self.documents)
 
     def __repr__(self) -> str:
-        return f"Run({self.name}: {len(self):,} documents of {len(self.topics):,} topics)"
+        return (
+            f"Run({self.name}: {count_of(len(self), 'document')} of "
+            f"{count_of(len(self.topics), 'topic')})"
+        )
 
     @property
     def topic(self) -> NDArray[np.int32]:  # (row,)

@@ -13,6 +13,12 @@ from typing import Any
 from adjudge.errors import BadData
 
 
+def count_of(number: int, what: str, one: str = "", many: str = "") -> str:
+    """So many of something, and how it goes on: ``1 judge``, ``2,418 judgments``, ``1 item is``."""
+    noun = "people" if what == "person" and number != 1 else what + "s" * (number != 1)
+    return f"{number:,} {noun} {one if number == 1 else many}".rstrip()
+
+
 @dataclass(frozen=True, slots=True)
 class BadRow:
     """A row that was left out: where it stood, what it held, what was wanted."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 from adjudge.evaluation.skill import Skill
 
@@ -172,8 +173,8 @@ def _right(found: Evidence, judge: int) -> str:
 
 
 def _count(found: Evidence, judge: int) -> str:
-    number = int(found.judgments[judge])
-    text, told = f"{number:,} judgment{'' if number == 1 else 's'}", int(found.told[judge])
+    number, told = int(found.judgments[judge]), int(found.told[judge])
+    text = count_of(number, "judgment")
     if told < number:
         text += f", {f'{told:,}' if told else 'none'} of them on items that others judged"
     return text

@@ -15,6 +15,7 @@ from adjudge.data.given import GoldLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.evaluation import scores
 from adjudge.evaluation.labelled import Labelled, read_labels
@@ -89,7 +90,10 @@ class Evaluation:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the scores should know about the items under them."""
-        found = [f"{self.scored:,} of {self.gold:,} gold items have a label and are scored"]
+        found = [
+            f"{self.scored:,} of {count_of(self.gold, 'gold item')} "
+            f"{'has a label and is' if self.scored == 1 else 'have a label and are'} scored"
+        ]
         if self.told:
             found.append(f"the model had been given the truth of {self.told:,} of them")
         if self.unjudged:
@@ -98,7 +102,8 @@ class Evaluation:
             found.append(f"no judge was left for {self.fallback:,} of them: the plain vote counts")
         if self.clipped:
             found.append(
-                f"{self.clipped:,} of them have a truth given less than {self.clip:g}; "
+                f"{self.clipped:,} of them {'has' if self.clipped == 1 else 'have'} a truth "
+                f"given less than {self.clip:g}; "
                 "the log loss takes it as that"
             )
         return tuple(found)

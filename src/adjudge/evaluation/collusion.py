@@ -38,6 +38,7 @@ from scipy.special import logsumexp
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.evaluation.false_discovery import adjusted
 from adjudge.evaluation.judge_pairs import pairs_of_judgments, without_repeats
 from adjudge.kernels.fixed import SMALLEST
@@ -93,7 +94,8 @@ def pairs_of(
     notes: list[str] = []
     if left_out:
         notes.append(
-            f"judges who copy were looked for without the {left_out:,} items with most judgments: "
+            f"judges who copy were looked for without the {count_of(left_out, 'item')} with "
+            f"most judgments: "
             f"more than {_MOST_COMPARED:,} pairs of judgments are too many"
         )
     pairs = len(met.common)
@@ -115,8 +117,9 @@ def pairs_of(
 def _story(pairs: int, found: int, least: int, usual: float, scale: float) -> str:
     """A sentence on what was compared, and with what."""
     text = (
-        f"{pairs:,} pairs of judges with {least:,} items or more in common were compared: "
-        f"{found:,} agree more than explained"
+        f"{count_of(pairs, 'pair')} of judges with {count_of(least, 'item')} or more in common "
+        f"{'was' if pairs == 1 else 'were'} compared: {found:,} "
+        f"{'agrees' if found == 1 else 'agree'} more than explained"
     )
     if round(usual, 3) or round(scale, 1) > 1:
         text += (
@@ -275,7 +278,7 @@ def _table(
     expected = met.total(met.chance)[chosen]
     rows = zip(common.tolist(), alike.tolist(), expected.tolist(), strict=True)
     said = [
-        f"they agree on {hits:,.0f} of {items:,} items, where {due:,.1f} were expected"
+        f"they agree on {hits:,.0f} of {count_of(items, 'item')}, where {due:,.1f} were expected"
         for items, hits, due in rows
     ]
     return pa.table(

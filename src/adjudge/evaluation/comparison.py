@@ -22,6 +22,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
 from adjudge.evaluation.crossvalidation import CrossValidation, cross_validate
@@ -261,7 +262,8 @@ def _by_gold(
         chosen=chosen.name,
         recommendation=_advice_by_gold(chosen, spared, alike, results, beside),
         notes=(
-            f"cross-validated by {folds} folds over {len(gold):,} gold items, ranked by log loss; "
+            f"cross-validated by {folds} folds over {count_of(len(gold), 'gold item')}, "
+            f"ranked by log loss; "
             "models share a rank where a paired t-test over items finds no difference "
             f"(p > {level:g})",
             *_vote_note(beside),
@@ -370,7 +372,8 @@ def _by_judgments(
         recommendation=_advice_by_judgments(chosen, spared, alike, results),
         notes=(
             f"log score of a judgment (nats, nearer to 0 is better) by {folds} folds of "
-            f"{len(judgments):,} judgments; the shares of the labels alone give {floor:.4f}",
+            f"{count_of(len(judgments), 'judgment')}; the shares of the labels alone give "
+            f"{floor:.4f}",
             f"models share a rank where a paired t-test over items finds no difference "
             f"(p > {level:g})",
         ),

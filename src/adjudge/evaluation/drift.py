@@ -23,6 +23,7 @@ from scipy.special import betaincinv, kolmogorov
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.judges import LEVEL as INTERVAL
+from adjudge.data.source import count_of
 from adjudge.evaluation.confusions import right_labels
 from adjudge.evaluation.false_discovery import adjusted
 
@@ -79,10 +80,12 @@ def drift_of(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str, .
     few = consensus.judgments.judge_count - len(enough.who)
     table = _tested(consensus, enough)
     changed = int(np.count_nonzero(table["changed"].to_numpy()))
-    note = (
-        f"drift was looked for in {len(enough.who):,} judges, and found in {changed:,}"
-        f"{f'; {few:,} have fewer than {_LEAST} judgments at different times' if few else ''}"
-    )
+    note = f"drift was looked for in {count_of(len(enough.who), 'judge')}, and found in {changed:,}"
+    if few:
+        note += (
+            f"; {few:,} {'has' if few == 1 else 'have'} fewer than {_LEAST} judgments at different "
+            "times"
+        )
     return table, history, (note,)
 
 

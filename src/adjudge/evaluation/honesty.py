@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
+from adjudge.data.source import count_of
 from adjudge.evaluation import scores
 from adjudge.evaluation.against_gold import Evaluation
 
@@ -39,7 +40,7 @@ class BesideVote:
         """A plain sentence where the model's probabilities are worse; None where they are not."""
         if not self.worse:
             return None
-        items = f"{self.items:,} gold item{'' if self.items == 1 else 's'}"
+        items = count_of(self.items, "gold item")
         return (
             f"Its probabilities are worse than the plain vote's: log loss {self.model:.3f} on "
             f"{items}, where the vote share (half a judgment added to each label) has "

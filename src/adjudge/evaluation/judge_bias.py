@@ -15,6 +15,7 @@ from scipy.stats import spearmanr
 
 from adjudge.data.model_answers import ModelAnswers
 from adjudge.data.scale import as_number
+from adjudge.data.source import count_of
 from adjudge.evaluation.false_discovery import adjusted
 
 _Floats = NDArray[np.float64]
@@ -49,7 +50,7 @@ class Leaning:
         }[self.what, self.correlation > 0]
         return (
             f"{self.judge} {more}: rank correlation {self.correlation:+.2f} over "
-            f"{self.judgments:,} judgments, the items' worth taken off."
+            f"{count_of(self.judgments, 'judgment')}, the items' worth taken off."
         )
 
 

@@ -217,7 +217,7 @@ def _bought(
         except (AdjudgeError, TypeError):
             return None
     scores = ("accuracy", "log_loss", "corrected_calibration_error")
-    pairs = [(float(before[name]), float(after[name])) for name in scores]
+    pairs = [(before[name].shown.value, after[name].shown.value) for name in scores]
     return _GoldBought(
         gold=after.scored, accuracy=pairs[0], log_loss=pairs[1], calibration_error=pairs[2]
     )

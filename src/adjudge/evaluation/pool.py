@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, encode, look_up
 from adjudge.data.runs import Run
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, shown
 
 Unjudged = Literal["not-relevant", "condensed", "prevalence", "filled"]
@@ -243,7 +244,8 @@ def _notes(
         if missing.size:
             row = _first(run, missing)
             notes.append(
-                f"{run.source}: {missing.size:,} of {int(known.sum()):,} documents are not judged, "
+                f"{run.source}: {missing.size:,} of {count_of(int(known.sum()), 'document')} "
+                f"{'is' if missing.size == 1 else 'are'} not judged, "
                 f"{_HOW[unjudged]} (first: line {run.line[row]}, "
                 f"document {shown(run.documents[row].as_py())} of topic "
                 f"{shown(_topic_name(run, row))})"
@@ -251,13 +253,14 @@ def _notes(
         lacking = int(in_play.sum()) - np.unique(rows.topic[known]).size
         if lacking:
             notes.append(
-                f"{run.source}: {lacking:,} of {int(in_play.sum()):,} topics are not in this run: "
+                f"{run.source}: {lacking:,} of {count_of(int(in_play.sum()), 'topic')} "
+                f"{'is' if lacking == 1 else 'are'} not in this run: "
                 "it returns nothing there"
             )
     judged = np.bincount(finder.topic[finder.judged], minlength=in_play.size) > 0
     left = int((judged & ~in_play).sum())
     if left:
-        notes.append(f"{left:,} judged topics are in no run and are left out")
+        notes.append(f"{count_of(left, 'judged topic', 'is', 'are')} in no run and left out")
     return tuple(notes)
 
 
@@ -278,7 +281,8 @@ def _strange_topics(run: Run, known: NDArray[np.bool_]) -> list[str]:
         )
     topics = np.unique(run.topic[strange]).size
     return [
-        f"{run.source}: {topics:,} of {len(run.topics):,} topics have no judgments and are left "
+        f"{run.source}: {topics:,} of {count_of(len(run.topics), 'topic')} "
+        f"{'has no judgments and is' if topics == 1 else 'have no judgments and are'} left "
         f"out (first: line {run.line[row]}, topic {name})"
     ]
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.runs import Run, distinct_names
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 from adjudge.evaluation.next_items import Doubt, Influence, next_table, no_items
 from adjudge.evaluation.pool import Pool, Unjudged, judged_at, pool_of
@@ -296,11 +297,11 @@ def _about(
 ) -> list[str]:
     """What to know about the intervals."""
     topics = len(pool.topics)
-    many = f"{topics:,} topic{'' if topics == 1 else 's'}"
+    many = count_of(topics, "topic")
+    these = "this topic" if topics == 1 else f"these {many}"
     if over == "topics":
-        notes = [f"intervals are about the judges' noise and about other topics than these {many}"]
+        notes = [f"intervals are about the judges' noise and about other topics than {these}"]
     else:
-        these = "this topic" if topics == 1 else f"these {topics:,} topics"
         notes = [f"intervals are about the judges' noise on {these}; other topics would add to it"]
     notes.append(
         "values are for comparing systems: judgments alone do not know that systems rank relevant "
@@ -326,8 +327,8 @@ def _about(
 def _said(measure: str, doubt: Doubt, systems: int, table: Any) -> str:
     """A sentence on how much doubt there is, and what a judgment would take away."""
     pairs = systems * (systems - 1) // 2
-    text = f"doubt about the ranking by {measure}: {doubt.bits:.2f} bits over {pairs:,} pair"
-    text += "s" if pairs > 1 else ""
+    text = f"doubt about the ranking by {measure}: {doubt.bits:.2f} bits over "
+    text += count_of(pairs, "pair")
     if len(table):
         text += (
             f"; one more judgment of the best document takes away {table['gain'][0].as_py():.4f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -34,15 +34,25 @@ class Score:
         """Whether there is a value."""
         return not math.isnan(self.value)
 
+    @property
+    def shown(self) -> Score:
+        """The score as people read it: an error that luck brought below 0 is none."""
+        if self.name != "corrected_calibration_error":
+            return self
+        bounds = [None if end is None else max(0.0, end) for end in (self.low, self.high)]
+        value = self.value if self.value > 0 or not self.defined else 0.0
+        return replace(self, value=value, low=bounds[0], high=bounds[1])
+
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
         if not self.defined:
             return f"{self.name} undefined: {self.reason}"
-        if self.low is None or self.high is None:
-            return f"{self.name} {self.value:.3f}"
-        return f"{self.name} {self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+        shown = self.shown
+        if shown.low is None or shown.high is None:
+            return f"{self.name} {shown.value:.3f}"
+        return f"{self.name} {shown.value:.3f} ({shown.low:.3f} to {shown.high:.3f})"
 
 
 def score_table(scores: Iterable[Score]) -> Any:

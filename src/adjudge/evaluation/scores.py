@@ -226,7 +226,12 @@ class CalibrationBins:
     share_low: Floats  # (bin,) Wilson's interval of the share, at 95%; NaN where it is empty
     share_high: Floats
     error: float  # expected calibration error, NaN where there are no items
-    corrected: float  # the same without its bias
+    corrected: float  # the same without its bias; by luck it may lie below 0
+
+    @property
+    def shown(self) -> float:
+        """The corrected error as people read it: no less than 0."""
+        return 0.0 if self.corrected < 0 else self.corrected
 
     def to_table(self) -> Any:
         """One row a bin: low, high, items, confidence, share and its interval, if not empty."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, ks_2samp
 
 from adjudge.data.model_answers import ModelAnswers
+from adjudge.data.source import count_of
 from adjudge.evaluation.false_discovery import adjusted
 from adjudge.evaluation.soft_judgments import SoftJudgments
 
@@ -49,8 +50,9 @@ def stale_versions(
                 kind="stale version",
                 judge=names[judge],
                 sentence=(
-                    f"{names[judge]} judged {items[judge]:,} items, of which {gold[judge]:,} have "
-                    f"gold; the gold was taken with {names[other]} ({gold[other]:,}). How right "
+                    f"{names[judge]} judged {count_of(int(items[judge]), 'item')}, of which "
+                    f"{gold[judge]:,} {'has' if gold[judge] == 1 else 'have'} gold; the gold "
+                    f"was taken with {names[other]} ({gold[other]:,}). How right "
                     "this version is, is not known: have some of its items judged by people."
                 ),
             )
@@ -136,7 +138,7 @@ def _topics_missed(answers: ModelAnswers, known: NDArray[np.int16]) -> _Stale | 
         kind="stale mix",
         judge=None,
         sentence=(
-            f"The gold is of {reached:,} topics, where gold drawn at random would be of "
+            f"The gold is of {count_of(reached, 'topic')}, where gold drawn at random would be of "
             f"{expected:,.0f}: of the other topics nothing is known."
         ),
     )

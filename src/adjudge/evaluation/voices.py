@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.families import Families
+from adjudge.data.source import count_of
 
 _TOLD, _NAMED = 3, 6  # families told, judges named of each
 
@@ -121,15 +122,18 @@ def tell_voices(voices: FamilyVoices) -> list[str]:
     """Sentences for people: families, the question that is open, and what the panel counts for."""
     told = [_family(kin) for kin in voices.families[:_TOLD]]
     if len(voices.families) > _TOLD:
-        told.append(f"And {len(voices.families) - _TOLD:,} more families.")
+        told.append(f"More families: {len(voices.families) - _TOLD:,}.")
     if voices.families and voices.voices is not None:
         told.append(f"So {voices.judges:,} judges are {voices.voices:.1f} voices.")
     if voices.suspected:
         worst, more = voices.suspected[0], len(voices.suspected) - 1
-        others = f" So do {more:,} more pair{'s' if more > 1 else ''}." if more else ""
+        others = (
+            f" So {'does' if more == 1 else 'do'} {count_of(more, 'more pair')}." if more else ""
+        )
         told.append(
             f"{' and '.join(worst.judges)} agree more than all judges together explain "
-            f"({worst.excess:.2f} of the way to copies, {worst.common:,} items in common).{others} "
+            f"({worst.excess:.2f} of the way to copies, {count_of(worst.common or 0, 'item')} in "
+            f"common).{others} "
             "Are they one source? If so, declare them a family (--family on the command line)."
         )
     if voices.effective is not None:

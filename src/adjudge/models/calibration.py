@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
+from adjudge.data.source import count_of
 from adjudge.engines.voices import Voices
 from adjudge.models.calibration_features import BLOCK, FeatureScheme, describe, make_features
 from adjudge.models.item_groups import Groups, group_items
@@ -128,7 +129,7 @@ class Calibration:
         )
         if topics is None or believed < _BELIEVED:
             return ""
-        return f"; {len(topics):,} topics ({topics[0]}, ...) have a level of their own"
+        return f"; {count_of(len(topics), 'topic')} ({topics[0]}, ...) have a level of their own"
 
 
 def calibrate_by(

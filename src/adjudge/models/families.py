@@ -100,7 +100,7 @@ def tell_families(families: Families, judgments: Judgments) -> tuple[str, ...]:
         how = "declared" if families.declared[group[0]] else "near copies"
         told.append(f"{_names(group, judgments)} have one voice between them ({how})")
     if len(families.groups) > _TOLD:
-        told.append(f"and {len(families.groups) - _TOLD:,} more families")
+        told.append(f"more families: {len(families.groups) - _TOLD:,}")
     if families.suspected:
         worst, more = families.suspected[0], len(families.suspected) - 1
         told.append(

@@ -16,6 +16,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.mapped import releaser
 from adjudge.data.scale import MOST_LABELS
+from adjudge.data.source import count_of
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
@@ -193,7 +194,7 @@ def tell_ties(model: Any, tied: int, items: int) -> list[str]:
     if not tied:
         return []
     how = f"at random, seed {model.seed}" if model.ties == "random" else f"to the {model.ties}"
-    return [f"{tied:,} of {items:,} items are tied; broken {how}"]
+    return [f"{tied:,} of {count_of(items, 'item')} tied; broken {how}"]
 
 
 def settings_of(model: Any) -> dict[str, object]:

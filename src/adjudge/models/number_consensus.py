@@ -15,6 +15,7 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale, as_number
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData
@@ -92,8 +93,9 @@ class ContinuousConsensus(Saved):
     def __repr__(self) -> str:
         given = self.judgments
         return (
-            f"ContinuousConsensus({len(given):,} judgments, {given.item_count:,} items, "
-            f"{given.judge_count:,} judges, numbers from {given.scale.labels[0]} to "
+            f"ContinuousConsensus({count_of(len(given), 'judgment')}, "
+            f"{count_of(given.item_count, 'item')}, {count_of(given.judge_count, 'judge')}, "
+            f"numbers from {given.scale.labels[0]} to "
             f"{given.scale.labels[-1]})"
         )
 
@@ -102,7 +104,9 @@ class ContinuousConsensus(Saved):
         from adjudge.data.html import show
 
         items = len(self.value)
-        facts = f"{items:,} items, standard error {float(self.error.mean()):.3g} on average"
+        facts = (
+            f"{count_of(items, 'item')}, standard error {float(self.error.mean()):.3g} on average"
+        )
         count, edges = np.histogram(self.value, bins=_BARS)
         names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
         bars = list(zip(names, (count / items).tolist(), strict=True))
@@ -131,7 +135,12 @@ class ContinuousConsensus(Saved):
         value, spread, _ = value_items(sweeps, own, state)
         notes = self.notes
         if new:
-            notes = (*notes, f"{new} of {judgments.judge_count} judges are new: like the others")
+            notes = (
+                *notes,
+                f"{new} of {count_of(judgments.judge_count, 'judge')} "
+                f"{'is' if new == 1 else 'are'} new: "
+                "like the others",
+            )
         return replace(
             self,
             judgments=judgments,

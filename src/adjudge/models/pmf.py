@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadSetting
@@ -190,14 +191,16 @@ class Pmf:
         notes = []
         if turned.any():
             notes.append(
-                f"{int(turned.sum()):,} judges are more often wrong than right: turned round"
+                f"{count_of(int(turned.sum()), 'judge', 'is', 'are')} more often wrong than right: "
+                "turned round"
             )
         kept = ~none
         if self.alpha is not None:
             kept = accuracy >= self.alpha
             notes.append(
-                f"{int((~kept).sum()):,} of {judges:,} judges dropped: completed labels of "
-                f"accuracy below {self.alpha:g} on {items:,} gold items"
+                f"{int((~kept).sum()):,} of {count_of(judges, 'judge')} dropped: completed "
+                f"labels of "
+                f"accuracy below {self.alpha:g} on {count_of(items, 'gold item')}"
             )
             if not (kept & factors.judging).any():
                 notes.append("nobody is left to vote: all judges vote instead")

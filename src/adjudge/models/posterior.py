@@ -12,6 +12,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters, Sampler
 from adjudge.engines.voices import VoiceSampler
 from adjudge.errors import BadSetting
@@ -210,13 +211,14 @@ def _together(
 def _story(plan: SamplingPlan, draws: Draws, cut: bool) -> str:
     """A sentence on how the run went."""
     text = (
-        f"{plan.chains} chains of {draws.draws:,} draws after {plan.warmup:,} sweeps of warm-up"
+        f"{count_of(plan.chains, 'chain')} of {count_of(draws.draws, 'draw')} after "
+        f"{count_of(plan.warmup, 'sweep')} of warm-up"
         f"{f', every {plan.thin}th sweep' if plan.thin > 1 else ''}"
     )
     if cut:
         text += f"; stopped by Ctrl-C before the {plan.draws:,} asked for: what was drawn is kept"
     if draws.relabelled:
-        text += f"; {draws.relabelled:,} draws had their truths put back in order"
+        text += f"; {count_of(draws.relabelled, 'draw')} had their truths put back in order"
     return text
 
 

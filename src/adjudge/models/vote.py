@@ -21,6 +21,7 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.errors import BadData, BadSetting
 from adjudge.kernels.fixed import SHARE
@@ -96,7 +97,9 @@ class Vote:
             parameters = replace(parameters, prevalence=_by_topic(table, posterior))
         notes = list(choice.notes)
         if fallback.any():
-            notes.append(f"{int(fallback.sum()):,} items had no kept judge: the plain vote counts")
+            notes.append(
+                f"{count_of(int(fallback.sum()), 'item')} had no kept judge: the plain vote counts"
+            )
         consensus = conclude(
             self, prepared, parameters, posterior=posterior, counts=counts, notes=tuple(notes)
         )
@@ -185,9 +188,12 @@ def choose_judges(
         out[:] = False
         dropped = Dropped({}, dropped.notes)
     elif keep is not None:
-        notes.append(f"{int(out.sum()):,} of {judges:,} judges dropped by {keep}")
+        notes.append(f"{int(out.sum()):,} of {count_of(judges, 'judge')} dropped by {keep}")
     if flipped.any():
-        notes.append(f"{int(flipped.sum()):,} judges are more often wrong than right: turned round")
+        notes.append(
+            f"{count_of(int(flipped.sum()), 'judge', 'is', 'are')} more often wrong than right: "
+            "turned round"
+        )
     return _Choice(np.where(out, 0.0, plain), plain, flipped, dropped, tuple(notes))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, UnknownName
 from adjudge.report.results import Results
 
@@ -120,7 +121,7 @@ def _confusion_chart(results: Results) -> Any:
     from adjudge.report.plots.confusion import confusion_map
 
     population, scale = results.diagnosis.population, results.consensus.scale
-    name = f"{results.consensus.model}, {population.judges:,} judges"
+    name = f"{results.consensus.model}, {count_of(population.judges, 'judge')}"
     return confusion_map({name: (population.mean, population.sd)}, scale.truths, scale.labels)
 
 

@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from adjudge.data.source import count_of
 from adjudge.report.results import Results
-from adjudge.report.words import count_of, percent
+from adjudge.report.words import percent
 
 _BARS = 12
 
@@ -59,7 +60,8 @@ def _remarks(results: Results) -> list[str]:
     found = []
     if len(judgments):
         found.append(
-            f"An item has {np.median(per_item):.0f} judgments (median), from {per_item.min():,} "
+            f"An item has {count_of(round(np.median(per_item)), 'judgment')} (median), from "
+            f"{per_item.min():,} "
             f"to {per_item.max():,}; a judge gave {np.median(per_judge):.0f}, from "
             f"{per_judge.min():,} to {per_judge.max():,}."
         )
@@ -88,7 +90,8 @@ def _remarks(results: Results) -> list[str]:
         lost = int(results.gold.without_judgments(judgments).sum())
         if lost:
             found.append(
-                f"{count_of(lost, 'gold item')} of {len(results.gold):,} were judged by nobody."
+                f"{lost:,} of {count_of(len(results.gold), 'gold item')} "
+                f"{'was' if lost == 1 else 'were'} judged by nobody."
             )
     return [*found, *results.provenance.left_out]
 

@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from adjudge.data.source import count_of
 from adjudge.evaluation.measures import MEASURES
 from adjudge.models.model import Progress, Step
 from adjudge.report.embedding import MOST_ITEMS, embed_results
@@ -24,7 +25,7 @@ from adjudge.report.plots.clouds import judge_clouds
 from adjudge.report.results import Results
 from adjudge.report.saving import spec_of
 from adjudge.report.theme import DARK, FONT, LIGHT, css_variables, themed_svg
-from adjudge.report.words import count_of, findings, missing
+from adjudge.report.words import findings, missing
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("data", "table", "items", "judges", "card", "figures", "start")
@@ -186,7 +187,7 @@ def _scores(results: Results) -> list[dict[str, Any]]:
             "meaning": meanings.get(score.name, ""),
             "main": score.name in _MAIN,
         }
-        for score in results.evaluation.scores.values()
+        for score in (one.shown for one in results.evaluation.scores.values())
         if score.defined
     ]
 

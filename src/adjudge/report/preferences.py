@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from adjudge.data.preferences import Preferences
+from adjudge.data.source import count_of
 from adjudge.evaluation import preferences as evaluation
 from adjudge.report.theme import DARK, FONT, LIGHT, css_variables
 
@@ -38,6 +39,7 @@ def pair_report_html(found: Preferences, *, title: str, command: str = "") -> st
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["counted"] = count_of
     fit = evaluation.measure_fit(found)
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -90,7 +92,7 @@ def _kinds(found: Preferences) -> list[dict[str, Any]]:
     )
     many = compared.counts_per_judge
     shown = []
-    for code, name in ((0, "people"), (1, "models")):
+    for code, name in ((0, "person"), (1, "model")):
         own = (compared.kind == code) & ~np.isnan(agreement)
         if own.any():
             mean = float((agreement[own] * many[own]).sum() / many[own].sum())

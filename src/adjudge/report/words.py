@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from adjudge.data.draws import HIGHEST
+from adjudge.data.names import as_names, look_up
+from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.voices import tell_voices, voices_of
 from adjudge.report.results import Results
@@ -17,6 +20,12 @@ _SURE = 0.9  # a label of this probability is called sure
 _DOUBT = 0.6  # and one below this is in doubt
 _NAMED = 5  # judges named in a sentence
 _SHOWN = 4  # labels named in a sentence
+_NEXT = 3  # items that are named as the next to judge
+_WIDE = 50  # letters of their texts
+_TEXTS = (  # columns that tell a person what an item is, of each kind the first that there is
+    ("query", "question", "prompt"),
+    ("title", "name", "headline", "text", "sentence", "tweet", "comment", "content", "snippet"),
+)
 _OFF = 0.05  # a gap between sure and right, or a calibration error, that is worth a warning
 _FAR = 1.05  # an R-hat that is more than a trifle too high
 
@@ -42,11 +51,6 @@ def findings(results: Results) -> list[_Finding]:
         model_fits(results),
     ]
     return [part for part in parts if part is not None]
-
-
-def count_of(number: int, what: str) -> str:
-    """So many of something: ``1 judge``, ``2,418 judgments``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:
@@ -102,8 +106,11 @@ def certainty(results: Results) -> _Finding:
     items = max(len(probability), 1)
     sure, doubt = int((probability >= _SURE).sum()), int((probability < _DOUBT).sum())
     answer = [
-        f"{sure:,} labels ({percent(sure / items)}) are at least {_SURE:.0%} sure; "
-        f"{doubt:,} ({percent(doubt / items)}) are less than {_DOUBT:.0%} sure."
+        f"{count_of(sure, 'label')} ({percent(sure / items)}) {'is' if sure == 1 else 'are'} "
+        f"at least "
+        f"{_SURE:.0%} sure; "
+        f"{doubt:,} ({percent(doubt / items)}) {'is' if doubt == 1 else 'are'} less than "
+        f"{_DOUBT:.0%} sure."
     ]
     found = results.evaluation
     tone = "plain"
@@ -126,7 +133,7 @@ def certainty(results: Results) -> _Finding:
 def _believable(results: Results, found: Evaluation) -> tuple[list[str], str]:
     """Whether the probabilities can be believed: in figures, in words, beside the vote's."""
     scores, calibration = found.scores, found.calibration
-    corrected = 0.0 if calibration is None else calibration.corrected
+    corrected = 0.0 if calibration is None else calibration.shown
     said = [
         f"Log loss {float(scores['log_loss']):.3f}, Brier {float(scores['brier']):.3f}, "
         f"calibration error {corrected:.3f} (bias corrected)."
@@ -213,7 +220,7 @@ def _models_found(results: Results) -> _Finding | None:
     panel = results.panel
     if panel is None:
         return None
-    people = "1 person" if panel.people == 1 else f"{panel.people:,} people"
+    people = count_of(panel.people, "person")
     answer = [f"{people} and {count_of(panel.models, 'model')} judged."]
     tone = "plain"
     if panel.replacement is not None:
@@ -229,7 +236,8 @@ def _models_found(results: Results) -> _Finding | None:
     if panel.bought is not None:
         before, after = panel.bought.log_loss
         answer.append(
-            f"{count_of(panel.bought.gold, 'gold item')} change the log loss of the consensus on "
+            f"{count_of(panel.bought.gold, 'gold item', 'changes', 'change')} the log loss of "
+            f"the consensus on "
             f"gold that it is not told from {before:.3f} to {after:.3f}."
         )
     return _Finding(question="People and models?", answer=tuple(answer), tone=tone)
@@ -244,7 +252,7 @@ def next_judgments(results: Results) -> _Finding | None:
     order = np.argsort(-gain, kind="stable")
     share = np.cumsum(gain[order]) / max(float(gain.sum()), 1e-12)
     half = int(np.searchsorted(share, 0.5)) + 1
-    first = items["item"].take(order[:3]).to_pylist()
+    first = _with_texts(results, items["item"].take(order[:_NEXT]).to_pylist())
     counts = items["judgments"].to_numpy()
     few = int((counts < 2).sum())
     answer = [
@@ -262,6 +270,25 @@ def next_judgments(results: Results) -> _Finding | None:
     elif results.curve is not None:
         answer.append(_flattens(results.curve))
     return _Finding(question="What to collect next?", answer=tuple(answer))
+
+
+def _with_texts(results: Results, names: list[str]) -> list[str]:
+    """Items by id, and by what the file says of them where it does: query, then title or text."""
+    judgments = results.consensus.judgments
+    if judgments.fields is None:
+        return names
+    columns = {name.casefold(): name for name in reversed(judgments.fields.column_names)}
+    at = look_up(as_names(names), judgments.items)
+    told = []
+    for name, row in zip(names, at.tolist(), strict=True):
+        found = []
+        for kind in _TEXTS:
+            held = (judgments.fields[columns[one]][row].as_py() for one in kind if one in columns)
+            text = next((str(one).strip() for one in held if one and str(one).strip()), "")
+            if text and text not in name:
+                found.append(f'"{shorten(text, _WIDE, placeholder=" ...")}"')
+        told.append(f"{name} ({', '.join(found)})" if found else name)
+    return told
 
 
 def _flattens(curve: Any) -> str:

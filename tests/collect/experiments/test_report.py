@@ -226,7 +226,7 @@ def test_several_accepted_labels_are_all_right(sqlite: Database) -> None:
     assert mine["recall Matching"].value == 1.0
     assert mine["recall Spam"].value == 1 / 2  # Off Topic is held against the first accepted
     assert mine["precision Off Topic"].value == 0.0
-    assert report.notes == ("1 answers of known truth give no label, and are left out.",)
+    assert report.notes == ("1 answer of known truth gives no label, and is left out.",)
 
 
 def test_only_the_first_answer_to_a_gold_counts(sqlite: Database) -> None:

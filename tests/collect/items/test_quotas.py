@@ -133,7 +133,7 @@ def test_numbers_that_an_arm_has_passed_are_refused(sqlite: Database) -> None:
         bench.services.projects.set_policy(bench.slug, {"judgments_per_item": 1})
     assert refusal.value.code == "quota-passed"
     assert str(refusal.value) == (
-        "2 items have more than 1 judgments in one arm already: a quota by arm cannot be lower "
+        "2 items have more than 1 judgment in one arm already: a quota by arm cannot be lower "
         "than that"
     )
     bench.services.projects.set_policy(bench.slug, {"judgments_by_arm": False})

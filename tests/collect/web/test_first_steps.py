@@ -195,6 +195,19 @@ def test_the_list_before_opening_says_what_judges_would_miss(site: Site) -> None
     assert "ok 12 gold pairs" in ada.words
 
 
+def test_gold_of_words_with_an_order_begins_a_project_with_it(site: Site) -> None:
+    """The order that words suggest stands in the form, to be seen and changed."""
+    ada = site.set_up()
+    ada.get("/projects/new")
+    labels = ("bad", "fair", "good", "excellent", "perfect")
+    rows = "".join(f"lamp {n},Lamp {n},{labels[n % 5]}\n" for n in range(10))
+    ada.post("/projects/upload", files={"files": ("g.csv", f"query,title,gold\n{rows}".encode())})
+    scale = site.services.projects.get_scale("g")
+    assert (scale.labels, scale.ordinal, scale.grades) == (labels, True, (0, 1, 2, 3, 4))
+    ada.get("/projects/g/begin")
+    assert "They have an order: that of their grades" in ada.words
+
+
 def test_the_consensus_says_how_good_it_is_and_knows_models_from_people(site: Site) -> None:
     ada = site.set_up()
     slug = site.open_project(

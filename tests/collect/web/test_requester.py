@@ -64,7 +64,7 @@ def test_files_that_were_checked_are_imported_without_being_sent_again(
     ada.get("/projects/mine")
     more = {"files": ("b.csv", b"item,query,title\ni2,q,t2\n")}
     ada.post("/projects/mine/upload", do="check", files=more, expect=200)
-    assert "The files can be read: 1 items" in ada.words
+    assert "The files can be read: 1 item" in ada.words
     assert len(site.services.projects.read("mine").items) == 1
     kept = re.search(r'name="kept" value="([^"]+)"', ada.text)
     assert kept

@@ -104,7 +104,7 @@ def test_there_and_back(tmp_path: Path, format: str) -> None:
 
 def test_crowd_kit_has_no_room_for_ties(tmp_path: Path) -> None:
     found = Comparisons.read(kept(tmp_path, "plain.csv", FILES["plain.csv"]))
-    with pytest.raises(BadData, match="1 of 2 comparisons have no winner, and crowd-kit has no"):
+    with pytest.raises(BadData, match="1 of 2 comparisons has no winner, and crowd-kit has no"):
         write(Content(comparisons=found), tmp_path / "o.csv", format="crowd-kit-pairs")
     decided = found.select(found.outcome == 0)
     write(Content(comparisons=decided), tmp_path / "o.csv", format="crowd-kit-pairs")

@@ -216,7 +216,7 @@ def test_an_output_that_nobody_graded_has_not_failed(tmp_path: Path) -> None:
     path.write_text(json.dumps({"evalId": "e", "results": {"results": results}}))
     content = read(path, format="promptfoo")
     assert held(content) == (2, 2, 1, ("fail", "pass"))
-    assert "1 outcomes left out: neither passed nor failed" in " ".join(content.notes)
+    assert "1 outcome left out: neither passed nor failed" in " ".join(content.notes)
 
 
 def test_an_archive_of_inspect(tmp_path: Path) -> None:

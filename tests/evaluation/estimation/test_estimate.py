@@ -216,7 +216,7 @@ NAMES = {"item": ["a", "b"], "judge": ["x", "x"], "label": ["good", "bad"]}
         (
             {"a": "good"},
             "share:good",
-            "gold: all 1 gold labels are 'good': gold of one class says nothing about the others; "
+            "gold: the only gold label is 'good': gold of one class says nothing about the others; "
             "wanted gold on more items, drawn at random",
         ),
         (

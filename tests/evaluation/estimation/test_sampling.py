@@ -109,7 +109,7 @@ def test_a_chance_that_is_not_known_is_complained_of() -> None:
     with pytest.raises(BadData) as caught:
         sample_of(np.arange(3), np.zeros(3, dtype=np.int16), 9, chance, None, "gold.csv")
     assert str(caught.value) == (
-        "gold.csv, column sampling_probability: 1 of 3 gold items have no sampling probability; "
+        "gold.csv, column sampling_probability: 1 of 3 gold items has no sampling probability; "
         "wanted one for each, since an item stands for as many as it was drawn from"
     )
 

@@ -125,7 +125,7 @@ def test_contradictions_are_told_and_kept() -> None:
     table = {"left": ["a", "a", "b"], "right": ["b", "b", "c"], "label": ["left", "right", "left"]}
     table["judge"] = ["ann", "ann", "bob"]
     found = BradleyTerry().fit(Comparisons.from_table(table))
-    assert found.notes[-1].startswith("1 comparisons were answered in more than one way")
+    assert found.notes[-1].startswith("1 comparison was answered in more than one way")
     assert len(found.comparisons) == 3
 
 

@@ -29,6 +29,13 @@ def test_a_point_for_each_bin_that_holds_items() -> None:
     assert "calibration error 0.023, bias corrected" in spec["title"]["subtitle"][0]
 
 
+def test_no_error_is_less_than_none() -> None:
+    found = calibration(np.full(10, 0.9), np.arange(10) > 0)
+    assert found.corrected < 0
+    spec = spec_with_data(calibration_plot(found))
+    assert "calibration error 0.000, bias corrected" in spec["title"]["subtitle"][0]
+
+
 def test_the_curve_of_accuracy() -> None:
     curve = pa.table(
         {

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, say
+from adjudge.cli.console import be_quiet, say
 from adjudge.cli.project.stored import DATABASE, Stored, checked, open_services
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _tell(stored: ProjectSummary, *, as_json: bool) -> None:
         return
     say(
         (stored.slug, "bold"),
-        f" is made, with {count(stored.items, 'item')} and {count(stored.golds, 'gold')}, "
+        f" is made, with {count_of(stored.items, 'item')} and {count_of(stored.golds, 'gold')}, "
         f"and is {stored.state}",
     )
     if stored.state == "draft":

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, grid, name, page, say
+from adjudge.cli.console import be_quiet, grid, name, page, say
 from adjudge.cli.project.stored import DATABASE, Stored, open_services
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -112,8 +113,8 @@ def _split(services: RequesterServices, project: str, text: str, seed: int) -> N
         raise BadSetting("--split", text, "uniform, any, or a mix such as 'Good=2,Bad=1'")
     made = services.gold.design(project, training_mix=mix, seed=seed)
     say(
-        f"{count(len(made.training), 'gold')} for training, "
-        f"{count(len(made.screening), 'gold')} for screening"
+        f"{count_of(len(made.training), 'gold')} for training, "
+        f"{count_of(len(made.screening), 'gold')} for screening"
     )
     for warning in made.warnings:
         say(("  ", ""), (warning, "yellow"))

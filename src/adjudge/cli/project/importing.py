@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, count, say
+from adjudge.cli.console import be_quiet, say
 from adjudge.cli.project.stored import DATABASE, Stored, checked, open_services
+from adjudge.data.source import count_of
 
 NAME = "import"
 EXAMPLES = (
@@ -63,7 +64,8 @@ def run(
     )
     if check:
         say(
-            f"{count(len(preview.items), 'item')} and {count(len(preview.golds), 'gold')}: no fault"
+            f"{count_of(len(preview.items), 'item')} and "
+            f"{count_of(len(preview.golds), 'gold')}: no fault"
         )
         return
     store = services.projects.replace_items if replace else services.projects.add_items
@@ -72,8 +74,8 @@ def run(
         print_json(asdict(done))
         return
     say(
-        f"{count(done.added, 'item')} added, {done.changed:,} changed, {done.withdrawn:,} "
-        f"withdrawn; {count(done.golds_added, 'gold')} added, {done.golds_changed:,} changed"
+        f"{count_of(done.added, 'item')} added, {done.changed:,} changed, {done.withdrawn:,} "
+        f"withdrawn; {count_of(done.golds_added, 'gold')} added, {done.golds_changed:,} changed"
     )
     for warning in done.warnings:
         say(("  ", ""), (warning, "yellow"))

@@ -9,6 +9,7 @@ import typer
 from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, name, page
 from adjudge.cli.project.stored import DATABASE, Stored, open_services
+from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
@@ -109,7 +110,7 @@ def _savings(progress: Progress) -> list[list[str]]:
         ["judgments a closed item", f"{savings.per_item:.2f}, fixed {savings.fixed}"],
         [
             f"saved against fixed {savings.fixed}",
-            f"{savings.saved:,} judgments ({savings.saved_share:.0%}), "
+            f"{count_of(savings.saved, 'judgment')} ({savings.saved_share:.0%}), "
             f"{savings.saved_money} {progress.currency}",
         ],
     ]

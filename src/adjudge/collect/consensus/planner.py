@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.collect.consensus.refit import name_of
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.two_accuracies import gold_interval
+from adjudge.data.source import count_of
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 if TYPE_CHECKING:
@@ -243,7 +244,9 @@ def _planned(services: RequesterServices, project: ProjectSummary, asked: Asked)
     policy, _ = services.projects.get_policy(slug)
     told = _told(services, slug, policy.changed(_settings(asked.wish, policy)), made)
     few = len(judgments) < _FEW
-    notes = [f"The pilot has {len(judgments)} judgments only: the plan is a first guess."] * few
+    notes = [
+        f"The pilot has {count_of(len(judgments), 'judgment')} only: the plan is a first guess."
+    ] * few
     return {
         **told,
         "pilot_judgments": len(judgments),

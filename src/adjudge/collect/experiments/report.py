@@ -42,6 +42,7 @@ from adjudge.collect.values.arms import (
     Measured,
 )
 from adjudge.collect.values.judging import DRY_RUN
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.false_discovery import adjusted
 
@@ -362,5 +363,6 @@ def _notes(
             "in each and do not compare; recall does. A test gold measures all arms alike."
         )
     if answers.others:
-        said.append(f"{answers.others} answers of known truth give no label, and are left out.")
+        fate = "gives no label, and is" if answers.others == 1 else "give no label, and are"
+        said.append(f"{count_of(answers.others, 'answer')} of known truth {fate} left out.")
     return said

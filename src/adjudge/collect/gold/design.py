@@ -19,6 +19,7 @@ from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.rules.golds import GoldCard, choose_training, quota
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.project import Mix
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ def _set_warnings(
 ) -> list[str]:
     said = []
     if sum(have.values()) < wanted:
-        said.append(f"The {what} set has {sum(have.values())} golds of {wanted} wanted.")
+        said.append(
+            f"The {what} set has {count_of(sum(have.values()), 'gold')} of {wanted} wanted."
+        )
     if missing:
         listed = ", ".join(f"{count} {label}" for label, count in missing.items())
         said.append(f"The {what} set lacks gold for its mix: {listed}.")
@@ -288,8 +291,10 @@ def _forecast_warnings(made: GoldForecast, policy: Policy, room: float) -> list[
     ends = {"repeat": "gold repeats", "none": "screening stops", "finish": "they are finished"}
     if made.have < made.typical:
         said.append(
-            f"A typical judge meets {made.typical} golds and there are {made.have}: then "
-            f"{ends[policy.gold_runs_out]}. {made.typical - made.have} more are needed."
+            f"A typical judge meets {count_of(made.typical, 'gold')} and there "
+            f"{'is' if made.have == 1 else 'are'} {made.have}: then "
+            f"{ends[policy.gold_runs_out]}. {made.typical - made.have} more "
+            f"{'is' if made.typical - made.have == 1 else 'are'} needed."
         )
     elif made.have < made.busiest:
         said.append(
@@ -303,7 +308,8 @@ def _forecast_warnings(made: GoldForecast, policy: Policy, room: float) -> list[
         said.append(f"The label mix lacks gold: {', '.join(short)}.")
     if room < made.judgments:
         said.append(
-            f"{made.judges} judges can give {room:,.0f} judgments at most, and {made.judgments:,} "
+            f"{count_of(made.judges, 'judge')} can give {room:,.0f} judgments at most, and "
+            f"{made.judgments:,} "
             "are needed: nobody judges an item twice."
         )
     return said

@@ -36,6 +36,7 @@ from adjudge.collect.store.schema import (
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import DRY_RUN
 from adjudge.collect.values.requesting import Contest, GoldRow
+from adjudge.data.source import count_of
 from adjudge.errors import NotFound
 
 
@@ -214,7 +215,10 @@ def _change(judge: StoredRow, decision: Decision, *, tell: bool) -> dict[str, An
         and record.seen
         and (record.seen, record.right) != (judge.seen, judge.right)
     ):
-        told = [f"{_CORRECTED} {record.right} of your {record.seen} answers to such are right now."]
+        told = [
+            f"{_CORRECTED} {record.right} of your {count_of(record.seen, 'answer')} to such "
+            f"{'is' if record.right == 1 else 'are'} right now."
+        ]
     # Of several tallies only the last is true; what lifted a block or a warning stays said.
     kept = [text for text in judge.notice if text not in told and not _is_tally(text)]
     page = None if "training-passed" in decision.events else judge.page

@@ -9,6 +9,7 @@ from adjudge.collect.importing.rows import read_json_text, roles, words
 from adjudge.collect.importing.upload import Upload
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.signatures import quepid_book_json
+from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 
@@ -44,7 +45,9 @@ def read(upload: Upload, gathering: Gathering) -> None:
         gathering.add(cells, source=place, line=None)
     if judged:
         gathering.notes.append(
-            f"{judged:,} judgments in the book were left out: 'adjudge consensus' reads them."
+            f"{count_of(judged, 'judgment')} in the book {'was' if judged == 1 else 'were'} "
+            f"left out: "
+            "'adjudge consensus' reads them."
         )
 
 

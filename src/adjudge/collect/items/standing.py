@@ -18,6 +18,7 @@ from adjudge.collect.store.conditions import COUNTED
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.schema import items, judges, judgments
 from adjudge.collect.store.snapshot import ProjectSnapshot, load_snapshot
+from adjudge.data.source import count_of
 from adjudge.errors import Refused
 
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
@@ -141,6 +142,6 @@ def _check_quota(on: Connection, ids: Iterable[int], policy: Policy) -> None:
     if over:
         raise Refused(
             "quota-passed",
-            f"{len(over):,} item{'s have' if len(over) > 1 else ' has'} more than {limit} "
-            "judgments in one arm already: a quota by arm cannot be lower than that",
+            f"{count_of(len(over), 'item', 'has', 'have')} more than {count_of(limit, 'judgment')} "
+            "in one arm already: a quota by arm cannot be lower than that",
         )

@@ -31,6 +31,7 @@ from adjudge.collect.values.judging import (
     Channel,
     Kind,
 )
+from adjudge.data.source import count_of
 from adjudge.errors import NotFound, Refused
 
 _LONGEST_KEY = 500
@@ -167,7 +168,7 @@ def _check_crowd(request: Request, arrival: Arrival) -> None:
 def too_many_new(seconds: float) -> Refused:
     """The refusal of a newcomer who is one too many, for so many seconds."""
     wait = max(1, math.ceil(seconds))
-    spelt = f"{wait} seconds" if wait < 120 else f"{math.ceil(wait / 60)} minutes"
+    spelt = count_of(wait, "second") if wait < 120 else f"{math.ceil(wait / 60)} minutes"
     return Refused(
         "crowded",
         f"many people have come by this link within a short time; please open it again in {spelt}",

@@ -42,6 +42,7 @@ from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.judging import DRY_RUN, OTHERS
 from adjudge.collect.values.requesting import Flag, GoldAnswer, JudgeDetail, JudgeRow, LogEntry
+from adjudge.data.source import count_of
 from adjudge.errors import NotFound
 
 _ENDED = {
@@ -135,7 +136,7 @@ def _standing_of(judge: Any, policy: Policy) -> str:
     """Why a judge is at their stage, in one sentence for the requester."""
     tried = f", try {judge.attempt}" if judge.attempt > 1 else ""
     trained = f"{judge.training_right} of {judge.training_seen} right in the training{tried}"
-    checked = f"{judge.right} of {judge.seen} hidden golds right"
+    checked = f"{judge.right} of {count_of(judge.seen, 'hidden gold')} right"
     match judge.stage:
         case "consent":
             return "Has come, and not yet agreed to take part."

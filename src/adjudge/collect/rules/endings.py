@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from adjudge.collect.rules.links import filled
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import DRY_RUN
+from adjudge.data.source import count_of
 
 _MICRO = Decimal(1_000_000)  # money is stored in millionths
 
@@ -23,7 +24,7 @@ CAME_LATE = "came-late"  # nothing was left before the end of the training; take
 def _wanted(policy: Policy, *, failed: bool = False) -> str:
     """What passes the training, with its verb."""
     if policy.training_rule == "correct":
-        return f"{policy.training_pairs} right answers are"
+        return count_of(policy.training_pairs, "right answer", "is", "are")
     return f"{policy.training_pass:.0%} {'are' if failed else 'right are'}"
 
 
@@ -40,7 +41,8 @@ def reason_of(judge: Any, policy: Policy, *, open_items: bool) -> str:
         return f"The training comes first: {_wanted(policy)} wanted to go on{paid}.{again}"
     if stage == "failed":
         return (
-            f"{judge.training_right} of {judge.training_seen} answers in the training were right; "
+            f"{judge.training_right} of {count_of(judge.training_seen, 'answer')} in the training "
+            f"{'was' if judge.training_right == 1 else 'were'} right; "
             f"{_wanted(policy, failed=True)} wanted."
         )
     if stage == "blocked":
@@ -91,7 +93,8 @@ def _checked(judge: Any, policy: Policy, line: float) -> str:
     if not policy.feedback:
         return f"Fewer than {line:.0%} of your answers that we could check were right"
     return (
-        f"{judge.right} of {judge.seen} answers that we could check were right, which is below "
+        f"{judge.right} of {count_of(judge.seen, 'answer')} that we could check "
+        f"{'was' if judge.right == 1 else 'were'} right, which is below "
         f"{line:.0%}"
     )
 

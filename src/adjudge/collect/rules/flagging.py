@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.requesting import Flag
+from adjudge.data.source import count_of
 
 _CHANCE = 0.001  # of one label on so much of the work, if they were like the others
 _SURELY = 3.0  # standard errors: about one in a thousand
@@ -180,7 +181,8 @@ def _one_label(beside: _WorkAgreement, place: int, labels: Sequence[str]) -> Fla
 
 
 def _work_unlike_gold(beside: _WorkAgreement, facts: JudgeFacts, place: int) -> Flag:
-    gold = f"{facts.gold_right[place]} of {facts.gold_seen[place]} golds are right"
+    gold = f"{facts.gold_right[place]} of {count_of(int(facts.gold_seen[place]), 'gold')} "
+    gold += "is right" if facts.gold_right[place] == 1 else "are right"
     return Flag(
         rule="work-unlike-gold",
         reason=f"agrees with others on {beside.agrees[place]:.0%} of {beside.answers[place]} "

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.project import Mix
+from adjudge.data.source import count_of
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -228,7 +229,7 @@ def gold_warnings(
         return ["There is no gold: judges are neither trained nor screened, and none is blocked."]
     if policy.training and len(training) < policy.training_pairs:
         said.append(
-            f"The training wants {policy.training_pairs} pairs, and there is gold for "
+            f"The training wants {count_of(policy.training_pairs, 'pair')}, and there is gold for "
             f"{len(training)}: {'there is no training' if not training else 'all of it is used'}."
         )
     if policy.screening and not screening:
@@ -250,7 +251,8 @@ def _screening_warnings(
     wanted = round(min(pages * policy.pairs_per_page, work / (1 - share)) * share)
     if spare < wanted:
         said.append(
-            f"A judge who judges all they may meets about {wanted} screening golds, and "
+            f"A judge who judges all they may meets about "
+            f"{count_of(wanted, 'screening gold')}, and "
             f"{max(0, spare)} are left after the training: then gold "
             + {"repeat": "repeats.", "none": "stops.", "finish": "runs out and they are finished."}[
                 policy.gold_runs_out
@@ -263,7 +265,7 @@ def _screening_warnings(
         most = min(max(apart.values()), policy.results_per_query)
         said.append(
             "Most gold stands under queries that have no other results. Pages stay uniform (at "
-            f"most {most} result{'s' if most > 1 else ''} a query), but a judge who "
+            f"most {count_of(most, 'result')} a query), but a judge who "
             "notes queries could tell: better gold comes from the queries that are judged."
         )
     return said

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from adjudge.data.source import count_of
+
 _Z = 1.645  # 90% intervals, as the consensus has them
 
 
@@ -40,7 +42,7 @@ def explain_gap(
     bottom, top = gold_interval(right, seen)
     least = accuracy if low is None else low
     most = accuracy if high is None else high
-    golds = f"{seen} gold{'' if seen == 1 else 's'}"
+    golds = count_of(seen, "gold")
     if bottom > most:
         return Gap(
             "better on gold",

@@ -13,6 +13,7 @@ from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web.forms import Form
 from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 STARTING_SCALE = Scale(
@@ -128,7 +129,7 @@ def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
     begun = not said or _SAY_WHEN in said
     paid = policy.pay_per_page > 0
     return [
-        _ChecklistEntry(work > 0, f"{_count(work, 'pair')} to judge"),
+        _ChecklistEntry(work > 0, f"{count_of(work, 'pair')} to judge"),
         _ChecklistEntry(
             not begun,
             "guidelines are written" if not begun else
@@ -150,26 +151,22 @@ def check_list(project: Project, policy: Policy) -> list[_ChecklistEntry]:
         ),
         _ChecklistEntry(
             True,
-            f"{_count(answers, 'judgment')}, about {_how_long(answers * _SECONDS / 60)} of judging "
-            f"in all ({_SECONDS:.0f} seconds each)",
+            f"{count_of(answers, 'judgment')}, about {_how_long(answers * _SECONDS / 60)} of "
+            f"judging in all ({_SECONDS:.0f} seconds each)",
         ),
     ]  # fmt: skip
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def _how_long(minutes: float) -> str:
     if minutes < 90:
-        return _count(round(minutes), "minute")
+        return count_of(round(minutes), "minute")
     return f"{minutes / 60:.1f} hours" if minutes < 600 else f"{minutes / 60:,.0f} hours"
 
 
 def _gold_entry(project: Project, policy: Policy, known: int) -> _ChecklistEntry:
     """Whether there is gold to check judges by: enough, and more than the training tells them."""
     if known < _ENOUGH:
-        text = f"{_count(known, 'gold pair')}: with {_ENOUGH} or more, judges are checked while "
+        text = f"{count_of(known, 'gold pair')}: with {_ENOUGH} or more, judges are checked while "
         return _ChecklistEntry(False, f"{text}they work", "#gold", "Pick them")
     hidden = sum(for_screening(gold.role) for gold in project.golds)
     told = sum(for_training(gold.role) for gold in project.golds)
@@ -177,10 +174,11 @@ def _gold_entry(project: Project, policy: Policy, known: int) -> _ChecklistEntry
     taken = max(0, min(policy.training_pairs, told) - (told - both)) if policy.training else 0
     if policy.screening and hidden <= taken:
         text = (
-            f"{known:,} gold pairs, and the training tells the labels of all that would be hidden"
+            f"{count_of(known, 'gold pair')}, and the training tells the labels of all that would "
+            "be hidden"
         )
         return _ChecklistEntry(False, f"{text} in the work", "/settings", "Shorten it")
-    return _ChecklistEntry(True, f"{known:,} gold pairs")
+    return _ChecklistEntry(True, count_of(known, "gold pair"))
 
 
 def read_question_form(form: Form) -> list[FurtherQuestion]:

@@ -21,6 +21,7 @@ from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web import policy_form
 from adjudge.collect.web.highlighting import beginning, highlighted, unmarked
 from adjudge.collect.web.security import Session, Sessions
+from adjudge.data.source import count_of
 
 _HERE = Path(__file__).resolve().parent
 STATIC = _HERE / "static"
@@ -47,7 +48,7 @@ def spell_minutes(minutes: float) -> str:
         if minutes >= 2 * size:
             return f"{minutes / size:.0f} {name}s"
     whole = max(1, round(minutes))
-    return f"{whole} minute{'' if whole == 1 else 's'}"
+    return count_of(whole, "minute")
 
 
 def _remaining(until: datetime) -> str:
@@ -116,6 +117,7 @@ def _environment() -> Environment:
             in_words(label, is_of_pairs(labels)) for label in labels
         ),
         "with_titles": _with_titles,
+        "counted": count_of,
         "thousands": lambda number: f"{number:,}",
     }
     made.globals |= {"money": money, "stamp": _stamp(), "interval": _interval}

@@ -21,6 +21,7 @@ from adjudge.collect.web.login import (
 from adjudge.collect.web.logs import event
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
+from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, Refused, Unavailable
 
 router = APIRouter(include_in_schema=False)
@@ -138,8 +139,7 @@ def _begin_attempt(request: Request, *names: str) -> None:
         minutes = max(1, round(wait / 60))
         raise Refused(
             "too-many",
-            f"there were too many wrong tries; please wait {minutes} "
-            f"minute{'' if minutes == 1 else 's'}",
+            f"there were too many wrong tries; please wait {count_of(minutes, 'minute')}",
             seconds=wait,
         )
 

@@ -32,6 +32,7 @@ from adjudge.collect.web.kept_files import KeptFiles
 from adjudge.collect.web.login import LoggedIn, require_login
 from adjudge.collect.web.pages import go
 from adjudge.collect.web.state import state_of
+from adjudge.data.likely_order import LikelyOrder
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
@@ -141,6 +142,10 @@ def _scale_of(preview: Preview) -> Scale:
     given = {label for gold in preview.golds for label in gold.accepted}
     if given <= set(STARTING_SCALE.labels):  # which are known to have an order, and grades
         return STARTING_SCALE
+    order = LikelyOrder.of(sorted(given)).labels
+    if order:  # it stands in a form of the next page, to be seen and changed
+        grades = tuple(map(float, range(len(order))))
+        return Scale(labels=order, ordinal=True, relevant=order[1:], grades=grades)
     return Scale.infer(given) if len(given) > 1 else STARTING_SCALE
 
 

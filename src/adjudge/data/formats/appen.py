@@ -35,7 +35,7 @@ from adjudge.data.gold_table import gold_from_table
 from adjudge.data.instants import KIND, american, instants, seconds_between
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, look_up
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 
 _ITEM, _JUDGE = "_unit_id", "_worker_id"
 _OWN = (_ITEM, _JUDGE, "_created_at", "_started_at", "_tainted", "_golden")
@@ -147,9 +147,7 @@ def _one_gold(table: Any, column: str) -> tuple[Any, tuple[str, ...]]:
     if not pc.any(several).as_py():
         return table, ()
     units = pc.count_distinct(table[_ITEM].filter(several)).as_py()
-    note = (
-        f"{units:,} test question{'' if units == 1 else 's'} without gold: several answers accepted"
-    )
+    note = f"{count_of(units, 'test question')} without gold: several answers accepted"
     place = table.column_names.index(column)
     return table.set_column(place, column, pc.if_else(several, "", gold)), (note,)
 

@@ -15,6 +15,7 @@ from adjudge.data.build import load_table
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.records import RecordRows, as_object, as_text, read_json
+from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 
@@ -32,7 +33,7 @@ def _read(file: File, options: Options) -> Content:
         for judge, label in _values(scores):
             rows.add(f"sample {number}", {"item": item, "judge": judge, "label": label})
     if unscored:
-        rows.source.remark(f"{unscored:,} samples left out: no score")
+        rows.source.remark(f"{count_of(unscored, 'sample')} left out: no score")
     if not len(rows):
         raise BadData("there is no score in this log", source=file.name)
     table = rows.table("item", "judge", "label")

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.names import encode
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 
 
 def keep_rows(table: Any, source: Source, kept: NDArray[np.bool_]) -> Any:  # (row,)
@@ -56,7 +56,7 @@ def without_repeats(table: Any, source: Source) -> tuple[Any, int]:
 
 def left_out(count: int, what: str, reason: str) -> str:
     """A note of what was left out: ``3 rows left out: rejected by the requester``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'} left out: {reason}"
+    return f"{count_of(count, what)} left out: {reason}"
 
 
 def is_blank(column: Any) -> NDArray[np.bool_]:  # (row,)

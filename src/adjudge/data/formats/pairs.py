@@ -21,6 +21,7 @@ from adjudge.data.formats.plain import read_rows
 from adjudge.data.formats.records import RecordRows, as_text, read_records
 from adjudge.data.formats.second_questions import further_columns, tell_label
 from adjudge.data.formats.tables import write_csv, write_jsonl
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, shown
 
 
@@ -114,7 +115,8 @@ def _write_crowdkit(content: Content, file: IO[bytes]) -> None:
     undecided = int(np.count_nonzero(found.outcome > RIGHT))
     if undecided:
         raise BadData(
-            f"{undecided:,} of {len(found):,} comparisons have no winner, and crowd-kit has no "
+            f"{undecided:,} of {count_of(len(found), 'comparison')} "
+            f"{'has' if undecided == 1 else 'have'} no winner, and crowd-kit has no "
             "room for ties; wanted another format",
             wanted="another format",
         )

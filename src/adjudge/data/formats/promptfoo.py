@@ -18,6 +18,7 @@ from adjudge.data.formats.delimited import delimiter_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.records import RecordRows, as_object, read_json, read_records
+from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 _WHOLE = "promptfoo"
@@ -44,9 +45,9 @@ def _read(file: File, options: Options) -> Content:
             told = {"item": _item(result), "judge": judge, "label": _LABELS[passed]}
             rows.add(f"result {number}", told)
     if errors:
-        rows.source.remark(f"{errors:,} outputs left out: the provider failed")
+        rows.source.remark(f"{count_of(errors, 'output')} left out: the provider failed")
     if ungraded:
-        rows.source.remark(f"{ungraded:,} outcomes left out: neither passed nor failed")
+        rows.source.remark(f"{count_of(ungraded, 'outcome')} left out: neither passed nor failed")
     return _content(rows, options, file)
 
 

@@ -23,12 +23,14 @@ from adjudge.data.formats.signatures import SIGNATURES
 from adjudge.data.gold import Gold
 from adjudge.data.gold_table import gold_from_table
 from adjudge.data.judgments import Judgments
+from adjudge.data.labels import remark_scale
 from adjudge.data.scale import Scale
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 from adjudge.errors import BadData, shown
 
 _JUDGES = ("qrels", "beir", "opensearch", "quepid-case", "umbrela")  # a file may be a judge's
 _ABOUT = (".md", ".rst", ".pdf", ".png", ".py", ".sh", ".yaml", ".yml", ".toml", ".html", ".lock")
+_ORDERED = "these labels look ordered"  # said of all files together
 _ROLES = ("item", "topic", "document", "judge", "label", "time", "seconds", "gold")
 
 
@@ -39,7 +41,7 @@ def read_folder(folder: File, options: Options) -> Content:
     if not strange:
         return content
     told = f"{strange[0]}{' and others' if len(strange) > 1 else ''}"
-    note = f"{len(strange):,} file{'' if len(strange) == 1 else 's'} of no known format: {told}"
+    note = f"{count_of(len(strange), 'file')} of no known format: {told}"
     return replace(content, notes=(*content.notes, note))
 
 
@@ -104,7 +106,9 @@ def read_several(files: list[File], format: str | None, options: Options) -> Con
         mixed = len({label.casefold() for label in common.labels}) < len(common.labels)
         if options.scale is None and (mixed or any(s.ordinal for s in own) > common.ordinal):
             scale = None  # as the labels of all files show it, with a word
-        whole, remarks = _joined([j for j in judged if j is not None], scale, names)
+        whole, remarks = _joined(
+            [j for j in judged if j is not None], scale, names, inferred=options.scale is None
+        )
         gold = _joined_gold(golds) if golds else None
         told = (*notes, *remarks)
         same = all(content.columns == contents[0].columns for content in contents)
@@ -139,7 +143,7 @@ def _together(names: list[str], contents: list[Content]) -> list[str]:
     found: dict[str, list[str]] = {}
     for name, content in zip(names, contents, strict=True):
         for note in content.notes:
-            if not note.startswith("every grade is a judgment of one judge"):
+            if not (_ORDERED in note or note.startswith("every grade is a judgment of one judge")):
                 found.setdefault(note, []).append(name)
     return [
         f"{own[0]}{f' and {len(own) - 1} more' if len(own) > 1 else ''}: {note}"
@@ -172,7 +176,7 @@ def _common_scale(scales: list[Scale]) -> Scale:
 
 
 def _joined(
-    parts: list[Judgments], scale: Scale | None, names: list[str]
+    parts: list[Judgments], scale: Scale | None, names: list[str], *, inferred: bool
 ) -> tuple[Judgments, tuple[str, ...]]:
     """Judgments one after the other; topics and documents stay where all have them."""
     source = Source(names[0] if len(names) == 1 else f"{len(names)} files")
@@ -183,6 +187,8 @@ def _joined(
         roles.pop("item")
     whole = pa.concat_tables([table.select(list(roles.values())) for table in tables])
     judgments, _ = load_table(whole, scale=scale, source=source, roles=roles, asked=True)
+    if inferred and scale is not None and not scale.ordinal:
+        remark_scale(scale, "label", source)
     families = _families(parts, judgments.judges.to_pylist())
     if any(families):
         judgments = judgments.with_families(families)

@@ -35,7 +35,7 @@ from adjudge.data.formats.tables import guarded, write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import encode, look_up, pair_names
 from adjudge.data.scale import Scale, as_number
-from adjudge.data.source import Source
+from adjudge.data.source import Source, count_of
 from adjudge.errors import BadData, shown
 
 SCALE = Scale(labels=("0", "1"), ordinal=True, relevant=("1",))
@@ -144,7 +144,8 @@ def _tell_unranked(table: Any, source: Source) -> None:
     if 2 * led < topics:
         source.remark(
             "read as a submission to TREC 2011 (topic, document, rank, class), though "
-            f"{topics - led:,} of {topics:,} topics have no document of rank 1"
+            f"{topics - led:,} of {count_of(topics, 'topic')} "
+            f"{'has' if topics - led == 1 else 'have'} no document of rank 1"
         )
 
 

@@ -16,6 +16,7 @@ from adjudge.data.formats.opening import File
 from adjudge.data.formats.opensearch import rated_content
 from adjudge.data.formats.qrels import judge_name
 from adjudge.data.formats.records import RecordRows, as_text, read_records
+from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 _NAMES = ("query", "passage", "model", "judgment")
@@ -33,7 +34,7 @@ def _read(file: File, options: Options) -> Content:
             judge = as_text(entry.get("model")) or judge_name(file.name)
             rows.add(place, dict(zip(_NAMES, (query, document, judge, label), strict=True)))
     if failed:
-        rows.source.remark(f"{failed:,} judgments left out: the model gave no grade")
+        rows.source.remark(f"{count_of(failed, 'judgment')} left out: the model gave no grade")
     if not len(rows):
         raise BadData("there is no judgment in it", source=file.name)
     if options.wanted is None:

@@ -24,6 +24,7 @@ from adjudge.data.formats.second_questions import further_columns
 from adjudge.data.formats.shapes import NONE, judge_columns
 from adjudge.data.gold import Gold
 from adjudge.data.gold_table import gold_from_table
+from adjudge.data.labels import remark_scale
 from adjudge.data.names import as_names
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
@@ -110,6 +111,8 @@ def _content(
     scale = options.scale
     if scale is None and gold is not None:
         scale = _scale(labels, gold)
+        if scale is not None:
+            remark_scale(scale, "label", source)
     roles = {name: name for name in columns}
     judgments, _ = load_table(pa.table(columns), scale=scale, source=source, roles=roles)
     return Content(judgments=judgments, gold=gold, bad=source.skipped)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, shown
 from adjudge.evaluation.estimation.expansion import Target
 from adjudge.evaluation.estimation.sampling import Sample
@@ -34,22 +35,31 @@ def check_known(
     classes = np.unique(known[have])
     if len(classes) == 1:
         label = judgments.scale.truths[int(classes[0])]
+        all_of_it = (
+            "the only gold label is"
+            if have.size == 1
+            else f"all {count_of(have.size, 'gold label', many='are')}"
+        )
         raise BadData(
-            f"all {have.size:,} gold labels are {shown(label)}: gold of one class says nothing "
-            "about the others; wanted gold on more items, drawn at random",
+            f"{all_of_it} {shown(label)}: gold of one class says nothing about the others; "
+            f"wanted gold on more items, drawn at random",
             source=gold.source,
         )
     alone = len(gold) - have.size
     if not alone:
         return []
-    return [f"{alone:,} of {len(gold):,} gold items are judged by nobody, and are left out"]
+    return [
+        f"{alone:,} of {count_of(len(gold), 'gold item')} "
+        f"{'is' if alone == 1 else 'are'} judged by nobody, and left out"
+    ]
 
 
 def check_size(target: Target, sample: Sample, source: str) -> list[str]:
     """Complain of too little gold for a target; warn where it is just enough."""
     if len(sample) < _FEWEST:
         raise BadData(
-            f"{len(sample)} gold labels are too few for an interval on {target.name}; wanted at "
+            f"{count_of(len(sample), 'gold label', 'is', 'are')} too few for an interval on "
+            f"{target.name}; wanted at "
             f"least {_FEWEST}, better {_FEW}",
             source=source,
         )
@@ -69,7 +79,8 @@ def check_size(target: Target, sample: Sample, source: str) -> list[str]:
         places = f"of the {int(kinds.sum()):,} documents in places that count"
         if counted < 3:
             raise BadData(
-                f"{counted} {places} have gold; wanted at least 3, better 30: label some of them "
+                f"{counted} {places} {'has' if counted == 1 else 'have'} gold; wanted at "
+                f"least 3, better 30: label some of them "
                 "('adjudge next --for' draws them)",
                 source=source,
             )
@@ -87,7 +98,7 @@ def check_rarity(adds: _Floats, sample: Sample) -> list[str]:  # (member, truth)
     if len(values) - common >= _RARE:
         return []
     return [
-        f"all but {len(values) - common} gold labels are of one kind: the interval holds only "
+        f"all gold labels but {len(values) - common} are of one kind: the interval holds only "
         "roughly, and is likely too narrow"
     ]
 

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from adjudge.data.gold import Gold
 from adjudge.data.names import look_up
 from adjudge.data.runs import Run
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Plan, target_of
@@ -111,8 +112,8 @@ def _chances(
         raise BadSetting("budget", budget, f"at least {_FEWEST} items")
     if able < budget:
         raise BadData(
-            f"{able:,} items matter to {target.name} and have no gold; wanted at least the budget "
-            f"of {budget:,}"
+            f"{count_of(able, 'item', 'matters', 'matter')} to {target.name} without having gold; "
+            f"wanted at least the budget of {budget:,}"
         )
     kind = target.strata()
     if kind is not None:

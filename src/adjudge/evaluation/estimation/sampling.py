@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 _Floats = NDArray[np.float64]
@@ -166,10 +167,12 @@ def sample_of(
             item=item, truth=truth, chance=equal, group=group, round=group[:1], drawn=False
         )
     chance = chance[order]
-    if np.isnan(chance).any():
+    lacking = int(np.isnan(chance).sum())
+    if lacking:
         raise BadData(
-            f"{int(np.isnan(chance).sum()):,} of {len(chance):,} gold items have no sampling "
-            "probability; wanted one for each, since an item stands for as many as it was drawn "
+            f"{lacking:,} of {count_of(len(chance), 'gold item')} "
+            f"{'has' if lacking == 1 else 'have'} no sampling probability; wanted one for "
+            f"each, since an item stands for as many as it was drawn "
             "from",
             source=source,
             column="sampling_probability",

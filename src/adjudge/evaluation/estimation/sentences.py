@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
+from adjudge.data.source import count_of
 from adjudge.errors import AdjudgeError
 from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Estimate, Plan, estimate_from
@@ -38,7 +39,7 @@ def _sentence(words: str, found: Estimate) -> str:
         f"{found.classical_low:.3f} to {found.classical_high:.3f}"
     )
     if found.saved is not None and found.saved > 0:
-        text += f", and would need {found.saved:,} more labels for an interval as narrow"
+        text += f", and would need {count_of(found.saved, 'more label')} for an interval as narrow"
     return "; ".join([f"{text}.", *(f"but {warning}." for warning in found.warnings)]).replace(
         ".; but", "; but"
     )

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from adjudge.data.comparisons import CANNOT_SAY, Comparisons
 from adjudge.data.families import Families
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, shown
 from adjudge.kernels import pairs as kernels
@@ -210,7 +211,11 @@ def check_connected(cells: PairCells, comparisons: Comparisons, prior: float) ->
             f"(such as {shown(items[0].as_py())} and {shown(items[at].as_py())})"
         )
     else:
-        what = f"{parts - 1:,} items or groups of them only won, or only lost, against the others"
+        what = (
+            f"{count_of(parts - 1, 'item')} or group{'' if parts == 2 else 's'} of them only "
+            f"won, or only "
+            "lost, against the others"
+        )
     if prior == 0:
         raise BadData(
             f"{what}, so that their strengths are not finite; wanted regularisation above 0",

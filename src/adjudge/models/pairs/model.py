@@ -12,6 +12,7 @@ from adjudge.data.comparisons import CANNOT_SAY, Comparisons
 from adjudge.data.judges import LEVEL
 from adjudge.data.pair_draws import PairDraws
 from adjudge.data.preferences import Preferences
+from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.model import Progress, settings_of
 from adjudge.models.pairs.cells import PairCells, check_connected, count_cells, weigh_copies
@@ -68,8 +69,8 @@ def _tell_contradictions(comparisons: Comparisons, cells: PairCells) -> tuple[st
     if not twice:
         return ()
     return (
-        f"{twice:,} comparisons were answered in more than one way by the same judge, shown alike: "
-        "all answers are kept",
+        f"{count_of(twice, 'comparison', 'was', 'were')} answered in more than one way by the same "
+        "judge, shown alike: all answers are kept",
     )
 
 

@@ -56,6 +56,6 @@ def calibration_plot(calibration: CalibrationBins, what: str = "label") -> Any:
     return drawing.add_title(
         (perfect.encode(x=across, y=up) + reach + line + points).properties(width=340, height=320),
         "Calibration",
-        f"calibration error {calibration.corrected:.3f}, bias corrected; lines are 95% intervals; "
+        f"calibration error {calibration.shown:.3f}, bias corrected; lines are 95% intervals; "
         "below the dashes it is too sure",
     )

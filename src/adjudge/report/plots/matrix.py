@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
+from adjudge.data.source import count_of
 from adjudge.report.plots import drawing
 
 _JUDGES = 150
@@ -106,9 +107,9 @@ def judge_item_matrix(judgments: Judgments) -> Any:
     )
     all_shown = wide == judgments.judge_count and high == judgments.item_count
     which = (
-        f"{wide:,} judges and {high:,} items"
+        f"{count_of(wide, 'judge')} and {count_of(high, 'item')}"
         if all_shown
-        else f"{wide:,} of {judgments.judge_count:,} judges, and the {high:,} of "
-        f"{judgments.item_count:,} items that the busiest judged most"
+        else f"{wide:,} of {count_of(judgments.judge_count, 'judge')}, and the {high:,} of "
+        f"{count_of(judgments.item_count, 'item')} that the busiest judged most"
     )
     return drawing.add_title(chart, "Judges and items", which)

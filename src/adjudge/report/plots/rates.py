@@ -12,6 +12,7 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.data.source import count_of
 from adjudge.evaluation.advice import ADVICE
 from adjudge.report.plots import drawing
 from adjudge.report.theme import LIGHT
@@ -91,5 +92,5 @@ def sensitivity_specificity(judges: Any) -> Any:
     return drawing.add_title(
         chart,
         "Sensitivity against specificity",
-        f"{len(rows):,} judges; on the dashed line a judge does no better than chance",
+        f"{count_of(len(rows), 'judge')}; on the dashed line a judge does no better than chance",
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import altair as alt
 
+from adjudge.data.source import count_of
 from adjudge.evaluation.advice import ADVICE
 from adjudge.report.plots import drawing
 from adjudge.report.plots.rates import COLOURS, SHAPES, drawn_rows
@@ -70,5 +71,5 @@ def accuracy_by_judgments(judges: Any) -> Any:
     return drawing.add_title(
         (points if crowded else bars + points).properties(width=400, height=300),
         "Accuracy of judges against how much they judged",
-        f"{len(rows):,} judges" + ("" if crowded else ", with 90% intervals"),
+        count_of(len(rows), "judge") + ("" if crowded else ", with 90% intervals"),
     )

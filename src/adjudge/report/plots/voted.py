@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
+from adjudge.data.source import count_of
 from adjudge.report.plots import drawing
 from adjudge.report.theme import LIGHT
 
@@ -120,6 +121,7 @@ def voted_relevance(consensus: Consensus) -> Any:
     return drawing.add_title(
         chart,
         f"Voted against estimated {both.what}",
-        f"{len(both.voted):,} items in cells; the line is the mean estimate of each vote, "
+        f"{count_of(len(both.voted), 'item')} in cells; the line is the mean estimate of each "
+        f"vote, "
         "dashes are the vote itself",
     )
