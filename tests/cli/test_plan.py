@@ -20,12 +20,12 @@ def test_a_plan_that_gold_belies_says_so(adjudge: Run, folder: Path) -> None:
             label = grade if rng.random() < right else np.clip(grade + rng.choice([-1, 1]), 0, 3)
             label = common if hard and rng.random() < 0.7 else label
             rows.append(f"i{item},j{judge},{label}")
-        if item < 100:
+        if item < 250:
             golds.append(f"i{item},{grade}")
     (folder / "j.csv").write_text("\n".join(rows) + "\n")
     (folder / "g.csv").write_text("\n".join(golds) + "\n")
     options = ("--most", 5, "--runs", 2, "--json")
     notes = adjudge("plan", "j.csv", "--gold", "g.csv", *options).json["notes"]
-    assert notes[-1].startswith("With the pilot's 5 judgments an item this plan has 6")
+    assert notes[-1].startswith("With the pilot's 5 judgments an item this plan has 7")
     assert "the plan is too low. Trust how it rises from row to row" in notes[-1]
     assert len(adjudge("plan", "j.csv", *options).json["notes"]) == len(notes) - 1

@@ -62,7 +62,7 @@ def test_left_out_counts(table: Judgments, parameters: Parameters) -> None:
             p = types_of(table, parameters, item, own)
             # as far as the others tell: the information gained, of all that there was to gain
             told = rel_entr(p, before).sum() / entr(before).sum()
-            wanted[table.judge[m], table.label[m]] += min(told, 1.0) * p
+            wanted[table.judge[m], table.label[m]] += np.sqrt(min(told, 1.0)) * p
     assert counts.reshape(wanted.shape) / SHARE == pytest.approx(wanted, abs=1e-6)
 
 
@@ -85,7 +85,7 @@ def test_left_out_counts_by_topic(table: Judgments, parameters: Parameters) -> N
         for m in range(table.offsets[item], table.offsets[item + 1]):
             p = types_of(table, own, item, (m,))
             told = min(rel_entr(p, before).sum() / entr(before).sum(), 1.0)
-            wanted[table.judge[m], table.label[m]] += told * p
+            wanted[table.judge[m], table.label[m]] += np.sqrt(told) * p
     assert counts.reshape(wanted.shape) / SHARE == pytest.approx(wanted, abs=1e-6)
 
 

@@ -206,8 +206,8 @@ def count_left_out(
 ):
     """Add up what judges say of types, each judgment under the types that the others give.
 
-    A judgment counts as far as the others tell of its item's type: by what they tell in nats, over
-    the entropy of types before anybody judged, and at most once.
+    A judgment counts as far as the others tell of its item's type: by the square root of what they
+    tell in nats, over the entropy of types before anybody judged, and at most once.
     The others are those of another ``source`` (judge,), which is only looked at for judges who are
     ``grouped`` (judge,). ``counts`` is (judge * step + label, type), flat, in shares; ``on_gold``
     the same for the items whose truth is known, if any is. ``items`` is the share of items counted.
@@ -262,7 +262,7 @@ def _weigh(total, topics, prior, doubt, few, types, p, gain):
         told = doubt[topics[b], 0] - gain[b]
         for t in range(others):
             told += p[(t + 1) * few + b] * ((total[b * others + t] - prior[first + t]) * _UNLOG)
-        gain[b] = min(1.0, max(0.0, told) / doubt[topics[b], 1])
+        gain[b] = np.sqrt(min(1.0, max(0.0, told) / doubt[topics[b], 1]))
 
 
 @njit(**_KERNEL)
