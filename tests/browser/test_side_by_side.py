@@ -24,7 +24,7 @@ from adjudge.data.comparisons import Comparisons
 from adjudge.models.pairs.bradley_terry import BradleyTerry
 from compared import ENGINES, better, paired_project, pairs_csv
 from sites import PASSWORD, Site
-from visitors import Visitors, arrive, check, follow, send
+from visitors import Visitors, arrive, check, check_again, follow, send
 
 pytestmark = pytest.mark.slow
 _KEYS = {"left": "l", "right": "r"}
@@ -95,7 +95,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     ada.get_by_label("What is to be judged").set_input_files(file)
     ada.get_by_role("button", name="Read the files").click()
     ada.wait_for_url("**/begin?done=read")
-    check(ada, "pairs-1-begin")
+    check_again(ada, "pairs-1-begin")
     expect(ada.locator("#shown-labels")).to_contain_text("As good as each other")
     slug = site.services.projects.get_all()[0].slug
     settings = {"training": False, "judgments_per_item": 3}
@@ -133,7 +133,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     refit.fit_one(site.services, slug, refit.DEFAULT)
     follow(ada.get_by_role("link", name="Ranking", exact=True))
     expect(ada.locator("h2", has_text="Ranking")).to_be_visible()
-    check(ada, "pairs-4-ranking")
+    check_again(ada, "pairs-4-ranking")
     names = ada.eval_on_selector_all("tbody td.wrap", "cells => cells.map(c => c.innerText)")
     assert names == [f"engine {n}" for n in reversed(range(ENGINES))]
     expect(ada.locator(".tag", has_text="model")).to_be_visible()
