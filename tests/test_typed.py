@@ -10,6 +10,7 @@ import pytest
 
 import adjudge
 
+CACHE = Path(__file__).resolve().parents[1] / ".mypy_cache" / "users"
 SCRIPT = """
 import pandas as pd
 
@@ -35,7 +36,7 @@ def test_a_users_script_is_strictly_typed(tmp_path: Path) -> None:
     script.write_text(SCRIPT)
     # Not the project's own settings: a user has none.
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--follow-imports"]
-    command += ["silent", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache")]
+    command += ["silent", "--ignore-missing-imports", "--cache-dir", str(CACHE)]
     done = subprocess.run(
         [*command, str(script)], capture_output=True, text=True, check=False, cwd=tmp_path
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from axe_core_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from sites import LABELS, REASON, Site
+from sizes import FULL
 
 SHOTS = os.environ.get("ADJUDGE_SHOTS")  # a folder, where somebody wants to look at the pages
 PATIENCE = 120_000  # milliseconds, for what will never be: on a busy machine much takes long
@@ -44,6 +46,17 @@ class Visitors:
             self.said.append(message.text)
 
 
+# What is of no serious rule is not looked for, nor the style sheets fetched for a rule of none.
+_LESS = (
+    "region", "heading-order", "page-has-heading-one", "landmark-one-main", "landmark-unique",
+    "landmark-banner-is-top-level", "landmark-contentinfo-is-top-level",
+    "landmark-complementary-is-top-level", "landmark-main-is-top-level",
+)  # fmt: skip
+_OPTIONS = {
+    "resultTypes": ["violations"],
+    "preload": False,
+    "rules": {name: {"enabled": False} for name in _LESS},
+}
 _FAULTS = """([context, options]) => axe.run(context || document, options).then(found =>
     found.violations.filter(fault => ["serious", "critical"].includes(fault.impact)).flatMap(
         fault => fault.nodes.map(node => `${fault.id}: ${node.html.slice(0, 200)}`)))"""
@@ -56,7 +69,7 @@ def find_faults(page: Page, context: dict[str, Any] | None = None) -> list[str]:
     """
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    found: list[str] = page.evaluate(_FAULTS, [context, {"resultTypes": ["violations"]}])
+    found: list[str] = page.evaluate(_FAULTS, [context, _OPTIONS])
     return found
 
 
@@ -89,6 +102,13 @@ def check(page: Page, name: str) -> None:
     if SHOTS:
         Path(SHOTS).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=f"{SHOTS}/{name}.png", full_page=page.locator("#page").count() == 0)
+
+
+def check_again(page: Page, name: str) -> None:
+    """The same, where all is run, of a page of requesters that test_every_page always checks."""
+    page.wait_for_load_state()
+    if FULL or SHOTS:
+        check(page, name)
 
 
 def right_keys(page: Page) -> list[str]:
@@ -138,6 +158,6 @@ def judge(page: Page, *, wrong: bool = False) -> None:
     send(page)
 
 
-def fits(page: Page, name: str) -> None:
-    check(page, name)
+def fits(page: Page, name: str, checked: Callable[[Page, str], None] = check) -> None:
+    checked(page, name)
     assert page.evaluate("Math.max(window.innerWidth, document.body.scrollWidth)") == 360, name

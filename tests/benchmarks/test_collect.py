@@ -32,6 +32,7 @@ def test_the_table_compares_by_time_and_by_cpu(collect: Any) -> None:
     assert len({line.count("|") for line in lines}) == 1
 
 
+@pytest.mark.full  # every run has one benchmark from end to end: test_run.py
 def test_our_side_runs(collect: Any) -> None:
     found = collect.ours(1, seconds=0.5, clients=2)
     assert found["turns"] > 0

@@ -143,6 +143,7 @@ def test_ratios_name_the_slowest_and_say_what_was_scaled(sampler_tables: Any) ->
     assert "In the mirrored mode, so not to be compared: JAGS." in sampler_tables.markdown(result)
 
 
+@pytest.mark.full  # every run has one benchmark from end to end: test_run.py
 def test_our_side_runs_from_end_to_end(tmp_path: Path) -> None:
     script = BENCHMARKS / "samplers.py"
     options = ["--quick", "--no-jags", "--no-nutpie", "-o", str(tmp_path)]

@@ -19,6 +19,8 @@ CHROMIUM = Path(os.environ.get("ADJUDGE_CHROMIUM", INSTALLED))
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--in-process-gpu",  # nor a process beside it
+    "--js-flags=--no-opt",  # no page lives long enough to gain by it
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import Page, ViewportSize, expect
 
 from adjudge.collect.consensus import planner, refit
@@ -19,10 +22,12 @@ from adjudge.collect.values.project import Arm
 from adjudge.collect.values.questions import FurtherQuestion
 from compared import better, paired_project
 from sites import PASSWORD, Browser, Site, page_routes, served, small_project
+from sizes import FULL
 from visitors import SHOTS, Visitors, find_faults
 
 pytestmark = pytest.mark.slow
 
+Scheme = Literal["dark", "light"]
 WIDE: ViewportSize = {"width": 1200, "height": 850}
 NARROW: ViewportSize = {"width": 360, "height": 740}
 LONG = "https://shop.example/" + "a-very-long-address-without-a-space/" * 4
@@ -50,6 +55,24 @@ class Made:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     with served(tmp_path_factory.mktemp("every")) as site:
         yield build(site)
+
+
+@pytest.fixture(scope="module")
+def own(made: Made, browser: Chromium) -> Iterator[tuple[Visitors, Page]]:
+    visitors = Visitors(browser)
+    yield visitors, as_logged_in(visitors, made.site)
+    for context in visitors.contexts:
+        context.close()
+
+
+@pytest.fixture
+def ada(own: tuple[Visitors, Page]) -> Iterator[Page]:
+    """The page of a requester who is logged in: one that all tests go on with."""
+    visitors, page = own
+    yield page
+    said = list(visitors.said)
+    visitors.said.clear()
+    assert not said
 
 
 def build(site: Site) -> Made:
@@ -179,24 +202,31 @@ def as_logged_in(visitors: Visitors, site: Site, name: str = "ada") -> Page:
     return page
 
 
+FORMS: dict[str, tuple[ViewportSize, Scheme, Scheme]] = {
+    "wide": (WIDE, "dark", "light"),
+    "narrow": (NARROW, "light", "dark"),
+}
+turns = itertools.cycle(FORMS)
+
+
 def look(page: Page, name: str, *, axe: bool = True) -> list[str]:
     """What is wrong with a page: for axe, beyond the screen, cut.
 
-    The layout does not depend on the colours, nor these on the layout: axe looks at two forms.
+    The layout does not depend on the colours, nor these on the layout: axe looks at two forms, and
+    as pages share their colours and parts, at one page in this, at the next in that.
     """
     found = []
-    for width, size, schemes in (
-        ("wide", WIDE, ("dark", "light")),
-        ("narrow", NARROW, ("light", "dark")),
-    ):
+    asked = (FORMS.keys() if FULL else {next(turns)}) if axe else ()
+    for width, (size, first, last) in FORMS.items():
         page.set_viewport_size(size)
-        for scheme in schemes:
+        for scheme in (first, last) if SHOTS else (last,):
             page.emulate_media(color_scheme=scheme)
             if SHOTS:
                 Path(SHOTS).mkdir(parents=True, exist_ok=True)
                 page.screenshot(path=f"{SHOTS}/{name}-{scheme}-{width}.png", full_page=True)
         found += [f"{name} {width}: {one}" for one in page.evaluate(BEYOND)]
-        found += [f"{name} {width}: {one}" for one in (find_faults(page) if axe else [])]
+        if width in asked:
+            found += [f"{name} {width}: {one}" for one in find_faults(page)]
     return found
 
 
@@ -297,9 +327,9 @@ def unfold(page: Page) -> None:
 
 
 @pytest.mark.parametrize("address", ADDRESSES, ids=name_of)
-def test_a_page_of_requesters(made: Made, visitors: Visitors, address: str) -> None:
+def test_a_page_of_requesters(made: Made, ada: Page, visitors: Visitors, address: str) -> None:
     alone = address.startswith(("/login", "/member"))
-    page = visitors.come() if alone else as_logged_in(visitors, made.site)
+    page = visitors.come() if alone else ada
     answer = page.goto(fill_in(made, address))
     assert answer is not None
     assert answer.status == 200

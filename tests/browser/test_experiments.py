@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sites import LABELS, Site, served
-from visitors import Visitors, begin, check, follow, judge, train
+from visitors import Visitors, begin, check, check_again, follow, judge, train
 
 pytestmark = pytest.mark.slow
 
@@ -30,8 +30,8 @@ def requester(site: Site, visitors: Visitors) -> Page:
 
 
 def seen_by_all(page: Page, name: str) -> None:
-    """No serious fault on a large screen, nor in the dark on a phone, which it fits."""
-    check(page, name)
+    """No serious fault in the dark on a phone, which it fits, nor on a large screen."""
+    check_again(page, name)
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 740})
     check(page, f"{name}-dark-phone")

@@ -19,6 +19,7 @@ from adjudge.report.preferences import write_pair_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
 from adjudge.simulation.preferences import make_comparisons
+from sizes import FULL
 from visitors import find_faults
 
 pytestmark = pytest.mark.slow
@@ -62,7 +63,11 @@ def ready(page: Page) -> Page:
 
 def faults(page: Page) -> list[str]:
     """What axe-core finds that is serious or worse."""
-    # Drawings are images to a reader, with words of their own; their thousands of points are slow.
+    # Drawings are images to a reader, with words of their own; their thousands of points are slow,
+    # even those that axe is to leave out.
+    page.evaluate(
+        "for (const one of document.querySelectorAll('.chart svg')) one.replaceChildren()"
+    )
     return find_faults(page, {"exclude": [[".chart svg"]]})
 
 
@@ -200,11 +205,13 @@ def test_a_page_that_few_can_read_would_be_seen(opened: Any) -> None:
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_everyone_can_read_it(report: str, opened: Any, scheme: str, width: int) -> None:
     page = ready(opened(report, scheme=scheme, width=width).page)
-    assert faults(page) == []
+    if scheme == "light" or FULL:
+        assert faults(page) == []
     page.locator("#consensus-table button.open").first.click()
     page.evaluate("location.hash = 'judge-0'")
     expect(page.get_by_role("dialog")).to_be_visible()
-    assert faults(page) == []
+    if scheme == "dark" or FULL:  # the whole page again, with what was opened
+        assert faults(page) == []
 
 
 def test_dark_is_dark_and_print_is_light(report: str, opened: Any) -> None:

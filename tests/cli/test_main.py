@@ -18,7 +18,7 @@ import pytest
 import typer
 
 import adjudge as package
-from adjudge.cli import MODULES, application, listed
+from adjudge.cli import MODULES, application, call, listed
 from commands import Run
 from waiting import wait_until
 
@@ -188,7 +188,7 @@ def test_help_needs_nothing_heavy() -> None:
 
 
 def test_as_a_module_with_streams_apart(crowd: Path) -> None:
-    process = start("consensus", "judgments.csv", "--json", "-o", "labels.csv")
+    process = start("consensus", "judgments.csv", "-m", "majority-vote", "--json", "-o", "l.csv")
     out, err = process.communicate(timeout=LIMIT)
     assert (process.returncode, err) == (0, "")
     assert json.loads(out)["counts"]["items"] == 4
@@ -274,27 +274,48 @@ def has_worked(seconds: float) -> Callable[[int], bool]:
     return does
 
 
+CTRL_C = (signal.SIGINT, 130, "stopped\n")
+KILL = (signal.SIGTERM, 143, "")
+MOMENTS = {
+    "at once": catches(signal.SIGTERM),
+    "at the command line": catches(signal.SIGALRM),
+    "while it reads": has_worked(0.8),
+    "while it fits": has_worked(2.5),
+}
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judgments and gold of so many items that a fit for each takes minutes."""
+    place = tmp_path_factory.mktemp("many")
+    given = ["--items", "4000", "-o", place / "j.csv", "--truth", place / "t.csv", "-q"]
+    assert call(["simulate", *map(str, given)]) == 0
+    return place
+
+
 @pytest.mark.parametrize(
-    "when",
-    [catches(signal.SIGTERM), catches(signal.SIGALRM), has_worked(0.8), has_worked(2.5)],
-    ids=["at once", "at the command line", "while it reads", "while it fits"],
-)
-@pytest.mark.parametrize(
-    ("number", "code", "last"),
-    [(signal.SIGINT, 130, "stopped\n"), (signal.SIGTERM, 143, "")],
-    ids=["Ctrl-C", "kill"],
+    ("signal_and_end", "when"),
+    [
+        *(pytest.param(CTRL_C, when, id=f"Ctrl-C-{name}") for name, when in MOMENTS.items()),
+        pytest.param(KILL, MOMENTS["at once"], id="kill-at once"),
+        pytest.param(KILL, MOMENTS["while it reads"], id="kill-while it reads"),
+        pytest.param(
+            KILL, MOMENTS["at the command line"], id="kill-in line", marks=pytest.mark.full
+        ),
+        pytest.param(KILL, MOMENTS["while it fits"], id="kill-fitting", marks=pytest.mark.full),
+    ],
 )
 def test_stopped_in_the_middle(
+    signal_and_end: tuple[signal.Signals, int, str],
     when: Callable[[int], bool],
-    number: signal.Signals,
-    code: int,
-    last: str,
-    adjudge: Run,
+    many: Path,
     folder: Path,
     names: Callable[[Path], list[str]],
 ) -> None:
     """A fit a gold item would take minutes: whatever it does when it is stopped, it stops clean."""
-    adjudge("simulate", "--items", "4000", "-o", "j.csv", "--truth", "t.csv", "-q")
+    number, code, last = signal_and_end
+    for name in ("j.csv", "t.csv"):
+        (folder / name).symlink_to(many / name)
     process = start("evaluate", "j.csv", "--gold", "t.csv", "--folds", "4000", "-o", "scores.csv")
     wait_until(lambda: when(process.pid), LIMIT, "it is as far as it is to be stopped")
     assert process.poll() is None, "it was over before it could be stopped"
@@ -312,7 +333,13 @@ def seconds_of(pid: int) -> float:
     return (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.parametrize("more", [0.5, 2.0], ids=["early", "later"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param(0.5, id="early"),
+        pytest.param(2.0, id="later", marks=pytest.mark.full),
+    ],
+)
 def test_stopped_while_kernels_compile(
     more: float, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -369,7 +396,7 @@ def test_letters_that_a_terminal_does_not_know(folder: Path) -> None:
     plain = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     code = (
         "import sys; from adjudge.cli import call; sys.stdout.isatty = lambda: True; "
-        "sys.exit(call(['consensus', 'j.csv', '-q']))"
+        "sys.exit(call(['consensus', 'j.csv', '-q', '-m', 'majority-vote']))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=plain, check=True)
     assert b"caf\\xe9" in done.stdout

@@ -52,6 +52,14 @@ class RealCluster:
                 env={**os.environ, "PYTHONWARNINGS": "default"},
             )
 
+    def have(self, workers: int) -> None:
+        """So many processes, of those that live: others are added, or killed."""
+        self.workers = [process for process in self.workers if process.poll() is None]
+        while len(self.workers) > workers:
+            kill(self.workers.pop())
+        while len(self.workers) < workers:
+            self.workers.append(self.add())
+
     def __enter__(self) -> RealCluster:
         return self
 
@@ -65,6 +73,29 @@ class RealCluster:
             if process.poll() is None:
                 process.kill()
             process.wait(START)
+
+
+class KeptCluster:
+    """A cluster that tests hand on, as far as the one before has left it alive."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.running: RealCluster | None = None
+
+    def having(self, workers: int) -> RealCluster:
+        """The cluster, with so many processes."""
+        if self.running is not None and self.running.scheduler.poll() is not None:
+            self.close()
+        if self.running is None:
+            self.running = RealCluster(self.folder, workers)
+        self.running.have(workers)
+        return self.running
+
+    def close(self) -> None:
+        """End what still runs."""
+        if self.running is not None:
+            self.running.__exit__(None, None, None)
+        self.running = None
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

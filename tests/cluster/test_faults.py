@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from clusters import START, RealCluster, kill
+from clusters import START, KeptCluster, RealCluster, kill
 
 from adjudge import (
     BadData,
@@ -23,6 +25,7 @@ from adjudge import (
     Model,
     ThreadsEngine,
 )
+from adjudge.cli import call
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.engines.remote import count_held
@@ -47,6 +50,23 @@ EITHER = pytest.mark.parametrize(
 def table() -> Judgments:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=100)
     return Crowd(items=4_000, population=population, per_item=5).make(2).judgments
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptCluster]:
+    """A cluster that the tests share: what one of them kills, the next that needs it starts."""
+    made = KeptCluster(tmp_path_factory.mktemp("cluster"))
+    yield made
+    made.close()
+
+
+@contextmanager
+def connected(cluster: RealCluster, **settings: Any) -> Iterator[DaskEngine]:
+    """An engine on a cluster, which has heard of all its processes and of every end of one."""
+    with DaskEngine(scheduler=cluster.address, **settings) as engine:
+        wanted = len(cluster.workers)
+        wait_until(lambda: len(engine.connection.processes()) == wanted, START, "all have come")
+        yield engine
 
 
 def assert_same(one: Consensus, two: Consensus) -> None:
@@ -86,7 +106,7 @@ def middle(step: Step) -> bool:
     ],
 )
 def test_a_process_that_is_killed_changes_no_bit(
-    model: Model, stored: bool, table: Judgments, tmp_path: Path
+    model: Model, stored: bool, table: Judgments, tmp_path: Path, kept: KeptCluster
 ) -> None:
     judgments = table
     if stored:
@@ -94,8 +114,8 @@ def test_a_process_that_is_killed_changes_no_bit(
         found = read(tmp_path / "t.adjudge").judgments
         assert found is not None
         judgments = found
-    with RealCluster(tmp_path, 2) as cluster, DaskEngine(scheduler=cluster.address) as engine:
-        engine.client.wait_for_workers(2, timeout=START)
+    cluster = kept.having(2)
+    with connected(cluster) as engine:
         progress = once(middle, lambda: kill(cluster.workers[0]))
         consensus = model.fit(judgments, engine=engine, progress=progress)
         assert progress.acted  # type: ignore[attr-defined]
@@ -103,10 +123,10 @@ def test_a_process_that_is_killed_changes_no_bit(
     assert_same(model.fit(table), consensus)
 
 
-def survives(table: Judgments, model: Model, folder: Path) -> None:
+def survives(table: Judgments, model: Model, kept: KeptCluster) -> None:
     """Kill one of two processes in the middle of a fit, and compare with threads."""
-    with RealCluster(folder, 2) as cluster, DaskEngine(scheduler=cluster.address) as engine:
-        engine.client.wait_for_workers(2, timeout=START)
+    cluster = kept.having(2)
+    with connected(cluster) as engine:
         progress = once(middle, lambda: kill(cluster.workers[0]))
         consensus = model.fit(table, engine=engine, progress=progress)
         assert progress.acted  # type: ignore[attr-defined]
@@ -115,28 +135,30 @@ def survives(table: Judgments, model: Model, folder: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
-def test_a_kill_in_a_fit_of_a_million(model: Model, tmp_path: Path) -> None:
+def test_a_kill_in_a_fit_of_a_million(model: Model, kept: KeptCluster) -> None:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)
     survives(
-        Crowd(items=100_000, population=population, per_item=10).make(1).judgments, model, tmp_path
+        Crowd(items=100_000, population=population, per_item=10).make(1).judgments, model, kept
     )
 
 
 @pytest.mark.full
 @pytest.mark.data
 @pytest.mark.parametrize("model", [EM, GIBBS], ids=["em", "gibbs"])
-def test_a_kill_in_a_fit_of_real_judgments(model: Model, tmp_path: Path, shared_data: Path) -> None:
+def test_a_kill_in_a_fit_of_real_judgments(
+    model: Model, kept: KeptCluster, shared_data: Path
+) -> None:
     content = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
     assert content.judgments is not None
-    survives(content.judgments, model, tmp_path)
+    survives(content.judgments, model, kept)
 
 
 @EITHER
 def test_a_process_that_joins_takes_over_and_changes_no_bit(
-    model: Model, table: Judgments, tmp_path: Path
+    model: Model, table: Judgments, kept: KeptCluster
 ) -> None:
-    with RealCluster(tmp_path, 1) as cluster, DaskEngine(scheduler=cluster.address) as engine:
-        engine.client.wait_for_workers(1, timeout=START)
+    cluster = kept.having(1)
+    with connected(cluster) as engine:
 
         def join() -> None:
             cluster.workers.append(cluster.add())
@@ -149,37 +171,14 @@ def test_a_process_that_joins_takes_over_and_changes_no_bit(
     assert_same(model.fit(table), consensus)
 
 
-@EITHER
-def test_a_scheduler_that_is_lost_is_named_and_the_fit_goes_on_elsewhere(
-    model: Model, table: Judgments, tmp_path: Path
-) -> None:
-    folder = tmp_path / "checkpoint"
-    with RealCluster(tmp_path, 1) as cluster:
-        checkpoint = Checkpoint(folder=folder, every=4)
-        engine = DaskEngine(scheduler=cluster.address, checkpoint=checkpoint)
-        engine.client.wait_for_workers(1, timeout=START)
-        progress = once(lambda _: any(folder.glob("*.npz")), lambda: kill(cluster.scheduler))
-        named = re.escape(f"the cluster at {cluster.address} is gone (")
-        with pytest.raises(ClusterLost, match=f"^{named}"):
-            model.fit(table, engine=engine, progress=progress)
-        engine.close()
-    again = ThreadsEngine(checkpoint=Checkpoint(folder=folder, every=4, resume=True))
-    steps: list[int] = []
-    consensus = model.fit(table, engine=again, progress=lambda step: steps.append(step.done))
-    if model is EM:
-        assert steps[0] > 4  # it did not start again
-    assert_same(model.fit(table), consensus)
-
-
 def test_a_damaged_part_is_named_by_the_process_that_finds_it(
-    table: Judgments, tmp_path: Path
+    table: Judgments, tmp_path: Path, kept: KeptCluster
 ) -> None:
     folder = tmp_path / "t.adjudge"
     write(Content(judgments=table), folder, format="encoded")
     stored = read(folder).judgments
     assert stored is not None
-    with RealCluster(tmp_path, 1) as cluster, DaskEngine(scheduler=cluster.address) as engine:
-        engine.client.wait_for_workers(1, timeout=START)
+    with connected(kept.having(1)) as engine:
         data = bytearray((folder / "judge.i4").read_bytes())
         data[40_000] ^= 1
         (folder / "judge.i4").write_bytes(data)  # after it was opened and checked here
@@ -189,30 +188,46 @@ def test_a_damaged_part_is_named_by_the_process_that_finds_it(
 
 
 def test_the_command_line_goes_on_after_its_scheduler_was_killed(
-    table: Judgments, tmp_path: Path
+    table: Judgments, tmp_path: Path, kept: KeptCluster
 ) -> None:
     write(Content(judgments=table), tmp_path / "j.adjudge", format="encoded")
-    words = [sys.executable, "-m", "adjudge", "consensus", str(tmp_path / "j.adjudge")]
-    words += ["-m", "dawid-skene", "--iterations", "150", "--set", "tolerance=0"]
-    kept = ["--checkpoint", str(tmp_path / "kept"), "--every", "5"]
-    with RealCluster(tmp_path, 1) as cluster:
-        place = ["--engine", "dask", "--scheduler", cluster.address]
-        fit = subprocess.Popen(
-            [*words, *kept, *place, "-o", str(tmp_path / "lost.csv")], stderr=subprocess.PIPE
-        )
-        kept_file = tmp_path / "kept" / "em.npz"
-        wait_until(
-            lambda: kept_file.exists() or fit.poll() is not None, LIMIT, "it keeps its state"
-        )
-        kill(cluster.scheduler)
-        _, complaint = fit.communicate(timeout=LIMIT)
+    words = ["consensus", str(tmp_path / "j.adjudge")]
+    words += ["-m", "dawid-skene", "--iterations", "150", "--set", "tolerance=0", "-q"]
+    program = [sys.executable, "-m", "adjudge", *words]
+    state = ["--checkpoint", str(tmp_path / "kept"), "--every", "5"]
+    cluster = kept.having(1)
+    place = ["--engine", "dask", "--scheduler", cluster.address]
+    fit = subprocess.Popen(
+        [*program, *state, *place, "-o", str(tmp_path / "lost.csv")], stderr=subprocess.PIPE
+    )
+    kept_file = tmp_path / "kept" / "em.npz"
+    wait_until(lambda: kept_file.exists() or fit.poll() is not None, LIMIT, "it keeps its state")
+    kill(cluster.scheduler)
+    _, complaint = fit.communicate(timeout=LIMIT)
     assert fit.returncode == 2
     assert f"error: the cluster at {cluster.address} is gone (" in complaint.decode()
     assert not (tmp_path / "lost.csv").exists()
-    with RealCluster(tmp_path, 1) as cluster:
-        place = ["--engine", "dask", "--scheduler", cluster.address]
-        resumed = [*words, *kept, "--resume", *place, "-o", str(tmp_path / "resumed.csv")]
-        subprocess.run(resumed, check=True, capture_output=True, timeout=LIMIT)
-    plain = [*words, "-o", str(tmp_path / "plain.csv")]
-    subprocess.run(plain, check=True, capture_output=True, timeout=LIMIT)
+    place = ["--engine", "dask", "--scheduler", kept.having(1).address]
+    resumed = [*program, *state, "--resume", *place, "-o", str(tmp_path / "resumed.csv")]
+    subprocess.run(resumed, check=True, capture_output=True, timeout=LIMIT)
+    assert call([*words, "-o", str(tmp_path / "plain.csv")]) == 0
     assert (tmp_path / "resumed.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()
+
+
+@EITHER
+def test_a_scheduler_that_is_lost_is_named_and_the_fit_goes_on_elsewhere(
+    model: Model, table: Judgments, tmp_path: Path, kept: KeptCluster
+) -> None:
+    folder = tmp_path / "checkpoint"
+    cluster = kept.having(1)
+    with connected(cluster, checkpoint=Checkpoint(folder=folder, every=4)) as engine:
+        progress = once(lambda _: any(folder.glob("*.npz")), lambda: kill(cluster.scheduler))
+        named = re.escape(f"the cluster at {cluster.address} is gone (")
+        with pytest.raises(ClusterLost, match=f"^{named}"):
+            model.fit(table, engine=engine, progress=progress)
+    again = ThreadsEngine(checkpoint=Checkpoint(folder=folder, every=4, resume=True))
+    steps: list[int] = []
+    consensus = model.fit(table, engine=again, progress=lambda step: steps.append(step.done))
+    if model is EM:
+        assert steps[0] > 4  # it did not start again
+    assert_same(model.fit(table), consensus)

@@ -21,6 +21,7 @@ from adjudge.collect.values.judging import OTHERS, Answer, Page
 from adjudge.collect.values.project import Arm, GoldEntry, Project
 from adjudge.errors import NotFound, Refused
 from collecting import LABELS, Bench, check_quotas, made_item, made_project
+from sizes import sized
 
 pytestmark = pytest.mark.slow
 
@@ -422,7 +423,7 @@ def test_no_sequence_of_events_breaks_an_invariant(
 
 
 def test_no_sequence_of_events_breaks_an_invariant_on_postgresql(postgresql: Database) -> None:
-    run(postgresql, max(2, EXAMPLES // 2), 30)
+    run(postgresql, max(1, EXAMPLES // 2), 30)
 
 
 def test_no_sequence_of_events_brings_an_arm_over_its_number(sqlite: Database) -> None:
@@ -432,7 +433,7 @@ def test_no_sequence_of_events_brings_an_arm_over_its_number(sqlite: Database) -
 def test_no_sequence_of_events_brings_an_arm_over_its_number_on_postgresql(
     postgresql: Database,
 ) -> None:
-    run(postgresql, max(2, EXAMPLES // 2), 30, InArms, judgments_per_item=1)
+    run(postgresql, max(1, EXAMPLES // 2), 30, InArms, judgments_per_item=1)
 
 
 def test_no_sequence_of_events_leaves_an_adaptive_project_wrong(sqlite: Database) -> None:
@@ -442,4 +443,4 @@ def test_no_sequence_of_events_leaves_an_adaptive_project_wrong(sqlite: Database
 def test_no_sequence_of_events_leaves_an_adaptive_project_wrong_on_postgresql(
     postgresql: Database,
 ) -> None:
-    run(postgresql, 2, 25, Adaptive, closing="adaptive", judgments_per_item=3)
+    run(postgresql, sized(1, full=2), 25, Adaptive, closing="adaptive", judgments_per_item=3)

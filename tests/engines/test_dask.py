@@ -83,8 +83,22 @@ MODELS: list[Model] = [
 ]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=[f"{m.name}-{n}" for n, m in enumerate(MODELS)])
-@pytest.mark.parametrize("with_gold", [False, True], ids=["alone", "gold"])
+ALONE = (0, 3, 7, 10)  # of each way to sweep one; the others in every run with gold
+
+
+@pytest.mark.parametrize(
+    ("model", "with_gold"),
+    [
+        pytest.param(
+            model,
+            gold,
+            id=f"{'gold' if gold else 'alone'}-{model.name}-{number}",
+            marks=[] if gold or number in ALONE else pytest.mark.full,
+        )
+        for gold in (False, True)
+        for number, model in enumerate(MODELS)
+    ],
+)
 def test_every_model_has_the_bits_of_the_threads(
     model: Model, with_gold: bool, crowd: Made, engine: DaskEngine
 ) -> None:
@@ -109,7 +123,7 @@ def test_numbers_are_those_of_the_threads(engine: DaskEngine, tmp_path: Path) ->
     gold = Gold.of({str(i): float(i % 90) for i in range(30)})
     write(Content(judgments=table), tmp_path / "numbers.adjudge", format="encoded")
     stored = read(tmp_path / "numbers.adjudge").judgments
-    model = Continuous(iterations=15)
+    model = Continuous(iterations=sized(5, full=15))
     for known in (None, gold):
         here = model.fit(table, known)
         for given in (table, stored):
@@ -140,17 +154,19 @@ def test_judgments_on_disk_are_read_by_the_processes(
     assert stored is not None
     assert folder_of(stored) == folder
     assert folder_of(stored.collapse()) is None  # labels of its own: to be sent
-    for model in (DawidSkene(), HybridConfusion(**SHORT)):
-        assert_same(model.fit(crowd.judgments), model.fit(stored, engine=engine))
-    folded = DawidSkene().fit(stored.collapse(), engine=engine)
-    assert_same(DawidSkene().fit(crowd.judgments.collapse()), folded)
+    model = DawidSkene(**SWEEPS)
+    for one in (model, HybridConfusion(**SHORT)):
+        assert_same(one.fit(crowd.judgments), one.fit(stored, engine=engine))
+    folded = model.fit(stored.collapse(), engine=engine)
+    assert_same(model.fit(crowd.judgments.collapse()), folded)
 
 
 def test_other_judgments_are_predicted_on_the_cluster(crowd: Made, engine: DaskEngine) -> None:
     half = np.arange(crowd.judgments.item_count) % 2 == 0
     one, two = (crowd.judgments.select(items=part) for part in (half, ~half))
-    here = DawidSkene().fit(one).predict(two)
-    there = DawidSkene().fit(one, engine=engine).predict(two)
+    model = DawidSkene(**SWEEPS)
+    here = model.fit(one).predict(two)
+    there = model.fit(one, engine=engine).predict(two)
     assert_same(here, there)
 
 
@@ -179,7 +195,10 @@ def cluster(request: pytest.FixtureRequest, engine: DaskEngine) -> Iterator[Dask
 def test_a_million_judgments_whatever_the_number_of_processes(cluster: DaskEngine) -> None:
     population = Population.parse("skilled(6,4):80,spammer:10,lazy:10", judges=1000)
     made = Crowd(items=100_000, population=population, per_item=10).make(1)
-    models: list[Model] = [DawidSkene(), HybridConfusion(chains=1, warmup=2, draws=3, thin=1)]
+    models: list[Model] = [
+        DawidSkene(**SWEEPS),
+        HybridConfusion(chains=1, warmup=2, draws=3, thin=1),
+    ]
     for model in models:
         threads = model.fit(made.judgments)
         assert_same(threads, model.fit(made.judgments, engine=cluster))
@@ -192,8 +211,8 @@ def test_real_judgments_whatever_the_number_of_processes(
     content = trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv"))
     assert content.judgments is not None
     models: list[Model] = [
-        DawidSkene(),
-        HierarchicalRelevance(chains=1, warmup=5, draws=5, thin=1),
+        DawidSkene(**SWEEPS),
+        HierarchicalRelevance(chains=1, warmup=sized(1, full=5), draws=sized(3, full=5), thin=1),
     ]
     for model in models:
         threads = model.fit(content.judgments)

@@ -22,10 +22,12 @@ from adjudge.engines.shared import Window, machine, share, shared_array
 from adjudge.engines.sources import Lent, SentPart, Stored
 from adjudge.models.model import Step
 from adjudge.simulation import demo
+from sizes import FULL, sized
 
 pytestmark = pytest.mark.skipif(machine() is None, reason="arrays are shared on Linux only")
 
 SHORT = {"chains": 2, "warmup": 3, "draws": 4, "thin": 1}
+SWEEPS = {} if FULL else {"iterations": 5}
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +90,11 @@ def test_a_buffer_on_another_machine_has_rows_sent_back(table: Judgments) -> Non
     assert not shared.array[:half].any()
 
 
-MODELS: list[Model] = [DawidSkene(by_topic=True), SingleConfusion(), HybridConfusion(**SHORT)]
+MODELS: list[Model] = [
+    DawidSkene(by_topic=True, **SWEEPS),
+    SingleConfusion(**SWEEPS),
+    HybridConfusion(**SHORT),
+]
 
 
 @pytest.mark.usefixtures("everything")
@@ -115,7 +121,7 @@ def test_shared_judgments_and_posteriors_have_the_bits_of_the_threads(
 def test_a_process_that_is_killed_is_replaced_and_changes_no_bit(
     table: Judgments, engine: DaskEngine
 ) -> None:
-    model = DawidSkene(tolerance=0.0, iterations=25)
+    model = DawidSkene(tolerance=0.0, iterations=sized(10, full=25))
     victim = next(iter(engine.client.run(os.getpid).values()))
     killed: list[int] = []
 

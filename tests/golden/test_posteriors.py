@@ -32,6 +32,8 @@ from sizes import FULL, sized
 
 pytestmark = pytest.mark.slow
 
+DRAWS = sized(1200, full=2000)  # of each of four chains
+
 
 @pytest.fixture(scope="module")
 def trec(shared_data: Path) -> Content:
@@ -40,7 +42,7 @@ def trec(shared_data: Path) -> Content:
 
 @pytest.fixture(scope="module")
 def long_run(trec: Content) -> Consensus:
-    return HierarchicalRelevance(chains=4, warmup=500, draws=2000, seed=7).fit(trec.judgments)
+    return HierarchicalRelevance(chains=4, warmup=300, draws=DRAWS, seed=7).fit(trec.judgments)
 
 
 def test_hyper_parameters_agree_within_monte_carlo_error(
@@ -101,7 +103,7 @@ def test_semi_supervised_beats_the_published_bests(trec: Content, shared_data: P
     items that have no gold beside them, the truth that judges agree on outweighs the gold's: .714
     and .590.)
     """
-    short = {"chains": 2, "warmup": 200, "draws": 300}
+    short = {"chains": 2, "warmup": sized(100, full=200), "draws": sized(150, full=300)}
     known = trec.gold.align(trec.judgments) >= 0
     binary = cross_validate(
         HierarchicalRelevance(**short), trec.judgments.select(items=known), trec.gold, seed=1

@@ -23,12 +23,13 @@ from adjudge.models.hierarchical_confusion import HierarchicalConfusion
 from adjudge.models.hierarchical_relevance import HierarchicalRelevance
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.model import pick
+from sizes import sized
 
 pytestmark = pytest.mark.slow
 
 SETS = int(os.environ.get("ADJUDGE_CALIBRATION", "30"))  # data sets; more find finer faults
 BINS = 10 if SETS >= 100 else 5  # of the ranks, with five and more expected in each
-DRAWS, THIN = 99, 8
+DRAWS, THIN, WARMUP = 99, sized(4, full=8), sized(100, full=200)
 ITEMS, JUDGES, EACH, TOPICS = 40, 6, 4, 3
 
 
@@ -92,7 +93,7 @@ def test_hierarchical_relevance_is_calibrated(gold_share: float) -> None:
             gold = Gold.of({f"i{i}": int(truth[i]) for i in known})
         else:
             order = in_order(table, truth, seed=number)
-        model = HierarchicalRelevance(chains=1, warmup=200, draws=DRAWS, thin=THIN, seed=number)
+        model = HierarchicalRelevance(chains=1, warmup=WARMUP, draws=DRAWS, thin=THIN, seed=number)
         draws = model.fit(table, gold).draws
         truths = {
             "phi_pi": phi_pi[order][1],
@@ -129,7 +130,7 @@ def test_hierarchical_confusion_is_calibrated() -> None:
         table, truth = made(rng, pi, theta, np.arange(ITEMS) % TOPICS)
         known = rng.choice(ITEMS, ITEMS // 2, replace=False)
         gold = Gold.of({f"i{i}": int(truth[i]) for i in known})
-        model = HierarchicalConfusion(chains=1, warmup=200, draws=DRAWS, thin=THIN, seed=number)
+        model = HierarchicalConfusion(chains=1, warmup=WARMUP, draws=DRAWS, thin=THIN, seed=number)
         draws = model.fit(table, gold).draws
         for k in range(3):
             ranks.setdefault(f"phi {k}", []).append(rank(phi[k, 0], draws.hyper["phi"][0, :, k, 0]))
@@ -150,7 +151,7 @@ def test_hybrid_confusion_is_calibrated() -> None:
         theta = np.stack([rng.dirichlet(gamma[k], JUDGES) for k in range(3)], axis=1)
         table, _ = made(rng, pi, theta, np.zeros(ITEMS, dtype=np.int32))
         table = replace(table, topics=None, topic=None)
-        model = HybridConfusion(chains=1, warmup=200, draws=DRAWS, thin=THIN, seed=number)
+        model = HybridConfusion(chains=1, warmup=WARMUP, draws=DRAWS, thin=THIN, seed=number)
         draws = model.fit(table).draws
         ranks.setdefault("pi 0", []).append(rank(pi[0, 0], draws.prevalence[0, :, 0, 0]))
         ranks.setdefault("pi 2", []).append(rank(pi[0, 2], draws.prevalence[0, :, 0, 2]))

@@ -23,6 +23,7 @@ from sizes import sized
 pytestmark = pytest.mark.slow
 
 CROWDS, SYSTEMS = sized(80, full=300), 4
+LENGTH = sized(100, full=200)  # of a chain
 EDGES = (0.5, 0.7, 0.9, 1.0)
 NEAR = (0.75, 0.85)  # what "about 80%" means
 CROWD = Crowd(
@@ -47,7 +48,8 @@ def claims() -> np.ndarray:  # (pair, 2)
             system(judgments, truth, rng.normal(0.6, 0.15), rng, name=f"s{n}")
             for n in range(SYSTEMS)
         ]
-        consensus = HierarchicalConfusion(chains=2, warmup=200, draws=200, seed=seed).fit(judgments)
+        model = HierarchicalConfusion(chains=2, warmup=LENGTH, draws=LENGTH, seed=seed)
+        consensus = model.fit(judgments)
         ranking = rank_systems(consensus, runs, ["nDCG@10", "AP"], draws=300, next_items=0)
         pool = pool_of(judgments, np.ones(len(truth), dtype=np.bool_), runs)
         # The two measures of a crowd are nearly one observation: they take turns.

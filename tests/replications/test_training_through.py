@@ -33,7 +33,7 @@ from adjudge.replications.training.through import (
     THROUGH,
     experiment,
 )
-from sizes import FULL
+from sizes import FULL, sized
 
 pytestmark = pytest.mark.slow
 
@@ -68,21 +68,24 @@ def test_parts_are_experiments_that_can_be_gone_on_with() -> None:
 
 SMALL = replace(THROUGH[NONE], at_once=1, leaving=0.0)
 SHORT = POLICY.changed({"training_pairs": 4})
+QUERIES = sized(2, full=4)  # of five results
 
 
 def test_the_server_reports_every_arm() -> None:
-    found = experiment(SMALL, 4, 1, policy=SHORT)
+    found = experiment(SMALL, QUERIES, 1, policy=SHORT)
     if FULL:
-        assert experiment(SMALL, 4, 1, policy=SHORT) == found, "it can be had again"
+        assert experiment(SMALL, QUERIES, 1, policy=SHORT) == found, "it can be had again"
     arms: Arms = found["arms"]
     assert tuple(arms) == ARMS
     for arm in arms.values():
-        assert arm["judgments"][VOTE] == 5 * 20  # its number on every item, no more and no less
+        assert (
+            arm["judgments"][VOTE] == 5 * 5 * QUERIES
+        )  # its number on every item, no more and no less
         assert arm["funnel"][CAME] >= arm["funnel"][PASSED] >= 5
         assert all(0 <= arm[VOTE][name] <= 1 for name in (ACCURACY, PRECISION, RECALL))
     came = [arm["funnel"][CAME] for arm in arms.values()]
     assert max(came) - min(came) <= 2  # dealt out in blocks
-    assert found["work"] > 5 * 5 * 20
+    assert found["work"] > 5 * 5 * 5 * QUERIES
     partials = {
         f"{name}-seed-{seed:03d}": {**found, "judgments": 1000}
         for name in THROUGH

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,24 @@ import pytest
 from adjudge.replications.replication import ReplicationResult, Setup
 from adjudge.replications.truelabel import PREVALENCE, REPLICATION, SIZES, thin_ratings
 from adjudge.simulation import monitoring_panel
+from sizes import FULL
 
 pytestmark = pytest.mark.slow
 
 Quick = Callable[[str], tuple[ReplicationResult, dict[str, bool | None]]]
+
+
+@pytest.fixture(scope="module")
+def quick(shared_data: Path) -> Quick:
+    """The quick run; unless all is asked for, one prior on matrices stands in for the other."""
+    setup = Setup(quick=True, data=shared_data)
+    partials: dict[str, Any] = {}
+    for part in REPLICATION.parts(setup):
+        same = part.name.replace("beta-10-", "beta-3-")
+        partials[part.name] = partials[same] if same in partials and not FULL else part.work(None)
+    result = REPLICATION.gather(setup, partials)
+    holds = {claim.text: claim.holds for claim in result.claims}
+    return lambda _: (result, holds)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from inspect import cleandoc
 from types import FrameType
@@ -263,14 +264,16 @@ def call(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else _DONE
 
 
-def _wanted(given: Sequence[str]) -> typer.Typer:
+def _wanted(given: Sequence[str]) -> Any:
     """As much of the command line as the arguments need: most of it costs time to build."""
     if "_ADJUDGE_COMPLETE" in os.environ:  # a shell asks for names and options
         return application()
     module = given[0].replace("-", "_")
-    return application(module) if module in MODULES else application(bare=True)
+    return _built(module if module in MODULES else None)
 
 
+# Kept for a process that calls a command again.
+_built = cache(lambda only: typer.main.get_command(application(only, bare=only is None)))
 # Every error about options and arguments is one; Typer has no public name for it.
 _USAGE: Any = typer.BadParameter.__base__
 

@@ -7,6 +7,7 @@ import hashlib
 import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -75,40 +76,50 @@ def write_report(results: Results, path: str | Path, *, progress: Progress | Non
         file.write(text.encode("utf-8", "replace"))
 
 
-def report_html(results: Results, *, progress: Progress | None = None) -> str:
-    """The report as one HTML document."""
-    drawings = _drawings(results, progress)
-    style = _style()
-    script = _script()
-    texts, arrays = embed_results(results)
-    environment = Environment(
+@cache
+def _environment() -> Environment:
+    """The template, compiled once a process."""
+    made = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "counted": count_of}
-    return environment.get_template("report.html.j2").render(
-        results=results,
-        consensus=results.consensus,
-        judgments=results.consensus.judgments,
-        findings=findings(results),
-        health=health(results),
-        missing=missing(results),
-        drawings=drawings,
-        cut=results.consensus.judgments.item_count > MOST_ITEMS,
-        most_items=MOST_ITEMS,
-        pairs=texts["pairs"],
-        has_history="historyJudge" in arrays,
-        scores=_scores(results),
-        agreement=[score for score in results.agreement.scores.values() if score.defined],
-        versions=_versions(),
-        made=results.provenance.made or f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        policy=_policy(style, script),
-        style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
-        script=Markup(script),  # noqa: S704 - likewise
-        data=packed(texts, arrays),
+    made.filters |= {"number": _number, "counted": count_of}
+    return made
+
+
+def report_html(results: Results, *, progress: Progress | None = None) -> str:
+    """The report as one HTML document."""
+    drawings = _drawings(results, progress)
+    style = _style()
+    script = _script()
+    texts, arrays = embed_results(results)
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            results=results,
+            consensus=results.consensus,
+            judgments=results.consensus.judgments,
+            findings=findings(results),
+            health=health(results),
+            missing=missing(results),
+            drawings=drawings,
+            cut=results.consensus.judgments.item_count > MOST_ITEMS,
+            most_items=MOST_ITEMS,
+            pairs=texts["pairs"],
+            has_history="historyJudge" in arrays,
+            scores=_scores(results),
+            agreement=[score for score in results.agreement.scores.values() if score.defined],
+            versions=_versions(),
+            made=results.provenance.made or f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+            policy=_policy(style, script),
+            style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
+            script=Markup(script),  # noqa: S704 - likewise
+            data=packed(texts, arrays),
+        )
     )
 
 

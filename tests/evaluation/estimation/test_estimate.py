@@ -65,7 +65,7 @@ def test_intervals_hold_and_are_narrower_than_those_of_gold_alone(
     assert own < (0.9 if name == "mean-grade" else 1.0) * alone
 
 
-@pytest.mark.parametrize("name", ["nDCG@5", "P@5", "AP"])
+@pytest.mark.parametrize("name", ["nDCG@5", pytest.param("P@5", marks=pytest.mark.full), "AP"])
 def test_the_difference_of_two_runs(
     panel: tuple[Judgments, Gold, CrossFit], runs: list[Run], name: str
 ) -> None:

@@ -18,6 +18,7 @@ from adjudge.kernels import pair_gibbs
 from adjudge.models.pairs import strengths, uncertainty
 from adjudge.models.pairs.cells import count_cells
 from adjudge.simulation.preferences import make_comparisons
+from sizes import sized
 
 
 def won(*pairs: str, judge: str = "me") -> Comparisons:
@@ -291,18 +292,18 @@ def test_ranks_of_the_truth_among_draws_are_uniform() -> None:
     ranks: dict[str, list[int]] = {"score": [], "right": [], "tied": [], "position": []}
     sets = int(os.environ.get("ADJUDGE_CALIBRATION", "30"))
     bins = 10 if sets >= 60 else 5  # five and more expected in each
+    every = sized(5, full=10)  # draw of a chain
     for seed in range(sets):
         rng = np.random.default_rng(seed)
         score, right = rng.logistic(0, 1, 6), rng.beta(8, 2, 4)
         tied, centre = np.exp(rng.normal()), rng.normal()
         lean = rng.normal(centre, 0.5, 4)
         made = make_comparisons(score, 240, right=right, lean=lean, tied=tied, seed=seed)
-        model = CrowdBradleyTerry(
-            method="gibbs", chains=1, warmup=200, draws=990, copies=False, seed=seed
-        )
+        length = {"warmup": sized(100, full=200), "draws": 99 * every}
+        model = CrowdBradleyTerry(method="gibbs", chains=1, **length, copies=False, seed=seed)
         samples = model.fit(made.comparisons).samples
         assert samples is not None
-        thin = slice(None, None, 10)
+        thin = slice(None, None, every)
         ranks["score"].append(int((samples.score[0, thin, 0] < score[0] - score.mean()).sum()))
         ranks["right"].append(int((samples.judge["right"][0, thin, 0] < right[0]).sum()))
         for name, truth in (("tied", tied), ("position", centre)):

@@ -12,6 +12,13 @@ from altair.utils.schemapi import debug_mode
 _DIGITS = 4  # of a number in a chart: finer than any eye
 
 
+class _SharedData(alt.InlineData):
+    """Data that all copies of a chart share: Altair makes one at every step of its making."""
+
+    def __deepcopy__(self, memo: object) -> _SharedData:
+        return self
+
+
 def table(**columns: Any) -> alt.InlineData:
     """Columns of equal length as the inline data of a chart; what is not a number is null."""
     lists = {name: _plain(values) for name, values in columns.items()}
@@ -19,7 +26,7 @@ def table(**columns: Any) -> alt.InlineData:
     rows = [dict(zip(names, row, strict=True)) for row in zip(*lists.values(), strict=True)]
     # Unchecked: rows are plain by now, and to check thousands of them takes seconds.
     with debug_mode(False):
-        return alt.InlineData(values=rows)
+        return _SharedData(values=rows)
 
 
 def _plain(values: Any) -> list[Any]:
