@@ -212,9 +212,13 @@ def _deliver(
 
 def _labels_to_write(consensus: Consensus) -> Any:
     """The table of labels; in blocks, and without ranks, where it may not fit into memory."""
-    from adjudge.engines.output import is_streamed, label_blocks
+    from adjudge.data.mapped import map_of
 
-    return label_blocks(consensus) if is_streamed(consensus) else consensus.labels
+    if map_of(consensus.posterior) is None:
+        return consensus.labels
+    from adjudge.engines.output import label_blocks
+
+    return label_blocks(consensus)
 
 
 def _least_certain(consensus: Consensus) -> Any:

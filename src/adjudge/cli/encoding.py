@@ -36,7 +36,9 @@ def is_plain(place: str, reading: Reading) -> bool:
 
 def is_told(reading: Reading) -> bool:
     """Whether a person says how to read rows, which is not for files that are encoded."""
-    return bool(reading.columns) or reading.no_header or reading.skip_bad_rows
+    from adjudge.cli.reading import columns_named
+
+    return bool(columns_named(reading)) or reading.no_header or reading.skip_bad_rows
 
 
 @contextmanager

@@ -139,12 +139,6 @@ class Reading:
         ),
     ] = None
 
-    @property
-    def columns(self) -> dict[str, str]:
-        """The columns that are named, by role."""
-        roles = ("item", "judge", "label", "topic", "document", "time")
-        return {role: name for role in roles if (name := getattr(self, role)) is not None}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelling:

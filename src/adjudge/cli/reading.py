@@ -72,7 +72,7 @@ def read_content(
     scale = None
     if labels is not None and labels.labels is not None:
         scale = Scale.parse(labels.labels, relevant=labels.named_relevant)
-    columns = reading.columns if wanted != "gold" else {}
+    columns = columns_named(reading) if wanted != "gold" else {}
     with kept_files(path) as files, progress(f"reading {_called(files)}"):
         content = read(
             files[0] if len(files) == 1 else files,
@@ -93,6 +93,12 @@ def read_content(
         content = replace(content, notes=kept)
     tell_omissions(content, _called(files))
     return content
+
+
+def columns_named(reading: Reading) -> dict[str, str]:
+    """The columns that a person names, by role."""
+    roles = ("item", "judge", "label", "topic", "document", "time")
+    return {role: name for role in roles if (name := getattr(reading, role)) is not None}
 
 
 def _called(files: list[Path]) -> str:

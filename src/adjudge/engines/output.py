@@ -15,17 +15,12 @@ from numpy.typing import NDArray
 from adjudge.data.blocks import run_of
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
-from adjudge.data.mapped import map_of, releaser
+from adjudge.data.mapped import releaser
 from adjudge.data.stored import open_stored
 from adjudge.engines.encoding import Each
 from adjudge.engines.pieces import folder_of
 
 _ROWS = 1_000_000  # items in a block
-
-
-def is_streamed(consensus: Consensus) -> bool:
-    """Whether posteriors are on disk, so that labels have to be written block by block."""
-    return map_of(consensus.posterior) is not None
 
 
 def _block_of(consensus: Consensus, start: int, stop: int) -> Any:

@@ -66,7 +66,8 @@ def test_judgments_come_back_as_they_were(
         }
     )
     judgments = Judgments.from_table(table)
-    gold_items = data.draw(st.lists(st.sampled_from(item), unique=True))
+    # ids that differ in blanks around them alone are one item
+    gold_items = data.draw(st.lists(st.sampled_from(judgments.items.to_pylist()), unique=True))
     gold = Gold.of(dict.fromkeys(gold_items, label[0])) if gold_items else None
     content = Content(judgments=judgments, gold=gold)
     again = _round_trip(content, tmp_path_factory.mktemp("plain"), name)
