@@ -48,7 +48,10 @@ def accuracy(run: Run) -> None:
         print(f"accuracy: {name}", file=sys.stderr)
         if kind == MADE_CROWD:
             seeds = 1 if run.quick else SEEDS
-            found = run.ours("accuracy of made", name=name, seeds=seeds, full=run.full)
+            models = sorted(run.models)
+            found = run.ours(
+                "accuracy of made", name=name, seeds=seeds, full=run.full, models=models
+            )
         else:
             found = _measure_real(run, name)
         run.note_rows({"case": CASE, "set": name, "kind": kind, **found["what"]}, found["rows"])
@@ -58,7 +61,7 @@ def _measure_real(run: Run, name: str) -> Any:
     """All sides on a real set: ours, then the peers, whose answers ours scores."""
     with tempfile.TemporaryDirectory() as folder:
         given = {"name": name, "data": str(run.data), "folder": folder}
-        found = run.ours("accuracy", **given, full=run.full)
+        found = run.ours("accuracy", **given, full=run.full, models=sorted(run.models))
         if run.peers is not None:
             rows = run.theirs("answers", folder=folder, cap=run.cap)["rows"]
             found["rows"] += run.ours("accuracy of peers", folder=folder, rows=rows)["rows"]
@@ -68,7 +71,9 @@ def _measure_real(run: Run, name: str) -> Any:
 # --- tasks, each in a process of its own ---
 
 
-def measure_real(name: str, data: str, folder: str, full: bool) -> dict[str, Any]:
+def measure_real(
+    name: str, data: str, folder: str, full: bool, models: list[str]
+) -> dict[str, Any]:
     """Our models and the prototype on a real set; the set as arrays, for the peers."""
     held = real_set(name, Path(data))
     judgments = held.judgments
@@ -81,14 +86,16 @@ def measure_real(name: str, data: str, folder: str, full: bool) -> dict[str, Any
         shape=[judgments.item_count, judgments.judge_count, len(judgments.scale.labels)],
     )
     what = {"judgments": len(judgments), "gold": int((held.truth >= 0).sum())}
-    rows = [*measure_ours(held, full=full), measure_prototype(held, Path(data))]
+    rows = measure_ours(held, full=full, models=models)
+    if not models or PROTOTYPE in models:
+        rows.append(measure_prototype(held, Path(data)))
     return {"what": what, "rows": rows}
 
 
-def measure_made(name: str, seeds: int, full: bool) -> dict[str, Any]:
+def measure_made(name: str, seeds: int, full: bool, models: list[str]) -> dict[str, Any]:
     """Our models on a made crowd, figures averaged over seeds."""
     made = [made_set(name, seed) for seed in range(seeds)]
-    runs = [measure_ours(held, full=full) for held in made]
+    runs = [measure_ours(held, full=full, models=models) for held in made]
     judgments = round(float(np.mean([len(held.judgments) for held in made])))
     rows = [_mean(list(of_side)) for of_side in zip(*runs, strict=True)]
     return {"what": {"judgments": judgments, "gold": made[0].judgments.item_count}, "rows": rows}
@@ -104,14 +111,16 @@ def _mean(rows: Rows) -> dict[str, Any]:
     return found
 
 
-def measure_ours(held: Set, *, full: bool) -> Rows:
-    """The smoothed vote share and every model of the registry."""
+def measure_ours(held: Set, *, full: bool, models: list[str]) -> Rows:
+    """The smoothed vote share and every model of the registry, or those that are named."""
     with Meter() as meter:
         shares = smoothed_vote_share(held.judgments)
     rows = [{"side": VOTE, "cpu": meter.reading["cpu"], **score(held.truth, shares)}]
     tiny = Crowd(items=50, population=Population.parse("skilled:20"), scale=held.judgments.scale)
     few = tiny.make().judgments
     for entry in entries(full=full):
+        if models and entry.name not in models:
+            continue
         try:
             entry.model.fit(few)  # what is compiled is compiled or loaded before the clock starts
             rows.append(measure_entry(entry, held))

@@ -45,12 +45,8 @@ def lines_in(folder: Path) -> Iterator[Line]:
 
 
 def newest(folder: Path) -> dict[tuple[Any, ...], Line]:
-    """The newest line of everything that was ever measured, in the order of measuring."""
-    found: dict[tuple[Any, ...], Line] = {}
-    for line in lines_in(folder):
-        found.pop(key_of(line), None)
-        found[key_of(line)] = line
-    return found
+    """The newest line of everything that was ever measured, in the order of first measuring."""
+    return {key_of(line): line for line in lines_in(folder)}
 
 
 def compared(before: dict[tuple[Any, ...], Line], now: list[Line]) -> list[Line]:

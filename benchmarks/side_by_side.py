@@ -37,7 +37,7 @@ class Run:
     quick: bool
     full: bool  # the samplers too, where every model is measured
     sets: frozenset[str]  # the only ones that accuracy and gold are measured on; none for all
-    models: frozenset[str]  # the only ones that gold is measured with; none for all
+    models: frozenset[str]  # the only ones of accuracy, thinned and gold; none for all
     sizes: tuple[int, ...]  # judgments
     repeats: int
     threads: int
@@ -178,7 +178,9 @@ def _options() -> argparse.Namespace:
         "--cap", type=float, default=300.0, help="CPU seconds a peer's fit may take"
     )
     parser.add_argument("--sets", default="", help="sets of accuracy and gold, joined by ;")
-    parser.add_argument("--models", default="", help="models of gold, joined by ;")
+    parser.add_argument(
+        "--models", default="", help="models of accuracy, thinned and gold, joined by ;"
+    )
     parser.add_argument("--full", action="store_true", help="samplers too, in accuracy")
     parser.add_argument("--repeats", type=int, default=5, help="turns of every side (5)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))

@@ -81,12 +81,14 @@ def thinned(run: Run) -> None:
         if name in done or not run.wants(name) or (run.quick and name != QUICK):
             continue
         print(f"thinned: {name}", file=sys.stderr)
-        found = run.ours("thinned", name=name, data=str(run.data), draws=1 if run.quick else DRAWS)
+        draws = 1 if run.quick else DRAWS
+        given = {"data": str(run.data), "draws": draws, "models": sorted(run.models)}
+        found = run.ours("thinned", name=name, **given)
         for part in found["parts"]:
             run.note_rows({"case": CASE, "set": name, "kind": kind, **part["what"]}, part["rows"])
 
 
-def measure_thinned(name: str, data: str, draws: int) -> dict[str, Any]:
+def measure_thinned(name: str, data: str, draws: int, models: list[str]) -> dict[str, Any]:
     """Every model that is no sampler on what is left of a set, means over draws."""
     held = real_set(name, Path(data))
     parts = []
@@ -94,7 +96,7 @@ def measure_thinned(name: str, data: str, draws: int) -> dict[str, Any]:
         drawn = []
         for draw in range(draws):
             random = np.random.default_rng([number, draw])
-            drawn.append(_scores(held, thin(held.judgments, left, random), Path(data)))
+            drawn.append(_scores(held, thin(held.judgments, left, random), Path(data), models))
         what = {"left": left, "judgments": len(held.judgments), "draws": draws}
         parts.append({"what": what, "rows": [_mean(side, drawn) for side in drawn[0]]})
     return {"parts": parts}
@@ -105,18 +107,20 @@ def thin(judgments: Judgments, left: str, random: np.random.Generator) -> Judgme
     return judgments.select(judgments=LEFT[left](judgments, random))
 
 
-def _scores(held: Set, judgments: Judgments, data: Path) -> dict[str, dict[str, Any]]:
+def _scores(
+    held: Set, judgments: Judgments, data: Path, models: list[str]
+) -> dict[str, dict[str, Any]]:
     """What every side makes of judgments, by side."""
     truth = held.gold.align(judgments)
     found = {VOTE: score(truth, smoothed_vote_share(judgments))}
     for entry in entries():
-        if is_factored(entry):
+        if is_factored(entry) or (models and entry.name not in models):
             continue
         try:
             found[entry.name] = score(truth, entry.model.fit(judgments).posterior)
         except AdjudgeError as error:
             found[entry.name] = {"left_out": str(error)}
-    module = prototype.load(data)
+    module = prototype.load(data) if not models or PROTOTYPE in models else None
     if module is not None:
         answer = module.consensus(prototype.arrays_of(judgments))
         found[PROTOTYPE] = score(truth, answer["P"])

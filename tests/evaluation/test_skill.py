@@ -18,7 +18,7 @@ def with_counts(counts: np.ndarray) -> Consensus:
     rows = {"item": [], "judge": [], "label": []}
     for judge in range(len(counts)):
         for label in labels:
-            rows["item"].append(f"i{judge}-{label}")
+            rows["item"].append(f"i{label}")  # judged by all, so that all of it is evidence
             rows["judge"].append(f"j{judge}")
             rows["label"].append(label)
     given = Judgments.from_table(rows, scale=Scale(labels=labels, ordinal=True))

@@ -13,6 +13,7 @@ import adjudge
 from adjudge import BadSetting, DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
 from adjudge.data.consensus import Consensus
 from adjudge.evaluation.against_gold import evaluate
+from adjudge.models.reference_judge import sharpen
 from adjudge.models.type_reading import TypesMemory, said_of_truths
 from adjudge.simulation import Crowd, Population, demo
 from memory import Memory
@@ -334,6 +335,22 @@ def test_a_judge_of_whom_nobody_tells_is_taken_for_an_average_one() -> None:
     accuracy = dict(zip(table["judge"].to_pylist(), table["accuracy"].to_pylist(), strict=True))
     others = [value for name, value in accuracy.items() if name != "stranger"]
     assert accuracy["stranger"] == pytest.approx(np.mean(others), abs=0.05)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_rare_labels_are_told_from_doubtful_items(seed: int) -> None:
+    """One item in twenty is relevant: a type of doubtful items is not taken for these."""
+    people = Population.parse("two-coin:60")
+    made = Crowd(items=2000, population=people, prevalence=(0.95, 0.05)).make(seed)
+    consensus = ItemTypes().fit(made.judgments)
+    assert (consensus.choice == made.truth.align(made.judgments)).mean() > 0.97
+
+
+def test_a_type_is_sharpened_only_to_what_it_means() -> None:
+    meaning = np.array([[0.8, 0.2], [0.45, 0.55], [0.4, 0.6], [0.6, 0.4]])
+    found = sharpen(meaning, np.array([0, 1, 1, 1]), 0.5)
+    wanted = [[0.9, 0.1], [0.225, 0.775], [0.2, 0.8], [0.6, 0.4]]
+    assert found == pytest.approx(np.array(wanted))
 
 
 def test_a_model_that_is_made_is_fitted() -> None:

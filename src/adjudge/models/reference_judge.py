@@ -11,11 +11,13 @@ sharper than any judge, but only where judges err independently may a type be tr
 Two signs are looked at: whether the kinds of a label mean the same (h), and whether judges agree
 beyond what types explain (rho); and a few judges can never show their independence. So
 
-    Z_t <- (1 - kappa) Z_t + kappa [the type's own label],
+    Z_t <- (1 - kappa_t) Z_t + kappa_t [the type's own label],
     kappa = c (.5 + .45 a) + .15 a max(m^2 - c, 0),
     a = clip(1 - rho/.06, 0, 1),  m = M^2/(M^2 + 10^2),  c = m clip((.08 - h)/.05, 0, 1),
 
-M being the number of voices, each counted as far as it judged. Where c is above 0, theta_jt is that
+M being the number of voices, each counted as far as it judged. kappa_t is kappa where Z_t has the
+type's own label .1 ahead of the others, and 0 where it is behind: a type that started from a rare
+label and became one of doubtful items is none of that label. Where c is above 0, theta_jt is that
 far the judge's fitted row instead, and the floor is lower: f = .05 (1 - c).
 """
 
@@ -37,6 +39,7 @@ _LEAST, _MORE = 0.5, 0.45  # of kappa
 _ANYWAY = 0.15  # of kappa, where kinds do not mean the same
 _CORRELATED = 0.06
 _FEW = 10.0  # voices
+_LEAD = 0.1  # of a type's own label over others, from which it is sharpened in full
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,9 +110,11 @@ def _mutual(prevalence: _Floats, rows: _Floats) -> float:
 
 
 def sharpen(meaning: _Floats, own: NDArray[np.int64], kappa: float) -> _Floats:  # (type, label)
-    """Meanings moved to the label of the type's own."""
+    """Meanings moved to the label of the type's own, where that is what most often is meant."""
     unit = np.eye(meaning.shape[1])[own]
-    return np.asarray((1.0 - kappa) * meaning + kappa * unit)
+    lead = (meaning * unit).max(axis=1) - (meaning * (1.0 - unit)).max(axis=1)
+    part = kappa * np.clip(lead / _LEAD, 0.0, 1.0)[:, None]
+    return np.asarray((1.0 - part) * meaning + part * unit)
 
 
 def read_truths(

@@ -230,5 +230,5 @@ def test_estimates_from_chosen_items_hold_and_are_narrower(
 def test_a_budget_that_cannot_be(panel: tuple[Judgments, Gold, CrossFit, list[Run]]) -> None:
     with pytest.raises(BadSetting, match="at least 2 items"):
         choose_items(panel[2], "mean-grade", 1)
-    with pytest.raises(BadData, match="600 items matter to mean-grade and have no gold"):
+    with pytest.raises(BadData, match="600 items matter to mean-grade without having gold"):
         choose_items(panel[2], "mean-grade", 601)
