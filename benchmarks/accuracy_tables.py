@@ -5,6 +5,8 @@ from __future__ import annotations
 from statistics import mean
 from typing import Any
 
+from adjudge.models.default import DEFAULT
+
 Line = dict[str, Any]
 Lines = list[Line]
 VOTE = "vote share (+.5)"
@@ -31,8 +33,12 @@ def is_peer(side: str) -> bool:
 
 
 def sides_of(lines: Lines) -> list[str]:
-    """The sides in the order in which they were measured, peers last."""
-    return sorted(dict.fromkeys(line["side"] for line in lines), key=is_peer)
+    """The vote, the default, other sides in the order in which they were measured, peers last."""
+
+    def place(side: str) -> tuple[bool, bool, bool]:
+        return is_peer(side), side != VOTE, not side.startswith(DEFAULT)
+
+    return sorted(dict.fromkeys(line["side"] for line in lines), key=place)
 
 
 def by_set(lines: Lines, side: str) -> dict[str, Line]:
