@@ -29,7 +29,8 @@ TENTH = JUDGES // 10
 RELIEF = 8  # judges who come last: more than an item needs
 _ROLES = ("ethical", "spammer", "random", "dropout")
 _ETHICAL = "ethical(1)"  # who finishes after few golds is blocked by a single one they miss
-POPULATION = f"{_ETHICAL}:{JUDGES - 3 * TENTH},spammer:{TENTH},random:{TENTH},dropout(30):{TENTH}"
+# Who vanishes comes first: the last to come may find nothing to vanish from.
+POPULATION = f"dropout(30):{TENTH},{_ETHICAL}:{JUDGES - 3 * TENTH},spammer:{TENTH},random:{TENTH}"
 
 
 def project() -> Project:
