@@ -1,12 +1,15 @@
 """The public names under src: how many there are, and which need not be public.
 
-    .venv/bin/python docs/tools/names.py [--unused] [--twice]
+    .venv/bin/python docs/tools/names.py [--unused] [--twice] [--trespassing]
 
-A public name is a function, a class or a constant at the top level of a module that does not begin
-with an underscore; what a module only imports is not counted, nor are the migrations, whose names
-Alembic sets. ``--unused`` lists the public names that nothing outside their module uses: no other
-module, test, benchmark, script or page of the docs. ``--twice`` lists the names of classes, private
-ones too, that stand in more than one module.
+A public name is a function or a class at the top level of a module, neither of which begins with an
+underscore: what stands in ``models/_gibbs.py`` belongs to ``models/`` alone. What a module only
+imports is not counted, nor are the migrations, whose names Alembic sets.
+
+``--unused`` lists the names without an underscore, constants too, that nothing outside their module
+uses: no other module, test, benchmark, script or page of the docs. ``--twice`` lists the names of
+classes, private ones too, that stand in more than one module. ``--trespassing`` lists the imports
+of a private module from outside its package.
 """
 
 from __future__ import annotations
@@ -78,14 +81,45 @@ def _is_set(part: ast.AST) -> bool:
 
 
 @cache
-def public() -> dict[tuple[str, str], ast.stmt]:
-    """The public names, by module and name."""
+def plain() -> dict[tuple[str, str], ast.stmt]:
+    """The names without an underscore, by module and name; those of private modules too."""
     return {
         (module, name): node
         for module, tree in modules().items()
         for name, node in defined(tree.body)
         if not name.startswith("_")
     }
+
+
+def public() -> dict[tuple[str, str], ast.stmt]:
+    """The public functions and classes, by module and name."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return {
+        (module, name): node
+        for (module, name), node in plain().items()
+        if isinstance(node, kinds) and owner_of(module) is None
+    }
+
+
+def owner_of(module: str) -> str | None:
+    """The package that a private module belongs to; None for a module open to all."""
+    parts = module.split(".")
+    for place, part in enumerate(parts):
+        if part.startswith("_") and not part.startswith("__"):
+            return ".".join(parts[:place])
+    return None
+
+
+def trespassing() -> list[tuple[str, str]]:
+    """The modules that import a private module of a package that they are not in."""
+    return [
+        (module, imported)
+        for module, tree in modules().items()
+        for imported in sorted({name for use in used(tree) for name in (use[0], ".".join(use))})
+        if (owner := owner_of(imported)) is not None
+        and imported in modules()
+        and not f"{module}.".startswith(f"{owner}.")
+    ]
 
 
 def used(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -95,10 +129,9 @@ def used(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             for entry in node.names:
+                yield node.module, entry.name
                 if f"{node.module}.{entry.name}" in known:
                     short[entry.asname or entry.name] = f"{node.module}.{entry.name}"
-                else:
-                    yield node.module, entry.name
         elif isinstance(node, ast.Import):
             short |= {entry.asname or entry.name: entry.name for entry in node.names}
     for node in nodes:
@@ -133,10 +166,10 @@ def _parsed_if_told(path: Path, wanted: set[str]) -> ast.Module:
 
 
 def unused() -> list[tuple[str, str]]:
-    """The public names that nothing outside their module uses."""
+    """The names without an underscore that nothing outside their module uses."""
     wanted, passed_on = set[tuple[str, str]](), dict[tuple[str, str], tuple[str, str]]()
     for folder in USERS:
-        missing = {name for module, name in public() if (module, name) not in wanted} - LOOKED_UP
+        missing = {name for module, name in plain() if (module, name) not in wanted} - LOOKED_UP
         for path in (ROOT / folder).rglob("*.py"):
             if ".cache" in path.parts:  # what the benchmarks have installed
                 continue
@@ -151,7 +184,7 @@ def unused() -> list[tuple[str, str]]:
     wanted |= {passed_on[use] for use in wanted if use in passed_on}
     return [
         (module, name)
-        for (module, name), node in public().items()
+        for (module, name), node in plain().items()
         if (module, name) not in wanted
         and name not in LOOKED_UP
         and not (module.startswith(SCHEMA) and isinstance(node, ast.ClassDef))
@@ -170,21 +203,21 @@ def twice() -> dict[str, list[str]]:
 
 def main() -> None:
     """Print the count by room and kind, or the lists that are asked for."""
-    if "--unused" in sys.argv or "--twice" in sys.argv:
-        rows = [f"{m}.{n}" for m, n in unused()] if "--unused" in sys.argv else []
-        rows += (
-            [f"{n}: {', '.join(m)}" for n, m in twice().items()] if "--twice" in sys.argv else []
-        )
-        print("\n".join(rows))
+    asked = {
+        "--unused": lambda: [f"{m}.{n}" for m, n in unused()],
+        "--twice": lambda: [f"{n}: {', '.join(m)}" for n, m in twice().items()],
+        "--trespassing": lambda: [f"{m} imports {n}" for m, n in trespassing()],
+    }
+    if wanted := [lines for option, lines in asked.items() if option in sys.argv]:
+        print("\n".join(line for lines in wanted for line in lines()))
         return
     rooms, kinds = Counter[str](), Counter[str]()
     for (module, _), node in public().items():
         rooms[".".join(module.split(".")[: 3 if ".collect." in module else 2])] += 1
-        kinds[type(node).__name__.replace("Async", "").replace("Ann", "")] += 1
+        kinds["classes" if isinstance(node, ast.ClassDef) else "functions"] += 1
     for room, count in rooms.most_common():
         print(f"{count:6,}  {room}")
-    words = {"FunctionDef": "functions", "ClassDef": "classes", "Assign": "constants"}
-    print(f"{kinds.total():6,}  in all:", *(f"{kinds[k]:,} {word}" for k, word in words.items()))
+    print(f"{kinds.total():6,}  in all:", *(f"{count:,} {kind}" for kind, count in kinds.items()))
 
 
 if __name__ == "__main__":
