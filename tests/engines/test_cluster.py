@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from adjudge.engines import cluster as module
 from adjudge.engines.remote import JobResult, Partial, count_held, together
 from adjudge.simulation import demo
 from sizes import sized
+from waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +48,25 @@ def test_trees_and_jobs_sent_once_change_no_bit(
 
 def test_what_is_no_longer_used_is_forgotten(five: Client) -> None:
     engine = DaskEngine(five)
-    owner = engine.connection.owner
+    connection = engine.connection
     table = demo(seed=3).judgments
     sweeps: Any = engine.load(table)
-    first = count_held(owner)
+    first = count_held(connection.owner)
     assert first == len(sweeps.cuts) == 20  # four a process
-    sweeps = engine.load(table)
-    assert count_held(owner) <= 2 * first
-    sweeps = engine.load(table)
-    assert count_held(owner) <= 2 * first
+    del sweeps
+    for _ in range(2):
+        # On a busy machine a thread of the client holds it a little longer than we do.
+        wait_until(lambda: not _loads(connection), 60, "the load is let go")
+        engine.load(table)
+        assert count_held(connection.owner) == first
     engine.close()
-    assert count_held(owner) == 0
+    assert count_held(connection.owner) == 0
+
+
+def _loads(connection: module.Connection) -> int:
+    """How many loads are still used here."""
+    gc.collect()
+    return len(connection.loads)
 
 
 def test_parts_go_round_and_stay_where_they_are(five: Client) -> None:
