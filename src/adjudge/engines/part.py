@@ -70,6 +70,17 @@ def cut(judgments: Coded, start: int, stop: int) -> Slice:
     )
 
 
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, as one that cannot be written.
+
+    Judgments on disk and those of another process cannot be written; those in memory could. numba
+    compiles for either, so all are passed alike and every kernel is compiled once.
+    """
+    seen = array.view()
+    seen.flags.writeable = False
+    return seen
+
+
 class Part:
     """Judgments in memory, or mapped into it, swept block by block by a few threads."""
 
@@ -83,15 +94,15 @@ class Part:
     ) -> None:
         scale = judgments.scale
         self.judgments = judgments
-        self.given = (judgments.offsets, judgments.judge, judgments.label)
+        self.given = (_fixed(judgments.offsets), _fixed(judgments.judge), _fixed(judgments.label))
         self.truths, self.labels = len(scale.truths), len(scale.labels)
         self.known: NDArray[np.signedinteger] = np.full(1, -1, dtype=np.int16)
         self.known_step = 0
         if known is not None:
             self.known, self.known_step = known, 1
-        self.topic, self.topic_step, self.topics = np.zeros(1, dtype=np.int32), 0, 1
+        self.topic, self.topic_step, self.topics = _fixed(np.zeros(1, dtype=np.int32)), 0, 1
         if by_topic and judgments.topic is not None:
-            self.topic, self.topic_step = judgments.topic, 1
+            self.topic, self.topic_step = _fixed(judgments.topic), 1
             self.topics = judgments.topic_count
         self.where = (self.topic, self.topic_step, self.known, self.known_step)
         self.threads = 1 if len(judgments) < _SMALL else threads
@@ -118,8 +129,9 @@ class Part:
         step = 0 if shared else self.labels
 
         def count(start: int, stop: int, cells: NDArray[np.int64]) -> None:
-            rows = slice(self.judgments.offsets[start], self.judgments.offsets[stop])
-            kernels.count_cells(self.judgments.judge[rows], self.judgments.label[rows], step, cells)
+            offsets, judge, label = self.given
+            rows = slice(offsets[start], offsets[stop])
+            kernels.count_cells(judge[rows], label[rows], step, cells)
 
         return self.add_up(size, count)
 

@@ -267,7 +267,8 @@ def expectation(truths: int) -> Callable[..., Any]:
         total = np.empty(_FEW * others, dtype=np.int64)  # (item, truth - 1)
         p = np.empty(_FEW * truths, dtype=np.float64)  # (truth, item)
         gain = np.empty(_FEW, dtype=np.float64)
-        room = room_for(truths)
+        wide = np.int64(truths)  # no constant: what is called is compiled once for any number
+        room = room_for(wide)
         likelihood = 0
         for begin in range(start, stop, _FEW):
             few = min(_FEW, stop - begin)
@@ -278,9 +279,9 @@ def expectation(truths: int) -> Callable[..., Any]:
                 for m in range(U(offsets[i]), U(offsets[i + U(1)])):
                     cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
                     add_row(total, base, ratio, cell, others)
-            probabilities(total, few, truths, room, p, gain)
+            probabilities(total, few, wide, room, p, gain)
             if known_step:
-                _overrule(known, begin, few, truths, p)
+                _overrule(known, begin, few, wide, p)
                 for b in range(few):
                     truth = known[begin + b]
                     if truth >= 0:
@@ -288,7 +289,7 @@ def expectation(truths: int) -> Callable[..., Any]:
             for b in range(few):
                 likelihood += np.int64(gain[b] * LIKELIHOOD)
             shares = total  # the logs have done their work
-            _finish(p, few, truths, begin, shares, posterior, keep)
+            _finish(p, few, wide, begin, shares, posterior, keep)
             for b in range(few):
                 i, base = U(begin + b), U(b * others)
                 add_row(classes, U(topic[i * U(topic_step)]) * U(others), shares, base, others)
@@ -331,6 +332,7 @@ def vote_shares(truths: int) -> Callable[..., Any]:
         shares = np.empty(_FEW * others, dtype=np.int64)  # (item, truth - 1)
         p = np.empty(_FEW * truths, dtype=np.float64)  # (truth, item)
         every = np.empty(_FEW, dtype=np.float64)
+        wide = np.int64(truths)  # no constant: what is called is compiled once for any number
         for begin in range(start, stop, _FEW):
             few = min(_FEW, stop - begin)
             total[:] = 0
@@ -338,10 +340,10 @@ def vote_shares(truths: int) -> Callable[..., Any]:
                 i, base = U(begin + b), U(b * truths)
                 for m in range(U(offsets[i]), U(offsets[i + U(1)])):
                     add_row(total, base, votes, U(label[m]) * U(truths), truths)
-            _vote_probabilities(total, few, truths, every, p)
+            _vote_probabilities(total, few, wide, every, p)
             if known_step:
-                _overrule(known, begin, few, truths, p)
-            _finish(p, few, truths, begin, shares, posterior, keep)
+                _overrule(known, begin, few, wide, p)
+            _finish(p, few, wide, begin, shares, posterior, keep)
             for b in range(few):
                 i, base = U(begin + b), U(b * others)
                 add_row(classes, U(topic[i * U(topic_step)]) * U(others), shares, base, others)

@@ -206,6 +206,7 @@ def drawing(truths: int) -> Callable[..., Any]:
         uniform = np.empty(_FEW, dtype=np.float64)
         drawn = np.empty(_FEW, dtype=np.int64)
         changed = np.empty(_FEW, dtype=np.int64)
+        wide = np.int64(truths)  # no constant: what is called is compiled once for any number
         for begin in range(start, stop, _FEW):
             few = min(_FEW, stop - begin)
             for b in range(few):
@@ -227,9 +228,9 @@ def drawing(truths: int) -> Callable[..., Any]:
                         else:
                             cell = U(judge[m]) * U(step) + U(label[m])
                             add_row(total, base, ratio, cell * U(others), others)
-                _draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn)
+                _draw_many(total, wide, uniform, few, keep, x, bits, scale, p, drawn)
             if known_step:
-                _overrule(known, begin, few, truths, keep, p, drawn)
+                _overrule(known, begin, few, wide, keep, p, drawn)
             _recount(
                 offsets,
                 judge,
@@ -238,7 +239,7 @@ def drawing(truths: int) -> Callable[..., Any]:
                 few,
                 topic,
                 topic_step,
-                truths,
+                wide,
                 step,
                 counts,
                 classes,
