@@ -51,7 +51,7 @@ def write_matrix(data: Path) -> Path:
 
     from adjudge.data.formats import read
     from adjudge.data.formats.trec_rf10 import trec_2011_subset
-    from adjudge.models.sparse import sparse_of
+    from adjudge.models._sparse import sparse_of
 
     judgments = trec_2011_subset(read(data / "trec-rf10" / "judgments.tsv")).judgments
     if judgments is None:
@@ -76,8 +76,8 @@ def ours(path: str, rank: int, iterations: int) -> dict[str, Any]:
     import numpy as np
     from meter import Meter
 
-    from adjudge.models.factorisation import FitPlan, factorise
-    from adjudge.models.sparse import Sparse, SparseRows
+    from adjudge.models._factorisation import FitPlan, factorise
+    from adjudge.models._sparse import Sparse, SparseRows
 
     held = np.load(path)
     items, judges = held["shape"].tolist()

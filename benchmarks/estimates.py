@@ -33,9 +33,9 @@ from adjudge import Gold, Judgments, Run
 from adjudge.data.names import look_up
 from adjudge.errors import BadData
 from adjudge.evaluation.estimation.choosing import choose_items
-from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
 from adjudge.evaluation.ranking import rank_systems
+from adjudge.models.cross_calibration import CrossFit
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("ADJUDGE_DATA", HERE.parent.parent / "shared" / "data"))

@@ -199,7 +199,7 @@ def numbers() -> None:
 def dealt() -> None:
     """Names dealt out by their letters, into folds."""
     from adjudge import MajorityVote
-    from adjudge.models.calibrated_fit import fit_calibrated
+    from adjudge.models._calibrated_fit import fit_calibrated
 
     fit_calibrated(MajorityVote(), *crowd(2))
 

@@ -14,11 +14,11 @@ from adjudge.data.labels import is_many
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
 from adjudge.models import default
-from adjudge.models.calibrated_fit import with_calibration
 from adjudge.models.continuous import Continuous
 from adjudge.models.model import Model, Progress
 from adjudge.models.number_consensus import ContinuousConsensus
 from adjudge.models.registry import model as build_model
+from adjudge.models.registry import with_calibration
 
 
 @overload

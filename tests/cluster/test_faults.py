@@ -28,7 +28,7 @@ from adjudge import (
 from adjudge.cli import call
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
-from adjudge.engines.remote import count_held
+from adjudge.engines._remote import count_held
 from adjudge.errors import ClusterLost
 from adjudge.models.model import Step
 from adjudge.simulation import Crowd, Population

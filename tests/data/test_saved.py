@@ -11,6 +11,7 @@ import pytest
 
 import adjudge
 from adjudge import BadData, Consensus, HierarchicalConfusion
+from adjudge.data.saved import _MOVED
 from adjudge.simulation import demo
 
 MADE = demo()
@@ -53,6 +54,27 @@ def test_a_fit_goes_on_from_what_was_saved(tmp_path: Path) -> None:
     again = adjudge.fit(MADE.judgments, start=saved(first, tmp_path))
     assert again.labels.equals(adjudge.fit(MADE.judgments, start=first).labels)
     assert len(again.trace) < len(first.trace)
+
+
+def test_a_file_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    for number, before in enumerate(
+        [adjudge.fit(MADE.judgments, MADE.gold), adjudge.fit(MADE.judgments, model="dawid-skene")]
+    ):
+        new, old = tmp_path / f"new-{number}", tmp_path / f"old-{number}"
+        before.save(new)
+        with zipfile.ZipFile(new) as given, zipfile.ZipFile(old, "w") as made:
+            for name in given.namelist():
+                body = given.read(name).decode("latin-1")
+                if name == "saved.json":
+                    for earlier, now in _MOVED.items():
+                        body = body.replace(f'"{now}"', f'"{earlier}"')
+                    assert "adjudge.models._" not in body
+                made.writestr(name, body.encode("latin-1"))
+        assert (
+            Consensus.load(old)
+            .predict(MADE.judgments)
+            .labels.equals(before.predict(MADE.judgments).labels)
+        )
 
 
 @pytest.mark.parametrize("body", [b"", b"item,label\na,1\n"])

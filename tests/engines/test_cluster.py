@@ -11,8 +11,8 @@ import pytest
 from distributed import Client, LocalCluster
 
 from adjudge import DaskEngine, DawidSkene, HybridConfusion
-from adjudge.engines import cluster as module
-from adjudge.engines.remote import JobResult, Partial, count_held, together
+from adjudge.engines import _cluster as module
+from adjudge.engines._remote import JobResult, Partial, count_held, together
 from adjudge.simulation import demo
 from sizes import sized
 from waiting import wait_until

@@ -28,7 +28,7 @@ from adjudge import (
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.engines import dask
-from adjudge.engines.pieces import folder_of
+from adjudge.engines._pieces import folder_of
 from adjudge.errors import ClusterLost
 from adjudge.models.features import available, measure_features
 from adjudge.simulation import Crowd, Made, Population, demo

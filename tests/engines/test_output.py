@@ -14,7 +14,7 @@ from adjudge import Consensus, DawidSkene, ThreadsEngine
 from adjudge.data.formats.tables import write_blocks, write_csv, write_jsonl
 from adjudge.data.mapped import map_of, releaser
 from adjudge.data.stored import open_stored, store
-from adjudge.engines import buffers, output
+from adjudge.engines import _part, output
 from adjudge.engines.encoding import here
 from adjudge.simulation import demo
 
@@ -25,7 +25,7 @@ def mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Consensus:
     folder = tmp_path / "t.adjudge"
     folder.mkdir()
     store(demo(seed=3).judgments, folder)
-    monkeypatch.setattr(buffers, "_LARGE", 1)
+    monkeypatch.setattr(_part, "_LARGE", 1)
     monkeypatch.setattr(output, "_ROWS", 150)
     return DawidSkene().fit(open_stored(folder)[0])
 

@@ -16,10 +16,11 @@ import pytest
 from adjudge import DaskEngine, DawidSkene, HybridConfusion, Judgments, Model, SingleConfusion
 from adjudge.data.formats import Content, read, write
 from adjudge.data.mapped import map_of
-from adjudge.engines import buffers, pieces, remote
-from adjudge.engines.part import cut
-from adjudge.engines.shared import Window, machine, share, shared_array
-from adjudge.engines.sources import Lent, SentPart, Stored
+from adjudge.engines import _part, dask
+from adjudge.engines import _pieces as pieces
+from adjudge.engines import _remote as remote
+from adjudge.engines._shared import Window, machine, share, shared_array
+from adjudge.engines._sources import Lent, SentPart, Stored, cut
 from adjudge.models.model import Step
 from adjudge.simulation import demo
 from sizes import FULL, sized
@@ -45,8 +46,8 @@ def table() -> Judgments:
 def everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Share whatever the size, and lay posteriors of judgments on disk into a file."""
     monkeypatch.setattr(pieces, "_WORTH", 0)
-    monkeypatch.setattr(buffers, "_WORTH", 0)
-    monkeypatch.setattr(buffers, "_LARGE", 0)
+    monkeypatch.setattr(dask, "_WORTH", 0)
+    monkeypatch.setattr(_part, "_LARGE", 0)
 
 
 @pytest.mark.parametrize("on_disk", [False, True], ids=["memory", "disk"])
@@ -56,7 +57,7 @@ def test_another_process_reads_and_writes(on_disk: bool) -> None:
     shared.array[0] = (1, 2, 3)
     code = (
         "import numpy as np\n"
-        f"from adjudge.engines.shared import Window\nfound = {shared.window!r}.open(write=True)\n"
+        f"from adjudge.engines._shared import Window\nfound = {shared.window!r}.open(write=True)\n"
         "found[1] = found[0] * 10\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

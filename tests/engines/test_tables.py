@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adjudge.engines.tables import Sums, product_of, zeros
+from adjudge.engines._part import Sums, product_of, zeros
 
 
 def test_products_are_exact_in_any_order() -> None:

@@ -13,9 +13,8 @@ from adjudge.evaluation import beside_vote, compare_models, cross_validate, entr
 from adjudge.evaluation.comparison import _UNKNOWN, Entrant, ModelResult, _advice_by_gold, _pick
 from adjudge.evaluation.heldout import held_out_score
 from adjudge.evaluation.honesty import BesideVote
-from adjudge.models.calibrated_fit import with_calibration
 from adjudge.models.model import Model, Step
-from adjudge.models.registry import MODELS
+from adjudge.models.registry import MODELS, with_calibration
 from adjudge.simulation import Crowd, Population
 
 MADE = Crowd(

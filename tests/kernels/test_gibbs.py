@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from adjudge import Judgments, ThreadsEngine
-from adjudge.engines import sampling
+from adjudge.engines import _sampling as sampling
 from adjudge.engines.engine import Parameters
 from adjudge.kernels import gibbs
-from adjudge.models.gibbs import log_ratios
+from adjudge.models._gibbs import _log_ratios
 from strategies import gold_for, judgments
 
 
@@ -39,8 +39,8 @@ def test_draws_keep_the_posteriors_of_the_expectation_sweep(data: st.DataObject)
     known = None if gold is None else gold.align(table)
     by_topic = table.topics is not None and data.draw(st.booleans())
     parameters = random_parameters(table, by_topic, data.draw(st.integers(0, 9999)))
-    prior = log_ratios(parameters.prevalence)
-    ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+    prior = _log_ratios(parameters.prevalence)
+    ratio = _log_ratios(parameters.confusion.transpose(0, 2, 1))
     sampler = sampler_for(table, known, by_topic)
     tally = sampler.draw(0, 5, prior, ratio, 1.0)
     sweeps = ThreadsEngine().load(table, known, by_topic=by_topic)
@@ -66,8 +66,8 @@ def test_counts_that_are_brought_up_to_date_equal_counts_from_nothing(data: st.D
         sampler.start(0, np.full(table.item_count, truths - 1, dtype=np.int16))
     for iteration in range(4):
         parameters = random_parameters(table, by_topic, iteration)
-        prior = log_ratios(parameters.prevalence)
-        ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+        prior = _log_ratios(parameters.prevalence)
+        ratio = _log_ratios(parameters.confusion.transpose(0, 2, 1))
         tally = sampler.draw(0, iteration, prior, ratio, 0.0)
     drawn = np.empty(table.item_count, dtype=np.int64)
     drawn[sampler.order.number] = sampler.now[0].last
@@ -89,8 +89,8 @@ def test_judgments_in_their_own_order_give_the_same_draws(monkeypatch) -> None:
     for labels in (2, 4):
         table = Judgments.from_table(rows | {"label": rng.integers(0, labels, 4000)})
         parameters = random_parameters(table, False, labels)
-        prior = log_ratios(parameters.prevalence)
-        ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+        prior = _log_ratios(parameters.prevalence)
+        ratio = _log_ratios(parameters.confusion.transpose(0, 2, 1))
         found = []
         for most in (sampling._SORTED, 100):
             monkeypatch.setattr(sampling, "_SORTED", most)
@@ -106,8 +106,8 @@ def test_judgments_in_their_own_order_give_the_same_draws(monkeypatch) -> None:
 def test_a_tally_is_the_callers_to_keep() -> None:
     table = Judgments.from_table({"item": list("abc"), "judge": list("xxy"), "label": [0, 1, 1]})
     parameters = random_parameters(table, False, 3)
-    prior = log_ratios(parameters.prevalence)
-    ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+    prior = _log_ratios(parameters.prevalence)
+    ratio = _log_ratios(parameters.confusion.transpose(0, 2, 1))
     sampler = sampler_for(table)
     first = sampler.draw(0, 0, prior, ratio, 0.0)
     before = first.counts.copy()
@@ -135,8 +135,8 @@ def test_draws_have_the_frequencies_of_the_posterior() -> None:
     )
     parameters = random_parameters(table, False, 3)
     posterior, _ = ThreadsEngine().load(table).posterior(parameters, own=True)
-    prior = log_ratios(parameters.prevalence)
-    ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+    prior = _log_ratios(parameters.prevalence)
+    ratio = _log_ratios(parameters.confusion.transpose(0, 2, 1))
     sampler = sampler_for(table, seed=11)
     drawn = sum(sampler.draw(0, n, prior, ratio, 0.0).classes for n in range(20_000))[0]
     assert drawn / 40_000 == pytest.approx(posterior.mean(axis=0), abs=0.008)
@@ -152,8 +152,8 @@ def test_a_draw_depends_on_seed_chain_iteration_and_item_alone() -> None:
         }
     )
     parameters = random_parameters(table, False, 1)
-    prior = log_ratios(parameters.prevalence)
-    ratio = log_ratios(parameters.confusion.transpose(0, 2, 1))
+    prior = _log_ratios(parameters.prevalence)
+    ratio = _log_ratios(parameters.confusion.transpose(0, 2, 1))
     one = sampler_for(table, seed=1, chains=3).draw(2, 7, prior, ratio, 0.0)
     same = sampler_for(table, seed=1, chains=4).draw(2, 7, prior, ratio, 0.0)
     assert np.array_equal(one.counts, same.counts)

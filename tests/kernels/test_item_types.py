@@ -13,7 +13,7 @@ from adjudge.engines.engine import Parameters
 from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, Prints, ReadTypes, Structure
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.kernels.fixed import LIKELIHOOD, SHARE, WEIGHT
-from adjudge.models.families import key_judges
+from adjudge.models._families import key_judges
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments
-from adjudge.engines.voices import Voices
 from adjudge.evaluation.against_gold import evaluate
 from adjudge.evaluation.crossvalidation import cross_validate
-from adjudge.models import calibration
-from adjudge.models.calibrated_fit import fit_calibrated
-from adjudge.models.calibration import calibrate_by
+from adjudge.models import _calibration as calibration
+from adjudge.models._calibrated_fit import fit_calibrated
+from adjudge.models._calibration import calibrate_by
+from adjudge.models._voices import Voices
 
 
 def crowd(items: int = 900, seed: int = 0) -> tuple[Judgments, np.ndarray]:

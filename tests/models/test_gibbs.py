@@ -19,13 +19,13 @@ from adjudge import (
     Scale,
     ThreadsEngine,
 )
-from adjudge.models.gibbs import (
+from adjudge.models._gibbs import (
     Chain,
     Prior,
     SamplingPlan,
-    find_switch,
-    run_chain,
-    split_r_hat,
+    _find_switch,
+    _run_chain,
+    _split_r_hat,
     stride_of,
 )
 from adjudge.simulation import Crowd, Population, demo
@@ -121,9 +121,9 @@ def test_intervals_cover_nine_times_in_ten() -> None:
 
 
 def test_switched_truths_are_put_back() -> None:
-    assert find_switch(np.array([[9, 1], [2, 8]])) is None
-    assert find_switch(np.array([[1, 9], [8, 2]])).tolist() == [1, 0]
-    assert find_switch(np.array([[1, 9, 0], [0, 1, 9], [9, 0, 1]])).tolist() == [1, 2, 0]
+    assert _find_switch(np.array([[9, 1], [2, 8]])) is None
+    assert _find_switch(np.array([[1, 9], [8, 2]])).tolist() == [1, 0]
+    assert _find_switch(np.array([[1, 9, 0], [0, 1, 9], [9, 0, 1]])).tolist() == [1, 2, 0]
 
 
 def test_a_chain_started_in_the_mirror_is_put_back_and_counted(crowd) -> None:
@@ -136,7 +136,7 @@ def test_a_chain_started_in_the_mirror_is_put_back_and_counted(crowd) -> None:
     plan = SamplingPlan(chains=1, warmup=0, draws=30, thin=1, seed=0)
     chain = Chain()
     mirrored = (1 - truth).astype(np.int16)
-    run_chain(sampler, 0, mirrored, prior, plan, 1, threading.Event(), chain)
+    _run_chain(sampler, 0, mirrored, prior, plan, 1, threading.Event(), chain)
     assert chain.relabelled >= 1
     mean = sampler.mean(0) / chain.swept
     assert mean.sum(axis=1) == pytest.approx(1)
@@ -153,7 +153,7 @@ def test_a_chain_that_is_told_to_stop_keeps_what_it_drew(crowd) -> None:
     chain = Chain()
     prior = Prior(confusion=np.ones((2, 2)), prevalence=np.ones(2))
     plan = SamplingPlan(chains=1, warmup=0, draws=30, thin=1, seed=0)
-    run_chain(sampler, 0, np.zeros(400, dtype=np.int16), prior, plan, 1, stop, chain)
+    _run_chain(sampler, 0, np.zeros(400, dtype=np.int16), prior, plan, 1, stop, chain)
     assert chain.done == 0
 
 
@@ -165,7 +165,7 @@ def test_progress_tells_r_hat_so_far(crowd) -> None:
     assert seen
     assert seen[-1].total == 6200
     assert any(step.note.startswith("R-hat so far") for step in seen)
-    assert split_r_hat(np.random.default_rng(0).normal(size=(4, 1000))) < 1.01
+    assert _split_r_hat(np.random.default_rng(0).normal(size=(4, 1000))) < 1.01
 
 
 def test_draws_go_to_arviz_and_to_a_file(crowd, tmp_path: Path) -> None:

@@ -23,10 +23,15 @@ from adjudge import (
 )
 from adjudge.data.formats import read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
-from adjudge.models.factorisation import FitPlan, FittedFactors, factorise
-from adjudge.models.rank_choice import choose_rank, squared_error
+from adjudge.models._factorisation import (
+    FitPlan,
+    FittedFactors,
+    _squared_error,
+    choose_rank,
+    factorise,
+)
+from adjudge.models._sparse import Sparse, SparseRows, sparse_of
 from adjudge.models.recommendation import recommend_items, recommend_judges
-from adjudge.models.sparse import Sparse, SparseRows, sparse_of
 from adjudge.simulation import demo
 from strategies import judgments, shuffled
 
@@ -130,7 +135,7 @@ def test_a_made_low_rank_matrix_is_found_again() -> None:
     out = np.random.default_rng(5).random(len(matrix)) < 0.1
     train = matrix.part(~out)
     fit = factorise(train, FitPlan(rank=3, regularisation=0.5, iterations=50))
-    rmse = np.sqrt(squared_error(matrix, out, fit, train.mean) / out.sum())
+    rmse = np.sqrt(_squared_error(matrix, out, fit, train.mean) / out.sum())
     assert noise * 0.95 < rmse < noise * 1.05
 
 

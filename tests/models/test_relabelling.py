@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adjudge import DawidSkene, Gold, HybridConfusion, Judgments, Scale, SingleConfusion
-from adjudge.models.relabelling import order_of, separate
+from adjudge.models._relabelling import order_of, separate
 from adjudge.replications.truelabel.models import stack_runs
 from adjudge.simulation.panels import three_judges
 

@@ -18,7 +18,7 @@ import pytest
 from scipy.stats import chisquare
 
 from adjudge import Gold, Judgments, Scale, ThreadsEngine
-from adjudge.models.gibbs import find_switch
+from adjudge.models._gibbs import _find_switch
 from adjudge.models.hierarchical_confusion import HierarchicalConfusion
 from adjudge.models.hierarchical_relevance import HierarchicalRelevance
 from adjudge.models.hybrid_confusion import HybridConfusion
@@ -118,7 +118,7 @@ def in_order(table: Judgments, truth: np.ndarray, seed: int) -> np.ndarray:
     truths = len(table.scale.truths)
     switch = np.zeros((truths, truths), dtype=np.int64)
     np.add.at(switch, (pivot, truth), 1)
-    order = find_switch(switch)
+    order = _find_switch(switch)
     return np.arange(truths) if order is None else order
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from adjudge import DawidSkene, Gold, Judgments, Scale, model
 from adjudge.evaluation import cross_validate, evaluate
-from adjudge.models.calibrated_fit import with_calibration
+from adjudge.models.registry import with_calibration
 from adjudge.report import Provenance, Results, gather, report_html, write_report
 from adjudge.report.words import certainty
 from adjudge.simulation import demo

@@ -175,8 +175,8 @@ def _estimated(
 
     from adjudge.cli.fitting import built, fitted
     from adjudge.evaluation.estimation.checks import check_known
-    from adjudge.evaluation.estimation.crossfit import CrossFit
     from adjudge.evaluation.estimation.estimate import estimate_from, target_of
+    from adjudge.models.cross_calibration import CrossFit
 
     table = read.judgments
     model = built(fitting)

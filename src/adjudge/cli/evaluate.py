@@ -151,7 +151,7 @@ def _of_judgments(
     from adjudge.cli.reading import with_gold
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.evaluation.crossvalidation import cross_validate
-    from adjudge.models.calibrated_fit import with_calibration
+    from adjudge.models.registry import with_calibration
 
     model = built(fitting)
     read = with_gold(content, gold, reading, labelling)

@@ -115,8 +115,8 @@ def fitted(
     engine: Engine | None = None,
 ) -> Consensus:
     """The consensus, with a bar while it takes long; what was fitted is told in a few lines."""
-    from adjudge.models.calibrated_fit import with_calibration
     from adjudge.models.default import REASON
+    from adjudge.models.registry import with_calibration
 
     tell_if_cold()
     place = engine if engine is not None else engine_of(fitting)

@@ -169,8 +169,8 @@ def _drawn_items(
     from adjudge.cli.fitting import fitted
     from adjudge.cli.rank import read_runs
     from adjudge.evaluation.estimation.choosing import choose_items
-    from adjudge.evaluation.estimation.crossfit import CrossFit
     from adjudge.evaluation.estimation.estimate import Plan
+    from adjudge.models.cross_calibration import CrossFit
 
     aim = purpose.aim or ("nDCG@10" if purpose.system else "mean-grade")
     runs = read_runs(purpose.system or [], reading)

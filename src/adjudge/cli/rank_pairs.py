@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adjudge.data.formats import Content
     from adjudge.data.judgments import Judgments
     from adjudge.data.preferences import Preferences
-    from adjudge.models.pairs.model import PairModel
+    from adjudge.models.pairs.registry import PairModel
 
 NAME = "rank-pairs"
 EXAMPLES = (

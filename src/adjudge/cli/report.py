@@ -152,8 +152,8 @@ def _across_folds(
     """
     from adjudge.cli.fitting import engine_of
     from adjudge.evaluation.crossvalidation import cross_validate
-    from adjudge.models.calibrated_fit import with_calibration
     from adjudge.models.model import is_sampled
+    from adjudge.models.registry import with_calibration
     from adjudge.report.results import RESAMPLES
 
     if len(gold) < _LEAST_GOLD or (is_sampled(model) and not fitting.calibrate):

@@ -28,6 +28,22 @@ _MARK, _VERSION = "adjudge saved consensus", 1
 _VALUES = "saved.json"
 _PLAIN = (bool, int, float, str, type(None))
 
+# Where classes stand that files of earlier versions know under another name.
+_MOVED = {
+    "adjudge.models.calibration:Calibration": "adjudge.models._calibration:Calibration",
+    "adjudge.models.calibration:_Across": "adjudge.models._calibration:_Across",
+    "adjudge.models.calibration_features:FeatureScheme": (
+        "adjudge.models._calibration_features:FeatureScheme"
+    ),
+    "adjudge.models.number_fitting:JudgeState": "adjudge.models._number_fitting:JudgeState",
+    "adjudge.models.number_fitting:Numbers": "adjudge.models._number_fitting:Numbers",
+    "adjudge.models.prediction:Memory": "adjudge.models._prediction:Memory",
+    "adjudge.models.reference_judge:Trust": "adjudge.models._reference_judge:Trust",
+    "adjudge.models.type_fitting:FittedTypes": "adjudge.models._type_fitting:FittedTypes",
+    "adjudge.models.type_reading:TypesMemory": "adjudge.models._type_reading:TypesMemory",
+    "adjudge.models.type_reading:_Meanings": "adjudge.models._type_reading:_Meanings",
+}
+
 
 def _save(value: Any, path: str | Path) -> None:
     """Write a value, whole or not at all."""
@@ -165,7 +181,7 @@ class _Loader:
         return table.column(0).combine_chunks() if kind == "names" else table
 
     def _object(self, name: str, given: dict[str, Any]) -> Any:
-        module, _, qualified = name.partition(":")
+        module, _, qualified = _MOVED.get(name, name).partition(":")
         kind = getattr(import_module(module), qualified, None) if _is_ours(module) else None
         if not (isinstance(kind, type) and is_dataclass(kind)):
             raise ValueError(f"it holds a {name}, which this version does not know")

@@ -18,20 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines.buffers import keep_shared, make_buffer, make_shared_buffer
+from adjudge.engines._cluster import Connection, Placed
+from adjudge.engines._dask_sampling import DaskSampler
+from adjudge.engines._part import Frame, Sums, is_on_disk, make_buffer, spelt_out
+from adjudge.engines._pieces import Cuts
+from adjudge.engines._remote import AddUp, Against, CountCells, Fill, Sweep, Weigh
+from adjudge.engines._shared import Shared, Window, shared_array
 from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.cluster import Connection, Placed
-from adjudge.engines.dask_sampling import DaskSampler
-from adjudge.engines.engine import Counts, Parameters, RowTask, Task
-from adjudge.engines.pieces import Cuts
-from adjudge.engines.remote import AddUp, Against, CountCells, Fill, Sweep, Weigh
-from adjudge.engines.shared import Window
-from adjudge.engines.tables import Frame, Sums, Tables, spelt_out
+from adjudge.engines.engine import Counts, Parameters, RowTask, Tables, Task
 from adjudge.engines.threads import usable_cores
 from adjudge.errors import BadSetting, ClusterLost
 from adjudge.lazy import load
 
 _REACHED = 10.0  # seconds in which a scheduler must answer
+_WORTH = 4 * 2**20  # bytes from which sharing a buffer is worth it
 
 
 class DaskEngine:
@@ -171,6 +171,21 @@ def _connected(scheduler: str) -> Any:
         raise ClusterLost(scheduler, str(fault).splitlines()[0]) from None
 
 
+def _make_shared_buffer(judgments: Judgments, truths: int) -> Shared | None:  # (item, truth)
+    """The same, for processes of this machine to write to; None where sending costs less."""
+    if 8 * judgments.item_count * truths < _WORTH:
+        return None
+    shape = (judgments.item_count, truths)
+    return shared_array(np.float64, shape, on_disk=is_on_disk(judgments, truths))
+
+
+def _keep_shared(shared: Shared, judgments: Judgments) -> NDArray[np.float64]:  # (item, truth)
+    """What was written into a shared buffer, to keep: in memory of its own, or the file itself."""
+    if is_on_disk(judgments, shared.array.shape[1]):
+        return shared.array
+    return np.array(shared.array)
+
+
 class _DaskSweeps:
     """Judgments in parts on a cluster, swept by its processes."""
 
@@ -198,10 +213,10 @@ class _DaskSweeps:
             frame = replace(frame, cells=self.cells().reshape(-1))
             if parameters is not None:
                 parameters = spelt_out(parameters, self.judgments.judge_count)
-        buffer = make_shared_buffer(self.judgments, truths) if self.cuts.local else None
+        buffer = _make_shared_buffer(self.judgments, truths) if self.cuts.local else None
         if buffer is not None:
             counts = self._swept(parameters, frame, buffer.array, buffer.window)
-            return keep_shared(buffer, self.judgments), counts
+            return _keep_shared(buffer, self.judgments), counts
         posterior = make_buffer(self.judgments, truths)
         return posterior, self._swept(parameters, frame, posterior)
 
@@ -237,13 +252,17 @@ class _DaskSweeps:
         """The parameters as the whole numbers that tasks read."""
         return self.frame.tables(parameters)[0]
 
+    def counts(self, shares: NDArray[np.int64], classes: NDArray[np.int64]) -> Counts:
+        """Shares that a task left, as counts."""
+        return self.frame.counts(Sums(shares, classes, 0), 0.0)
+
     def ask(self, task: Task) -> tuple[Any, ...]:
         """The sums of a task over all parts."""
         return self.placed.ask(AddUp(task))
 
     def rows(self, task: RowTask, columns: int) -> NDArray[np.float64]:
         """What a task writes of every item, brought together here."""
-        shared = make_shared_buffer(self.judgments, columns) if self.cuts.local else None
+        shared = _make_shared_buffer(self.judgments, columns) if self.cuts.local else None
         out = make_buffer(self.judgments, columns) if shared is None else shared.array
 
         def take(number: int, rows: tuple[Any, ...]) -> None:
@@ -251,7 +270,7 @@ class _DaskSweeps:
 
         buffer = None if shared is None else shared.window
         self.placed.ask(Fill(task, columns, buffer), take=take, apart=shared is None)
-        return out if shared is None else keep_shared(shared, self.judgments)
+        return out if shared is None else _keep_shared(shared, self.judgments)
 
     def _swept(
         self,

@@ -9,63 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.data.scale import Scale
 from adjudge.engines.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
-    from adjudge.engines.part import Part
-    from adjudge.engines.tables import Tables
-
-
-class Coded(Protocol):
-    """Judgments as integers grouped by item, all of them or a part: what a sweep has to know."""
-
-    @property
-    def scale(self) -> Scale:
-        """The labels and the truths."""
-        ...
-
-    @property
-    def offsets(self) -> NDArray[np.int64]:  # (item + 1,)
-        """Where the judgments of each item begin and end."""
-        ...
-
-    @property
-    def judge(self) -> NDArray[np.int32]:  # (judgment,)
-        """Who gave each judgment."""
-        ...
-
-    @property
-    def label(self) -> NDArray[np.signedinteger]:  # (judgment,)
-        """The label of each judgment."""
-        ...
-
-    @property
-    def topic(self) -> NDArray[np.int32] | None:  # (item,)
-        """The topic of each item, where topics are known."""
-        ...
-
-    @property
-    def item_count(self) -> int:
-        """How many items there are, judged or not."""
-        ...
-
-    @property
-    def judge_count(self) -> int:
-        """How many judges there are."""
-        ...
-
-    @property
-    def topic_count(self) -> int:
-        """How many topics there are."""
-        ...
-
-    @property
-    def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
-        """How many judgments each item has."""
-        ...
-
-    def __len__(self) -> int: ...
+    from adjudge.engines._part import Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -87,6 +34,15 @@ class Counts:
     classes: NDArray[np.float64]  # (topic, truth), or one row
     confusion: NDArray[np.float64]  # (judge, truth, label), or one matrix
     log_likelihood: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """What a sweep reads beside the judgments: log ratios to truth 0, in units."""
+
+    prior: NDArray[np.int64]  # (topic * (truth - 1),)
+    ratio: NDArray[np.int64]  # (judge * label * (truth - 1),)
+    of_types: bool = False
 
 
 class Task(Protocol):
@@ -161,6 +117,10 @@ class Sweeps(Protocol):
 
     def tables(self, parameters: Parameters) -> Tables:
         """The parameters as the whole numbers that tasks read."""
+        ...
+
+    def counts(self, shares: NDArray[np.int64], classes: NDArray[np.int64]) -> Counts:
+        """Shares (judge * label * (truth - 1)) and (topic * (truth - 1)) of a task as counts."""
         ...
 
 

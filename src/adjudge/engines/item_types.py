@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.mapped import releaser
-from adjudge.engines.part import Part
-from adjudge.engines.tables import Tables
+from adjudge.engines._part import Part
+from adjudge.engines.engine import Tables
 from adjudge.kernels import item_types as kernels
 
 _Floats = NDArray[np.float64]

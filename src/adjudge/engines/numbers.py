@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.mapped import releaser
-from adjudge.engines.part import Part
+from adjudge.engines._part import Part
 from adjudge.kernels import numbers as kernels
 
 _Floats = NDArray[np.float64]

@@ -17,8 +17,8 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
 from adjudge.data.mapped import releaser
 from adjudge.data.stored import open_stored
+from adjudge.engines._pieces import folder_of
 from adjudge.engines.encoding import Each
-from adjudge.engines.pieces import folder_of
 
 _ROWS = 1_000_000  # items in a block
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.engines.buffers import make_buffer
+from adjudge.engines._part import Frame, Part, Sums, make_buffer, spelt_out
+from adjudge.engines._sampling import ThreadsSampler
+from adjudge.engines._sources import Coded
+from adjudge.engines._voting import count_against, weigh_votes
 from adjudge.engines.checkpoint import Checkpoint
-from adjudge.engines.engine import Coded, Counts, Parameters, RowTask, Task
-from adjudge.engines.part import Part
-from adjudge.engines.sampling import ThreadsSampler
-from adjudge.engines.tables import Frame, Tables, spelt_out
+from adjudge.engines.engine import Counts, Parameters, RowTask, Tables, Task
 from adjudge.errors import BadSetting
 from adjudge.kernels import confusion as kernels
 
@@ -113,7 +113,7 @@ class _ThreadsSweeps:
 
     def against(self, reference: NDArray[np.int16], kinds: int) -> NDArray[np.int64]:
         """How often each judge gave each label to items of each kind."""
-        return self.part.against(reference, kinds)
+        return count_against(self.part, reference, kinds)
 
     def weigh(
         self, weight: NDArray[np.int64], plain: NDArray[np.int64], flip: NDArray[np.bool_]
@@ -121,11 +121,15 @@ class _ThreadsSweeps:
         """Weighted votes of every item, the items that fell back, and counts in shares."""
         posterior = make_buffer(self.judgments, len(self.judgments.scale.truths))
         fallback = np.zeros(self.judgments.item_count, dtype=np.bool_)
-        return posterior, fallback, self.part.weigh(weight, plain, flip, posterior, fallback)
+        return posterior, fallback, weigh_votes(self.part, weight, plain, flip, posterior, fallback)
 
     def tables(self, parameters: Parameters) -> Tables:
         """The parameters as the whole numbers that tasks read."""
         return self.frame.tables(parameters)[0]
+
+    def counts(self, shares: NDArray[np.int64], classes: NDArray[np.int64]) -> Counts:
+        """Shares that a task left, as counts."""
+        return self.frame.counts(Sums(shares, classes, 0), 0.0)
 
     def ask(self, task: Task) -> tuple[Any, ...]:
         """The sums of a task over all judgments."""

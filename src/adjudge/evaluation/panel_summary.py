@@ -20,8 +20,7 @@ from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.evaluation.judge_pairs import pairs_of_judgments
 from adjudge.evaluation.people_and_models import kinds_of
 from adjudge.evaluation.replacement import Replacement, may_replace
-from adjudge.models.calibrated_fit import with_calibration
-from adjudge.models.registry import MODELS
+from adjudge.models.registry import MODELS, with_calibration
 from adjudge.models.registry import model as build_model
 
 _MANY = 200_000  # judgments up to which five fits are worth their time

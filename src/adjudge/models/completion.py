@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
 from adjudge.kernels import factors as kernels
-from adjudge.models.factorisation import FitPlan, FittedFactors
-from adjudge.models.sparse import Crew, Sparse
+from adjudge.models._factorisation import FitPlan, FittedFactors
+from adjudge.models._sparse import Crew, Sparse
 
 Cut = Literal["spread", "nearest"]
 _SAMPLE = 4096  # items by which the spread is measured
@@ -55,6 +55,30 @@ class Factors:
     cuts: _LabelCuts
     objective: tuple[float, ...]  # after each iteration
     converged: bool
+
+    @classmethod
+    def of(
+        cls, judgments: Judgments, matrix: Sparse, plan: FitPlan, fit: FittedFactors, cut: Cut
+    ) -> Factors:
+        """Fitted factors beside their judgments, in the judgments' order."""
+        items, judges = np.empty_like(fit.own), np.empty_like(fit.held)
+        items[matrix.item_order], judges[matrix.judge_order] = fit.own, fit.held
+        judged = np.zeros(len(items), dtype=np.bool_)
+        judging = np.zeros(len(judges), dtype=np.bool_)
+        judged[matrix.item_order] = np.diff(matrix.by_item.offsets) > 0
+        judging[matrix.judge_order] = np.diff(matrix.by_judge.offsets) > 0
+        return cls(
+            judgments=judgments,
+            plan=plan,
+            mean=matrix.mean,
+            items=items,
+            judges=judges,
+            judged=judged,
+            judging=judging,
+            cuts=_cuts(judgments, matrix, fit, cut),
+            objective=fit.objective,
+            converged=fit.converged,
+        )
 
     def complete(
         self, items: slice | NDArray[np.integer] = slice(None)
@@ -133,30 +157,6 @@ class Factors:
         """The truth of each label of the cuts, as given and turned round."""
         stands = np.array(self.judgments.scale.truth_of, dtype=np.int64)[self.cuts.labels]
         return np.stack([stands, np.where(stands < 2, 1 - stands, stands)])
-
-
-def factors_of(
-    judgments: Judgments, matrix: Sparse, plan: FitPlan, fit: FittedFactors, cut: Cut
-) -> Factors:
-    """Fitted factors beside their judgments, in the judgments' order."""
-    items, judges = np.empty_like(fit.own), np.empty_like(fit.held)
-    items[matrix.item_order], judges[matrix.judge_order] = fit.own, fit.held
-    judged = np.zeros(len(items), dtype=np.bool_)
-    judging = np.zeros(len(judges), dtype=np.bool_)
-    judged[matrix.item_order] = np.diff(matrix.by_item.offsets) > 0
-    judging[matrix.judge_order] = np.diff(matrix.by_judge.offsets) > 0
-    return Factors(
-        judgments=judgments,
-        plan=plan,
-        mean=matrix.mean,
-        items=items,
-        judges=judges,
-        judged=judged,
-        judging=judging,
-        cuts=_cuts(judgments, matrix, fit, cut),
-        objective=fit.objective,
-        converged=fit.converged,
-    )
 
 
 def _cuts(judgments: Judgments, matrix: Sparse, fit: FittedFactors, cut: Cut) -> _LabelCuts:

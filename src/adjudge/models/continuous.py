@@ -11,8 +11,8 @@ model is that of Welinder and Perona (2010) for numbers, with scales added.
 What all judges get wrong together is in the values, and no judge shows it. Gold does: with 20 items
 of it the intervals are widened until they would have held 95% of it, had the fit not seen it (split
 conformal; Vovk and others, 2005). Without, they are widened where some items are hard for all
-judges, which is where judges err together (``models/common_error.py``), and by what is not known of
-the mean bias of so many judges: b^2 / J, and a^2 / J times the squared distance from c.
+judges, which is where judges err together, and by what is not known of the mean bias of so many
+judges: b^2 / J, and a^2 / J times the squared distance from c.
 
 Where zero is the commonest answer, as with feelings that are mostly absent, a bias is taken to be
 proportional: judges who see nothing say zero, so there are scales and no shifts, and c is 0.
@@ -37,29 +37,63 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
-from adjudge.models.common_error import common_variance
-from adjudge.models.model import Progress
-from adjudge.models.number_consensus import (
-    LEVEL,
-    ContinuousConsensus,
-    errors_of,
-    judges_of,
-    most_of,
-    numbers_of,
-)
-from adjudge.models.number_fitting import (
+from adjudge.models._number_fitting import (
     Fixed,
     JudgeState,
     Numbers,
     Sweeping,
     begin,
+    errors_of,
+    judges_of,
+    mean_of,
+    most_of,
+    numbers_of,
     read_numbers,
     value_items,
 )
+from adjudge.models.model import Progress
+from adjudge.models.number_consensus import LEVEL, ContinuousConsensus
+
+_SURE = 3.0  # standard errors
+
+_HALF = 0.02  # of D, beyond those: half of a judge's noise is taken to be common
+
+
+def _common_variance(
+    together: _Floats,  # (item,) over its pairs of judges
+    pairs: _Floats,  # (item,) twice how many it has
+    noise: _Floats,  # (judge,) variance
+    count: _Floats,  # (judge,) judgments
+) -> float:
+    """The variance of what the judges of an item get wrong together, in units of ``noise``.
+
+        D = mean over pairs of judges of one item of (z_j^2 - E z_j^2) (z_k^2 - E z_k^2)
+
+    z are residuals in noises of their judges. D is about 0 where every judge errs alone, with the
+    same noise on every item, and more where some items are hard for all. There judges err together
+    too: on real judgments that have a truth, as far as each errs alone or further. An error that
+    all judges of an item share is in its value and shows nowhere else. So where D is more than
+    three times its standard error, values have that variance besides:
+
+        share x mean noise^2,   share = d / (d + 0.02),   d = D - 3 se(D), or 0
+    """
+    all_pairs = math.fsum(pairs)
+    if not all_pairs:
+        return 0.0
+    excess = mean_of(together) * len(together) / all_pairs
+    apart = (together - excess * pairs) ** 2
+    doubt = math.sqrt(mean_of(apart) * len(apart)) / all_pairs
+    beyond = max(excess - _SURE * doubt, 0.0)
+    share = beyond / (beyond + _HALF)
+    return share * math.fsum(noise * count) / math.fsum(count)
+
 
 _Floats = NDArray[np.float64]
+
 _SHARE = 0.95
+
 _LEAST_GOLD = 20  # items; fewer cannot hold 95%
+
 _WORDS = {"scale": "a scale", "shift": "a shift", "both": "a shift and a scale"}
 
 
@@ -135,7 +169,9 @@ class Continuous:
                 f"them, by the gold of {len(told):,} items"
             )
         else:
-            variance = common_variance(together, _pairs(judgments, known), found.noise, fixed.count)
+            variance = _common_variance(
+                together, _pairs(judgments, known), found.noise, fixed.count
+            )
             notes.append(_about_intervals(numbers.width * math.sqrt(variance)))
             judges = judgments.judge_count
             common = numbers.width * math.sqrt(variance + found.shifts / judges)

@@ -23,8 +23,8 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Engine, Parameters, Sweeps
 from adjudge.errors import BadSetting
 from adjudge.kernels.fixed import SMALLEST
+from adjudge.models._relabelling import order_of, separate, told
 from adjudge.models.model import Progress, Step, checkpoint_of, conclude, prepare
-from adjudge.models.relabelling import order_of, separate, told
 
 
 class _Free(Protocol):

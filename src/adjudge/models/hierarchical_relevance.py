@@ -21,10 +21,9 @@ from adjudge.data.draws import Draws
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadData
-from adjudge.models.covariates import fit_with_columns
-from adjudge.models.hierarchical_confusion import learnt_prior
+from adjudge.models._covariates import fit_with_columns
+from adjudge.models._posterior import learnt_prior, plan_of, sample_model
 from adjudge.models.model import Progress, Ties, check_ties
-from adjudge.models.posterior import plan_of, sample_model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,7 @@ class HierarchicalRelevance:
     The labels must be two; truth is the second. Topics have a prevalence each where they are known.
 
     ``item_columns`` and ``judge_columns`` name what is known of items and judges beside: a logistic
-    prior on an item's relevance and on a judge's rates (``adjudge.models.covariates``), fitted by
+    prior on an item's relevance and on a judge's rates (``adjudge.models._covariates``), fitted by
     variational EM and not sampled. They are columns of ``item_table`` and ``judge_table``, tables
     or files with a column item or judge; without ``item_table``, of what was read with the items.
     """

@@ -25,10 +25,10 @@ from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.scale import Scale
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
+from adjudge.models._gibbs import Prior
+from adjudge.models._posterior import plan_of, sample_model
 from adjudge.models.expectation import Smoothing, check_limits, fit_points, prior_counts
-from adjudge.models.gibbs import Prior
 from adjudge.models.model import Progress, Ties, check_ties
-from adjudge.models.posterior import plan_of, sample_model
 
 _Method = Literal["gibbs", "em"]
 

@@ -4,12 +4,12 @@
 
 Judges are not independent given the truth: items are hard for everybody, language models share
 their errors, one model asked five times is not five judges. Three things follow. Near copies have
-one voice between them (``adjudge.models.families``). Items come in an easy and a hard kind of every
-label, so that what makes judges err together has a place of its own. And a type is not taken for
-its label, but read through what a good judge says of it (``adjudge.models.reference_judge``).
+one voice between them (``adjudge.models._families``). Items come in an easy and a hard kind of
+every label, so that what makes judges err together has a place of its own. And a type is not taken
+for its label, but read through what a good judge says of it (``adjudge.models._reference_judge``).
 What is believed of a judge's rows, R, comes in two structures, ``habit`` and ``slant``, and for
-ordered labels in a third, ``line`` (``adjudge.models.type_rows``); the answer is their mean, half
-of it the line's. Gold calibrates the answer (``adjudge.models.calibration``), outside the fit.
+ordered labels in a third, ``line`` (``adjudge.models._type_rows``); the answer is their mean, half
+of it the line's. Gold calibrates the answer (``adjudge.models._calibration``), outside the fit.
 
 Each structure is fitted by EM: R is brought up to date in the first sweeps, and once it is frozen
 the objective, log-likelihood + 20 sum R log theta + 1/2 sum log pi, never falls. It stops early, by
@@ -30,9 +30,9 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
+from adjudge.models._type_fitting import fit_structures
+from adjudge.models._type_reading import conclude_types
 from adjudge.models.model import Progress, Ties, check_ties, prepare
-from adjudge.models.type_fitting import fit_structures
-from adjudge.models.type_reading import conclude_types
 
 _TABLES = 25  # of rates (judge, truth, label) held at once
 

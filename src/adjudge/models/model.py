@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -20,15 +21,41 @@ from adjudge.data.source import count_of
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.engines.voices import Voices, VoiceSweeps, voices_of
 from adjudge.errors import BadData, BadSetting
 from adjudge.kernels import ties as kernels
-from adjudge.models.families import find_families, tell_families
-from adjudge.models.memory import check_rates
+from adjudge.models._families import find_families, tell_families
+from adjudge.models._voice_sweeps import VoiceSweeps
+from adjudge.models._voices import Voices, voices_of
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that can still be had, or None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def _check_rates(judges: int, types: int, labels: int, tables: int) -> None:
+    """Refuse rates of judges, in that many tables at once, that would not fit into memory."""
+    need, free = judges * types * labels * 8 * tables, free_memory()
+    if free is not None and need > free:
+        raise BadData(
+            f"{labels:,} labels by {judges:,} judges: how each judge labels each truth would take "
+            f"about {need / 2**30:,.0f} GB, and {free / 2**30:,.1f} GB are free; fewer labels or "
+            "judges are wanted (numbers can be read as such or put into bins: --continuous, --bin)"
+        )
+
 
 Ties = Literal["random", "lower", "higher"]
+
 _BLOCK = 4_000_000  # items whose truth is picked before memory is given back
+
 _TABLES = 8  # of rates (judge, truth, label) that a fit holds at once
+
 _RULES = {"lower": kernels.LOWER, "higher": kernels.HIGHER, "random": kernels.RANDOM}
 
 
@@ -130,7 +157,7 @@ def prepare(
         )
     if not shared:
         scale = judgments.scale
-        check_rates(judgments.judge_count, len(scale.truths), len(scale.labels), tables)
+        _check_rates(judgments.judge_count, len(scale.truths), len(scale.labels), tables)
     notes: tuple[str, ...] = ()
     known = None
     if gold is not None and len(gold):
@@ -237,7 +264,7 @@ def conclude(
     )
     from dataclasses import replace
 
-    from adjudge.models.prediction import Memory
+    from adjudge.models._prediction import Memory
 
     memory = Memory(model, consensus, prepared.engine, population)
     return replace(consensus, predictor=memory)

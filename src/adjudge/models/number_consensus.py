@@ -12,18 +12,22 @@ from numpy.typing import NDArray
 
 from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import look_up
 from adjudge.data.saved import Saved
-from adjudge.data.scale import Scale, as_number
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
 from adjudge.engines.threads import ThreadsEngine
-from adjudge.errors import BadData
-from adjudge.models.number_fitting import JudgeState, Numbers, value_items
+from adjudge.models._number_fitting import (
+    JudgeState,
+    Numbers,
+    errors_of,
+    judges_of,
+    most_of,
+    numbers_of,
+    value_items,
+)
 
 _Floats = NDArray[np.float64]
 LEVEL = 1.959964  # of a 95% interval
-_BLOCK = 4_000_000  # items looked at together
 _BARS = 8
 
 
@@ -150,56 +154,3 @@ class ContinuousConsensus(Saved):
             state=state,
             notes=notes,
         )
-
-
-def numbers_of(scale: Scale) -> _Floats:  # (label,)
-    """The number of each label; a label that is none is an error."""
-    found = [as_number(label) for label in scale.labels]
-    for label, number in zip(scale.labels, found, strict=True):
-        if number is None:
-            raise BadData(
-                f"label {label!r} is no number, and continuous judgments are", value=label
-            )
-    return np.array(found, dtype=np.float64)
-
-
-def errors_of(
-    numbers: Numbers,
-    value: _Floats,  # (item,)
-    spread: _Floats,  # (item,)
-    beyond: tuple[float, float, float],
-) -> _Floats:  # (item,)
-    """Standard errors; a value that is known has none.
-
-    ``beyond`` the judges' own noise: what they get wrong together, their mean scale, and how many
-    times gold makes all of it.
-    """
-    common, stretch, widened = beyond
-    far = stretch * (value - numbers.centre)
-    return np.sqrt(np.where(spread > 0, spread + common**2 + far**2, 0.0)) * widened
-
-
-def most_of(judgments: Judgments) -> int:
-    """How many judgments an item has at most."""
-    offsets = judgments.offsets
-    cuts = range(0, judgments.item_count, _BLOCK)
-    return max((int(np.diff(offsets[cut : cut + _BLOCK + 1]).max()) for cut in cuts), default=0)
-
-
-def judges_of(
-    state: JudgeState, earlier: Judgments, judgments: Judgments
-) -> tuple[JudgeState, int]:
-    """What is known of the judges of other judgments, and how many of them are new."""
-    at = look_up(judgments.judges, earlier.judges)  # (judge of the others,)
-    return _taken(state, at), int(np.count_nonzero(at < 0))
-
-
-def _taken(state: JudgeState, at: NDArray[np.signedinteger]) -> JudgeState:
-    new, old = at < 0, np.maximum(at, 0)
-    unknown = state.pool + state.shifts + state.scales * state.between
-    return replace(
-        state,
-        shift=np.where(new, 0.0, state.shift[old]),
-        scale=np.where(new, 1.0, state.scale[old]),
-        noise=np.where(new, unknown, state.noise[old]),
-    )

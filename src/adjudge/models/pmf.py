@@ -31,12 +31,21 @@ from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadSetting
 from adjudge.kernels import voting as kernels
 from adjudge.kernels.fixed import SHARE
-from adjudge.models.completion import Cut, Factors, factors_of
+from adjudge.models._factorisation import (
+    LIMITS,
+    RANKS,
+    REGULARISATIONS,
+    FitPlan,
+    Method,
+    Tried,
+    check_plan,
+    choose_rank,
+    factorise,
+)
+from adjudge.models._sparse import sparse_of
+from adjudge.models.completion import Cut, Factors
 from adjudge.models.expectation import prior_counts, shares
-from adjudge.models.factorisation import LIMITS, FitPlan, Method, check_plan, factorise
 from adjudge.models.model import Prepared, Progress, Ties, check_ties, conclude, prepare
-from adjudge.models.rank_choice import RANKS, REGULARISATIONS, choose_rank
-from adjudge.models.sparse import Sparse, sparse_of
 
 _RANK = 30  # published
 _Auto = Literal["auto"]
@@ -104,21 +113,39 @@ class Pmf:
         """The factors of judgments: they complete, vote, and recommend who should judge what."""
         threads = (engine if engine is not None else ThreadsEngine()).threads
         matrix = sparse_of(judgments)
-        plan = self._chosen(matrix, threads, progress)
-        fit = factorise(matrix, plan, threads=threads, progress=progress)
-        return factors_of(judgments, matrix, plan, fit, self.cut)
-
-    def _chosen(self, matrix: Sparse, threads: int, progress: Progress | None) -> FitPlan:
-        """The plan with "auto" decided."""
         plan = self._plan(max(1, min(matrix.shape)))
-        if "auto" not in (self.rank, self.regularisation):
-            return plan
-        ranks = RANKS if self.rank == "auto" else (plan.rank,)
+        if "auto" in (self.rank, self.regularisation):
+            plan = self.try_ranks(judgments, engine=engine, progress=progress)[0]
+        fit = factorise(matrix, plan, threads=threads, progress=progress)
+        return Factors.of(judgments, matrix, plan, fit, self.cut)
+
+    def try_ranks(
+        self,
+        judgments: Judgments,
+        *,
+        ranks: tuple[int, ...] | None = None,
+        regularisations: tuple[float, ...] | None = None,
+        folds: int = 5,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[FitPlan, tuple[Tried, ...]]:
+        """The plan with what is "auto" chosen by cross-validation, and all that was tried for it.
+
+        Ranks and regularisations that are given are tried, whatever the settings say.
+        """
+        matrix = sparse_of(judgments)
+        plan = self._plan(max(1, min(matrix.shape)))
         free = self.regularisation == "auto"
-        ridges = REGULARISATIONS if free else (plan.regularisation,)
         return choose_rank(
-            matrix, plan, ranks=ranks, regularisations=ridges, threads=threads, progress=progress
-        )[0]
+            matrix,
+            plan,
+            ranks=ranks or (RANKS if self.rank == "auto" else (plan.rank,)),
+            regularisations=regularisations
+            or (REGULARISATIONS if free else (plan.regularisation,)),
+            folds=folds,
+            threads=(engine if engine is not None else ThreadsEngine()).threads,
+            progress=progress,
+        )
 
     @takes_tables
     def fit(

@@ -6,17 +6,18 @@ entry point ``adjudge.models`` (``adjudge.plugins``).
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from adjudge.errors import BadSetting, UnknownName
+from adjudge.models._calibrated_fit import Calibrated
 from adjudge.models.dawid_skene import DawidSkene
 from adjudge.models.hierarchical_confusion import HierarchicalConfusion
 from adjudge.models.hierarchical_relevance import HierarchicalRelevance
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.item_types import ItemTypes
 from adjudge.models.majority_vote import MajorityVote
-from adjudge.models.model import Model
+from adjudge.models.model import Model, is_sampled
 from adjudge.models.pmf import Pmf
 from adjudge.models.single_confusion import SingleConfusion
 from adjudge.models.vote import Vote
@@ -54,3 +55,15 @@ def model(name: str, **settings: object) -> Model:
         told = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
         raise BadSetting(name, told, f"settings of the right kinds ({fault})") from None
     return made
+
+
+def with_calibration(model: Any, wanted: bool | None = None) -> Any:
+    """The model as labels are made by it: calibrated by gold, unless that is not wanted.
+
+    If nothing is said, a model that is sampled, which takes long, is not. What scores labels across
+    folds of gold has to fit this one in every fold, not the model alone.
+    """
+    settings = {entry.name for entry in fields(model)} if is_dataclass(model) else set()
+    if "calibrate" in settings:  # it calibrates itself
+        return model if wanted is None else replace(model, calibrate=wanted)
+    return Calibrated(model) if (not is_sampled(model) if wanted is None else wanted) else model

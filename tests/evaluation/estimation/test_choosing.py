@@ -15,9 +15,9 @@ from adjudge import Gold, Judgments, Run
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.estimation.choosing import _at_random, choose_items, draw, shared_out
-from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
 from adjudge.evaluation.estimation.sampling import sample_of
+from adjudge.models.cross_calibration import CrossFit
 from gold_panels import drawn, made_panel
 from rankings import system
 from sizes import sized

@@ -12,8 +12,8 @@ import adjudge
 from adjudge import Gold, Judgments, Run
 from adjudge.data.consensus import Consensus
 from adjudge.errors import AdjudgeError, BadData, BadSetting
-from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
+from adjudge.models.cross_calibration import CrossFit
 from gold_panels import drawn, made_panel
 from rankings import system
 from sizes import FULL, sized

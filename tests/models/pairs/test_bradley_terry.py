@@ -15,7 +15,8 @@ from scipy.stats import chisquare
 from adjudge import BradleyTerry, Comparisons, CrowdBradleyTerry, Elo, WinRate
 from adjudge.errors import BadData, BadSetting
 from adjudge.kernels import pair_gibbs
-from adjudge.models.pairs import strengths, uncertainty
+from adjudge.models.pairs import _strengths as strengths
+from adjudge.models.pairs import _uncertainty as uncertainty
 from adjudge.models.pairs.cells import count_cells
 from adjudge.simulation.preferences import make_comparisons
 from sizes import sized

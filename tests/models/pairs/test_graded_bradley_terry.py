@@ -13,7 +13,8 @@ from scipy.stats import kendalltau, somersd
 from adjudge import Comparisons, CrowdBradleyTerry, Gold, GradedBradleyTerry, Judgments, Scale
 from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting
-from adjudge.models.pairs import grading, uncertainty
+from adjudge.models.pairs import _grading as grading
+from adjudge.models.pairs import _uncertainty as uncertainty
 from adjudge.models.pairs.cells import count_cells
 from adjudge.simulation.preferences import make_comparisons
 from sizes import sized

@@ -36,9 +36,9 @@ from adjudge.data.names import look_up
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Plan, target_of
 from adjudge.evaluation.estimation.expansion import RANGE, Target
+from adjudge.models.cross_calibration import CrossFit
 
 _Floats = NDArray[np.float64]
 _FEWEST = 2

@@ -23,7 +23,6 @@ from adjudge.evaluation.estimation.checks import (
     check_size,
 )
 from adjudge.evaluation.estimation.clustered import over_topics
-from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.difference import Corrected, Interval, classical, correct
 from adjudge.evaluation.estimation.expansion import Expansion, Target
 from adjudge.evaluation.estimation.kinds import by_kind
@@ -34,6 +33,7 @@ from adjudge.evaluation.estimation.sampling import Sample, sample_of
 from adjudge.evaluation.estimation.targets import Mean, plain_target
 from adjudge.evaluation.pool import Unjudged, check_unjudged
 from adjudge.models import default
+from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.model import Progress
 from adjudge.models.registry import model as build_model
 

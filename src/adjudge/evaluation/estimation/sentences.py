@@ -6,8 +6,8 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
 from adjudge.data.source import count_of
 from adjudge.errors import AdjudgeError
-from adjudge.evaluation.estimation.crossfit import CrossFit
 from adjudge.evaluation.estimation.estimate import Estimate, Plan, estimate_from
+from adjudge.models.cross_calibration import CrossFit
 
 
 def tell_estimates(consensus: Consensus, gold: Gold, *, seed: int) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from adjudge.data.preferences import Preferences
 from adjudge.errors import BadSetting
 from adjudge.kernels import pairs as kernels
 from adjudge.models.model import Progress, Step, settings_of
+from adjudge.models.pairs._fitting import check_answers
+from adjudge.models.pairs._judges import pair_judge_table
 from adjudge.models.pairs.cells import count_cells
-from adjudge.models.pairs.judges import pair_judge_table
-from adjudge.models.pairs.model import check_answers
 
 _Floats = NDArray[np.float64]
 

@@ -24,8 +24,8 @@ from typing import ClassVar, Literal
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.preferences import Preferences
 from adjudge.models.model import Progress
-from adjudge.models.pairs.model import check_pair_settings, fit_pairs
-from adjudge.models.pairs.strengths import Rules
+from adjudge.models.pairs._fitting import check_pair_settings, fit_pairs
+from adjudge.models.pairs._strengths import Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

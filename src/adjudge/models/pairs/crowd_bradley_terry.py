@@ -22,8 +22,8 @@ from adjudge.data.comparisons import Comparisons
 from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.model import Progress
-from adjudge.models.pairs.model import check_pair_settings, fit_pairs
-from adjudge.models.pairs.strengths import Rules
+from adjudge.models.pairs._fitting import check_pair_settings, fit_pairs
+from adjudge.models.pairs._strengths import Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,14 +34,15 @@ from adjudge.data.names import Names, look_up
 from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting, shown
 from adjudge.models.model import Progress, settings_of
-from adjudge.models.pairs.cells import check_connected, count_cells, weigh_copies, weigh_grades
-from adjudge.models.pairs.grading import (
+from adjudge.models.pairs._copies import check_connected, weigh_copies, weigh_grades
+from adjudge.models.pairs._grading import (
     BothKinds,
     GradedStrengths,
     Grades,
 )
-from adjudge.models.pairs.judges import pair_judge_table
-from adjudge.models.pairs.uncertainty import cell_information, prior_information, spread_of
+from adjudge.models.pairs._judges import pair_judge_table
+from adjudge.models.pairs._uncertainty import cell_information, prior_information, spread_of
+from adjudge.models.pairs.cells import count_cells
 
 _Floats = NDArray[np.float64]
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)

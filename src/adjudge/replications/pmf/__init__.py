@@ -332,27 +332,9 @@ def _rank_errors(
     path: Path, rank: int, ridges: tuple[float, ...], folds: int, progress: Progress | None
 ) -> Any:
     """The held-out error of a rank under every lambda, by cross-validation over all labels."""
-    from adjudge.engines.threads import ThreadsEngine
-    from adjudge.models.factorisation import LIMITS, FitPlan
-    from adjudge.models.rank_choice import choose_rank
-    from adjudge.models.sparse import sparse_of
-
-    plan = FitPlan(
-        rank=rank,
-        regularisation=RIDGE,
-        method="als",
-        iterations=LIMITS["als"],
-        tolerance=1e-5,
-        seed=0,
-    )
-    _, tried = choose_rank(
-        sparse_of(both(trec_2011(path))[0]),
-        plan,
-        ranks=(rank,),
-        regularisations=ridges,
-        folds=folds,
-        threads=ThreadsEngine().threads,
-        progress=progress,
+    judgments = both(trec_2011(path))[0]
+    _, tried = Pmf(tolerance=1e-5).try_ranks(
+        judgments, ranks=(rank,), regularisations=ridges, folds=folds, progress=progress
     )
     return [[entry.rank, entry.regularisation, entry.rmse] for entry in tried]
 

@@ -1,12 +1,16 @@
-"""Judgments of some of the items, in this process, and the sweeps over them by a few threads.
+"""A sweep over judgments in this process: what it reads, a part of the judgments, what it leaves.
 
-The embedded engine has one part, all of the judgments; a process of a cluster has several. What a
-sweep leaves are sums of whole numbers, so parts can be added up in any order.
+The embedded engine has one part, all of the judgments; a process of a cluster has several. Every
+engine turns parameters into whole numbers before a sweep and sums back into counts after it, on one
+machine: logarithms are taken once, and sums of whole numbers can be added up in any order, so that
+no split of the work changes a bit.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,57 +21,116 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.blocks import even_cuts
-from adjudge.data.mapped import releaser
+from adjudge.data.mapped import map_of, releaser
 from adjudge.data.scale import Scale
-from adjudge.engines.engine import Coded
-from adjudge.engines.tables import Sums, Tables, zeros
+from adjudge.engines._sources import Coded
+from adjudge.engines.engine import Counts, Parameters, Tables
 from adjudge.kernels import confusion as kernels
-from adjudge.kernels import voting
+from adjudge.kernels.fixed import LIKELIHOOD, LOG, log_units
 
 _SMALL = 100_000  # judgments below which a second thread costs more than it brings
 _BLOCK = 1_000_000  # judgments in a block at most
 _BLOCKS = 4  # blocks a thread at least, so that a thread that is held up does not hold up others
+_HALF = 20  # bits
+_LINE = 64  # bytes that a processor fetches at once
+_LARGE = 64 * 2**20  # bytes from which a file is worth it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Slice:
-    """The judgments of a run of items, without their names."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """What a sweep over some of the items leaves, in whole units: added up in any order."""
+
+    counts: NDArray[np.int64]  # (judge * label * (truth - 1),)
+    classes: NDArray[np.int64]  # (topic * (truth - 1),)
+    likelihood: int
+
+    def add(self, other: Sums) -> Sums:
+        """The sums of both; the arrays of this one are used up."""
+        np.add(self.counts, other.counts, out=self.counts)
+        np.add(self.classes, other.classes, out=self.classes)
+        return Sums(self.counts, self.classes, self.likelihood + other.likelihood)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """The numbers of judgments and items that stay the same from sweep to sweep."""
 
     scale: Scale
-    offsets: NDArray[np.int64]  # (item + 1,), from 0
-    judge: NDArray[np.int32]  # (judgment,)
-    label: NDArray[np.signedinteger]  # (judgment,)
-    topic: NDArray[np.int32] | None  # (item,)
-    judge_count: int
-    topic_count: int
+    cells: NDArray[np.int64]  # (judge * label,), or (label,) where judges share one confusion
+    items_of: NDArray[np.int64]  # (topic,)
 
-    def __len__(self) -> int:
-        return len(self.judge)
+    def tables(self, parameters: Parameters) -> tuple[Tables, float]:
+        """The tables of a sweep, and the log-likelihood of truth 0, which sweeps leave out."""
+        logs = log_units(parameters.confusion)  # (judge, truth, label)
+        prevalence = log_units(parameters.prevalence)  # (topic, truth)
+        truths = prevalence.shape[1]
+        ratio = zeros(len(self.cells) * (truths - 1))
+        prior = np.empty(len(self.items_of) * (truths - 1), dtype=np.int64)
+        kernels.relative(logs, ratio)
+        kernels.relative(prevalence[:, :, None], prior)
+        base = product_of(self.cells, logs[:, 0].reshape(-1))
+        base += product_of(self.items_of, prevalence[:, 0])
+        return Tables(prior, ratio, parameters.of_types), base / LOG
 
-    @property
-    def item_count(self) -> int:
-        """How many items there are, judged or not."""
-        return len(self.offsets) - 1
+    def counts(self, sums: Sums, base: float) -> Counts:
+        """Sums as numbers of judgments and items, truth 0 put back."""
+        labels = len(self.scale.labels)
+        truths = len(sums.classes) // len(self.items_of) + 1
+        confusion = np.empty((len(self.cells) // labels, truths, labels))
+        kinds = np.empty((len(self.items_of), truths))
+        kernels.numbers(sums.counts, self.cells, confusion)
+        kernels.numbers(sums.classes, self.items_of, kinds[:, :, None])
+        likelihood = sums.likelihood / LIKELIHOOD + base
+        return Counts(classes=kinds, confusion=confusion, log_likelihood=likelihood)
 
-    @property
-    def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
-        """How many judgments each item has."""
-        return np.diff(self.offsets)
+
+def product_of(numbers: NDArray[np.int64], logs: NDArray[np.int64]) -> int:
+    """The sum of numbers times logs in units, exactly, so that the order of judges changes no bit.
+
+    Logs are taken in two halves: each product fits, for up to 10^11 judgments in all.
+    """
+    high = int(numbers @ (logs >> _HALF))
+    low = int(numbers @ (logs & ((1 << _HALF) - 1)))
+    return (high << _HALF) + low
 
 
-def cut(judgments: Coded, start: int, stop: int) -> Slice:
-    """The judgments of the items from ``start`` to ``stop``; judges and labels are not copied."""
-    first, last = int(judgments.offsets[start]), int(judgments.offsets[stop])
-    topic = judgments.topic
-    return Slice(
-        scale=judgments.scale,
-        offsets=judgments.offsets[start : stop + 1] - first,
-        judge=judgments.judge[first:last],
-        label=judgments.label[first:last],
-        topic=None if topic is None else topic[start:stop],
-        judge_count=judgments.judge_count,
-        topic_count=judgments.topic_count,
-    )
+def zeros(size: int) -> NDArray[np.int64]:
+    """Zeros that begin where a line of the processor's cache does.
+
+    Rows of a table are then in as few lines as can be, which is what a sweep waits for once the
+    tables are larger than the cache.
+    """
+    room = np.zeros(size + _LINE // 8, dtype=np.int64)
+    skip = -room.ctypes.data % _LINE // 8
+    return room[skip : skip + size]
+
+
+def spelt_out(parameters: Parameters, judges: int) -> Parameters:
+    """Parameters with a shared confusion given to every judge.
+
+    The kernel has one step for reading and counting, so a sweep that counts by judge reads so too.
+    """
+    spelt = np.broadcast_to(parameters.confusion, (judges, *parameters.confusion.shape[1:]))
+    return Parameters(prevalence=parameters.prevalence, confusion=spelt)
+
+
+def make_buffer(judgments: Coded, truths: int) -> NDArray[np.float64]:  # (item, truth)
+    """An array to write posteriors to.
+
+    Judgments that are mapped from disk may have more items than memory has room for; theirs is a
+    map of a file without a name, which goes with the array. The file is where temporary files are.
+    """
+    shape = (judgments.item_count, truths)
+    if not is_on_disk(judgments, truths):
+        return np.empty(shape, dtype=np.float64)
+    with tempfile.TemporaryFile(prefix="adjudge-") as file:
+        os.ftruncate(file.fileno(), 8 * shape[0] * truths)
+        return np.asarray(np.memmap(file, dtype=np.float64, mode="r+", shape=shape))
+
+
+def is_on_disk(judgments: Coded, truths: int) -> bool:
+    """Whether what is written of every item goes to a file: judgments are in one, and many."""
+    return map_of(judgments.judge) is not None and 8 * judgments.item_count * truths >= _LARGE
 
 
 def _fixed(array: NDArray[Any]) -> NDArray[Any]:
@@ -176,50 +239,6 @@ class Part:
 
         parts: list[Sums] = self._together(work)
         return reduce(Sums.add, parts)
-
-    def against(
-        self, reference: NDArray[np.int16], kinds: int
-    ) -> NDArray[np.int64]:  # (judge, kind, label)
-        """How often each judge gave each label where the item's reference is of each kind.
-
-        Items whose reference is -1 are left out.
-        """
-        shape = (self.judgments.judge_count, kinds, self.labels)
-
-        def count(start: int, stop: int, counts: NDArray[np.int64]) -> None:
-            voting.count_against(*self.given, start, stop, reference, counts.reshape(shape))
-
-        return self.add_up(int(np.prod(shape)), count).reshape(shape)
-
-    def weigh(
-        self,
-        weight: NDArray[np.int64],  # (judge,)
-        plain: NDArray[np.int64],  # (judge,)
-        flip: NDArray[np.bool_],  # (judge,)
-        posterior: NDArray[np.float64],  # (item, truth), written
-        fallback: NDArray[np.bool_],  # (item,), written
-    ) -> NDArray[np.int64]:  # (judge, truth, label)
-        """Weighted votes of every item, and the counts under them, in shares."""
-        truth_of = np.array(self.judgments.scale.truth_of, dtype=np.int64)
-        shape = (self.judgments.judge_count, self.truths, self.labels)
-
-        def vote(start: int, stop: int, counts: NDArray[np.int64]) -> None:
-            voting.weigh_votes(
-                *self.given,
-                start,
-                stop,
-                self.known,
-                self.known_step,
-                truth_of,
-                weight,
-                plain,
-                flip,
-                posterior,
-                fallback,
-            )
-            voting.count_under(*self.given, start, stop, posterior, counts.reshape(shape))
-
-        return self.add_up(int(np.prod(shape)), vote).reshape(shape)
 
     def add_up(
         self, size: int, run: Callable[[int, int, NDArray[np.int64]], None]

@@ -25,10 +25,16 @@ from threadpoolctl import threadpool_limits
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
 from adjudge.data.source import count_of
-from adjudge.engines.voices import Voices
-from adjudge.models.calibration_features import BLOCK, FeatureScheme, describe, make_features
-from adjudge.models.item_groups import Groups, group_items
-from adjudge.models.type_rows import normalise
+from adjudge.models._calibration_features import (
+    BLOCK,
+    FeatureScheme,
+    Groups,
+    describe,
+    group_items,
+    make_features,
+)
+from adjudge.models._type_rows import normalise
+from adjudge.models._voices import Voices
 
 _Floats = NDArray[np.float64]
 _PRECISION = {"slope": 6.0, "vote": 10.0, "truth": 6.0, "map": 10.0, "order": 60.0, "judge": 30.0}

@@ -15,12 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.engines.engine import RowTask, Tally, Task
-from adjudge.engines.part import Part
-from adjudge.engines.sampling import ThreadsSampler
-from adjudge.engines.shared import Window
-from adjudge.engines.sources import PartSource, SentPart
-from adjudge.engines.tables import Sums, Tables
+from adjudge.engines._part import Part, Sums
+from adjudge.engines._sampling import ThreadsSampler
+from adjudge.engines._shared import Window
+from adjudge.engines._sources import PartSource, SentPart
+from adjudge.engines._voting import count_against, weigh_votes
+from adjudge.engines.engine import RowTask, Tables, Tally, Task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,7 +257,7 @@ class Against:
 
     def run(self, held: HeldPart, own: NDArray[np.int16]) -> JobResult:
         """Labels of each judge by the kind of the item."""
-        return JobResult((held.part.against(own, self.kinds),))
+        return JobResult((count_against(held.part, own, self.kinds),))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,7 +272,7 @@ class Weigh:
         """Votes of every item, which fell back, and counts under them."""
         posterior = held.posterior
         fallback = np.zeros(len(posterior), dtype=np.bool_)
-        counts = held.part.weigh(self.weight, self.plain, self.flip, posterior, fallback)
+        counts = weigh_votes(held.part, self.weight, self.plain, self.flip, posterior, fallback)
         return JobResult((counts,), {held.piece.number: (posterior, fallback)})
 
 

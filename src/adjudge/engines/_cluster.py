@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.engines import remote
-from adjudge.engines.remote import Job, JobResult, Parcel, Partial, Past, Piece
-from adjudge.engines.shared import shared_array
+from adjudge.engines import _remote as remote
+from adjudge.engines._remote import Job, JobResult, Parcel, Partial, Past, Piece
+from adjudge.engines._shared import shared_array
 from adjudge.errors import AdjudgeError, ClusterLost
 
 _LOOK = 0.25  # seconds between looks at whether processes still live

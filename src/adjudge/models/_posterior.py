@@ -14,12 +14,20 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters, Sampler
-from adjudge.engines.voices import VoiceSampler
 from adjudge.errors import BadSetting
-from adjudge.models.gibbs import Chain, Prior, SamplingPlan, make_room, run_chains, stride_of
-from adjudge.models.memory import free_memory
-from adjudge.models.model import Prepared, Progress, checkpoint_of, conclude, pick, prepare
-from adjudge.models.relabelling import Separate, TruthOrder, order_of, separate, told
+from adjudge.models._gibbs import Chain, Prior, SamplingPlan, make_room, run_chains, stride_of
+from adjudge.models._relabelling import Separate, TruthOrder, order_of, separate, told
+from adjudge.models._voice_sweeps import VoiceSampler
+from adjudge.models.expectation import prior_counts
+from adjudge.models.model import (
+    Prepared,
+    Progress,
+    checkpoint_of,
+    conclude,
+    free_memory,
+    pick,
+    prepare,
+)
 
 
 class _Sampled(Protocol):
@@ -72,6 +80,20 @@ def plan_of(model: _Sampled) -> SamplingPlan:
     )
     _check_plan(plan)
     return plan
+
+
+def learnt_prior(judgments: Judgments, gold: Gold | None) -> Prior:
+    """A prior to be learnt, started from judges who are right somewhat more often than not.
+
+    Without gold nothing in it tells truths apart, so switched truths may be put back.
+    """
+    scale = judgments.scale
+    return Prior(
+        confusion=prior_counts(scale, 3.0),
+        prevalence=np.ones(len(scale.truths)),
+        learnt=True,
+        exchangeable=gold is None or len(gold) == 0,
+    )
 
 
 def sample_model(

@@ -1,4 +1,4 @@
-"""Where a process of a cluster takes the judgments of a part from."""
+"""Judgments as integers, all of them or a part, and where a process of a cluster finds a part."""
 
 from __future__ import annotations
 
@@ -12,9 +12,99 @@ from numpy.typing import NDArray
 from adjudge.data.mapped import map_array
 from adjudge.data.scale import Scale
 from adjudge.data.stored import check_part, check_sizes, read_manifest
-from adjudge.engines.engine import Coded
-from adjudge.engines.part import Slice
-from adjudge.engines.shared import Window
+from adjudge.engines._shared import Window
+
+
+class Coded(Protocol):
+    """Judgments as integers grouped by item, all of them or a part: what a sweep has to know."""
+
+    @property
+    def scale(self) -> Scale:
+        """The labels and the truths."""
+        ...
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:  # (item + 1,)
+        """Where the judgments of each item begin and end."""
+        ...
+
+    @property
+    def judge(self) -> NDArray[np.int32]:  # (judgment,)
+        """Who gave each judgment."""
+        ...
+
+    @property
+    def label(self) -> NDArray[np.signedinteger]:  # (judgment,)
+        """The label of each judgment."""
+        ...
+
+    @property
+    def topic(self) -> NDArray[np.int32] | None:  # (item,)
+        """The topic of each item, where topics are known."""
+        ...
+
+    @property
+    def item_count(self) -> int:
+        """How many items there are, judged or not."""
+        ...
+
+    @property
+    def judge_count(self) -> int:
+        """How many judges there are."""
+        ...
+
+    @property
+    def topic_count(self) -> int:
+        """How many topics there are."""
+        ...
+
+    @property
+    def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
+        """How many judgments each item has."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slice:
+    """The judgments of a run of items, without their names."""
+
+    scale: Scale
+    offsets: NDArray[np.int64]  # (item + 1,), from 0
+    judge: NDArray[np.int32]  # (judgment,)
+    label: NDArray[np.signedinteger]  # (judgment,)
+    topic: NDArray[np.int32] | None  # (item,)
+    judge_count: int
+    topic_count: int
+
+    def __len__(self) -> int:
+        return len(self.judge)
+
+    @property
+    def item_count(self) -> int:
+        """How many items there are, judged or not."""
+        return len(self.offsets) - 1
+
+    @property
+    def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
+        """How many judgments each item has."""
+        return np.diff(self.offsets)
+
+
+def cut(judgments: Coded, start: int, stop: int) -> Slice:
+    """The judgments of the items from ``start`` to ``stop``; judges and labels are not copied."""
+    first, last = int(judgments.offsets[start]), int(judgments.offsets[stop])
+    topic = judgments.topic
+    return Slice(
+        scale=judgments.scale,
+        offsets=judgments.offsets[start : stop + 1] - first,
+        judge=judgments.judge[first:last],
+        label=judgments.label[first:last],
+        topic=None if topic is None else topic[start:stop],
+        judge_count=judgments.judge_count,
+        topic_count=judgments.topic_count,
+    )
 
 
 class PartSource(Protocol):

@@ -1,9 +1,9 @@
-"""What a model of comparisons is, and what those of Bradley and Terry's kind share."""
+"""What models of comparisons of Bradley and Terry's kind share, before and after their fit."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +15,15 @@ from adjudge.data.preferences import Preferences
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 from adjudge.models.model import Progress, settings_of
-from adjudge.models.pairs.cells import PairCells, check_connected, count_cells, weigh_copies
-from adjudge.models.pairs.judges import pair_judge_table
-from adjudge.models.pairs.sampling import PairPlan, sample_strengths
-from adjudge.models.pairs.strengths import Rules, Strengths, fit_strengths
-from adjudge.models.pairs.uncertainty import cell_information, prior_information, spread_of
+from adjudge.models.pairs._copies import check_connected, weigh_copies
+from adjudge.models.pairs._judges import pair_judge_table
+from adjudge.models.pairs._sampling import PairPlan, sample_strengths
+from adjudge.models.pairs._strengths import Rules, Strengths, fit_strengths
+from adjudge.models.pairs._uncertainty import cell_information, prior_information, spread_of
+from adjudge.models.pairs.cells import PairCells, count_cells
 
 _Floats = NDArray[np.float64]
 _KEPT = 4_000  # draws of scores kept for probabilities
-
-
-@runtime_checkable
-class PairModel(Protocol):
-    """Settings, checked when made, and one method that turns comparisons into preferences."""
-
-    name: ClassVar[str]
-
-    def fit(self, comparisons: Comparisons, *, progress: Progress | None = None) -> Preferences:
-        """Items by score, and judges by skill where the model knows them."""
-        ...
 
 
 def check_pair_settings(model: Any, methods: tuple[str, ...]) -> None:

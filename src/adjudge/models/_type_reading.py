@@ -18,19 +18,19 @@ from adjudge.data.names import look_up
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, ReadTypes, Structure
 from adjudge.kernels.fixed import LIKELIHOOD, SHARE
-from adjudge.models.families import key_judges, share_of_items
-from adjudge.models.model import Prepared, pick, prepare, settings_of, tell_ties
-from adjudge.models.reference_judge import Judges, Trust, read_truths, refer, sharpen, trust
-from adjudge.models.type_fitting import (
+from adjudge.models._families import key_judges, share_of_items
+from adjudge.models._reference_judge import Judges, Trust, read_truths, refer, sharpen, trust
+from adjudge.models._type_fitting import (
     MANY,
     FittedTypes,
     weights_of,
     whole_cells,
 )
-from adjudge.models.type_rows import exact_sum, normalise
+from adjudge.models._type_rows import exact_sum, normalise
+from adjudge.models.model import Prepared, pick, prepare, settings_of, tell_ties
 
 if TYPE_CHECKING:
-    from adjudge.models.calibration import Calibration
+    from adjudge.models._calibration import Calibration
     from adjudge.models.item_types import ItemTypes
 
 _Floats = NDArray[np.float64]
@@ -306,7 +306,7 @@ def _finish(
     said: _JudgeCounts,
 ) -> Consensus:
     """The consensus, calibrated by gold where there is some, with its memory."""
-    from adjudge.models.calibration import calibrate_by
+    from adjudge.models._calibration import calibrate_by
 
     population = normalise(exact_sum(said.told) + 1e-3)
     confusion = normalise(said.told + population)

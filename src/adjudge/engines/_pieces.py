@@ -13,10 +13,9 @@ from adjudge.data.blocks import even_cuts
 from adjudge.data.judgments import Judgments
 from adjudge.data.mapped import path_of
 from adjudge.data.stored import Manifest, read_manifest
-from adjudge.engines.part import cut
-from adjudge.engines.remote import Piece, Sampling
-from adjudge.engines.shared import Shared, share
-from adjudge.engines.sources import Lent, PartSource, SentPart, Stored
+from adjudge.engines._remote import Piece, Sampling
+from adjudge.engines._shared import Shared, share
+from adjudge.engines._sources import Lent, PartSource, SentPart, Stored, cut
 
 _MOST = 8_000_000  # judgments in a part at most
 _SPARE = 4  # parts a process, so that one that joins can take some over

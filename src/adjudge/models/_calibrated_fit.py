@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,14 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
 from adjudge.engines.engine import Engine
-from adjudge.engines.voices import voices_of
 from adjudge.kernels.hashing import deal
-from adjudge.models.calibration import calibrate_by
-from adjudge.models.model import Progress, Ties, is_sampled, pick
+from adjudge.models._calibration import calibrate_by
+from adjudge.models._voices import voices_of
+from adjudge.models.model import Progress, Ties, pick
 
 
 @dataclass(frozen=True, slots=True)
-class _Calibrated:
+class Calibrated:
     """A model whose answer gold calibrates, to be fitted as any other."""
 
     model: Any
@@ -45,18 +45,6 @@ class _Calibrated:
             consensus: Consensus = self.model.fit(judgments, engine=engine, progress=progress)
             return consensus
         return fit_calibrated(self.model, judgments, gold, engine=engine, progress=progress)
-
-
-def with_calibration(model: Any, wanted: bool | None = None) -> Any:
-    """The model as labels are made by it: calibrated by gold, unless that is not wanted.
-
-    If nothing is said, a model that is sampled, which takes long, is not. What scores labels across
-    folds of gold has to fit this one in every fold, not the model alone.
-    """
-    settings = {entry.name for entry in fields(model)} if is_dataclass(model) else set()
-    if "calibrate" in settings:  # it calibrates itself
-        return model if wanted is None else replace(model, calibrate=wanted)
-    return _Calibrated(model) if (not is_sampled(model) if wanted is None else wanted) else model
 
 
 def fit_calibrated(

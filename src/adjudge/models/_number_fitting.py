@@ -9,12 +9,15 @@ from sums is computed in an order that neither items, judges nor judgments decid
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import look_up
+from adjudge.data.scale import Scale, as_number
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Sweeps
 from adjudge.engines.numbers import (
@@ -36,6 +39,7 @@ _LARGE = 1e200  # a number that is times this one still is: its square is, then,
 _LEAST = 1e-9  # variance, in those of the judgments
 _NONE = 1e-12  # variance of what is held at its mean
 _SCALES = 0.25  # variance of scales at the start
+_BLOCK = 4_000_000  # items looked at together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,3 +285,56 @@ def mean_of(values: _Floats) -> float:
     """The mean, whatever the order of the values."""
     unit = _unit(float(np.abs(values).max()), len(values))
     return int(np.rint(values * unit).astype(np.int64).sum()) / unit / len(values)
+
+
+def numbers_of(scale: Scale) -> _Floats:  # (label,)
+    """The number of each label; a label that is none is an error."""
+    found = [as_number(label) for label in scale.labels]
+    for label, number in zip(scale.labels, found, strict=True):
+        if number is None:
+            raise BadData(
+                f"label {label!r} is no number, and continuous judgments are", value=label
+            )
+    return np.array(found, dtype=np.float64)
+
+
+def errors_of(
+    numbers: Numbers,
+    value: _Floats,  # (item,)
+    spread: _Floats,  # (item,)
+    beyond: tuple[float, float, float],
+) -> _Floats:  # (item,)
+    """Standard errors; a value that is known has none.
+
+    ``beyond`` the judges' own noise: what they get wrong together, their mean scale, and how many
+    times gold makes all of it.
+    """
+    common, stretch, widened = beyond
+    far = stretch * (value - numbers.centre)
+    return np.sqrt(np.where(spread > 0, spread + common**2 + far**2, 0.0)) * widened
+
+
+def most_of(judgments: Judgments) -> int:
+    """How many judgments an item has at most."""
+    offsets = judgments.offsets
+    cuts = range(0, judgments.item_count, _BLOCK)
+    return max((int(np.diff(offsets[cut : cut + _BLOCK + 1]).max()) for cut in cuts), default=0)
+
+
+def judges_of(
+    state: JudgeState, earlier: Judgments, judgments: Judgments
+) -> tuple[JudgeState, int]:
+    """What is known of the judges of other judgments, and how many of them are new."""
+    at = look_up(judgments.judges, earlier.judges)  # (judge of the others,)
+    return _taken(state, at), int(np.count_nonzero(at < 0))
+
+
+def _taken(state: JudgeState, at: NDArray[np.signedinteger]) -> JudgeState:
+    new, old = at < 0, np.maximum(at, 0)
+    unknown = state.pool + state.shifts + state.scales * state.between
+    return replace(
+        state,
+        shift=np.where(new, 0.0, state.shift[old]),
+        scale=np.where(new, 1.0, state.scale[old]),
+        noise=np.where(new, unknown, state.noise[old]),
+    )

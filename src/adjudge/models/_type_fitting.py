@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from adjudge.engines.engine import Parameters
 from adjudge.engines.item_types import BeginTypes, ChooseItems, CountTops
-from adjudge.engines.tables import Frame, Sums
-from adjudge.models.families import key_judges
+from adjudge.models._families import key_judges
+from adjudge.models._type_rows import HabitRows, Rows, SlantRows, exact_sum, normalise
 from adjudge.models.model import Prepared, Progress, Step, checkpoint_of, prepare
-from adjudge.models.type_rows import HabitRows, Rows, SlantRows, exact_sum, normalise
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -111,7 +110,7 @@ def fit_structures(
         rows = _rows(model, prepared, told, name)
         given, numbers = begun.pop(name, (None, {}))
         if given is None or given.confusion.shape[1] != rows.types:
-            state = _begin(told, rows, median, by_topic=by_topic)
+            state = _begin(told, rows, median)
             pace = _Pace(_FEWEST, model.frozen, 1)
         else:
             rows.recall({**rows.state, **numbers})
@@ -203,7 +202,7 @@ def _fit_sample(
     found = {}
     for name in _names_of(model, few):
         rows = _rows(model, few, few, name)
-        state = _begin(few, rows, median, by_topic=False)
+        state = _begin(few, rows, median)
         pace = _Pace(_FEWEST, model.frozen, 1)
         fitted, numbers = _maximise(model, few, name, rows, state, progress, pace, None)
         found[name] = (fitted.parameters, numbers)
@@ -217,7 +216,7 @@ def whole_cells(prepared: Prepared) -> NDArray[np.int64]:  # (judge, label)
 
 def _earlier(start: Consensus | None, prepared: Prepared) -> dict[str, Parameters]:
     """The parameters of an earlier fit for these judges, by structure."""
-    from adjudge.models.type_reading import TypesMemory
+    from adjudge.models._type_reading import TypesMemory
 
     memory = None if start is None else start.predictor
     if not isinstance(memory, TypesMemory):
@@ -238,29 +237,18 @@ def weights_of(prepared: Prepared) -> _Floats:  # (judge,)
     return np.asarray(np.where(items > 0, heavy / np.maximum(items, 1), 1.0))
 
 
-def _frame_of(prepared: Prepared, *, by_topic: bool) -> Frame:
-    """The numbers of judgments by voices and of items."""
-    judgments = prepared.judgments
-    items = np.array([judgments.item_count])
-    if by_topic and judgments.topic is not None:
-        items = np.bincount(judgments.topic, minlength=judgments.topic_count)
-    return Frame(judgments.scale, prepared.voice_cells().reshape(-1), items)
-
-
 def _median_top(prepared: Prepared) -> int:
     """The bin of the median share that the most voted label of an item has."""
     (bins,) = prepared.sweeps.ask(CountTops(prepared.voices.units, _BINS))
     return int(np.searchsorted(np.cumsum(bins), 0.5 * bins.sum()))
 
 
-def _begin(prepared: Prepared, rows: Rows, median: int, *, by_topic: bool) -> _FitState:
+def _begin(prepared: Prepared, rows: Rows, median: int) -> _FitState:
     """Counts by votes alone."""
-    sweeps, voices = prepared.sweeps, prepared.voices
-    task = BeginTypes(voices.units, rows.kinds, rows.place, _WIDTH, median, _BINS)
-    counts, classes = sweeps.ask(task)
-    frame = _frame_of(prepared, by_topic=by_topic)
-    found = frame.counts(Sums(counts, classes, 0), 0.0)
-    return _FitState(voices.fold(found.confusion, weighted=True), found.classes)
+    sweeps, units = prepared.sweeps, prepared.voices.units
+    task = BeginTypes(units, rows.kinds, rows.place, _WIDTH, median, _BINS)
+    found = sweeps.counts(*sweeps.ask(task))
+    return _FitState(found.confusion, found.classes)
 
 
 def _kept(state: _FitState, rows: Rows) -> dict[str, NDArray[Any]]:

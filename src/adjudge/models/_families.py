@@ -24,8 +24,8 @@ from adjudge.data.families import Families, Pair
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Sweeps
 from adjudge.engines.item_types import CountPairs, Prints
-from adjudge.engines.voices import VoiceSweeps
 from adjudge.kernels import item_types as kernels
+from adjudge.models._voice_sweeps import VoiceSweeps
 
 _Floats = NDArray[np.float64]
 _UNIT = 2.0**30  # of a habit in whole numbers

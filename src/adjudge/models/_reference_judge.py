@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.models.type_rows import exact_sum, normalise
+from adjudge.models._type_rows import exact_sum, normalise
 
 _Floats = NDArray[np.float64]
 _FLOOR = 0.05

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.engines.engine import Coded, Tally
+from adjudge.engines._sources import Coded
+from adjudge.engines.engine import Tally
 from adjudge.errors import BadSetting
 from adjudge.kernels import gibbs as kernels
 

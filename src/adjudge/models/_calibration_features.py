@@ -5,18 +5,50 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import Names
-from adjudge.engines.voices import Voices
-from adjudge.models.type_rows import exact_sum, normalise
+from adjudge.data.names import Names, encode
+from adjudge.models._type_rows import exact_sum, normalise
+from adjudge.models._voices import Voices
+
+_PART = r"^(?P<part>[^_/:| ]+)[_/:| ]+[^_/:| ]"
+
+_EACH = 3  # items to a part, on average, for parts to be topics
+
+Groups = tuple[NDArray[np.int32], Names, bool] | None
+
+
+def group_items(judgments: Judgments) -> Groups:
+    """The group of each item, the groups' names, and whether they were read from items' names.
+
+    Items of a topic are alike: some topics are easier, or richer in relevant documents. Where
+    topics are not given, names of items often tell: in ``q12_doc7`` or ``301/FT911-3`` the topic
+    stands before the first sign. It is taken for one where every item has such a part and there
+    are three items or more to a part on average.
+    """
+    if judgments.topics is not None and judgments.topic is not None:
+        return (judgments.topic, judgments.topics, False) if judgments.topic_count > 1 else None
+    part = pc.struct_field(pc.extract_regex(judgments.items, _PART), "part")
+    if part.null_count or not len(part):
+        return None
+    number, names = encode(part)
+    if len(names) < 2 or len(part) < _EACH * len(names):
+        return None
+    return number, names, True
+
 
 _Floats = NDArray[np.float64]
+
 BLOCK = 100_000  # items at a time
+
 _CLOSE = 2e-3  # added to probabilities before logs are taken
+
 _JUDGES = (2, 100)  # at least and at most, to have features of their own
+
 _MAPPED = 20  # truths above which there is no feature for every pair of them
+
 _UNIT = 2.0**32  # of logs that are added up
 
 

@@ -8,6 +8,9 @@ Each iteration draws, in turn:
 
 A chain starts from votes, coin flips for ties. Rates come first, given that start: a sampler that
 first overwrote z from arbitrary rates could land in the mirrored mode and stay there.
+
+A draw depends on the rates and on the random numbers of (seed, chain, iteration, item) alone, so a
+checkpoint need not keep the truths: rates, counts, sums and the state of the generator do.
 """
 
 from __future__ import annotations
@@ -26,10 +29,12 @@ from adjudge.kernels import hyper as slices
 from adjudge.kernels.fixed import log_units
 from adjudge.kernels.rates import draw_rates
 from adjudge.models.model import Progress, Step
-from adjudge.models.resumption import ChainState, keep_chain, resumed
 
 _LOOK = 0.2  # seconds between looks at how far the chains are
 _BUDGET = 64 * 2**20  # bytes for draws of prevalence and confusion, all chains together
+_COUNTERS = ("iteration", "done", "swept", "relabelled")
+_HYPER = ("phi", "kappa", "phi_prevalence", "kappa_prevalence")
+_RATES = ("confusion", "prevalence")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +124,106 @@ class Chain:
     counts_sum: Any = None  # (judge, label, truth)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _ChainState:
+    """What a running chain holds."""
+
+    rng: np.random.Generator
+    sampler: Sampler
+    number: int
+    rows: _Learnt | None
+    common: _Learnt | None
+    theta: _Rates
+    pi: _Rates
+    chain: Chain
+
+    def store(self, stride: int) -> None:
+        """Keep a draw of everything."""
+        chain, rows, common = self.chain, self.rows, self.common
+        at = chain.done
+        if rows is not None and common is not None:
+            chain.phi[at], chain.kappa[at] = rows.phi, rows.kappa
+            chain.phi_prevalence[at], chain.kappa_prevalence[at] = common.phi[0], common.kappa[0]
+        if at % stride == 0:
+            chain.confusion[at // stride] = self.theta.rates
+            chain.prevalence[at // stride] = self.pi.rates
+        chain.done = at + 1
+
+    def reorder(self, tally: Tally, order: NDArray[np.intp]) -> Tally:
+        """Put the truths of everything into another order, all but the tally in place."""
+        theta, pi = self.theta, self.pi
+        theta.rates[:] = theta.rates[:, order]
+        pi.rates[:] = pi.rates[:, order]
+        theta.ratio[:] = _log_ratios(theta.rates.transpose(0, 2, 1))
+        pi.ratio[:] = _log_ratios(pi.rates)
+        if self.rows is not None and self.common is not None:
+            self.rows.reorder(order)
+            self.common.reorder_columns(order)
+        return Tally(
+            counts=np.ascontiguousarray(tally.counts[:, :, order]),
+            classes=np.ascontiguousarray(tally.classes[:, order]),
+            switch=tally.switch[:, order],
+        )
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays that go from sweep to sweep, by a name for each."""
+        groups = {
+            "rows": () if self.rows is None else self.rows.state,
+            "common": () if self.common is None else self.common.state,
+            "theta": self.theta.parts,
+            "pi": self.pi.parts,
+            "sum": (self.chain.counts_sum,),
+        }
+        return {
+            f"{name}_{place}": array
+            for name, arrays in groups.items()
+            for place, array in enumerate(arrays)
+        }
+
+    def _kept(self, stride: int) -> dict[str, NDArray[Any]]:
+        """The draws that were kept so far, as views."""
+        done = self.chain.done
+        rows = -(-done // stride)
+        views = {name: getattr(self.chain, name)[:done] for name in _HYPER}
+        return views | {name: getattr(self.chain, name)[:rows] for name in _RATES}
+
+    def save(self, checkpoint: Checkpoint, tally: Tally, stride: int) -> None:
+        """Write where the chain stands."""
+        arrays = self._arrays()
+        arrays |= {f"kept_{name}": values for name, values in self._kept(stride).items()}
+        arrays |= {"counts": tally.counts, "classes": tally.classes, "switch": tally.switch}
+        arrays["mean"] = self.sampler.mean(self.number)
+        state = {
+            "rng": self.rng.bit_generator.state,
+            **{name: getattr(self.chain, name) for name in _COUNTERS},
+            "stride": stride,
+        }
+        checkpoint.save(f"chain-{self.number}", arrays, state)
+
+    def resume(self, checkpoint: Checkpoint | None, tally: Tally) -> Tally:
+        """The counts to go on from: those given, or, with everything put back, the checkpoint's."""
+        found = None if checkpoint is None else checkpoint.load(f"chain-{self.number}")
+        if found is None:
+            return tally
+        arrays, state = found
+        self.rng.bit_generator.state = state["rng"]
+        for name in _COUNTERS:
+            setattr(self.chain, name, state[name])
+        for name, array in self._arrays().items():
+            array[...] = arrays[name]
+        for name, view in self._kept(state["stride"]).items():
+            view[...] = arrays[f"kept_{name}"]
+        self.sampler.restore(self.number, arrays["mean"])
+        return Tally(counts=arrays["counts"], classes=arrays["classes"], switch=arrays["switch"])
+
+
 def stride_of(plan: SamplingPlan, judges: int, topics: int, truths: int, labels: int) -> int:
     """Every how many draws prevalence and confusion are kept, so that they fit the budget."""
     one = 4 * (judges * truths * labels + topics * truths)
     return max(1, -(-plan.chains * plan.draws * one // _BUDGET))
 
 
-def run_chain(
+def _run_chain(
     sampler: Sampler,
     number: int,
     choice: NDArray[np.int16],  # (item,)
@@ -150,20 +248,20 @@ def run_chain(
     chain.counts_sum = np.zeros_like(tally.counts)
     if chain.confusion is None:
         make_room([chain], plan, prior, stride, judges, topics)
-    held = ChainState(rng, sampler, number, rows, common, theta, pi, chain)
-    tally = resumed(checkpoint, held, tally)
+    held = _ChainState(rng, sampler, number, rows, common, theta, pi, chain)
+    tally = held.resume(checkpoint, tally)
     for iteration in range(chain.iteration, plan.iterations):
         if stop.is_set():
             return
         keep = iteration >= plan.warmup
         draw_rates(rng, tally.counts, tally.classes, *parts, keep)
         tally = sampler.draw(number, iteration, pi.ratio, theta.ratio, float(keep))
-        order = find_switch(tally.switch) if prior.exchangeable else None
+        order = _find_switch(tally.switch) if prior.exchangeable else None
         if order is not None:
             chain.relabelled += 1
             if keep:
                 sampler.draw(number, iteration, pi.ratio, theta.ratio, -1.0)
-            tally = _put_back(tally, rows, common, theta, pi, order)
+            tally = held.reorder(tally, order)
             if keep:
                 sampler.draw(number, iteration, pi.ratio, theta.ratio, 1.0)
         chain.iteration = iteration + 1
@@ -171,9 +269,9 @@ def run_chain(
             chain.swept += 1
             chain.counts_sum += tally.counts
             if (iteration - plan.warmup) % plan.thin == 0:
-                _store(chain, rows, common, theta, pi, stride)
+                held.store(stride)
         if checkpoint is not None and checkpoint.due(chain.iteration):
-            keep_chain(checkpoint, held, tally, stride)
+            held.save(checkpoint, tally, stride)
 
 
 def make_room(
@@ -203,26 +301,7 @@ def make_room(
     return room
 
 
-def _store(
-    chain: Chain,
-    rows: _Learnt | None,
-    common: _Learnt | None,
-    theta: _Rates,
-    pi: _Rates,
-    stride: int,
-) -> None:
-    """Keep a draw of everything."""
-    at = chain.done
-    if rows is not None and common is not None:
-        chain.phi[at], chain.kappa[at] = rows.phi, rows.kappa
-        chain.phi_prevalence[at], chain.kappa_prevalence[at] = common.phi[0], common.kappa[0]
-    if at % stride == 0:
-        chain.confusion[at // stride] = theta.rates
-        chain.prevalence[at // stride] = pi.rates
-    chain.done = at + 1
-
-
-def find_switch(switch: NDArray[np.int64]) -> NDArray[np.intp] | None:
+def _find_switch(switch: NDArray[np.int64]) -> NDArray[np.intp] | None:
     """The truths in the order that agrees best with the pivot; None if that is how they are.
 
     The order minimises the Kullback-Leibler cost of M. Stephens (2000, doi:10.1111/1467-9868.00265)
@@ -237,30 +316,7 @@ def find_switch(switch: NDArray[np.int64]) -> NDArray[np.intp] | None:
     return None if np.array_equal(order, np.arange(len(order))) else order
 
 
-def _put_back(
-    tally: Tally,
-    rows: _Learnt | None,
-    common: _Learnt | None,
-    theta: _Rates,
-    pi: _Rates,
-    order: NDArray[np.intp],
-) -> Tally:
-    """Everything a chain holds, with its truths in another order; all but the tally in place."""
-    theta.rates[:] = theta.rates[:, order]
-    pi.rates[:] = pi.rates[:, order]
-    theta.ratio[:] = log_ratios(theta.rates.transpose(0, 2, 1))
-    pi.ratio[:] = log_ratios(pi.rates)
-    if rows is not None and common is not None:
-        rows.reorder(order)
-        common.reorder_columns(order)
-    return Tally(
-        counts=np.ascontiguousarray(tally.counts[:, :, order]),
-        classes=np.ascontiguousarray(tally.classes[:, order]),
-        switch=tally.switch[:, order],
-    )
-
-
-def log_ratios(rates: NDArray[np.float64]) -> NDArray[np.int64]:
+def _log_ratios(rates: NDArray[np.float64]) -> NDArray[np.int64]:
     """Log rates relative to truth 0, the last axis, flat and in units, as sweeps take them."""
     logs = log_units(rates)
     return np.ascontiguousarray(logs[..., 1:] - logs[..., :1]).reshape(-1)
@@ -288,7 +344,7 @@ def run_chains(
     with ThreadPoolExecutor(min(threads, len(chains))) as pool:
         tasks = [
             pool.submit(
-                run_chain, sampler, n, choices[n], prior, plan, stride, stop, chains[n], checkpoint
+                _run_chain, sampler, n, choices[n], prior, plan, stride, stop, chains[n], checkpoint
             )
             for n in range(len(chains))
         ]
@@ -318,13 +374,13 @@ def _tell(chains: list[Chain], plan: SamplingPlan, progress: Progress | None) ->
     note = "warming up"
     if least >= 20 and len(chains[0].kappa) > 0:
         values = np.array([[k.max() for k in chain.kappa[:least]] for chain in chains])
-        note = f"R-hat so far {split_r_hat(values):.3f}"
+        note = f"R-hat so far {_split_r_hat(values):.3f}"
     elif least:
         note = f"{least:,} draws a chain"
     progress(Step("sampling", done, plan.chains * plan.iterations, note))
 
 
-def split_r_hat(values: NDArray[np.float64]) -> float:  # (chain, draw)
+def _split_r_hat(values: NDArray[np.float64]) -> float:  # (chain, draw)
     """Split R-hat, plain: enough for a progress bar; the report takes ArviZ's."""
     half = values.shape[1] // 2
     parts = np.concatenate([values[:, :half], values[:, -half:]])

@@ -17,8 +17,8 @@ from scipy.sparse import coo_array
 from scipy.special import expit
 
 from adjudge.kernels import graded as kernels
+from adjudge.models.pairs._uncertainty import cell_information, prior_information
 from adjudge.models.pairs.cells import PairCells
-from adjudge.models.pairs.uncertainty import cell_information, prior_information
 
 _Floats = NDArray[np.float64]
 _CUT_SD = 10.0  # of the lowest cut, a priori

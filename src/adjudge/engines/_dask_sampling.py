@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.engines.cluster import Connection, Placed
+from adjudge.engines._cluster import Connection, Placed
+from adjudge.engines._pieces import Cuts
+from adjudge.engines._remote import ChainMean, Draw, Past, Piece, Sampling, Start
 from adjudge.engines.engine import Tally
-from adjudge.engines.pieces import Cuts
-from adjudge.engines.remote import ChainMean, Draw, Past, Piece, Sampling, Start
 
 _REMEMBERED = 64  # kept draws after which the sums so far are fetched, and draws forgotten
 

@@ -15,8 +15,8 @@ from adjudge.data.pair_draws import PairDraws
 from adjudge.errors import BadSetting
 from adjudge.kernels import pair_gibbs as kernels
 from adjudge.models.model import Progress, Step
+from adjudge.models.pairs._strengths import Rules, Strengths
 from adjudge.models.pairs.cells import PairCells
-from adjudge.models.pairs.strengths import Rules, Strengths
 
 _Floats = NDArray[np.float64]
 _TIED_SD = 1.0  # of the log weight of ties, a priori, about 0
