@@ -15,6 +15,7 @@ import json
 import zipfile
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -27,22 +28,6 @@ from adjudge.errors import BadData
 _MARK, _VERSION = "adjudge saved consensus", 1
 _VALUES = "saved.json"
 _PLAIN = (bool, int, float, str, type(None))
-
-# Where classes stand that files of earlier versions know under another name.
-_MOVED = {
-    "adjudge.models.calibration:Calibration": "adjudge.models._calibration:Calibration",
-    "adjudge.models.calibration:_Across": "adjudge.models._calibration:_Across",
-    "adjudge.models.calibration_features:FeatureScheme": (
-        "adjudge.models._calibration_features:FeatureScheme"
-    ),
-    "adjudge.models.number_fitting:JudgeState": "adjudge.models._number_fitting:JudgeState",
-    "adjudge.models.number_fitting:Numbers": "adjudge.models._number_fitting:Numbers",
-    "adjudge.models.prediction:Memory": "adjudge.models._prediction:Memory",
-    "adjudge.models.reference_judge:Trust": "adjudge.models._reference_judge:Trust",
-    "adjudge.models.type_fitting:FittedTypes": "adjudge.models._type_fitting:FittedTypes",
-    "adjudge.models.type_reading:TypesMemory": "adjudge.models._type_reading:TypesMemory",
-    "adjudge.models.type_reading:_Meanings": "adjudge.models._type_reading:_Meanings",
-}
 
 
 def _save(value: Any, path: str | Path) -> None:
@@ -135,7 +120,8 @@ class _Saver:
             return {"engine": None}  # judgments and machines change: it starts here again
         if is_dataclass(value) and kind.__module__.startswith("adjudge."):
             given = {f.name: self.plain(getattr(value, f.name)) for f in fields(value) if f.init}
-            return {"object": f"{kind.__module__}:{kind.__qualname__}", "fields": given}
+            module = kind.__module__.replace("._", ".")  # whether it is private may change
+            return {"object": f"{module}:{kind.__qualname__}", "fields": given}
         raise BadData(f"a {kind.__name__} cannot be saved", wanted="a value of adjudge's own")
 
     def _table(self, value: Any, number: int) -> None:
@@ -181,8 +167,8 @@ class _Loader:
         return table.column(0).combine_chunks() if kind == "names" else table
 
     def _object(self, name: str, given: dict[str, Any]) -> Any:
-        module, _, qualified = _MOVED.get(name, name).partition(":")
-        kind = getattr(import_module(module), qualified, None) if _is_ours(module) else None
+        module, _, qualified = name.partition(":")
+        kind = getattr(_module_of(module), qualified, None) if _is_ours(module) else None
         if not (isinstance(kind, type) and is_dataclass(kind)):
             raise ValueError(f"it holds a {name}, which this version does not know")
         return kind(**{field: self.value(plain) for field, plain in given.items()})
@@ -190,3 +176,11 @@ class _Loader:
 
 def _is_ours(module: str) -> bool:
     return module.startswith(("adjudge.data.", "adjudge.models."))
+
+
+def _module_of(name: str) -> Any:
+    """The module of that name, or the private one."""
+    if find_spec(name) is None:
+        room, _, own = name.rpartition(".")
+        name = f"{room}._{own}"
+    return import_module(name)

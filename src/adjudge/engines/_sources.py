@@ -67,7 +67,7 @@ class Coded(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Slice:
+class _Slice:
     """The judgments of a run of items, without their names."""
 
     scale: Scale
@@ -92,11 +92,11 @@ class Slice:
         return np.diff(self.offsets)
 
 
-def cut(judgments: Coded, start: int, stop: int) -> Slice:
+def cut(judgments: Coded, start: int, stop: int) -> _Slice:
     """The judgments of the items from ``start`` to ``stop``; judges and labels are not copied."""
     first, last = int(judgments.offsets[start]), int(judgments.offsets[stop])
     topic = judgments.topic
-    return Slice(
+    return _Slice(
         scale=judgments.scale,
         offsets=judgments.offsets[start : stop + 1] - first,
         judge=judgments.judge[first:last],
@@ -119,12 +119,12 @@ class PartSource(Protocol):
 class SentPart:
     """Judgments that came with the message."""
 
-    judgments: Slice
+    judgments: _Slice
 
     def open(self) -> Coded:
         """The judgments in memory of their own: what a message brings is read-only."""
         given = self.judgments
-        return Slice(
+        return _Slice(
             scale=given.scale,
             offsets=given.offsets.copy(),
             judge=given.judge.copy(),
@@ -154,7 +154,7 @@ class Lent:
         offsets = _reached(self.offsets)[self.start : self.stop + 1]
         rows = slice(int(offsets[0]), int(offsets[-1]))
         topic = None if self.topic is None else _reached(self.topic)[self.start : self.stop]
-        return Slice(
+        return _Slice(
             scale=self.scale,
             offsets=offsets - offsets[0],
             judge=_reached(self.judge)[rows],
@@ -203,7 +203,7 @@ class Stored:
         topic = None
         if manifest.topics is not None:
             topic = map_array(folder / "topic.i4", np.int32)[self.start : self.stop].copy()
-        return Slice(
+        return _Slice(
             scale=self.scale,
             offsets=offsets - offsets[0],
             judge=judge if self.checked else judge.copy(),
