@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from itertools import combinations
 
-from adjudge.collect.importing import Upload, read
-from adjudge.collect.importing.preview import Preview
+from adjudge.collect.importing import Preview, Upload, read
 from adjudge.collect.values.project import Project
 from adjudge.collect.values.sides import PAIR_SCALE
 

@@ -26,10 +26,10 @@ from adjudge.collect import web
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project
+from adjudge.collect.web._state import State
 from adjudge.collect.web.app import create_app
 from adjudge.collect.web.protocol import OPTIONS
 from adjudge.collect.web.settings import Settings
-from adjudge.collect.web.state import State
 
 PASSWORD = "correct horse battery"
 LABELS = ("Good", "Bad")

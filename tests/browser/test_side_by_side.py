@@ -19,7 +19,7 @@ from adjudge.collect.consensus import refit
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.judging import ModelTally, judge
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.model_judge.over_http import HttpWork
+from adjudge.collect.model_judge.work import HttpWork
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.data.comparisons import Comparisons
 from adjudge.models.pairs.bradley_terry import BradleyTerry

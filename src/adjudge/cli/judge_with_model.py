@@ -18,7 +18,8 @@ from adjudge.errors import BadData, BadSetting
 if TYPE_CHECKING:
     from adjudge.collect.model_judge.endpoint import Endpoint
     from adjudge.collect.model_judge.items import Answers
-    from adjudge.collect.model_judge.judging import ModelTally, Work
+    from adjudge.collect.model_judge.judging import ModelTally
+    from adjudge.collect.model_judge.work import Work
 
 NAME = "judge-with-model"
 EXAMPLES = (
@@ -101,9 +102,8 @@ class _Asking:
 
     def make(self) -> Endpoint:
         """The endpoint, as it is to be asked."""
-        from adjudge.collect.model_judge.endpoint import Endpoint
+        from adjudge.collect.model_judge.endpoint import Endpoint, SpendingLimit
         from adjudge.collect.model_judge.prompts import prompt_named
-        from adjudge.collect.model_judge.spending import SpendingLimit
 
         usual = 0.0 if self.samples == 1 else 0.7
         return Endpoint(
@@ -296,13 +296,13 @@ def _judge_project(
 def _work(project: str, key: str, server: str | None, database: str) -> Work:
     """Where the pages come from: the database here, or a server elsewhere."""
     if server is not None:
-        from adjudge.collect.model_judge.over_http import HttpWork
+        from adjudge.collect.model_judge.work import HttpWork
 
         token = os.environ.get("ADJUDGE_TOKEN")
         if not token:
             raise BadSetting("ADJUDGE_TOKEN", None, "a token of the server in the environment")
         return HttpWork(server, project, token, key)
-    from adjudge.collect.model_judge.in_process import InProcessWork
+    from adjudge.collect.model_judge.work import InProcessWork
     from adjudge.collect.services.judging import JudgingService
     from adjudge.collect.store.database import Database
 

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adjudge.collect.importing as importing
-from adjudge.collect.importing import ImportLimits, Upload
-from adjudge.collect.importing.unpacking import unpack_all
+from adjudge.collect.importing import ImportLimits, Upload, unpack_all
 from adjudge.errors import BadData
 from memory import Memory
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from adjudge.collect.model_judge.both_orders import SideTally, settle
+from adjudge.collect.model_judge._question import NO_ANSWER, BesideQuestion, Question, Reply
+from adjudge.collect.model_judge._samples import _key_of
 from adjudge.collect.model_judge.endpoint import Endpoint
-from adjudge.collect.model_judge.in_process import InProcessWork
-from adjudge.collect.model_judge.judging import ModelTally, Work, judge
-from adjudge.collect.model_judge.ledger import AnswerLedger, key_of
-from adjudge.collect.model_judge.over_http import HttpWork
-from adjudge.collect.model_judge.question import NO_ANSWER, BesideQuestion, Question, Reply
+from adjudge.collect.model_judge.judging import ModelTally, Work, _settle, _SideTally, judge
+from adjudge.collect.model_judge.ledger import AnswerLedger
+from adjudge.collect.model_judge.work import HttpWork, InProcessWork
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
@@ -107,18 +106,18 @@ def test_over_http_it_sees_both_sides_too(speaker: Any, tmp_path: Path) -> None:
 def test_contradictions_are_ties_where_there_are_ties() -> None:
     left, right, tie = (Reply(label=label, reason="so") for label in ("left", "right", "tie"))
     none = Reply(label=NO_ANSWER)
-    assert settle(left, right, LABELS) == left
-    assert settle(left, left, LABELS).label == "tie"
-    assert settle(left, left, ("left", "right")).label == "left"
-    assert settle(right, tie, LABELS).label == "tie"
-    assert settle(tie, tie, LABELS) == tie
-    assert settle(none, left, LABELS).label == "right"
-    assert settle(left, none, LABELS) == left
-    assert settle(none, none, LABELS).label == NO_ANSWER
+    assert _settle(left, right, LABELS) == left
+    assert _settle(left, left, LABELS).label == "tie"
+    assert _settle(left, left, ("left", "right")).label == "left"
+    assert _settle(right, tie, LABELS).label == "tie"
+    assert _settle(tie, tie, LABELS) == tie
+    assert _settle(none, left, LABELS).label == "right"
+    assert _settle(left, none, LABELS) == left
+    assert _settle(none, none, LABELS).label == NO_ANSWER
 
 
 def test_the_side_taken_has_an_interval() -> None:
-    tally = SideTally()
+    tally = _SideTally()
     assert tally.position is None
     for _ in range(30):
         tally.add("left", "right")
@@ -136,8 +135,8 @@ def test_the_side_taken_has_an_interval() -> None:
 def test_old_ledgers_know_questions_of_single_results() -> None:
     """The key of what has nothing beside it is what it was before there were pairs."""
     single = Question(query="q", title="t")
-    assert key_of("m", "g", ("A", "B"), single) == "68bf686d2a0e5650318c46949b8dac87"
+    assert _key_of("m", "g", ("A", "B"), single) == "68bf686d2a0e5650318c46949b8dac87"
     pair = Question(query="q", title="t", beside=BesideQuestion(title="u"))
-    keys = {key_of("m", "g", LABELS, one) for one in (pair, pair.mirrored)}
+    keys = {_key_of("m", "g", LABELS, one) for one in (pair, pair.mirrored)}
     assert len(keys) == 2
     assert pair.mirrored.mirrored == pair

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from adjudge.collect.model_judge._question import NO_ANSWER, Question, Reply
 from adjudge.collect.model_judge.endpoint import Endpoint
-from adjudge.collect.model_judge.question import NO_ANSWER, Question, Reply
 from adjudge.errors import BadSetting, EndpointFailed
 from waiting import alone
 

@@ -16,14 +16,12 @@ import numpy as np
 import pytest
 
 from adjudge.cli import call
-from adjudge.collect.model_judge.endpoint import Endpoint
+from adjudge.collect.model_judge._question import NO_ANSWER, Reply
+from adjudge.collect.model_judge._samples import SampledAnswers
+from adjudge.collect.model_judge.endpoint import Endpoint, SpendingLimit, _label_logprob, _Usage
 from adjudge.collect.model_judge.items import Answers, judge_items, read_items
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.model_judge.log_probabilities import label_logprob
 from adjudge.collect.model_judge.prompts import PROMPTS
-from adjudge.collect.model_judge.question import NO_ANSWER, Reply
-from adjudge.collect.model_judge.samples import commonest
-from adjudge.collect.model_judge.spending import SpendingLimit, Usage
 from adjudge.errors import BadData, BadSetting, BudgetSpent, EndpointFailed
 from waiting import alone
 
@@ -164,7 +162,7 @@ def test_money_needs_prices() -> None:
 
 
 def test_what_is_set_aside_is_given_back() -> None:
-    budget, usage = SpendingLimit(tokens=1000), Usage()
+    budget, usage = SpendingLimit(tokens=1000), _Usage()
     with (
         budget.holding(usage, 1000, 400),
         pytest.raises(BudgetSpent),
@@ -205,20 +203,20 @@ def test_an_endpoint_without_log_probabilities_is_asked_without(speaker: Any, ta
 def test_the_tokens_of_a_label(tokens: list[Any], label: str, found: float | None) -> None:
     choice = {"logprobs": {"content": [{"token": t, "logprob": p} for t, p in tokens]}}
     content = "".join(text for text, _ in tokens)
-    assert label_logprob(choice, content, label) == found
+    assert _label_logprob(choice, content, label) == found
 
 
 @pytest.mark.parametrize(
     "told", [None, {}, {"content": None}, {"content": [{"token": "2"}]}, {"content": [3]}]
 )
 def test_log_probabilities_that_are_none(told: Any) -> None:
-    assert label_logprob({"logprobs": told}, "2", "2") is None
+    assert _label_logprob({"logprobs": told}, "2", "2") is None
 
 
 def test_of_equally_common_answers_the_first_counts_and_none_counts_last() -> None:
     replies = [Reply(label=label) for label in (NO_ANSWER, NO_ANSWER, "2", "1", "1", "2")]
-    assert commonest(replies).label == "2"
-    assert commonest(replies[:2]).label == NO_ANSWER
+    assert SampledAnswers(replies=tuple(replies), known=0).commonest.label == "2"
+    assert SampledAnswers(replies=tuple(replies[:2]), known=0).commonest.label == NO_ANSWER
 
 
 def test_a_model_that_gives_no_answer_leaves_no_row(speaker: Any, table: Path) -> None:

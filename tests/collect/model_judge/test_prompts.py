@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from adjudge.collect.model_judge._question import Question, Reply
 from adjudge.collect.model_judge.prompts import PROMPTS, prompt_named
-from adjudge.collect.model_judge.question import Question, Reply
 from adjudge.errors import BadData, BadSetting, UnknownName
 
 GRADES = ("0", "1", "2", "3")

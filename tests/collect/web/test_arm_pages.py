@@ -6,7 +6,7 @@ import re
 
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport, Measured
 from adjudge.collect.values.project import Arm
-from adjudge.collect.web.arm_pages import chart_of
+from adjudge.collect.web.arm_pages import _chart_of
 from sites import Site
 
 
@@ -100,7 +100,7 @@ def report(*found: Measured) -> ArmReport:
 
 
 def test_the_chart_puts_values_on_its_axis() -> None:
-    chart = chart_of(report(measured("a", JUDGES, 0.75), measured("b", VOTE, 1.0)))
+    chart = _chart_of(report(measured("a", JUDGES, 0.75), measured("b", VOTE, 1.0)))
     assert chart is not None
     assert [text for _, text in chart.ticks] == ["0.6", "0.7", "0.8", "0.9", "1.0"]
     judge, vote = chart.dots
@@ -108,8 +108,8 @@ def test_the_chart_puts_values_on_its_axis() -> None:
     assert (vote.x, vote.high) == (630.0, 630.0)
     assert judge.y < vote.y
     assert judge.said == "a, mean judge: 0.750, from 0.650 to 0.850"
-    assert chart_of(report(measured("a", JUDGES, None))) is None
-    flat = chart_of(report(measured("a", JUDGES, 1.0, 0.0)))
+    assert _chart_of(report(measured("a", JUDGES, None))) is None
+    flat = _chart_of(report(measured("a", JUDGES, 1.0, 0.0)))
     assert flat is not None
     assert [text for _, text in flat.ticks] == ["0.9", "1.0"]
 

@@ -22,8 +22,8 @@ from adjudge.collect.web import (
     api_projects,
     health,
 )
+from adjudge.collect.web._errors import _STATUS
 from adjudge.collect.web.app import API
-from adjudge.collect.web.errors import _STATUS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = {

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.collect.values.project import GoldEntry, Item, Project
-from adjudge.collect.web.highlighting import beginning, highlighted, unmarked
+from adjudge.collect.web._markup import beginning, highlighted, unmarked
 from adjudge.data.scale import Scale
 from sites import Site
 

@@ -24,9 +24,8 @@ from sqlalchemy.engine import make_url
 from adjudge.collect.consensus import refit
 from adjudge.collect.importing import ImportLimits, Upload, beside
 from adjudge.collect.managing.notices import claim
-from adjudge.collect.web import sending, uploading
-from adjudge.collect.web.messenger import Messenger
-from adjudge.collect.web.sending import find_address
+from adjudge.collect.web import _messenger, _uploading
+from adjudge.collect.web._messenger import Messenger, _find_address
 from adjudge.errors import Refused
 from sites import PASSWORD, Browser, Site, page_routes, served, small_project
 from waiting import wait_until
@@ -185,12 +184,12 @@ def tell(site: Site) -> None:
 def test_other_spellings_of_addresses_inside_are_no_way_in(address: str) -> None:
     """Translated, tunnelled and old addresses, and numbers as only a resolver reads them."""
     with pytest.raises(Refused, match="not a public address"):
-        find_address(address, 80, private=False)
+        _find_address(address, 80, private=False)
 
 
 def test_public_addresses_are_reached_by_either_version() -> None:
     for address in ("93.184.216.34", "2606:2800:220:1::1", "64:ff9b::5db8:d822"):
-        assert find_address(address, 80, private=False) == address
+        assert _find_address(address, 80, private=False) == address
 
 
 def test_addresses_that_are_none_are_refused_when_they_are_set(site: Site) -> None:
@@ -264,7 +263,7 @@ def test_a_webhook_that_never_ends_its_answer_is_hung_up_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And does not keep the messages of others, of which some are sent at a time."""
-    monkeypatch.setattr(sending, "_WHOLE_SECONDS", 0.5)
+    monkeypatch.setattr(_messenger, "_WHOLE_SECONDS", 0.5)
     drip = Dripping()
     with served(tmp_path, notify_seconds=0.0, private_webhooks=True) as site:
         slug = site.open_project()
@@ -367,8 +366,8 @@ def test_a_reader_has_no_more_memory_than_reading_takes(
 def test_uploads_that_wait_are_not_without_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploading, "_AT_ONCE", 0)
-    monkeypatch.setattr(uploading, "_MOST_WAITING", 0)
+    monkeypatch.setattr(_uploading, "_AT_ONCE", 0)
+    monkeypatch.setattr(_uploading, "_MOST_WAITING", 0)
     monkeypatch.setattr(beside, "_LARGE", 10)
     with served(tmp_path) as site:
         ada: Browser = site.set_up()

@@ -4,7 +4,7 @@ import json
 import logging
 import sys
 
-from adjudge.collect.web.logs import JsonLines, TextLines
+from adjudge.collect.web.logs import _JsonLines, _TextLines
 
 
 def record(**extra: object) -> logging.LogRecord:
@@ -14,7 +14,7 @@ def record(**extra: object) -> logging.LogRecord:
 
 
 def test_a_line_of_json_has_time_level_event_and_figures() -> None:
-    line = json.loads(JsonLines().format(record(route="/j/{project}", ms=1.5)))
+    line = json.loads(_JsonLines().format(record(route="/j/{project}", ms=1.5)))
     assert line == {
         "time": "1970-01-01T00:00:00.250Z",
         "level": "info",
@@ -25,13 +25,13 @@ def test_a_line_of_json_has_time_level_event_and_figures() -> None:
 
 
 def test_a_line_of_text_has_the_same() -> None:
-    assert TextLines().format(record(ms=1.5)) == "1970-01-01T00:00:00.250Z info request ms=1.5"
+    assert _TextLines().format(record(ms=1.5)) == "1970-01-01T00:00:00.250Z info request ms=1.5"
 
 
 def test_a_fault_brings_its_trace_in_one_line_of_json() -> None:
     try:
         raise ValueError("boom")
     except ValueError:
-        line = JsonLines().format(record(exc_info=sys.exc_info()))
+        line = _JsonLines().format(record(exc_info=sys.exc_info()))
     assert "\n" not in line
     assert "ValueError: boom" in json.loads(line)["trace"]

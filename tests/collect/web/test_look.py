@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from adjudge.collect.web.pages import STATIC
+from adjudge.collect.web._pages import STATIC
 from sites import Browser, Site
 
 SHEET = re.sub(r"/\*.*?\*/", "", (STATIC / "adjudge.css").read_text("utf-8"), flags=re.DOTALL)

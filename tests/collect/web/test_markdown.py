@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.collect.web.markdown import render
+from adjudge.collect.web._markup import render
 
 
 def test_markdown_becomes_html_with_headings_below_the_pages_own() -> None:

@@ -14,7 +14,7 @@ from adjudge.collect.web.settings import Settings
 
 PROGRAM = """
 import ctypes, threading
-from adjudge.collect.web.memory import give_back, share_memory
+from adjudge.collect.web._background import _give_back, share_memory
 
 share_memory()
 libc = ctypes.CDLL(None)
@@ -31,7 +31,7 @@ def work():
 threads = [threading.Thread(target=work) for _ in range(16)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-give_back()
+_give_back()
 libc.fopen.restype = ctypes.c_void_p
 file = libc.fopen(b"/dev/stdout", b"w")
 libc.malloc_info(0, ctypes.c_void_p(file))

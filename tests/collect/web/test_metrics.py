@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from adjudge.collect.web.metrics import Metrics
+from adjudge.collect.web._middleware import Metrics
 
 
 def test_requests_are_counted_and_timed_as_prometheus_reads_them() -> None:

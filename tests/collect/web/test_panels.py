@@ -8,7 +8,7 @@ from html import unescape
 import httpx
 import pytest
 
-from adjudge.collect.web.limiting import Newcomers, place_of
+from adjudge.collect.web._limiting import Newcomers, _place_of
 from sites import Site, small_project
 
 PROLIFIC = "PROLIFIC_PID={}&STUDY_ID=st1&SESSION_ID=se+1%26x"
@@ -143,7 +143,7 @@ def test_newcomers_are_counted_by_the_minute_and_the_hour() -> None:
     ],
 )
 def test_what_counts_as_one_address(address: str, place: str) -> None:
-    assert place_of(address) == place
+    assert _place_of(address) == place
 
 
 def test_a_requester_tries_a_draft_out_and_nothing_counts(site: Site) -> None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from adjudge.collect.consensus import planner
 from adjudge.collect.consensus.planner import PlanRow, ProjectPlan, Wish
-from adjudge.collect.web.plan_pages import curve_of
+from adjudge.collect.web.plan_pages import _curve_of
 from sites import Site
 
 
@@ -74,7 +74,7 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
 def test_the_curve_puts_numbers_on_its_axes() -> None:
     wish = Wish.checked(0.8, "0", 0.2)
     plan = ProjectPlan(wish=wish, per_item=2, rows=(row(1, 0.72), row(2, 0.86)))
-    curve = curve_of(plan)
+    curve = _curve_of(plan)
     assert curve is not None
     assert [text for _, text in curve.ticks] == ["0.70", "0.75", "0.80", "0.85", "0.90"]
     one, two = curve.points
@@ -84,7 +84,7 @@ def test_the_curve_puts_numbers_on_its_axes() -> None:
     assert (one.low, one.high) == (225.0, 203.0)
     assert (one.chosen, two.chosen) == (False, True)
     assert curve.line == "244.0,214.0 432.0,60.0"
-    assert curve_of(ProjectPlan(wish=wish)) is None
-    flat = curve_of(ProjectPlan(wish=Wish.checked(0.9, "0", 0.2), rows=(row(1, 0.9),)))
+    assert _curve_of(ProjectPlan(wish=wish)) is None
+    flat = _curve_of(ProjectPlan(wish=Wish.checked(0.9, "0", 0.2), rows=(row(1, 0.9),)))
     assert flat is not None
     assert [text for _, text in flat.ticks] == ["0.85", "0.90", "0.95"]

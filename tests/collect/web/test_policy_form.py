@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.web.forms import Form
-from adjudge.collect.web.policy_form import _WORDS, fields, settings
+from adjudge.collect.web._forms import Form
+from adjudge.collect.web._policy_form import _WORDS, fields, settings
 from adjudge.errors import BadSetting
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from adjudge.collect.web.protocol import LimitedProtocol
+from adjudge.collect.web.protocol import _LimitedProtocol
 from sites import Site
 
 
@@ -37,8 +37,8 @@ def until_closed(line: socket.socket) -> bytes:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LimitedProtocol, "head_seconds", 0.3)
-    monkeypatch.setattr(LimitedProtocol, "idle_seconds", 0.3)
+    monkeypatch.setattr(_LimitedProtocol, "head_seconds", 0.3)
+    monkeypatch.setattr(_LimitedProtocol, "idle_seconds", 0.3)
 
 
 def test_headers_over_64_kilobytes_are_too_large(site: Site) -> None:

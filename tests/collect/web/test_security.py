@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from adjudge.collect.web.middleware import POLICY
+from adjudge.collect.web._middleware import POLICY
 from sites import PASSWORD, Browser, Site, page_routes, served, small_project
 
 SCRIPT = "<script>alert('x')</script>"
@@ -217,10 +217,10 @@ def test_links_of_invitations_cannot_be_guessed_and_expire(
     assert "This invitation is not known" in forged.words
     assert len(path.rpartition("/")[2]) == 16, "96 random bits"
     later = 4 * 86_400
-    import adjudge.collect.web.joining as joining
+    from adjudge.collect.web import _joining
 
-    real = joining.time.time
-    monkeypatch.setattr(joining.time, "time", lambda: real() + later)
+    real = _joining.time.time
+    monkeypatch.setattr(_joining.time, "time", lambda: real() + later)
     late = site.browser()
     late.get(path, expect=410)
     assert "has expired" in late.words

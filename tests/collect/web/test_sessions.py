@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from starlette.requests import HTTPConnection
 
-from adjudge.collect.web.keys import Keys
-from adjudge.collect.web.security import COOKIE, Attempts, Session, Sessions
+from adjudge.collect.web._keys import Keys
+from adjudge.collect.web._security import COOKIE, Attempts, Session, Sessions
 
 SESSIONS = Sessions(Keys(b"x" * 64), path="/judging", hours=12, days=60)
 

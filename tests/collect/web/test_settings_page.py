@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.web import policy_form
+from adjudge.collect.web import _policy_form
 from sites import Site
 
 
 def test_five_first_and_every_other_once() -> None:
-    first = [field.name for field in policy_form.basics(Policy())]
+    first = [field.name for field in _policy_form.basics(Policy())]
     rest = [
-        field.name for part in policy_form.parts(Policy()) for field in (*part.flags, *part.fields)
+        field.name for part in _policy_form.parts(Policy()) for field in (*part.flags, *part.fields)
     ]
     assert len(first) == 5
     assert sorted(first + rest) == sorted(Policy().to_dict())
-    under = {field.name: part.title for part in policy_form.parts(Policy())
+    under = {field.name: part.title for part in _policy_form.parts(Policy())
              for field in (*part.flags, *part.fields)}  # fmt: skip
     assert (under["screening_mix"], under["images"]) == ("Hidden gold", "What judges see")
 

@@ -68,7 +68,7 @@ def test_ids_never_begin_with_a_dash(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_else_makes_ids() -> None:
     folder = Path(ids.__file__).parents[1]
     for file in folder.rglob("*.py"):
-        if file.name not in ("ids.py", "security.py"):
+        if file.name not in ("ids.py", "_security.py"):
             text = file.read_text("utf-8").replace('"adj_" + secrets.token_urlsafe', "")
             assert "token_urlsafe" not in text, file
 
@@ -94,7 +94,7 @@ def test_where_a_script_is_led_is_escaped(site: Site) -> None:
 def test_a_path_that_no_header_can_hold_is_escaped(site: Site) -> None:
     from starlette.requests import Request
 
-    from adjudge.collect.web.pages import go
+    from adjudge.collect.web._pages import go
 
     for headers in ([(b"hx-request", b"true")], []):
         request = Request({"type": "http", "headers": headers, "root_path": ""})

@@ -9,14 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from adjudge.collect.importing import beir, plain, quepid, trec
-from adjudge.collect.importing.preview import Gathering, Preview
-from adjudge.collect.importing.unpacking import unpack_all
-from adjudge.collect.importing.upload import ImportLimits, Upload, from_paths
+from adjudge.collect.importing import beir, quepid, tables, trec
+from adjudge.collect.importing._preview import Gathering, Preview
+from adjudge.collect.importing._rows import SHOWN, find_roles, read_json_text, read_table
+from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.signatures import quepid_book_json
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
 
-__all__ = ["ImportLimits", "Preview", "Upload", "read"]
+__all__ = [
+    "SHOWN",
+    "Gathering",
+    "ImportLimits",
+    "Preview",
+    "Upload",
+    "find_roles",
+    "read",
+    "read_json_text",
+    "read_table",
+    "unpack_all",
+]
 
 
 def read(
@@ -44,15 +57,11 @@ def read(
     )
     kind = "plain"
     try:
-        given = list(files)
-        held = from_paths((file for file in given if isinstance(file, Path)), limits)
-        held += [file for file in given if isinstance(file, Upload)]
-        uploads = [
-            upload for upload in unpack_all(held, limits) if not upload.base.startswith((".", "__"))
-        ]
+        unpacked = unpack_all(files, limits)
+        uploads = [upload for upload in unpacked if not upload.base.startswith((".", "__"))]
         if not uploads:
             raise BadData("there is no file to read", wanted="items")
-        if beir.fits(uploads):
+        if {"corpus.jsonl", "queries.jsonl"} <= {upload.base for upload in uploads}:
             kind = "beir"
             beir.read(uploads, gathering, depth=depth, gold=qrels_as_gold)
         elif any(trec.is_run(upload) for upload in uploads):
@@ -61,11 +70,11 @@ def read(
         else:
             for upload in uploads:
                 try:
-                    if quepid.fits(upload):
+                    if quepid_book_json(File.of(upload.name, upload.body)):
                         kind = "quepid"
                         quepid.read(upload, gathering)
                     else:
-                        plain.read(upload, gathering)
+                        tables.read(upload, gathering)
                 except BadData as fault:
                     gathering.add_fault(fault)
     except BadData as fault:

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from adjudge.collect.importing import trec
-from adjudge.collect.importing.documents import read_documents
-from adjudge.collect.importing.preview import Gathering
-from adjudge.collect.importing.rows import json_lines, list_columns, roles, table, words
-from adjudge.collect.importing.upload import ImportLimits, Upload
+from adjudge.collect.importing._documents import read_documents
+from adjudge.collect.importing._preview import Gathering
+from adjudge.collect.importing._rows import find_roles, json_lines, list_columns, read_table, words
+from adjudge.collect.importing._upload import ImportLimits, Upload
 from adjudge.errors import BadData, shown
-
-
-def fits(uploads: list[Upload]) -> bool:
-    """Whether there is a corpus and there are queries."""
-    names = {upload.base for upload in uploads}
-    return {"corpus.jsonl", "queries.jsonl"} <= names
 
 
 def read(uploads: list[Upload], gathering: Gathering, *, depth: int, gold: bool) -> None:
@@ -63,8 +57,8 @@ def read(uploads: list[Upload], gathering: Gathering, *, depth: int, gold: bool)
 
 
 def _pairs(upload: Upload, limits: ImportLimits) -> list[tuple[int, str, str, str]]:
-    columns, rows = table(upload, limits)
-    found = roles(columns)
+    columns, rows = read_table(upload, limits)
+    found = find_roles(columns)
     query = next((c for c in columns if c.casefold() in ("query-id", "query_id", "qid")), None)
     grade = next((c for c in columns if c.casefold() in ("score", "grade", "rel")), None)
     if query is None or grade is None or "document" not in found:

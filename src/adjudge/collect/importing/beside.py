@@ -16,9 +16,8 @@ from dataclasses import replace
 from typing import IO, Any
 
 from adjudge.collect import importing
-from adjudge.collect.importing.preview import Preview
-from adjudge.collect.importing.unpacking import is_packed
-from adjudge.collect.importing.upload import ImportLimits, Upload
+from adjudge.collect.importing._preview import Preview
+from adjudge.collect.importing._upload import ImportLimits, Upload
 from adjudge.errors import BadData
 
 _LARGE = 1_000_000  # bytes that are read without anybody noticing
@@ -30,7 +29,7 @@ _TIMES = 30  # the largest upload, beside it: readers keep to ten times what the
 
 def is_large(files: Iterable[Upload], limits: ImportLimits) -> bool:
     """Whether reading the files, unpacked, may take long."""
-    sizes = (len(file.body) * (limits.ratio if is_packed(file) else 1) for file in files)
+    sizes = (len(file.body) * (limits.ratio if file.is_packed else 1) for file in files)
     return sum(sizes) > _LARGE
 
 

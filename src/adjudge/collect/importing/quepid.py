@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjudge.collect.importing.preview import Gathering
-from adjudge.collect.importing.rows import read_json_text, roles, words
-from adjudge.collect.importing.upload import Upload
-from adjudge.data.formats.opening import File
-from adjudge.data.formats.signatures import quepid_book_json
+from adjudge.collect.importing._preview import Gathering
+from adjudge.collect.importing._rows import find_roles, read_json_text, words
+from adjudge.collect.importing._upload import Upload
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
-
-
-def fits(upload: Upload) -> bool:
-    """Whether a file is an object with pairs of query and document."""
-    return quepid_book_json(File.of(upload.name, upload.body))
 
 
 def read(upload: Upload, gathering: Gathering) -> None:
@@ -60,7 +53,7 @@ def _shown(fields: Any) -> dict[str, str]:
             return {"text": fields}
     if not isinstance(fields, dict):
         return {}
-    found = roles(list(fields))
+    found = find_roles(list(fields))
     shown = ("title", "text", "url", "image")
     parts: dict[str, str] = {p: words(fields[found[p]]) for p in shown if p in found}
     used = {found[part] for part in parts}

@@ -6,10 +6,9 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from adjudge.collect.importing.documents import Document, read_documents
-from adjudge.collect.importing.preview import Gathering
-from adjudge.collect.importing.tags import read_blocks
-from adjudge.collect.importing.upload import Upload
+from adjudge.collect.importing._documents import Document, read_blocks, read_documents
+from adjudge.collect.importing._preview import Gathering
+from adjudge.collect.importing._upload import Upload
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.signatures import is_run_row
 from adjudge.errors import BadData, shown

@@ -14,10 +14,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from adjudge.collect.importing.preview import Gathering
-from adjudge.collect.importing.rows import read_json_text
-from adjudge.collect.importing.unpacking import unpack_all
-from adjudge.collect.importing.upload import ImportLimits, Upload
+from adjudge.collect.importing import (
+    Gathering,
+    ImportLimits,
+    Upload,
+    read_json_text,
+    unpack_all,
+)
 from adjudge.collect.managing.oversight import list_log
 from adjudge.collect.managing.panels import table_outcomes
 from adjudge.collect.managing.projects import read_project

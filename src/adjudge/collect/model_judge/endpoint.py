@@ -1,22 +1,84 @@
-"""An OpenAI-compatible endpoint: asked over HTTP, again after a fault, with tokens counted."""
+"""An OpenAI-compatible endpoint: asked over HTTP, again after a fault, within a budget.
+
+Before a request is sent, as much is set aside as it can cost at most: the letters of the prompt at
+two a token, and the most tokens that an answer may have. Then what it did cost is booked instead.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
 import numpy as np
 
-from adjudge.collect.model_judge.log_probabilities import label_logprob
+from adjudge.collect.model_judge._question import NO_ANSWER, Question, Reply
 from adjudge.collect.model_judge.prompts import GUIDELINES, Prompt
-from adjudge.collect.model_judge.question import NO_ANSWER, Question, Reply
-from adjudge.collect.model_judge.spending import SpendingLimit, Usage
-from adjudge.errors import BadData, BadSetting, EndpointFailed, shown
+from adjudge.errors import BadData, BadSetting, BudgetSpent, EndpointFailed, shown
 
+_LETTERS = 2  # of a token; English has about four, so this is on the safe side
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _LONGEST = 60.0  # seconds between two tries
+
+
+@dataclass(slots=True)
+class _Usage:
+    """What asking has cost so far."""
+
+    requests: int = 0
+    faults: int = 0  # requests that had to be made again
+    unread: int = 0  # answers that could not be read
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def cost(self, prompt: float, completion: float) -> float:
+        """Money, at so much a million tokens."""
+        return (self.prompt_tokens * prompt + self.completion_tokens * completion) / 1e6
+
+
+@dataclass(slots=True, kw_only=True)
+class SpendingLimit:
+    """How much may be spent, and at which prices a million tokens; None is no limit."""
+
+    money: float | None = None
+    tokens: int | None = None
+    price_in: float = 0.0
+    price_out: float = 0.0
+    _held_money: float = field(default=0.0, repr=False)
+    _held_tokens: int = field(default=0, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.money is not None and not self.price_in and not self.price_out:
+            raise BadSetting("--budget", self.money, "prices beside it: --price-in and --price-out")
+
+    @contextmanager
+    def holding(self, usage: _Usage, letters: int, answer: int) -> Iterator[None]:
+        """Set aside what a request may cost; refuse it where that is more than is left."""
+        asked = letters // _LETTERS + 1
+        tokens = asked + answer
+        money = (asked * self.price_in + answer * self.price_out) / 1e6
+        spent = usage.prompt_tokens + usage.completion_tokens
+        if self.tokens is not None and spent + self._held_tokens + tokens > self.tokens:
+            raise BudgetSpent(
+                f"{spent:,} of {self.tokens:,} tokens are spent, and the next request may take "
+                f"{tokens:,}"
+            )
+        cost = usage.cost(self.price_in, self.price_out)
+        if self.money is not None and cost + self._held_money + money > self.money:
+            raise BudgetSpent(
+                f"{cost:.4f} of {self.money:g} is spent, and the next request may cost {money:.4f}"
+            )
+        self._held_money += money
+        self._held_tokens += tokens
+        try:
+            yield
+        finally:
+            self._held_money -= money
+            self._held_tokens -= tokens
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,7 +102,7 @@ class Endpoint:
     prompt: Prompt = GUIDELINES
     logprobs: bool = False
     budget: SpendingLimit = field(default_factory=SpendingLimit)
-    usage: Usage = field(default_factory=Usage)
+    usage: _Usage = field(default_factory=_Usage)
     _client: httpx.AsyncClient | None = field(default=None, repr=False)
     _structured: bool = True
     _chance: np.random.Generator = field(
@@ -75,7 +137,7 @@ class Endpoint:
             except BadData:
                 self.usage.unread += 1
                 continue
-            logprob = label_logprob(done.choice, done.content, reply.label)
+            logprob = _label_logprob(done.choice, done.content, reply.label)
             return replace(reply, logprob=logprob, version=done.version, tokens=tokens, cost=cost)
         reason = "The model gave no answer that could be read."
         return Reply(label=NO_ANSWER, reason=reason, tokens=tokens, cost=cost)
@@ -160,6 +222,45 @@ class Endpoint:
         self.usage.prompt_tokens += done.prompt_tokens
         self.usage.completion_tokens += done.completion_tokens
         return done
+
+
+def _label_logprob(choice: dict[str, Any], content: str, label: str) -> float | None:
+    """The log-probability of a label in an answer; None where the endpoint does not tell.
+
+    The tokens of the answer are laid end to end; those that overlap the last place where the label
+    stands, as a word of its own, count together.
+    """
+    told = choice.get("logprobs")
+    tokens = told.get("content") if isinstance(told, dict) else None
+    if not isinstance(tokens, list):
+        return None
+    spans: list[tuple[int, int, float]] = []
+    end = 0
+    try:
+        for entry in tokens:
+            text = str(entry["token"])
+            spans.append((end, end + len(text), float(entry["logprob"])))
+            end += len(text)
+    except (KeyError, TypeError, ValueError):
+        return None
+    laid = "".join(str(entry["token"]) for entry in tokens)
+    begin = _last_word(laid, label)
+    if begin < 0 or content.strip() not in laid:
+        return None
+    found = [value for a, b, value in spans if a < begin + len(label) and b > begin]
+    total = sum(found)
+    return min(total, 0.0) if found and math.isfinite(total) else None
+
+
+def _last_word(text: str, word: str) -> int:
+    """Where a word stands last, with no letter or digit beside it; -1 if nowhere."""
+    at = text.rfind(word)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]
+        if not before.isalnum() and not after.isalnum():
+            return at
+        at = text.rfind(word, 0, at)
+    return -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from adjudge.collect.importing.rows import SHOWN, roles, table
-from adjudge.collect.importing.upload import ImportLimits, Upload
+from adjudge.collect.importing import SHOWN, ImportLimits, Upload, find_roles, read_table
+from adjudge.collect.model_judge._question import NO_ANSWER, Question
+from adjudge.collect.model_judge._samples import SampledAnswers, ask_samples
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.model_judge.question import NO_ANSWER, Question
-from adjudge.collect.model_judge.samples import SampledAnswers, ask_samples
 from adjudge.data.formats.opening import check_readable, opened, reading
 from adjudge.errors import BadData, BudgetSpent, shown
 
@@ -85,8 +84,8 @@ def read_items(path: Path) -> tuple[_AskedItem, ...]:
     check_readable(path)
     with reading(path), opened(path) as file:
         upload = Upload(name=path.name, body=file.read())
-    columns, rows = table(upload, _LIMITS)
-    found = roles(columns)
+    columns, rows = read_table(upload, _LIMITS)
+    found = find_roles(columns)
     if "query" not in found or not any(part in found for part in SHOWN):
         raise BadData(
             f"the columns are {', '.join(columns)}; wanted query, and something to judge by "

@@ -3,50 +3,80 @@
 The model gets its pages as a person does: training with feedback on mistakes, hidden gold, trust,
 warning and block. What it is told of its mistakes goes into its next questions, as a
 person would keep it in mind.
+
+It is asked about a pair in both orders: models prefer the first of two results, or the second,
+more than people do (L. Zheng and others 2023, arXiv:2306.05685). A model that contradicts itself
+has not told the two apart: that is a tie where ties are allowed, and else the answer to the order
+that the page's coin gave, so that no result gains by it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from adjudge.collect.model_judge.both_orders import SideTally, settle
+from adjudge.collect.model_judge._question import NO_ANSWER, BesideQuestion, Question, Reply
+from adjudge.collect.model_judge._samples import ask_samples
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.collect.model_judge.question import BesideQuestion, Question
-from adjudge.collect.model_judge.samples import ask_samples
-from adjudge.collect.values.judging import Answer, Feedback, JudgeView, Outcome, Page, ProjectView
+from adjudge.collect.model_judge.work import Work
+from adjudge.collect.values.judging import Answer, Feedback, JudgeView, Page
+from adjudge.collect.values.sides import LEFT, RIGHT, TIE, mirror
 from adjudge.errors import BudgetSpent
 
+_WIDE = 1.6448536269514722  # standard errors of a 90% interval
 _LESSONS = 12  # mistakes that the model is reminded of
 _FEW = 80  # characters that name a result without a title
 
 
-class Work(Protocol):
-    """Where a judge gets pages and leaves answers: the service itself, or a server over HTTP."""
+@dataclass(slots=True)
+class _SideTally:
+    """How often a model was asked in both orders, agreed with itself, and took which side."""
 
-    def project(self) -> ProjectView:
-        """Guidelines and labels."""
-        ...
+    pairs: int = 0
+    agreed: int = 0
+    left: int = 0  # answers, of both orders, that took the left one
+    right: int = 0
+    _squares: int = 0  # of the difference of both in each pair
 
-    def arrive(self) -> JudgeView:
-        """Come in, and consent."""
-        ...
+    def add(self, first: str, second: str) -> None:
+        """Count the answers to both orders, each as its order was shown."""
+        if NO_ANSWER in (first, second):
+            return
+        self.pairs += 1
+        self.agreed += first == mirror(second)
+        left, right = ([first, second].count(side) for side in (LEFT, RIGHT))
+        self.left, self.right = self.left + left, self.right + right
+        self._squares += (left - right) ** 2
 
-    def page(self) -> Page | None:
-        """The next page, None where there is none."""
-        ...
+    @property
+    def position(self) -> tuple[float, float, float] | None:
+        """By how much a result gains, as a share of answers, where it stands left; with 90% bounds.
 
-    def submit(self, page: Page, answers: list[Answer]) -> Outcome:
-        """Leave the answers."""
-        ...
+        0 where sides do not matter, 1 where the left one is always taken, -1 where the right one.
+        """
+        if not self.pairs:
+            return None
+        mean = (self.left - self.right) / (2 * self.pairs)
+        spread = max(self._squares / (4 * self.pairs) - mean * mean, 0.0)
+        error = _WIDE * math.sqrt(spread / self.pairs)
+        return mean, mean - error, mean + error
 
-    def state(self) -> JudgeView:
-        """Where the judge stands."""
-        ...
+
+def _settle(first: Reply, second: Reply, labels: tuple[str, ...]) -> Reply:
+    """One answer of two: as shown first, and with the sides changed."""
+    turned = mirror(second.label)
+    if first.label == NO_ANSWER and second.label != NO_ANSWER:
+        return Reply(label=turned, reason=second.reason)
+    if second.label == NO_ANSWER or first.label == turned:
+        return first
+    label = TIE if TIE in labels else first.label
+    said = f"Asked in both orders: {first.label}, then {turned}. {first.reason}"
+    return Reply(label=label, reason=said.strip())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,7 +89,7 @@ class ModelTally:
     unanswered: int = 0
     stopped: str | None = None  # why, where it is the budget
     judge: JudgeView | None = None
-    sides: SideTally = field(default_factory=SideTally)  # of pairs, asked in both orders
+    sides: _SideTally = field(default_factory=_SideTally)  # of pairs, asked in both orders
 
 
 async def judge(
@@ -108,7 +138,7 @@ async def judge(
             reply = replies[0]
             if both:
                 tally.sides.add(replies[0].label, replies[1].label)
-                reply = settle(replies[0], replies[1], kept.labels)
+                reply = _settle(replies[0], replies[1], kept.labels)
             tally.from_ledger += known
             tally.unanswered += reply.label not in kept.labels and known < samples * len(replies)
             return Answer(

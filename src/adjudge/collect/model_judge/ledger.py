@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from adjudge.collect.model_judge.question import Question, Reply
+from adjudge.collect.model_judge._question import Reply
 from adjudge.errors import BadData
 
 
@@ -82,22 +81,3 @@ def _reply(record: dict[str, Any]) -> Reply:
         tokens=int(record.get("tokens", 0)),
         cost=float(record.get("cost", 0.0)),
     )
-
-
-def key_of(
-    model: str,
-    guidelines: str,
-    labels: tuple[str, ...],
-    question: Question,
-    *,
-    prompt: str = "guidelines",
-    temperature: float | None = 0.0,
-    sample: int = 0,
-) -> str:
-    """What was asked, as a short text: anything that may change the answer changes it."""
-    words = {name: part for name, part in asdict(question).items() if part is not None}
-    asked: list[Any] = [model, guidelines, labels, words]
-    if (prompt, temperature, sample) != ("guidelines", 0.0, 0):
-        asked += [prompt, temperature, sample]
-    said = json.dumps(asked, ensure_ascii=False)
-    return hashlib.sha256(said.encode()).hexdigest()[:32]

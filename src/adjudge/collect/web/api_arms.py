@@ -11,12 +11,10 @@ from starlette.responses import Response
 from adjudge.collect.experiments.arms import preset_arms, read_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.arms import ArmReport
-from adjudge.collect.web.api_given import ArmIn
-from adjudge.collect.web.api_projects import services_of
-from adjudge.collect.web.api_router import api_router
-from adjudge.collect.web.api_values import (
-    ApiInput,
-    ApiOutput,
+from adjudge.collect.web._api_models import ArmIn
+from adjudge.collect.web._api_router import api_router, services_of
+from adjudge.collect.web._api_values import (
+    ApiModel,
     Name,
     Shares,
     Short,
@@ -30,7 +28,7 @@ _Resamples = Annotated[int, Field(ge=0, le=10_000)]
 _Seed = Annotated[int, Field(ge=0, le=2**53)]
 
 
-class ArmsIn(ApiInput):
+class _ArmsIn(ApiModel):
     """Arms in their order, or the name of a preset; ``population`` is what that mix stands for."""
 
     arms: list[ArmIn] = Field(default=[], max_length=50)
@@ -38,14 +36,14 @@ class ArmsIn(ApiInput):
     population: Shares | None = None
 
 
-class ArmsOut(ApiOutput):
+class _ArmsOut(ApiModel):
     """The arms, without what is as in the project, and what is wrong with them."""
 
     arms: list[dict[str, Any]]
     warnings: list[str]
 
 
-class ReportIn(ApiInput):
+class _ReportIn(ApiModel):
     """What to measure arms by: the true labels of judged items, by the items' names."""
 
     test: dict[Name, Name] = Field(min_length=1, max_length=200_000)
@@ -53,14 +51,14 @@ class ReportIn(ApiInput):
     seed: _Seed = 0
 
 
-@router.get("/projects/{project}/arms", response_model=ArmsOut)
+@router.get("/projects/{project}/arms", response_model=_ArmsOut)
 def _read_project_arms(request: Request, project: Slug) -> Response:
     """The arms of a project's experiment, and what is wrong with them."""
     return _send_arms(services_of(request, project), project)
 
 
-@router.put("/projects/{project}/arms", response_model=ArmsOut)
-def _set_project_arms(request: Request, project: Slug, body: ArmsIn) -> Response:
+@router.put("/projects/{project}/arms", response_model=_ArmsOut)
+def _set_project_arms(request: Request, project: Slug, body: _ArmsIn) -> Response:
     """Set the arms; once a judge has come, they can only be added to."""
     services = services_of(request, project)
     labels = services.projects.get_head(project).labels
@@ -95,7 +93,7 @@ def _read_arm_report(
 
 
 @router.post("/projects/{project}/arms/report", response_model=ArmReport)
-def _make_arm_report(request: Request, project: Slug, body: ReportIn) -> Response:
+def _make_arm_report(request: Request, project: Slug, body: _ReportIn) -> Response:
     """The same against true labels of items that were judged as work; nothing of them is kept."""
     import pyarrow as pa
 

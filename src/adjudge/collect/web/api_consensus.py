@@ -10,21 +10,20 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.values.questions import FurtherQuestion
-from adjudge.collect.web.api_given import QuestionIn
-from adjudge.collect.web.api_projects import services_of
-from adjudge.collect.web.api_router import api_router
-from adjudge.collect.web.api_values import ApiInput, Listed, PublicId, Short, Slug, send_list
+from adjudge.collect.web._api_models import QuestionIn
+from adjudge.collect.web._api_router import api_router, services_of
+from adjudge.collect.web._api_values import ApiModel, Listed, PublicId, Short, Slug, send_list
 
 router = api_router("consensus")
 
 
-class QuestionsIn(ApiInput):
+class _QuestionsIn(ApiModel):
     """The further questions that a project is to have."""
 
     questions: list[QuestionIn] = Field(max_length=20)
 
 
-class ModelIn(ApiInput):
+class _ModelIn(ApiModel):
     """The model to fit, and to the answers to which question; empty for the first."""
 
     model: Literal[refit.MODEL_NAMES]  # type: ignore[valid-type]
@@ -38,7 +37,7 @@ def _list_questions(request: Request, project: Slug) -> Response:
 
 
 @router.put("/projects/{project}/questions", response_model=Listed[FurtherQuestion])
-def _set_questions(request: Request, project: Slug, body: QuestionsIn) -> Response:
+def _set_questions(request: Request, project: Slug, body: _QuestionsIn) -> Response:
     """Replace the further questions, while nobody has judged."""
     projects = services_of(request, project).projects
     projects.set_questions(project, [one.value() for one in body.questions])
@@ -56,7 +55,7 @@ def _list_fits(
 @router.post(
     "/projects/{project}/consensus", response_model=Listed[refit.ModelFit], status_code=202
 )
-def _ask_for_fit(request: Request, project: Slug, body: ModelIn) -> Response:
+def _ask_for_fit(request: Request, project: Slug, body: _ModelIn) -> Response:
     """Ask for a fit of a model; it is made in the background."""
     services = services_of(request, project)
     refit.ask(services, project, body.model, question=body.question)

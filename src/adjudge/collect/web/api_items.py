@@ -10,22 +10,21 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.values.items import ItemDetail, ListedItem
-from adjudge.collect.web.api_projects import services_of
-from adjudge.collect.web.api_router import api_router
-from adjudge.collect.web.api_values import ApiInput, ApiOutput, Name, Reason, Short, Slug, send
+from adjudge.collect.web._api_router import api_router, services_of
+from adjudge.collect.web._api_values import ApiModel, Name, Reason, Short, Slug, send
 
 router = api_router("items")
 _Filter = Literal["all", "open", "done", "disputed", "unsure", "unjudged", "gold", "skipped"]
 
 
-class ItemsOut(ApiOutput):
+class _ItemsOut(ApiModel):
     """One page of items, and how many there are in all."""
 
     total: int
     results: list[ListedItem]
 
 
-class AdjudicateIn(ApiInput):
+class _AdjudicateIn(ApiModel):
     """The final label of an item; ``gold``: fits learn from it."""
 
     item: Name
@@ -34,20 +33,20 @@ class AdjudicateIn(ApiInput):
     gold: bool = True
 
 
-class ItemNameIn(ApiInput):
+class _ItemNameIn(ApiModel):
     """An item by its name."""
 
     item: Name
 
 
-class MoreIn(ApiInput):
+class _MoreIn(ApiModel):
     """How many judgments more an item is to have."""
 
     item: Name
     more: Annotated[int, Field(ge=1, le=50)]
 
 
-@router.get("/projects/{project}/items", response_model=ItemsOut)
+@router.get("/projects/{project}/items", response_model=_ItemsOut)
 def _list_items(
     request: Request,
     project: Slug,
@@ -71,7 +70,7 @@ def _read_item(request: Request, project: Slug, item: Annotated[Name, Query()]) 
 
 
 @router.post("/projects/{project}/item/adjudicate", response_model=ItemDetail)
-def _adjudicate(request: Request, project: Slug, body: AdjudicateIn) -> Response:
+def _adjudicate(request: Request, project: Slug, body: _AdjudicateIn) -> Response:
     """Give an item its final label; the fits that are shown are made again."""
     services = services_of(request, project)
     services.items.adjudicate(project, body.item, body.label, reason=body.reason, gold=body.gold)
@@ -80,7 +79,7 @@ def _adjudicate(request: Request, project: Slug, body: AdjudicateIn) -> Response
 
 
 @router.post("/projects/{project}/item/reopen", response_model=ItemDetail)
-def _reopen(request: Request, project: Slug, body: ItemNameIn) -> Response:
+def _reopen(request: Request, project: Slug, body: _ItemNameIn) -> Response:
     """Take back that an item was decided or skipped."""
     services = services_of(request, project)
     services.items.reopen(project, body.item)
@@ -89,7 +88,7 @@ def _reopen(request: Request, project: Slug, body: ItemNameIn) -> Response:
 
 
 @router.post("/projects/{project}/item/more", response_model=ItemDetail)
-def _ask_for_more(request: Request, project: Slug, body: MoreIn) -> Response:
+def _ask_for_more(request: Request, project: Slug, body: _MoreIn) -> Response:
     """Ask for more judgments of an item."""
     services = services_of(request, project)
     services.items.ask_for_more(project, body.item, body.more)
@@ -97,7 +96,7 @@ def _ask_for_more(request: Request, project: Slug, body: MoreIn) -> Response:
 
 
 @router.post("/projects/{project}/item/skip", response_model=ItemDetail)
-def _skip(request: Request, project: Slug, body: ItemNameIn) -> Response:
+def _skip(request: Request, project: Slug, body: _ItemNameIn) -> Response:
     """Give an item to nobody any more."""
     services = services_of(request, project)
     services.items.skip(project, body.item)

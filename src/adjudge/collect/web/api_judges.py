@@ -11,11 +11,9 @@ from starlette.responses import Response
 from adjudge.collect.managing.notices import Delivery, Notifications
 from adjudge.collect.managing.pace import ProjectPace
 from adjudge.collect.values.requesting import JudgeDetail
-from adjudge.collect.web.api_projects import services_of
-from adjudge.collect.web.api_router import api_router
-from adjudge.collect.web.api_values import (
-    ApiInput,
-    ApiOutput,
+from adjudge.collect.web._api_router import api_router, services_of
+from adjudge.collect.web._api_values import (
+    ApiModel,
     Key,
     Line,
     Listed,
@@ -30,20 +28,20 @@ router = api_router("projects")
 _Words = Annotated[str, Field(min_length=1, max_length=2_000, pattern=r"^[^\x00]*$")]
 
 
-class NameIn(ApiInput):
+class _NameIn(ApiModel):
     """What a judge is to be called; empty for what they are called by themselves."""
 
     name: Short
 
 
-class MessageIn(ApiInput):
+class _MessageIn(ApiModel):
     """What is written to which judges."""
 
     judges: list[Key] = Field(min_length=1, max_length=1_000)
     text: _Words
 
 
-class NotificationsIn(ApiInput):
+class _NotificationsIn(ApiModel):
     """Who is to be told what."""
 
     webhook: Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00]*$")] = ""
@@ -52,20 +50,20 @@ class NotificationsIn(ApiInput):
     address: Line = ""
 
 
-class SentOut(ApiOutput):
+class _SentOut(ApiModel):
     """To how many judges a message goes."""
 
     judges: int
 
 
 @router.put("/projects/{project}/judges/{judge}/name", response_model=JudgeDetail)
-def _rename_judge(request: Request, project: Slug, judge: PublicId, body: NameIn) -> Response:
+def _rename_judge(request: Request, project: Slug, judge: PublicId, body: _NameIn) -> Response:
     """Call a judge by another name."""
     return send(services_of(request, project).judges.rename(project, judge, body.name))
 
 
-@router.post("/projects/{project}/messages", response_model=SentOut)
-def _send_message(request: Request, project: Slug, body: MessageIn) -> Response:
+@router.post("/projects/{project}/messages", response_model=_SentOut)
+def _send_message(request: Request, project: Slug, body: _MessageIn) -> Response:
     """Write to judges, who see it on their next page until they have read it."""
     judges = services_of(request, project).judges
     return send({"judges": judges.send_message(project, body.judges, body.text)})
@@ -84,7 +82,7 @@ def _read_notifications(request: Request, project: Slug) -> Response:
 
 
 @router.put("/projects/{project}/notifications", response_model=Notifications)
-def _set_notifications(request: Request, project: Slug, body: NotificationsIn) -> Response:
+def _set_notifications(request: Request, project: Slug, body: _NotificationsIn) -> Response:
     """Change who is told what."""
     made = services_of(request, project).notices.set(
         project, webhook=body.webhook, emails=body.emails, events=body.events, base=body.address

@@ -10,10 +10,9 @@ from pydantic import Field
 from starlette.responses import Response
 
 from adjudge.collect.values.judging import Answer, Arrival, JudgeView, Outcome, Page, ProjectView
-from adjudge.collect.web.api_router import api_router
-from adjudge.collect.web.api_values import (
-    ApiInput,
-    ApiOutput,
+from adjudge.collect.web._api_router import api_router
+from adjudge.collect.web._api_values import (
+    ApiModel,
     Comment,
     Key,
     Line,
@@ -23,8 +22,8 @@ from adjudge.collect.web.api_values import (
     Slug,
     send,
 )
-from adjudge.collect.web.keys import Forged
-from adjudge.collect.web.state import state_of
+from adjudge.collect.web._keys import Forged
+from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound
 
 router = api_router("judging")
@@ -33,7 +32,7 @@ _Ticket = Annotated[str, InPath(pattern=r"^[A-Za-z0-9_.-]+$", max_length=400)]
 _Position = Annotated[int, InPath(ge=1, le=100_000)]
 
 
-class ArrivalIn(ApiInput):
+class _ArrivalIn(ApiModel):
     """Who comes to judge: the same key of the same token is the same judge, always."""
 
     key: Key
@@ -42,7 +41,7 @@ class ArrivalIn(ApiInput):
     consent: bool = False
 
 
-class AnswerIn(ApiInput):
+class _AnswerIn(ApiModel):
     """One answer: a label of the scale or one of the others, and answers to further questions."""
 
     row: int = Field(ge=1, le=100_000)
@@ -62,40 +61,40 @@ class AnswerIn(ApiInput):
         )
 
 
-class AnswersIn(ApiInput):
+class _AnswersIn(ApiModel):
     """The answers to a page, with its key: sent twice, they are stored once."""
 
     key: Key
-    answers: list[AnswerIn] = Field(max_length=10_000)
+    answers: list[_AnswerIn] = Field(max_length=10_000)
 
 
-class DraftIn(ApiInput):
+class _DraftIn(ApiModel):
     """Answers that are kept but not yet sent."""
 
-    answers: list[AnswerIn] = Field(max_length=10_000)
+    answers: list[_AnswerIn] = Field(max_length=10_000)
 
 
-class LabelIn(ApiInput):
+class _LabelIn(ApiModel):
     """The answer to one row of a training page."""
 
     label: Name
 
 
-class ContestIn(ApiInput):
+class _ContestIn(ApiModel):
     """Why a gold is wrong."""
 
     row: int = Field(ge=1, le=100_000)
     text: Annotated[Comment, Field(min_length=1)]
 
 
-class ArrivalOut(ApiOutput):
+class _ArrivalOut(ApiModel):
     """A judge, and the ticket by which the holder of this token acts for them."""
 
     ticket: str
     judge: JudgeView
 
 
-class NextOut(ApiOutput):
+class _NextOut(ApiModel):
     """The next page, or none and where the judge stands."""
 
     page: Page | None
@@ -122,8 +121,8 @@ def _read_guidelines(request: Request, project: Slug) -> Response:
     return send(state_of(request).judging.project(project))
 
 
-@router.post("/projects/{project}/arrivals", response_model=ArrivalOut)
-def _arrive(request: Request, project: Slug, body: ArrivalIn) -> Response:
+@router.post("/projects/{project}/arrivals", response_model=_ArrivalOut)
+def _arrive(request: Request, project: Slug, body: _ArrivalIn) -> Response:
     """Come to a project, for the first time or again; the ticket is good for all that follows."""
     state = state_of(request)
     holder = state.tokens.holder_in(request, project, "manager")
@@ -150,7 +149,7 @@ def _agree(request: Request, ticket: _Ticket) -> Response:
     return send(state_of(request).judging.consent(_judge(request, ticket)))
 
 
-@router.post("/judges/{ticket}/page", response_model=NextOut)
+@router.post("/judges/{ticket}/page", response_model=_NextOut)
 def _next_page(request: Request, ticket: _Ticket) -> Response:
     """The page that is open, or a new one; none where there is nothing to do."""
     judge, judging = _judge(request, ticket), state_of(request).judging
@@ -159,7 +158,7 @@ def _next_page(request: Request, ticket: _Ticket) -> Response:
 
 
 @router.post("/judges/{ticket}/pages/{page}", response_model=Outcome)
-def _submit(request: Request, ticket: _Ticket, page: PublicId, body: AnswersIn) -> Response:
+def _submit(request: Request, ticket: _Ticket, page: PublicId, body: _AnswersIn) -> Response:
     """Send the answers to a page. Sent twice, they are stored once."""
     judge, state = _judge(request, ticket), state_of(request)
     answers = [answer.value() for answer in body.answers]
@@ -175,7 +174,7 @@ def _read_outcome(request: Request, ticket: _Ticket, page: PublicId) -> Response
 
 
 @router.put("/judges/{ticket}/pages/{page}/draft", status_code=204)
-def _keep_draft(request: Request, ticket: _Ticket, page: PublicId, body: DraftIn) -> Response:
+def _keep_draft(request: Request, ticket: _Ticket, page: PublicId, body: _DraftIn) -> Response:
     """Keep answers that are not yet sent."""
     answers = [answer.value() for answer in body.answers]
     state_of(request).judging.save(_judge(request, ticket), page, answers)
@@ -184,7 +183,7 @@ def _keep_draft(request: Request, ticket: _Ticket, page: PublicId, body: DraftIn
 
 @router.post("/judges/{ticket}/pages/{page}/rows/{row}", response_model=Outcome)
 def _answer_training(
-    request: Request, ticket: _Ticket, page: PublicId, row: _Position, body: LabelIn
+    request: Request, ticket: _Ticket, page: PublicId, row: _Position, body: _LabelIn
 ) -> Response:
     """Answer one row of a training page, and be told at once."""
     judging, judge = state_of(request).judging, _judge(request, ticket)
@@ -192,7 +191,7 @@ def _answer_training(
 
 
 @router.post("/judges/{ticket}/pages/{page}/contests", status_code=204)
-def _contest(request: Request, ticket: _Ticket, page: PublicId, body: ContestIn) -> Response:
+def _contest(request: Request, ticket: _Ticket, page: PublicId, body: _ContestIn) -> Response:
     """Disagree with a gold that was missed."""
     state_of(request).judging.contest(_judge(request, ticket), page, body.row, body.text)
     return Response(status_code=204)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
@@ -11,10 +10,10 @@ from pydantic import Field
 from starlette.responses import Response
 
 from adjudge.collect.values.members import Member, MemberLink
-from adjudge.collect.web.api_projects import services_of
-from adjudge.collect.web.api_router import api_router
-from adjudge.collect.web.api_values import (
-    ApiInput,
+from adjudge.collect.web._api_models import MemberLinkOut
+from adjudge.collect.web._api_router import api_router, services_of
+from adjudge.collect.web._api_values import (
+    ApiModel,
     Listed,
     PublicId,
     Short,
@@ -23,13 +22,13 @@ from adjudge.collect.web.api_values import (
     send,
     send_list,
 )
-from adjudge.collect.web.joining import member_link
+from adjudge.collect.web._joining import member_link
 
 router = api_router("members")
 _Role = Literal["viewer", "reviewer", "manager", "owner"]
 
 
-class MemberLinkIn(ApiInput):
+class _MemberLinkIn(ApiModel):
     """Which role a link gives, whom it is for, and how long it lasts."""
 
     role: _Role
@@ -37,17 +36,10 @@ class MemberLinkIn(ApiInput):
     days: Annotated[int, Field(ge=1, le=3_650)] = 7
 
 
-class RoleIn(ApiInput):
+class _RoleIn(ApiModel):
     """The role that a member is to have."""
 
     role: _Role
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberLinkOut(MemberLink):
-    """A link that makes a member, with its address."""
-
-    address: str
 
 
 @router.get("/projects/{project}/members", response_model=Listed[Member])
@@ -57,7 +49,7 @@ def _list_members(request: Request, project: Slug) -> Response:
 
 
 @router.put("/projects/{project}/members/{member}", status_code=204)
-def _set_member_role(request: Request, project: Slug, member: PublicId, body: RoleIn) -> Response:
+def _set_member_role(request: Request, project: Slug, member: PublicId, body: _RoleIn) -> Response:
     """Give a member another role."""
     services_of(request, project).members.set_role(project, member, body.role)
     return Response(status_code=204)
@@ -78,7 +70,7 @@ def _list_member_links(request: Request, project: Slug) -> Response:
 
 
 @router.post("/projects/{project}/member-links", response_model=MemberLinkOut, status_code=201)
-def _make_member_link(request: Request, project: Slug, body: MemberLinkIn) -> Response:
+def _make_member_link(request: Request, project: Slug, body: _MemberLinkIn) -> Response:
     """Make a link by which one person becomes a member."""
     expires = datetime.now(UTC) + timedelta(days=body.days)
     services = services_of(request, project)

@@ -13,11 +13,9 @@ from adjudge.collect.consensus.planner import Asked, ProjectPlan, Wish
 from adjudge.collect.gold.design import GoldForecast
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.requesting import Imported, SuggestedGold
-from adjudge.collect.web.api_projects import services_of
-from adjudge.collect.web.api_router import api_router
-from adjudge.collect.web.api_values import (
-    ApiInput,
-    ApiOutput,
+from adjudge.collect.web._api_router import api_router, services_of
+from adjudge.collect.web._api_values import (
+    ApiModel,
     Listed,
     Name,
     Reason,
@@ -33,7 +31,7 @@ _Role = Literal["training", "screening", "both"]
 _Mix = Literal["any", "uniform"] | Shares
 
 
-class DesignIn(ApiInput):
+class _DesignIn(ApiModel):
     """A split of the gold: how many train and in which label mix; ``store`` false only looks."""
 
     training: Annotated[int, Field(ge=0, le=10_000)] | None = None
@@ -43,7 +41,7 @@ class DesignIn(ApiInput):
     store: bool = True
 
 
-class ApproveIn(ApiInput):
+class _ApproveIn(ApiModel):
     """An item that becomes gold, by a person's word."""
 
     item: Name
@@ -52,14 +50,14 @@ class ApproveIn(ApiInput):
     role: _Role = "screening"
 
 
-class DeclineIn(ApiInput):
+class _DeclineIn(ApiModel):
     """An item that is not to be suggested as gold, or may be again."""
 
     item: Name
     again: bool = False
 
 
-class WishIn(ApiInput):
+class _WishIn(ApiModel):
     """What a plan is for; pay and share of gold are the policy's if they are not given."""
 
     accuracy: Annotated[float, Field(gt=0, lt=1)]
@@ -67,7 +65,7 @@ class WishIn(ApiInput):
     gold_share: Annotated[float, Field(ge=0, le=0.9)] | None = None
 
 
-class DesignOut(ApiOutput):
+class _DesignOut(ApiModel):
     """How the gold was split, or would be."""
 
     stored: bool
@@ -78,13 +76,13 @@ class DesignOut(ApiOutput):
     warnings: list[str]
 
 
-class DeclinedOut(ApiOutput):
+class _DeclinedOut(ApiModel):
     """An item that is not to be suggested as gold."""
 
     item: str
 
 
-class PlanOut(ApiOutput):
+class _PlanOut(ApiModel):
     """The plan that is waited for, and the last one that was made."""
 
     asked: Asked | None
@@ -99,8 +97,8 @@ def _read_forecast(
     return send(services_of(request, project).gold.forecast(project, judges=judges))
 
 
-@router.post("/projects/{project}/gold-design", response_model=DesignOut)
-def _design_gold(request: Request, project: Slug, body: DesignIn) -> Response:
+@router.post("/projects/{project}/gold-design", response_model=_DesignOut)
+def _design_gold(request: Request, project: Slug, body: _DesignIn) -> Response:
     """Split the gold into a training set of a label mix, and screening gold: the rest."""
     made = services_of(request, project).gold.design(project, **body.model_dump())
     counts = {"training": len(made.training), "screening": len(made.screening)}
@@ -120,27 +118,27 @@ def _list_suggestions(
 
 
 @router.post("/projects/{project}/gold-suggestions", response_model=Imported)
-def _approve_gold(request: Request, project: Slug, body: ApproveIn) -> Response:
+def _approve_gold(request: Request, project: Slug, body: _ApproveIn) -> Response:
     """Make gold of an item that was work."""
     return send(services_of(request, project).gold.approve(project, **body.model_dump()))
 
 
-@router.post("/projects/{project}/gold-suggestions/declined", response_model=Listed[DeclinedOut])
-def _decline_gold(request: Request, project: Slug, body: DeclineIn) -> Response:
+@router.post("/projects/{project}/gold-suggestions/declined", response_model=Listed[_DeclinedOut])
+def _decline_gold(request: Request, project: Slug, body: _DeclineIn) -> Response:
     """Never suggest an item as gold, or let it be suggested again; those declined so far."""
     services = services_of(request, project)
     services.gold.decline(project, body.item, again=body.again)
     return send_list([{"item": item} for item in services.gold.get_declined(project)])
 
 
-@router.get("/projects/{project}/plan", response_model=PlanOut)
+@router.get("/projects/{project}/plan", response_model=_PlanOut)
 def _read_plan(request: Request, project: Slug) -> Response:
     """The last plan that was made, and the one that is being made."""
     return send(_plan(services_of(request, project), project))
 
 
-@router.post("/projects/{project}/plan", response_model=PlanOut, status_code=202)
-def _ask_for_plan(request: Request, project: Slug, body: WishIn) -> Response:
+@router.post("/projects/{project}/plan", response_model=_PlanOut, status_code=202)
+def _ask_for_plan(request: Request, project: Slug, body: _WishIn) -> Response:
     """Ask for a plan of judgments, golds and money; it is made in the background."""
     services = services_of(request, project)
     policy, _ = services.projects.get_policy(project)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import Query, Request, UploadFile
@@ -13,7 +12,6 @@ from starlette.responses import Response
 
 from adjudge.collect.experiments.arms import read_arms
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import Project
 from adjudge.collect.values.requesting import (
     Contest,
@@ -29,12 +27,19 @@ from adjudge.collect.values.requesting import (
     Regrade,
 )
 from adjudge.collect.values.sides import PAIR_SCALE
-from adjudge.collect.web import uploading
-from adjudge.collect.web.api_given import ArmIn, GoldIn, ItemIn, QuestionIn, gold_of, item_of
-from adjudge.collect.web.api_router import api_router
-from adjudge.collect.web.api_values import (
-    ApiInput,
-    ApiOutput,
+from adjudge.collect.web import _uploading
+from adjudge.collect.web._api_models import (
+    ArmIn,
+    GoldIn,
+    InviteOut,
+    ItemIn,
+    QuestionIn,
+    gold_of,
+    item_of,
+)
+from adjudge.collect.web._api_router import api_router, caller_of, services_of
+from adjudge.collect.web._api_values import (
+    ApiModel,
     Comment,
     Guide,
     Key,
@@ -49,11 +54,10 @@ from adjudge.collect.web.api_values import (
     send,
     send_list,
 )
+from adjudge.collect.web._forms import clean
+from adjudge.collect.web._joining import invite_link
+from adjudge.collect.web._state import state_of
 from adjudge.collect.web.export_pages import send_export
-from adjudge.collect.web.forms import clean
-from adjudge.collect.web.joining import invite_link
-from adjudge.collect.web.login import LoggedIn
-from adjudge.collect.web.state import state_of
 from adjudge.data.scale import Scale
 from adjudge.errors import Refused
 
@@ -61,20 +65,10 @@ if TYPE_CHECKING:
     from adjudge.collect.importing import Preview
 
 router = api_router("projects")
-# What takes another role than a manager's; the services hold every role too.
-_LEAST: dict[str, MemberRole] = {
-    "/contests/{contest}": "reviewer",
-    "/consensus": "reviewer",
-    "/plan": "reviewer",
-    "/item/adjudicate": "reviewer",
-    "/item/reopen": "reviewer",
-    "/arms/report": "viewer",
-    "/members/{member}": "viewer",  # to leave
-}
 _Number = Annotated[int, Field(ge=0, le=2**53)]
 
 
-class ProjectIn(ApiInput):
+class _ProjectIn(ApiModel):
     """A project: labels with commas between them, or < where they have an order.
 
     Pairs need no labels: they are left < tie < right, or ``left,right`` without ties.
@@ -92,32 +86,32 @@ class ProjectIn(ApiInput):
     colours: dict[Line, Short] = Field(default={}, max_length=100)
 
 
-class StateIn(ApiInput):
+class _StateIn(ApiModel):
     """The state a project is to have."""
 
     state: Literal["open", "paused", "closed"]
 
 
-class GuidelinesIn(ApiInput):
+class _GuidelinesIn(ApiModel):
     """Guidelines, in Markdown."""
 
     guidelines: Guide
 
 
-class PanelIn(ApiInput):
+class _PanelIn(ApiModel):
     """A panel by its name, and settings of one's own that go with it."""
 
     panel: Literal["prolific"]
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
-class ReasonIn(ApiInput):
+class _ReasonIn(ApiModel):
     """Why, for the log."""
 
     reason: Line = ""
 
 
-class GoldEdit(ApiInput):
+class _GoldEdit(ApiModel):
     """A change of gold; what is not given stays."""
 
     item: Name
@@ -128,33 +122,33 @@ class GoldEdit(ApiInput):
     active: bool | None = None
 
 
-class SettleIn(ApiInput):
+class _SettleIn(ApiModel):
     """The answer to a judge who disagreed."""
 
     upheld: bool
     answer: Comment = ""
 
 
-class InvitesIn(ApiInput):
+class _InvitesIn(ApiModel):
     """Whom invitations are for, one each."""
 
     notes: list[Short] = Field(min_length=1, max_length=1_000)
 
 
-class PolicyOut(ApiOutput):
+class _PolicyOut(ApiModel):
     """A policy, every setting of it, and its version."""
 
     version: int
     policy: dict[str, Any]
 
 
-class PanelOut(PolicyOut):
+class _PanelOut(_PolicyOut):
     """A policy for a panel, and what is still missing."""
 
     warnings: list[str]
 
 
-class ImportOut(ApiOutput):
+class _ImportOut(ApiModel):
     """What files hold, and what storing them changed; with ``check`` nothing is stored."""
 
     stored: bool
@@ -162,34 +156,6 @@ class ImportOut(ApiOutput):
     golds: int
     notes: list[str]
     changes: Imported | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InviteOut(Invite):
-    """An invitation with its link."""
-
-    link: str
-
-
-def _who(request: Request, project: str | None) -> LoggedIn:
-    """The requester of a token, held to the project that the token is for."""
-    state = state_of(request)
-    tokens = state.tokens
-    if project is None:
-        holder = tokens.holder(request)
-    else:
-        path: str = request.scope["route"].path.partition("/{project}")[2]
-        least = "viewer" if request.method == "GET" else _LEAST.get(path, "manager")
-        holder = tokens.holder_in(request, project, least)
-    holder.may_request()
-    if project is None and holder.token.project is not None and request.method != "GET":
-        raise Refused("token-scope", "this token is for one project only")
-    return LoggedIn(request, holder.requester, state.services.acting_for(holder.requester))
-
-
-def services_of(request: Request, project: str | None = None) -> RequesterServices:
-    """The services of a token's requester, held to the project that the token is for."""
-    return _who(request, project).services
 
 
 @router.get("/projects", response_model=Listed[ProjectSummary])
@@ -201,7 +167,7 @@ def _list_projects(request: Request) -> Response:
 
 
 @router.post("/projects", response_model=ProjectSummary, status_code=201)
-def _create_project(request: Request, body: ProjectIn) -> Response:
+def _create_project(request: Request, body: _ProjectIn) -> Response:
     """Make a project, as a draft."""
     services = services_of(request)
     services.projects.check_may_create()
@@ -240,34 +206,34 @@ def _delete_project(request: Request, project: Slug) -> Response:
 
 
 @router.put("/projects/{project}/state", response_model=ProjectSummary)
-def _set_state(request: Request, project: Slug, body: StateIn) -> Response:
+def _set_state(request: Request, project: Slug, body: _StateIn) -> Response:
     """Open, pause or close a project."""
     return send(services_of(request, project).projects.set_state(project, body.state))
 
 
 @router.put("/projects/{project}/guidelines", status_code=204)
-def _set_guidelines(request: Request, project: Slug, body: GuidelinesIn) -> Response:
+def _set_guidelines(request: Request, project: Slug, body: _GuidelinesIn) -> Response:
     """Replace the guidelines."""
     services_of(request, project).projects.set_guidelines(project, body.guidelines)
     return Response(status_code=204)
 
 
-@router.get("/projects/{project}/policy", response_model=PolicyOut)
+@router.get("/projects/{project}/policy", response_model=_PolicyOut)
 def _read_policy(request: Request, project: Slug) -> Response:
     """The policy and its version."""
     policy, version = services_of(request, project).projects.get_policy(project)
     return send({"version": version, "policy": policy.to_dict()})
 
 
-@router.patch("/projects/{project}/policy", response_model=PolicyOut)
+@router.patch("/projects/{project}/policy", response_model=_PolicyOut)
 def _set_policy(request: Request, project: Slug, body: dict[str, Any]) -> Response:
     """Change some settings of the policy."""
     policy, version = services_of(request, project).projects.set_policy(project, body)
     return send({"version": version, "policy": policy.to_dict()})
 
 
-@router.put("/projects/{project}/panel", response_model=PanelOut)
-def _use_panel(request: Request, project: Slug, body: PanelIn) -> Response:
+@router.put("/projects/{project}/panel", response_model=_PanelOut)
+def _use_panel(request: Request, project: Slug, body: _PanelIn) -> Response:
     """Set what a panel asks for, such as Prolific's codes and tries; warnings say what is left."""
     services = services_of(request, project)
     policy, version = services.projects.use_panel(project, body.panel, body.settings)
@@ -275,7 +241,7 @@ def _use_panel(request: Request, project: Slug, body: PanelIn) -> Response:
     return send({"version": version, "policy": policy.to_dict(), "warnings": list(warnings)})
 
 
-@router.post("/projects/{project}/import", response_model=ImportOut)
+@router.post("/projects/{project}/import", response_model=_ImportOut)
 async def _import_files(
     request: Request,
     project: Slug,
@@ -292,7 +258,7 @@ async def _import_files(
         if room < 0:
             raise HTTPException(413, "the files are too large together")
         taken.append((clean(file.filename or "file"), body))
-    preview = await uploading.read_more(request, taken, services, project)
+    preview = await _uploading.read_more(request, taken, services, project)
     return await run_in_threadpool(_import, services, project, preview, check)
 
 
@@ -332,13 +298,13 @@ def _read_judge_detail(request: Request, project: Slug, judge: PublicId) -> Resp
 
 
 @router.post("/projects/{project}/judges/{judge}/block", response_model=JudgeRow)
-def _block_judge(request: Request, project: Slug, judge: PublicId, body: ReasonIn) -> Response:
+def _block_judge(request: Request, project: Slug, judge: PublicId, body: _ReasonIn) -> Response:
     """Block a judge."""
     return send(services_of(request, project).judges.block(project, judge, body.reason))
 
 
 @router.post("/projects/{project}/judges/{judge}/unblock", response_model=JudgeRow)
-def _unblock_judge(request: Request, project: Slug, judge: PublicId, body: ReasonIn) -> Response:
+def _unblock_judge(request: Request, project: Slug, judge: PublicId, body: _ReasonIn) -> Response:
     """Unblock a judge."""
     return send(services_of(request, project).judges.unblock(project, judge, body.reason))
 
@@ -365,7 +331,7 @@ def _list_golds(request: Request, project: Slug) -> Response:
 
 
 @router.patch("/projects/{project}/golds", response_model=Regrade)
-def _edit_gold(request: Request, project: Slug, body: GoldEdit) -> Response:
+def _edit_gold(request: Request, project: Slug, body: _GoldEdit) -> Response:
     """Change a gold, and grade every answer to it again."""
     given = body.model_dump()
     return send(services_of(request, project).gold.edit(project, given.pop("item"), **given))
@@ -380,7 +346,7 @@ def _list_contests(
 
 
 @router.post("/projects/{project}/contests/{contest}", response_model=Contest)
-def _settle_contest(request: Request, project: Slug, contest: _Number, body: SettleIn) -> Response:
+def _settle_contest(request: Request, project: Slug, contest: _Number, body: _SettleIn) -> Response:
     """Answer a judge who disagreed."""
     services = services_of(request, project)
     return send(services.gold.settle(project, contest, upheld=body.upheld, answer=body.answer))
@@ -409,7 +375,7 @@ def _list_invites(request: Request, project: Slug) -> Response:
 
 
 @router.post("/projects/{project}/invites", response_model=Listed[InviteOut], status_code=201)
-def _make_invites(request: Request, project: Slug, body: InvitesIn) -> Response:
+def _make_invites(request: Request, project: Slug, body: _InvitesIn) -> Response:
     """Make an invitation for each note."""
     made = services_of(request, project).judges.invite(project, body.notes)
     return send_list(_linked(request, made), 201)
@@ -433,4 +399,4 @@ def _revoke_invite(request: Request, project: Slug, invite: PublicId) -> Respons
 )
 def _export(request: Request, project: Slug, format: PublicId) -> Response:
     """The project in a format; the export page names them all."""
-    return send_export(_who(request, project), project, format)
+    return send_export(caller_of(request, project), project, format)

@@ -19,6 +19,7 @@ from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.web import (
+    _errors,
     api_arms,
     api_consensus,
     api_items,
@@ -29,7 +30,6 @@ from adjudge.collect.web import (
     api_projects,
     arm_pages,
     consensus_pages,
-    errors,
     export_pages,
     gold_pages,
     health,
@@ -45,21 +45,19 @@ from adjudge.collect.web import (
     requester,
     wizard_pages,
 )
-from adjudge.collect.web.background import Background
-from adjudge.collect.web.keys import Keys
-from adjudge.collect.web.limiting import Newcomers
-from adjudge.collect.web.login import LoginNeeded, on_login_needed
+from adjudge.collect.web._background import Background, share_memory
+from adjudge.collect.web._keys import Keys
+from adjudge.collect.web._limiting import Newcomers
+from adjudge.collect.web._login import LoginNeeded, on_login_needed
+from adjudge.collect.web._messenger import Messenger
+from adjudge.collect.web._middleware import Around, Metrics
+from adjudge.collect.web._pages import STATIC, Pages
+from adjudge.collect.web._security import Attempts, Sessions
+from adjudge.collect.web._state import State
+from adjudge.collect.web._tokens import Tokens
+from adjudge.collect.web._uploading import UploadReaders
 from adjudge.collect.web.logs import configure, event
-from adjudge.collect.web.memory import share_memory
-from adjudge.collect.web.messenger import Messenger
-from adjudge.collect.web.metrics import Metrics
-from adjudge.collect.web.middleware import Around
-from adjudge.collect.web.pages import STATIC, Pages
-from adjudge.collect.web.security import Attempts, Sessions
 from adjudge.collect.web.settings import Settings
-from adjudge.collect.web.state import State
-from adjudge.collect.web.tokens import Tokens
-from adjudge.collect.web.uploading import UploadReaders
 
 API = "/api/v1"
 
@@ -100,12 +98,12 @@ def create_app(settings: Settings) -> FastAPI:
                 settings=settings,
                 sessions=parts.sessions,
                 metrics=parts.metrics,
-                on_fault=errors.on_fault,
+                on_fault=_errors.on_fault,
             )
         ],
     )
     app.state.parts = parts
-    errors.install(app)
+    _errors.install(app)
     app.add_exception_handler(LoginNeeded, on_login_needed)
     app.router.routes.extend(_routes())
     app.mount("/static", _Static(directory=STATIC), name="static")

@@ -14,10 +14,10 @@ from adjudge.collect.experiments.arms import PRESETS, preset_arms, read_arms
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
 from adjudge.collect.values.project import Arm
-from adjudge.collect.web import policy_form
-from adjudge.collect.web.forms import SentForm
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go
+from adjudge.collect.web import _policy_form
+from adjudge.collect.web._forms import SentForm
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go
 from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
@@ -32,7 +32,7 @@ _KEYS = {  # of an arm, as the page of settings says them
     "guidelines": "Guidelines of its own, Markdown",
 } | {
     field.name: field.title + (f": {_MIX}" if field.name.endswith("_mix") else "")
-    for field in policy_form.fields(Policy())
+    for field in _policy_form.fields(Policy())
     if field.name in Arm.__dataclass_fields__
 }
 
@@ -60,7 +60,7 @@ class _Chart:
     dots: tuple[_Dot, ...]
 
 
-def chart_of(report: ArmReport) -> _Chart | None:
+def _chart_of(report: ArmReport) -> _Chart | None:
     """The accuracy of judges and of their majority vote, arm by arm; None without any."""
     series = (("judge", report.found(JUDGES, "accuracy")), ("vote", report.found(VOTE, "accuracy")))
     found = [(kind, one) for kind, ones in series for one in ones if one.value is not None]
@@ -130,13 +130,13 @@ def _show(
         status=status,
         arms=known,
         report=report,
-        chart=chart_of(report),
+        chart=_chart_of(report),
         measures=names,
         clear=[one for one in report.differences if one.second and (one.adjusted or 1.0) <= 0.05],
         warnings=who.services.arms.get_warnings(project),
         presets=PRESETS,
         keys=_KEYS,
-        standard={field.name: _in_form(field.value) for field in policy_form.fields(policy)},
+        standard={field.name: _in_form(field.value) for field in _policy_form.fields(policy)},
         rows=rows or [*map(_to_row, known), *[dict.fromkeys(_KEYS, "")] * _MORE],
         written=written,
         given=written or _as_text(known),

@@ -7,10 +7,10 @@ from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.values.questions import FurtherQuestion
-from adjudge.collect.web.forms import SentForm
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go, root
-from adjudge.collect.web.state import state_of
+from adjudge.collect.web._forms import SentForm
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go, root
+from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound
 
 router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=False)

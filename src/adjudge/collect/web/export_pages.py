@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from adjudge.collect.consensus import refit
+from adjudge.collect.web._forms import SentForm
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go
 from adjudge.collect.web.consensus_pages import question_of
-from adjudge.collect.web.forms import SentForm
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go
 from adjudge.data.scale import as_number
 from adjudge.errors import BadSetting, NotFound
 

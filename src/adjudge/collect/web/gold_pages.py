@@ -10,9 +10,9 @@ from starlette.responses import Response
 from adjudge.collect.consensus import refit
 from adjudge.collect.gold.design import GoldDesign
 from adjudge.collect.values.project import ROLES, Mix, Role
-from adjudge.collect.web.forms import PROVEN, SentForm
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go
+from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 router = APIRouter(prefix="/projects/{project}/gold", include_in_schema=False)

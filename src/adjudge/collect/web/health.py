@@ -11,7 +11,7 @@ from typing import TypeVar
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from adjudge.collect.web.state import state_of
+from adjudge.collect.web._state import state_of
 from adjudge.errors import Unavailable
 
 router = APIRouter(include_in_schema=False)

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from adjudge.collect.consensus import refit
 from adjudge.collect.managing.items import UNSURE
 from adjudge.collect.values.items import FILTERS, SORTS
-from adjudge.collect.web.forms import Form, SentForm
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go
+from adjudge.collect.web._forms import Form, SentForm
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
 router = APIRouter(prefix="/projects/{project}", include_in_schema=False)

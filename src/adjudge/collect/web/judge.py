@@ -21,13 +21,13 @@ from adjudge.collect.values.judging import (
     ProjectView,
 )
 from adjudge.collect.values.sides import in_words, is_of_pairs
-from adjudge.collect.web import joining
-from adjudge.collect.web.forms import PROVEN, SentForm
-from adjudge.collect.web.limiting import newcomer
-from adjudge.collect.web.markdown import render
-from adjudge.collect.web.middleware import POLICY
-from adjudge.collect.web.pages import go, is_htmx, money, root, spell_minutes
-from adjudge.collect.web.state import state_of
+from adjudge.collect.web import _joining
+from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._limiting import newcomer
+from adjudge.collect.web._markup import render
+from adjudge.collect.web._middleware import POLICY
+from adjudge.collect.web._pages import go, is_htmx, money, root, spell_minutes
+from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound, Refused
 
 router = APIRouter(include_in_schema=False)
@@ -44,18 +44,18 @@ _COMMENT = 2_000  # characters
 def _work(request: Request, project: str) -> Response:
     """Where a judge goes on: whatever is next for them."""
     state = state_of(request)
-    arrival = joining.from_panel(request, project)
+    arrival = _joining.from_panel(request, project)
     if arrival is not None:
-        joining.check_way(state, arrival)
+        _joining.check_way(state, arrival)
         return _arrived(request, arrival)
     judge = state.pages.session(request).judges.get(project)
     if judge is None:
-        return _welcome(request, joining.welcome(state, project), None)
+        return _welcome(request, _joining.welcome(state, project), None)
     try:
         view = state.judging.state(judge)
     except NotFound:  # the project was deleted, or made again under the same name
         state.pages.session(request).forget_judge(project)
-        return _welcome(request, joining.welcome(state, project), None)
+        return _welcome(request, _joining.welcome(state, project), None)
     except Refused:  # the invitation was taken back, and with it the session
         state.pages.session(request).forget_judge(project)
         raise
@@ -65,13 +65,13 @@ def _work(request: Request, project: str) -> Response:
 @router.get("/i/{key}")
 def _come_by_invitation(request: Request, key: str) -> Response:
     """Come by the short link of an invitation."""
-    return _arrived(request, joining.from_invite(state_of(request), key))
+    return _arrived(request, _joining.from_invite(state_of(request), key))
 
 
 @router.get("/join/{token}")
 def _join(request: Request, token: str) -> Response:
     """Come by an invitation, or go on with one's own work on another device."""
-    return _arrived(request, joining.from_link(state_of(request), token))
+    return _arrived(request, _joining.from_link(state_of(request), token))
 
 
 def _arrived(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
@@ -81,9 +81,9 @@ def _arrived(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
     could else have them work in another's name.
     """
     state = state_of(request)
-    if joining.is_another(request, arrival):
+    if _joining.is_another(request, arrival):
         project = arrival.project if isinstance(arrival, Arrival) else arrival[0]
-        ticket = joining.ticket_of(state, arrival)
+        ticket = _joining.ticket_of(state, arrival)
         view = state.judging.project(project)
         return _show(request, "judge/another.html", view, None, ticket=ticket)
     return _become(request, arrival)
@@ -106,7 +106,7 @@ def _become(request: Request, arrival: Arrival | tuple[str, str]) -> Response:
 @router.post("/j/{project}/another")
 def _become_another(request: Request, project: str, form: SentForm) -> Response:
     """Go on as the judge of a link in a browser that was another, now that they said so."""
-    arrival = joining.from_ticket(state_of(request), project, form.need("ticket", most=10_000))
+    arrival = _joining.from_ticket(state_of(request), project, form.need("ticket", most=10_000))
     return _become(request, arrival)
 
 
@@ -117,7 +117,7 @@ def _begin(request: Request, project: str) -> Response:
     session = state.pages.session(request)
     judge = session.judges.get(project)
     if judge is None:
-        joining.welcome(state, project)
+        _joining.welcome(state, project)
         arrival = Arrival(project=project, channel="open", key=make_id(16))
         admit = newcomer(request, project)
         view = state.judging.arrive(arrival, admit=admit)
@@ -135,7 +135,7 @@ def _guidelines(request: Request, project: str) -> Response:
     if judge is not None:
         view = state.judging.project(project, judge=judge)
     else:
-        view = joining.welcome(state, project)
+        view = _joining.welcome(state, project)
         if view.state == "draft":  # its requester's alone
             raise NotFound("project", project)
     return _show(request, "judge/guidelines.html", view, None, guidelines=render(view.guidelines))
@@ -440,7 +440,7 @@ def _page(
         known=known,
         problem=problem,
         left=_left(request, view),
-        resume=joining.resume_link(request, view),
+        resume=_joining.resume_link(request, view),
         status=status,
     )
     if project.previews:  # here alone, and only where the project wants it

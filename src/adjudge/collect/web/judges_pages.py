@@ -16,11 +16,11 @@ from adjudge.collect.consensus import refit
 from adjudge.collect.rules.two_accuracies import Gap, explain_gap
 from adjudge.collect.values.members import may
 from adjudge.collect.values.requesting import JudgeRow, ProjectHead
-from adjudge.collect.web.forms import PROVEN, SentForm
-from adjudge.collect.web.joining import invite_link, origin
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go, root
-from adjudge.collect.web.state import state_of
+from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._joining import invite_link, origin
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go, root
+from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound, Refused
 
 router = APIRouter(prefix="/projects/{project}/judges", include_in_schema=False)
@@ -31,7 +31,7 @@ _SHOWN = 200  # judges on a page
 
 
 @dataclass(frozen=True, slots=True)
-class SeenJudge:
+class _SeenJudge:
     """A judge as the list shows them: their row, and what the consensus says of them."""
 
     row: JudgeRow
@@ -45,7 +45,7 @@ class SeenJudge:
 
 
 _NONE = -1.0  # below every figure: who has none comes last
-_ORDERS: dict[str, tuple[str, Callable[[SeenJudge], Any], bool]] = {
+_ORDERS: dict[str, tuple[str, Callable[[_SeenJudge], Any], bool]] = {
     "last": ("Last seen", lambda one: one.row.last or one.row.came, True),
     "name": ("Judge", lambda one: one.row.name.casefold(), False),
     "judged": ("Judged", lambda one: one.row.judged, True),
@@ -128,7 +128,7 @@ def _address(asked: dict[str, str], **changed: str) -> str:
     return urlencode(wanted)
 
 
-def _seen(who: LoggedIn, project: str) -> list[SeenJudge]:
+def _seen(who: LoggedIn, project: str) -> list[_SeenJudge]:
     fitted = {row["judge"]: row for row in _fit_of(who, project)}
     return [
         _with_consensus(row, fitted.get(row.judge, {}))
@@ -145,12 +145,12 @@ def _fit_of(who: LoggedIn, project: str) -> list[dict[str, Any]]:
     return next((refit.judges(who.services, project, model) for model in ready), [])
 
 
-def _with_consensus(row: JudgeRow, fitted: dict[str, Any]) -> SeenJudge:
+def _with_consensus(row: JudgeRow, fitted: dict[str, Any]) -> _SeenJudge:
     figures = (fitted.get(name) for name in ("accuracy", "accuracy_low", "accuracy_high"))
-    return SeenJudge(row, fitted, explain_gap(row.gold_right, row.gold_seen, *figures))
+    return _SeenJudge(row, fitted, explain_gap(row.gold_right, row.gold_seen, *figures))
 
 
-def _matches(one: SeenJudge, asked: dict[str, str]) -> bool:
+def _matches(one: _SeenJudge, asked: dict[str, str]) -> bool:
     row = one.row
     if asked["stage"] == "flagged" and not row.flags:
         return False

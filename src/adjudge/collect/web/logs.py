@@ -26,7 +26,7 @@ def _moment(record: logging.LogRecord) -> str:
     return f"{whole}.{int(record.msecs):03d}Z"
 
 
-class JsonLines(logging.Formatter):
+class _JsonLines(logging.Formatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -42,7 +42,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, default=str)
 
 
-class TextLines(logging.Formatter):
+class _TextLines(logging.Formatter):
     """One line for people: time, level, event, figures."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -57,7 +57,7 @@ class TextLines(logging.Formatter):
 def configure(log_format: str) -> None:
     """Send the log to standard error in one of the two formats."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if log_format == "json" else TextLines())
+    handler.setFormatter(_JsonLines() if log_format == "json" else _TextLines())
     for name in ("adjudge.serve", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from adjudge.collect.values.members import MEMBER_ROLES, ROLE_WORDS, MemberRole, may
-from adjudge.collect.web.forms import PROVEN, SentForm
-from adjudge.collect.web.joining import member_link
-from adjudge.collect.web.login import LoggedIn, LoginNeeded, require_login, start_session
+from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._joining import member_link
+from adjudge.collect.web._login import LoggedIn, LoginNeeded, require_login, start_session
+from adjudge.collect.web._pages import go
+from adjudge.collect.web._state import state_of
 from adjudge.collect.web.logs import event
-from adjudge.collect.web.pages import go
 from adjudge.collect.web.requester import new_password
-from adjudge.collect.web.state import state_of
 from adjudge.errors import Refused
 
 router = APIRouter(include_in_schema=False)

@@ -6,11 +6,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from adjudge.collect.managing.notices import EVENTS
-from adjudge.collect.web.forms import PROVEN, SentForm
-from adjudge.collect.web.joining import origin
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go, root
-from adjudge.collect.web.state import state_of
+from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._joining import origin
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go, root
+from adjudge.collect.web._state import state_of
 from adjudge.errors import Refused
 
 router = APIRouter(prefix="/projects/{project}/notices", include_in_schema=False)

@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import planner
 from adjudge.collect.consensus.planner import ProjectPlan, Wish
-from adjudge.collect.web.forms import PROVEN, SentForm
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go
+from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go
 from adjudge.errors import BadSetting, Refused
 
 router = APIRouter(prefix="/projects/{project}/plan", include_in_schema=False)
@@ -42,7 +42,7 @@ class _CurveDrawing:
     wanted: float
 
 
-def curve_of(plan: ProjectPlan) -> _CurveDrawing | None:
+def _curve_of(plan: ProjectPlan) -> _CurveDrawing | None:
     """The curve of a plan; None without any numbers."""
     if not plan.rows:
         return None
@@ -115,7 +115,7 @@ def _show(
         policy=policy,
         asked=asked,
         plan=plan,
-        curve=None if plan is None else curve_of(plan),
+        curve=None if plan is None else _curve_of(plan),
         given=given or shown,
         changes=changes,
         problem=problem,

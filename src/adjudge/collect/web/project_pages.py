@@ -11,13 +11,13 @@ from starlette.responses import HTMLResponse, Response
 from adjudge.collect.managing.panels import entry_link
 from adjudge.collect.values.requesting import PROJECT_STATES
 from adjudge.collect.values.sides import is_of_pairs
-from adjudge.collect.web import uploading
-from adjudge.collect.web.forms import Form, SentForm, read_form
-from adjudge.collect.web.joining import dry_run_link, origin
-from adjudge.collect.web.kept_files import KeptFiles
-from adjudge.collect.web.login import require_login
-from adjudge.collect.web.pages import go, root
-from adjudge.collect.web.state import state_of
+from adjudge.collect.web import _uploading
+from adjudge.collect.web._forms import Form, SentForm, read_form
+from adjudge.collect.web._joining import dry_run_link, origin
+from adjudge.collect.web._login import require_login
+from adjudge.collect.web._pages import go, root
+from adjudge.collect.web._state import state_of
+from adjudge.collect.web._uploading import KeptFiles
 from adjudge.errors import NotFound, Refused
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ async def _take_upload(request: Request, project: str) -> Response:
     files = form.files or await run_in_threadpool(KeptFiles(who).find, form.text("kept", most=40))
     if not files:
         raise Refused("bad-form", "there is no file in what was sent")
-    preview = await uploading.read_more(request, files, who.services, project)
+    preview = await _uploading.read_more(request, files, who.services, project)
     return await run_in_threadpool(_upload, request, project, form, preview)
 
 

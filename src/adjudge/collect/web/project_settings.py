@@ -7,10 +7,10 @@ from dataclasses import replace
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from adjudge.collect.web import policy_form
-from adjudge.collect.web.forms import Form, SentForm
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go
+from adjudge.collect.web import _policy_form
+from adjudge.collect.web._forms import Form, SentForm
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go
 from adjudge.errors import BadSetting
 
 router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
@@ -40,14 +40,14 @@ def _settings(
         "requester/settings.html",
         project,
         status=status,
-        basics=[_as_sent(field, sent) for field in policy_form.basics(policy)],
+        basics=[_as_sent(field, sent) for field in _policy_form.basics(policy)],
         parts=[
             replace(
                 part,
                 flags=[_as_sent(field, sent) for field in part.flags],
                 fields=[_as_sent(field, sent) for field in part.fields],
             )
-            for part in policy_form.parts(policy)
+            for part in _policy_form.parts(policy)
         ],
         undeleted=undeleted,
         version=version,
@@ -56,7 +56,7 @@ def _settings(
     )
 
 
-def _as_sent(field: policy_form.Field, sent: Form | None) -> policy_form.Field:
+def _as_sent(field: _policy_form.Field, sent: Form | None) -> _policy_form.Field:
     """A setting as somebody typed it."""
     if sent is None:
         return field
@@ -73,7 +73,7 @@ def _set_policy(request: Request, project: str, form: SentForm) -> Response:
     who = require_login(request)
     policy, _ = who.services.projects.get_policy(project)
     try:
-        changed = policy_form.settings(form, policy)
+        changed = _policy_form.settings(form, policy)
         if changed:
             who.services.projects.set_policy(project, changed)
     except BadSetting as fault:

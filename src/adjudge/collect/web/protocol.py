@@ -11,7 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 _HEAD = 65_536  # bytes of a request's first line and headers
 
 
-class LimitedProtocol(HttpToolsProtocol):
+class _LimitedProtocol(HttpToolsProtocol):
     """One connection. Whoever sends no request, or half of one, is not waited for for ever."""
 
     head_seconds = 20.0  # for the first line and the headers
@@ -113,7 +113,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
 # How the server is run, whoever runs it.
 OPTIONS: dict[str, Any] = {
-    "http": LimitedProtocol,
+    "http": _LimitedProtocol,
     "log_config": None,
     "access_log": False,
     "server_header": False,

@@ -7,8 +7,8 @@ from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.consensus.ranking import read_ranking, read_ranking_report
-from adjudge.collect.web.login import require_login
-from adjudge.collect.web.pages import go
+from adjudge.collect.web._login import require_login
+from adjudge.collect.web._pages import go
 
 router = APIRouter(prefix="/projects/{project}/ranking", include_in_schema=False)
 

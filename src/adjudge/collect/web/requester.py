@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from adjudge.collect.web.forms import PROVEN, Form, SentForm
-from adjudge.collect.web.login import (
+from adjudge.collect.web._forms import PROVEN, Form, SentForm
+from adjudge.collect.web._login import (
     LoggedIn,
     end_session,
     password_stamp,
@@ -18,9 +18,9 @@ from adjudge.collect.web.login import (
     require_login,
     start_session,
 )
+from adjudge.collect.web._pages import go
+from adjudge.collect.web._state import state_of
 from adjudge.collect.web.logs import event
-from adjudge.collect.web.pages import go
-from adjudge.collect.web.state import state_of
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, Refused, Unavailable
 

@@ -15,8 +15,8 @@ from adjudge.collect.consensus.refit import name_of
 from adjudge.collect.values.judging import AskedQuestion
 from adjudge.collect.values.project import COLOURS, GoldEntry, Project
 from adjudge.collect.values.sides import PAIR_SCALE, PAIR_SCALE_WITHOUT_TIES, is_of_pairs
-from adjudge.collect.web import uploading
-from adjudge.collect.web.beginning import (
+from adjudge.collect.web import _uploading
+from adjudge.collect.web._beginning import (
     PRESETS,
     STARTING_SCALE,
     check_list,
@@ -27,11 +27,11 @@ from adjudge.collect.web.beginning import (
     some_of,
     words_for,
 )
-from adjudge.collect.web.forms import Form, SentForm, read_form
-from adjudge.collect.web.kept_files import KeptFiles
-from adjudge.collect.web.login import LoggedIn, require_login
-from adjudge.collect.web.pages import go
-from adjudge.collect.web.state import state_of
+from adjudge.collect.web._forms import Form, SentForm, read_form
+from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._pages import go
+from adjudge.collect.web._state import state_of
+from adjudge.collect.web._uploading import KeptFiles
 from adjudge.data.likely_order import LikelyOrder
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
@@ -58,7 +58,7 @@ def _new(
     columns: object = (),
     status: int = 200,
 ) -> Response:
-    from adjudge.collect.importing.columns import PARTS
+    from adjudge.collect.importing.tables import PARTS
 
     settings = state_of(who.request).settings
     return who.show(
@@ -100,7 +100,7 @@ def _create(request: Request, form: Form) -> Response:
     preview: Preview | None = None
     try:
         scale = Scale.parse(labels) if labels else None
-        preview = uploading.read_waiting(request, files, scale, columns=by_hand)
+        preview = _uploading.read_waiting(request, files, scale, columns=by_hand)
         if preview.errors:
             columns = _columns(who, files, by_hand)
             return _new(who, name=name, preview=preview, kept=kept, columns=columns, status=422)
@@ -164,7 +164,7 @@ def _grades(scale: Scale) -> Sequence[float]:
 
 def _columns(who: LoggedIn, files: list[tuple[str, bytes]], by_hand: dict[str, str]) -> list[Any]:
     from adjudge.collect.importing import Upload
-    from adjudge.collect.importing.columns import find_columns
+    from adjudge.collect.importing.tables import find_columns
 
     uploads = [Upload(name=name, body=body) for name, body in files]
     return find_columns(uploads, by_hand, _limits(who))
@@ -185,7 +185,7 @@ def _show_begin(request: Request, project: str) -> Response:
 
 
 def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Response:
-    from adjudge.collect.importing.columns import PARTS
+    from adjudge.collect.importing.tables import PARTS
 
     summary, project = who.services.projects.get_head(slug), who.services.projects.read(slug)
     policy = who.services.projects.get_policy(slug)[0]
@@ -281,7 +281,7 @@ def _map_again(who: LoggedIn, slug: str, by_hand: dict[str, str]) -> None:
     if not files:
         raise BadSetting("files", "nothing", "files that are still kept: send them again")
     scale = who.services.projects.get_scale(slug)
-    preview = uploading.read_waiting(who.request, files, scale, columns=by_hand).check()
+    preview = _uploading.read_waiting(who.request, files, scale, columns=by_hand).check()
     who.services.projects.replace_items(slug, preview.items, preview.golds)
     who.services.settings.keep(name, {**held, "columns": by_hand})
 

@@ -1,0 +1,200 @@
+"""What was read from the files of a project, and everything that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from adjudge.collect.importing._upload import ImportLimits
+from adjudge.collect.values.ids import topic_id
+from adjudge.collect.values.project import Beside, GoldEntry, Item
+from adjudge.data.scale import Scale, canonical
+from adjudge.errors import BadData, BadSetting, shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """Items and gold as they would be stored, with the errors that stop them from being so."""
+
+    items: tuple[Item, ...] = ()
+    golds: tuple[GoldEntry, ...] = ()
+    errors: tuple[BadData, ...] = ()
+    more_errors: int = 0  # beyond those kept
+    notes: tuple[str, ...] = ()
+    kind: str = ""
+
+    def check(self) -> Preview:
+        """Itself, or the first of its errors."""
+        if self.errors:
+            raise self.errors[0]
+        return self
+
+
+@dataclass(slots=True)
+class Gathering:
+    """Items and gold while files are read: each fault is kept with its place, and reading goes on.
+
+    ``known`` are the names of items that are stored already, so that gold may be for them;
+    ``topics`` are the topics of stored queries, and ``columns`` the parts of columns as somebody
+    said.
+    """
+
+    limits: ImportLimits
+    scale: Scale | None
+    known: frozenset[str] = frozenset()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    topics: Mapping[str, str] = field(default_factory=dict)
+    items: dict[str, Item] = field(default_factory=dict)
+    golds: dict[str, GoldEntry] = field(default_factory=dict)
+    errors: list[BadData] = field(default_factory=list)
+    more: int = 0
+    notes: list[str] = field(default_factory=list)
+    _places: dict[str, str] = field(default_factory=dict)
+    _gold_places: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+
+    def topic_of(self, query: str) -> str:
+        """The topic of a query that came without: that of the stored one, or its id."""
+        return self.topics.get(query) or topic_id(query)
+
+    def make_document(self) -> str:
+        """The id of a document that has none, by its number among the items."""
+        return f"row-{len(self.known) + len(self._places) + 1}"
+
+    def add_fault(self, problem: str | BadData, **place: object) -> None:
+        """Keep an error, or count it where there are many."""
+        error = problem if isinstance(problem, BadData) else BadData(problem, **place)  # type: ignore[arg-type]
+        if len(self.errors) < self.limits.errors:
+            self.errors.append(error)
+        else:
+            self.more += 1
+
+    def add(
+        self,
+        cells: dict[str, str],
+        *,
+        source: str,
+        line: int | None,
+        beside: dict[str, str] | None = None,
+    ) -> Item | None:
+        """One item, unless something is wrong with it; of a pair with the right one beside it."""
+        where = f"{source}, line {line}" if line is not None else source
+        for name, value in (*cells.items(), *(beside or {}).items()):
+            if len(value) > self.limits.field:
+                self.add_fault(
+                    f"{len(value):,} characters; wanted at most {self.limits.field:,}",
+                    source=source, line=line, column=name,
+                )  # fmt: skip
+                return None
+            if not _is_storable(value):
+                self.add_fault(_NOT_STORABLE, source=source, line=line, column=name)
+                return None
+            if name in ("url", "image") and value and not _is_web(value):
+                self.add_fault(
+                    f"{shown(value)} is no web address; wanted http:// or https://",
+                    source=source, line=line, column=name, value=value,
+                )  # fmt: skip
+                return None
+        try:
+            item = Item(**cells, beside=None if beside is None else Beside(**beside))
+        except BadSetting as fault:
+            self.add_fault(f"wanted {fault.wanted}", source=source, line=line)
+            return None
+        if item.name in self._places:
+            self.add_fault(
+                f"item {shown(item.name)} is at {self._places[item.name]} already",
+                source=source, line=line, value=item.name,
+            )  # fmt: skip
+            return None
+        if len(self.items) >= self.limits.rows:
+            raise BadData(f"there are more than {self.limits.rows:,} items", source=source)
+        self._places[item.name] = where
+        self.items[item.name] = item
+        return item
+
+    def add_gold(
+        self,
+        item: str,
+        given: str,
+        *,
+        source: str,
+        line: int | None,
+        column: str,
+        reason: str = "",
+        reasons: dict[str, str] | None = None,
+        role: str = "",
+    ) -> None:
+        """The gold of one item: accepted labels with ``|`` between them."""
+        told = reasons or {}
+        if not all(map(_is_storable, (item, given, reason, *told, *told.values()))):
+            self.add_fault(_NOT_STORABLE, source=source, line=line, column=column)
+            return
+        accepted = tuple(
+            dict.fromkeys(canonical(part) for part in given.split("|") if part.strip())
+        )
+        strange = self._strange((*accepted, *(reasons or {})))
+        if strange is not None:
+            self.add_fault(
+                f"{shown(strange)} is not on the scale {self.scale}",
+                source=source, line=line, column=column, value=strange, wanted=str(self.scale),
+            )  # fmt: skip
+            return
+        if item in self.golds:
+            self.add_fault(f"item {shown(item)} has gold already", source=source, line=line)
+            return
+        try:
+            entry = GoldEntry(
+                item=item, accepted=accepted, reason=reason, reasons=reasons or {},
+                role=role or "both",  # type: ignore[arg-type]
+            )  # fmt: skip
+        except BadSetting as fault:
+            self.add_fault(
+                f"{fault.setting} is {shown(fault.value)}; wanted {fault.wanted}",
+                source=source, line=line, column=fault.setting,
+            )  # fmt: skip
+            return
+        self.golds[item] = entry
+        self._gold_places[item] = (source, line)
+
+    def _strange(self, labels: tuple[str, ...]) -> str | None:
+        if self.scale is None:
+            return None
+        return next((label for label in labels if label not in self.scale.labels), None)
+
+    def preview(self, kind: str) -> Preview:
+        """What was gathered; gold for an item that is nowhere is an error too."""
+        for item in list(self.golds):
+            if item not in self.items and item not in self.known:
+                source, line = self._gold_places[item]
+                self.add_fault(
+                    f"gold for item {shown(item)}, and there is no such item",
+                    source=source, line=line, value=item,
+                )  # fmt: skip
+                del self.golds[item]
+        return Preview(
+            items=tuple(self.items.values()),
+            golds=tuple(self.golds.values()),
+            errors=tuple(self.errors),
+            more_errors=self.more,
+            notes=tuple(self.notes),
+            kind=kind,
+        )
+
+
+_NOT_STORABLE = "half of a surrogate pair or a NUL is no character; wanted text"
+
+
+def _is_storable(text: str) -> bool:
+    """Whether every database can store a text: JSON can spell what UTF-8 cannot."""
+    if "\0" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_web(address: str) -> bool:
+    return address.lower().startswith(("http://", "https://"))

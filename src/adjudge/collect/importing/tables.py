@@ -1,0 +1,270 @@
+"""Items, pairs and gold in CSV, TSV or JSON Lines: one row an item.
+
+Of a pair, ``left`` and ``right`` name the two results, and are their texts too where nothing else
+is said of them; ``left_title``, ``left_text``, ``left_url`` and ``left_image`` are what judges see
+of the left one. Gold of pairs is ``left``, ``right`` or ``tie``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from adjudge.collect.importing._preview import Gathering
+from adjudge.collect.importing._rows import (
+    SHOWN,
+    find_roles,
+    list_columns,
+    read_json_text,
+    read_table,
+)
+from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
+from adjudge.collect.values.sides import LEFT, PAIR_SCALE, RIGHT
+from adjudge.data.comparison_table import side_named
+from adjudge.data.scale import canonical
+from adjudge.errors import BadData, shown
+
+_SIDES = (LEFT, RIGHT)
+_PAIR_PARTS = tuple(f"{side}{part}" for side in _SIDES for part in ("", *(f"_{p}" for p in SHOWN)))
+PARTS = ("query", "title", "text", "url", "image", "need", "category", "document", "topic", "name",
+         "gold", "reason", "role", *_PAIR_PARTS)  # fmt: skip
+_TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
+_QUERY = "Which of the two is better?"  # of pairs that come without a query
+_LONGEST = 80  # characters of a text that is its own id
+_Row = tuple[int, dict[str, str]]
+_PARTS = ("name", "topic", "query", "need", "category", "document", *SHOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundColumn:
+    """A column, the part it plays (empty for none), and its first cells."""
+
+    name: str
+    part: str
+    cells: tuple[str, ...]
+
+
+def find_columns(
+    files: Iterable[Upload], by_hand: Mapping[str, str], limits: ImportLimits
+) -> list[_FoundColumn]:
+    """The columns of every table among the files, each once; none of what is no table."""
+    found: dict[str, _FoundColumn] = {}
+    try:
+        for upload in unpack_all(list(files), limits):
+            if upload.suffix not in _TABLES:
+                continue
+            columns, rows = read_table(upload, limits)
+            parts = {column: part for part, column in _assign(columns, by_hand).items()}
+            first = [cells for _, cells in islice(rows, 3)]
+            for name in columns:
+                cells = tuple(row.get(name, "")[:80] for row in first)
+                found.setdefault(name, _FoundColumn(name, parts.get(name, ""), cells))
+    except BadData:
+        return []  # whatever reads them in earnest says what is wrong
+    return list(found.values())
+
+
+def _holds_pairs(found: Mapping[str, str]) -> bool:
+    """Whether the columns found are those of two results."""
+    return all(any(part in found for part in _PAIR_PARTS if part.startswith(s)) for s in _SIDES)
+
+
+def _read_pairs(
+    upload: Upload,
+    gathering: Gathering,
+    columns: list[str],
+    rows: Iterable[tuple[int, dict[str, str]]],
+    found: Mapping[str, str],
+) -> None:
+    """The pairs of a file, and their gold where there is a column for it."""
+    if gathering.scale is None:
+        gathering.scale = PAIR_SCALE
+    elif not {LEFT, RIGHT} <= set(gathering.scale.labels):
+        message = (
+            f"the columns are {list_columns(columns)}: pairs, and the labels are "
+            f"{gathering.scale}; wanted the labels {PAIR_SCALE}"
+        )
+        raise BadData(message, source=upload.name, line=1)
+    told = _reason_columns(columns)
+    for line, cells in rows:
+        parts = {part: cells.get(column, "") for part, column in found.items()}
+        query = parts.get("query") or parts.get("topic") or _QUERY
+        topic = parts.get("topic") or gathering.topic_of(query)
+        sides = {side: _side(parts, side) for side in _SIDES}
+        left, right = sides[LEFT]["document"], sides[RIGHT]["document"]
+        if not left or not right:
+            side = RIGHT if left else LEFT
+            gathering.add_fault(f"there is no {side} result", source=upload.name, line=line)
+            continue
+        if left == right:
+            gathering.add_fault(
+                f"{shown(left)} is beside itself; wanted two different results",
+                source=upload.name, line=line, value=left,
+            )  # fmt: skip
+            continue
+        name = parts.get("name") or f"{topic}/{left}/{right}"
+        own = {part: parts.get(part, "") for part in ("need", "category")}
+        item = {"name": name, "topic": topic, "query": query, **own, **sides[LEFT]}
+        if gathering.add(item, source=upload.name, line=line, beside=sides[RIGHT]) is None:
+            continue
+        _add_gold(upload, gathering, (line, cells), name, found, told, _outcome)
+    _tell_sides(gathering)
+
+
+def _side(parts: Mapping[str, str], side: str) -> dict[str, str]:
+    """What is told of one of the two, with the id it has or gets."""
+    seen = {part: parts.get(f"{side}_{part}", "") for part in SHOWN}
+    name = parts.get(side, "")
+    if not any(seen.values()):
+        seen["text"] = name
+    return {"document": _id_of(name or seen["title"] or seen["text"] or seen["url"]), **seen}
+
+
+def _id_of(text: str) -> str:
+    """A short text as it is; a long one by its beginning and a mark of the whole."""
+    if len(text) <= _LONGEST:
+        return text
+    mark = hashlib.blake2s(text.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    return f"{' '.join(text[: _LONGEST // 2].split())}... {mark}"
+
+
+def _outcome(text: str) -> str:
+    """The side that a word of gold names: ``A``, ``model_a`` or ``1`` is left."""
+    return side_named(text) or text.strip()
+
+
+def _tell_sides(gathering: Gathering) -> None:
+    """Say where reasons speak of sides, which a judge may see the other way round."""
+    told = [g for g in gathering.golds.values() if _names_side((g.reason, *g.reasons.values()))]
+    if told:
+        gathering.notes.append(
+            f"The reason of {len(told):,} gold {'pair speaks' if len(told) == 1 else 'pairs speak'}"
+            " of left or right. Each judge sees the sides by a coin of their own: name the results"
+            " instead."
+        )
+
+
+def _names_side(texts: tuple[str, ...]) -> bool:
+    return any(side in text.lower().split() for text in texts for side in _SIDES)
+
+
+def read(upload: Upload, gathering: Gathering) -> None:
+    """The items of a file, their gold where there is a column for it, or gold alone."""
+    columns, some = read_table(upload, gathering.limits)
+    rows = _at_least_one(upload, some)
+    found = _assign(columns, gathering.columns)
+    if _holds_pairs(found):
+        try:
+            _read_pairs(upload, gathering, columns, rows, found)
+        except BadData as fault:  # the file cannot be read on from here
+            gathering.add_fault(fault)
+        return
+    holds_items = any(part in found for part in SHOWN)
+    _check(upload, columns, found, holds_items)
+    told = _reason_columns(columns)
+    try:
+        for line, cells in rows:
+            parts = {part: cells.get(found[part], "") for part in _PARTS if part in found}
+            query = parts.get("query") or parts.get("topic", "")
+            topic = parts.get("topic") or (gathering.topic_of(query) if query else "")
+            if holds_items and "name" not in found and "document" not in found:
+                parts["document"] = parts.get("url") or gathering.make_document()
+            name = parts.get("name") or _join(topic, parts.get("document", ""))
+            if not name:
+                wanted = "an item, or a topic and a document"
+                wanted = wanted if query or "query" not in found else "a query"
+                gathering.add_fault(f"wanted {wanted}", source=upload.name, line=line)
+                continue
+            parts |= {"name": name, "query": query, "topic": topic}
+            if holds_items and gathering.add(parts, source=upload.name, line=line) is None:
+                continue
+            _add_gold(upload, gathering, (line, cells), name, found, told, str)
+    except BadData as fault:  # the file cannot be read on from here
+        gathering.add_fault(fault)
+
+
+def _add_gold(
+    upload: Upload,
+    gathering: Gathering,
+    row: _Row,
+    name: str,
+    found: Mapping[str, str],
+    told: Mapping[str, str],
+    as_label: Callable[[str], str],
+) -> None:
+    """The gold of a row, where it has some; ``told`` are the columns with reasons."""
+    line, cells = row
+    given, reason, role = (
+        cells.get(found.get(part, ""), "") for part in ("gold", "reason", "role")
+    )
+    if given:
+        reasons = _reasons_of(cells, told)
+        gathering.add_gold(
+            name, "|".join(map(as_label, given.split("|"))), source=upload.name, line=line,
+            column=found["gold"], reason=reason, role=role.lower(),
+            reasons={as_label(label): text for label, text in reasons.items()},
+        )  # fmt: skip
+
+
+def _assign(columns: list[str], by_hand: Mapping[str, str]) -> dict[str, str]:
+    """Which column plays which part: as somebody said, and otherwise by their names."""
+    found = find_roles([column for column in columns if column not in by_hand])
+    said = {by_hand[column]: column for column in columns if by_hand.get(column)}
+    return {**found, **said}
+
+
+def _reason_columns(columns: list[str]) -> dict[str, str]:
+    """Columns with the reason against one label, ``reason: Spam``, by their label."""
+    found = {}
+    for column in columns:
+        word, rest = column[:6], column[6:].lstrip()
+        label = rest[1:].strip()
+        if word.lower() == "reason" and rest[:1] in (":", ".") and label:
+            found[column] = canonical(label)
+    return found
+
+
+def _reasons_of(cells: Mapping[str, str], columns: Mapping[str, str]) -> dict[str, str]:
+    """The reasons against labels in a row: in columns of their own, or an object of JSON."""
+    reasons = {label: cells[column] for column, label in columns.items() if cells.get(column)}
+    if cells.get("reasons", "").startswith("{"):
+        with contextlib.suppress(BadData):
+            held = read_json_text(cells["reasons"])
+            reasons |= {canonical(label): str(reason) for label, reason in held.items()}
+    return reasons
+
+
+def _at_least_one(upload: Upload, rows: Iterator[_Row]) -> Iterator[_Row]:
+    """The rows; none at all is a fault."""
+    row = None
+    for row in rows:
+        yield row
+    if row is None:
+        raise BadData("there is no row below the header", source=upload.name, line=1)
+
+
+def _join(topic: str, document: str) -> str:
+    """The id of an item that has none of its own, ``topic/document``."""
+    return f"{topic}/{document}" if topic and document else ""
+
+
+def _check(upload: Upload, columns: list[str], found: dict[str, str], holds_items: bool) -> None:
+    """Refuse a header that tells of neither items nor gold."""
+    named = "name" in found or ("document" in found and ("topic" in found or "query" in found))
+    told = list_columns(columns)
+    if not named and not holds_items:
+        raise BadData(
+            f"the columns are {told}; wanted 'query' and one of {', '.join(SHOWN)}; or, of gold "
+            "alone, 'item' and 'gold'",
+            source=upload.name, line=1,
+        )  # fmt: skip
+    if not holds_items and "gold" not in found:
+        raise BadData(
+            f"the columns are {told}; wanted something to judge by ({', '.join(SHOWN)}), or gold",
+            source=upload.name, line=1,
+        )  # fmt: skip
+    if holds_items and "query" not in found and "topic" not in found:
+        raise BadData(f"the columns are {told}; wanted 'query'", source=upload.name, line=1)

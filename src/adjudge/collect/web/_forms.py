@@ -1,0 +1,101 @@
+"""What browsers send: forms whose proof is checked, fields as clean text, files within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from adjudge.collect.web._state import state_of
+from adjudge.errors import Refused
+
+_PROOF = "proof"
+_HEADER = "x-form-proof"
+_MOST_FIELDS = 2_000
+_MOST_FILES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form that came from one of our own pages."""
+
+    fields: Mapping[str, str]
+    lists: Mapping[str, list[str]] = field(default_factory=dict)
+    files: list[tuple[str, bytes]] = field(default_factory=list)
+
+    def text(self, name: str, *, most: int = 10_000) -> str:
+        """A field as text; empty where it was not sent."""
+        value = self.fields.get(name, "").strip()
+        if len(value) > most:
+            raise Refused("bad-form", f"{name} has {len(value):,} characters; wanted {most:,}")
+        return value
+
+    def need(self, name: str, *, most: int = 10_000) -> str:
+        """A field that has to be there."""
+        value = self.text(name, most=most)
+        if not value:
+            raise Refused("bad-form", f"{name} is missing in what was sent")
+        return value
+
+    def number(self, name: str) -> int:
+        """A field that has to be a whole number."""
+        text = self.need(name, most=12)
+        try:
+            return int(text)
+        except ValueError:
+            raise Refused("bad-form", f"{name} = {text!r} is no whole number") from None
+
+
+async def read_form(request: Request) -> Form:
+    """The form of a request, once its proof is found right."""
+    state = state_of(request)
+    data = await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS)
+    try:
+        proof = request.headers.get(_HEADER) or str(data.get(_PROOF, ""))
+        session = state.pages.session(request)
+        if not state.sessions.is_proven(session, proof):
+            raise Refused(
+                "form-forged",
+                "this form did not come from a page of your present session; "
+                "go back, load the page again and send it once more",
+            )
+        return await _taken(data, state.settings.upload_bytes)
+    finally:
+        await data.close()
+
+
+SentForm = Annotated[Form, Depends(read_form)]  # of a route that runs in a thread
+PROVEN = Depends(read_form)  # of a route that needs nothing of the form but its proof
+
+
+async def _taken(data: FormData, most: int) -> Form:
+    fields: dict[str, str] = {}
+    lists: dict[str, list[str]] = {}
+    files: list[tuple[str, bytes]] = []
+    room = most
+    for name, value in data.multi_items():
+        if isinstance(value, UploadFile):
+            if not value.filename:
+                continue
+            body = await value.read(room + 1)
+            room -= len(body)
+            if room < 0:
+                raise HTTPException(413, f"the files are larger than {most:,} bytes together")
+            files.append((clean(value.filename), body))
+        else:
+            text = clean(value)
+            fields.setdefault(name, text)
+            lists.setdefault(name, []).append(text)
+    return Form(fields, lists, files)
+
+
+def clean(text: str) -> str:
+    """Text as it can be stored anywhere: line ends as one, no characters that control nothing."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates cannot be stored
+    return "".join(c for c in text if c in "\n\t" or (c >= " " and c != "\x7f"))

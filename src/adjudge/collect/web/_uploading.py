@@ -1,0 +1,253 @@
+"""Files that requesters send: read within the server's limits, and kept until they are used.
+
+Python runs one thread at a time, and some steps of a reader are long: what is large is read in a
+process of its own, so that others never wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import pickle
+import secrets
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from anyio import from_thread
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+
+from adjudge.collect.store.database import BEGAN
+from adjudge.collect.web._login import LoggedIn
+from adjudge.collect.web._state import state_of
+from adjudge.collect.web.logs import event
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData
+
+if TYPE_CHECKING:
+    from adjudge.collect.importing import ImportLimits, Preview, Upload
+    from adjudge.collect.services.requester import RequesterServices
+
+
+_DAYS = 7.0  # that they are kept
+_MOST = 5  # uploads of one requester: as many drafts as somebody works on at once
+_AT_ONCE = 2  # processes that read; other uploads wait for their turn
+_MOST_WAITING = 8  # that wait, each with its files in memory
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFiles:
+    """The files of one requester, each upload by a name of its own."""
+
+    who: LoggedIn
+
+    @property
+    def _prefix(self) -> str:
+        return f"new-files:{self.who.requester.requester}:"
+
+    def keep(self, files: list[tuple[str, bytes]]) -> str:
+        """Keep files under a new name; those of a week ago go, and all but the newest."""
+        settings, now = self.who.services.settings, int(time.time())
+        oldest = f"{self._prefix}{now - int(_DAYS * 86_400):010d}"
+        names = settings.find_names(self._prefix)  # the time is in front: in the order they came
+        for place, name in enumerate(reversed(names)):
+            if place >= _MOST - 1 or name < oldest:
+                settings.forget(name)
+        kept = f"{now:010d}-{secrets.token_hex(8)}"
+        packed = [[name, base64.b85encode(zlib.compress(body)).decode()] for name, body in files]
+        settings.keep(self._prefix + kept, {"files": packed})
+        return kept
+
+    def find(self, kept: str) -> list[tuple[str, bytes]]:
+        """The files of that name; none where they are forgotten."""
+        held = self.who.services.settings.get(self._prefix + kept) if kept else None
+        if held is None:
+            return []
+        return [(name, zlib.decompress(base64.b85decode(body))) for name, body in held["files"]]
+
+    def forget(self, kept: str) -> None:
+        """Forget files that are stored as items now."""
+        self.who.services.settings.forget(self._prefix + kept)
+
+
+async def _read(
+    request: Request,
+    files: Iterable[tuple[str, bytes]],
+    scale: Scale | None,
+    known: frozenset[str] = frozenset(),
+    **more: Any,
+) -> Preview:
+    """What the files hold, and everything that is wrong with them; ``more`` is for the reader."""
+    reading = await run_in_threadpool(_UploadReading, request, files, scale, known, more)
+    if reading.is_large():
+        preview = await state_of(request).readers.read(request, reading)
+    else:
+        preview = await run_in_threadpool(reading.read)
+    BEGAN.set(None)  # reading is no waiting: storing may wait as long as any other request
+    return preview
+
+
+async def read_more(
+    request: Request,
+    files: Iterable[tuple[str, bytes]],
+    services: RequesterServices,
+    project: str,
+) -> Preview:
+    """What the files hold for a project that has items already."""
+    scale, known, topics = await run_in_threadpool(services.projects.get_known, project)
+    return await _read(request, files, scale, known, topics=topics)
+
+
+def read_waiting(
+    request: Request, files: Iterable[tuple[str, bytes]], scale: Scale | None, **more: Any
+) -> Preview:
+    """The same for a page that is made in a thread of its own."""
+    return from_thread.run(partial(_read, request, files, scale, **more))
+
+
+class _UploadReading:
+    """What is to be read, and how."""
+
+    def __init__(
+        self,
+        request: Request,
+        files: Iterable[tuple[str, bytes]],
+        scale: Scale | None,
+        known: frozenset[str],
+        more: dict[str, Any],
+    ) -> None:
+        # Late: readers are heavy, and most requests need none.
+        from adjudge.collect.importing import ImportLimits, Upload
+
+        settings = state_of(request).settings
+        self.limits: ImportLimits = ImportLimits(
+            bytes=settings.upload_bytes, rows=settings.upload_rows
+        )
+        self.files: list[Upload] = [Upload(name=name, body=body) for name, body in files]
+        self.wanted: dict[str, Any] = {
+            "scale": scale,
+            "known": known,
+            "limits": self.limits,
+            **more,
+        }
+
+    def is_large(self) -> bool:
+        from adjudge.collect.importing import beside
+
+        return beside.is_large(self.files, self.limits)
+
+    def read(self) -> Preview:
+        from adjudge.collect import importing
+
+        return importing.read(self.files, **self.wanted)
+
+    def read_beside(self, child: subprocess.Popen[bytes]) -> Preview | None:
+        """What a process finds; None where it ended before its time."""
+        from adjudge.collect.importing import beside
+
+        if child.stdin is None or child.stdout is None:
+            return None
+        try:
+            beside.ask(child.stdin, self.files, self.wanted)
+            return beside.hear(child.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return None
+
+
+class UploadReaders:
+    """The processes that read large uploads: each ends with the request that it reads for."""
+
+    def __init__(self, seconds: float) -> None:
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._present = 0  # uploads that are read or wait
+        self._seconds = seconds
+        self._children: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    async def read(self, request: Request, reading: _UploadReading) -> Preview:
+        """What the files of a request hold, as a process of its own finds it."""
+        if self._present >= _AT_ONCE + _MOST_WAITING:
+            raise HTTPException(503, "many files are being read; please send yours again later")
+        self._present += 1
+        try:
+            return await self._read(request, reading)
+        finally:
+            self._present -= 1
+
+    async def _read(self, request: Request, reading: _UploadReading) -> Preview:
+        from adjudge.collect.importing import Preview
+
+        async with self._turns:
+            child = await run_in_threadpool(self._start)
+            watching = asyncio.create_task(self._watch(request, child))
+            try:
+                preview = await run_in_threadpool(reading.read_beside, child)
+            finally:
+                watching.cancel()
+                child.kill()
+                await run_in_threadpool(self._forget, child)
+            if preview is not None:
+                return preview
+        if self._closed:
+            raise HTTPException(503, "the server is stopping; nothing was stored")
+        why = watching.result() if watching.done() and not watching.cancelled() else ""
+        if why == "gone":
+            raise ClientDisconnect
+        if why == "late":
+            problem = f"takes longer than {self._seconds:,g} seconds to read; wanted less"
+            return Preview(errors=(BadData(problem, source="what was sent", wanted="less"),))
+        event("reader-ended", code=child.returncode)
+        raise RuntimeError(f"a reader of files ended with code {child.returncode}")
+
+    def close(self) -> None:
+        """End every process, whatever it reads."""
+        with self._lock:
+            self._closed = True
+            for child in self._children:
+                child.kill()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        from adjudge.collect.importing import beside
+
+        child = subprocess.Popen(
+            [sys.executable, "-m", beside.__name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0,  # Ctrl-C is for the server, which ends its readers itself
+        )
+        with self._lock:
+            self._children.add(child)
+            if self._closed:
+                child.kill()
+        return child
+
+    def _forget(self, child: subprocess.Popen[bytes]) -> None:
+        child.wait()
+        for pipe in (child.stdin, child.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        with self._lock:
+            self._children.discard(child)
+
+    async def _watch(self, request: Request, child: subprocess.Popen[bytes]) -> str:
+        """End the process when its client is gone, or has waited long enough."""
+        why = "late"
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds):
+                while (await request.receive())["type"] != "http.disconnect":
+                    pass
+                why = "gone"
+        child.kill()
+        return why
