@@ -21,7 +21,7 @@ from sets import MADE, MADE_CROWD, Set, made_set, real_set, real_sets
 
 from adjudge.errors import AdjudgeError
 from adjudge.evaluation.comparison import Entrant
-from adjudge.evaluation.honesty import smoothed_vote_share
+from adjudge.evaluation.honesty import _smoothed_vote_share
 from adjudge.simulation import Crowd, Population
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _mean(rows: Rows) -> dict[str, Any]:
 def measure_ours(held: Set, *, full: bool, models: list[str]) -> Rows:
     """The smoothed vote share and every model of the registry, or those that are named."""
     with Meter() as meter:
-        shares = smoothed_vote_share(held.judgments)
+        shares = _smoothed_vote_share(held.judgments)
     rows = [{"side": VOTE, "cpu": meter.reading["cpu"], **score(held.truth, shares)}]
     tiny = Crowd(items=50, population=Population.parse("skilled:20"), scale=held.judgments.scale)
     few = tiny.make().judgments

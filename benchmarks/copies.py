@@ -21,7 +21,7 @@ from sets import MADE_CROWD, Set, real_set, real_sets, with_copies
 
 from adjudge import Judgments
 from adjudge.errors import AdjudgeError
-from adjudge.evaluation.honesty import smoothed_vote_share
+from adjudge.evaluation.honesty import _smoothed_vote_share
 from adjudge.simulation.panels import MODEL_NAME, demo
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def judges_by_accuracy(held: Set) -> NDArray[np.intp]:
 def _scores(held: Set, judgments: Judgments, data: Path, full: bool) -> dict[str, dict[str, Any]]:
     """What every side makes of judgments, by side."""
     rows: list[dict[str, Any]] = [
-        {"side": VOTE, **score(held.truth, smoothed_vote_share(judgments))}
+        {"side": VOTE, **score(held.truth, _smoothed_vote_share(judgments))}
     ]
     for entry in entries(full=full):
         try:

@@ -34,7 +34,7 @@ from adjudge.data.names import look_up
 from adjudge.errors import BadData
 from adjudge.evaluation.estimation.choosing import choose_items
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
-from adjudge.evaluation.ranking import rank_systems
+from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.models.cross_calibration import CrossFit
 
 HERE = Path(__file__).resolve().parent

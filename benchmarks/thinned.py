@@ -21,7 +21,7 @@ from sets import Set, real_set, real_sets
 
 from adjudge import Judgments
 from adjudge.errors import AdjudgeError
-from adjudge.evaluation.honesty import smoothed_vote_share
+from adjudge.evaluation.honesty import _smoothed_vote_share
 
 if TYPE_CHECKING:
     from side_by_side import Run
@@ -112,7 +112,7 @@ def _scores(
 ) -> dict[str, dict[str, Any]]:
     """What every side makes of judgments, by side."""
     truth = held.gold.align(judgments)
-    found = {VOTE: score(truth, smoothed_vote_share(judgments))}
+    found = {VOTE: score(truth, _smoothed_vote_share(judgments))}
     for entry in entries():
         if is_factored(entry) or (models and entry.name not in models):
             continue

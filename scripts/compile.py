@@ -110,9 +110,9 @@ def ranked(consensus: Any) -> None:
     import numpy as np
 
     from adjudge.data.runs import Run
-    from adjudge.evaluation.pool import pool_of
-    from adjudge.evaluation.ranking import rank_systems
-    from adjudge.evaluation.retrieval import parse_measures
+    from adjudge.evaluation._pool import build_pool
+    from adjudge.evaluation._retrieval import parse_measures
+    from adjudge.evaluation.ranking.rank import rank_systems
 
     judgments = consensus.judgments
     topics = judgments.topics.take(judgments.topic).to_pylist()
@@ -129,7 +129,7 @@ def ranked(consensus: Any) -> None:
     ]
     names = ["nDCG@5", "AP"]
     rank_systems(consensus, runs, names, draws=4)
-    pool = pool_of(judgments, np.ones(judgments.item_count, dtype=np.bool_), runs)
+    pool = build_pool(judgments, np.ones(judgments.item_count, dtype=np.bool_), runs)
     truths = np.zeros((2, len(pool.item)), dtype=np.int16)
     for measure in parse_measures(names, consensus.scale):
         measure.flips(pool, truths, np.array([1.0, -1.0]))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from adjudge.errors import UnknownName as UnknownName
     from adjudge.evaluation.estimation.estimate import Estimate as Estimate
     from adjudge.evaluation.estimation.estimate import estimate as estimate
-    from adjudge.evaluation.replacement import may_replace as may_replace
+    from adjudge.evaluation.model_judges.replacement import may_replace as may_replace
     from adjudge.fitting import fit as fit
     from adjudge.models.continuous import Continuous as Continuous
     from adjudge.models.dawid_skene import DawidSkene as DawidSkene

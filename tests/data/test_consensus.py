@@ -7,7 +7,7 @@ from scipy.stats import beta
 
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
 from adjudge.data.judges import information, judge_table
-from adjudge.evaluation.diagnosis import diagnose
+from adjudge.evaluation.diagnosis.diagnose import diagnose
 
 
 @pytest.fixture

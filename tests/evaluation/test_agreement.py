@@ -15,11 +15,11 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.evaluation.agreement import (
     Agreement,
-    Patterns,
-    fleiss_kappa,
-    krippendorff_alpha,
+    _fleiss_kappa,
+    _krippendorff_alpha,
+    _Patterns,
+    _percent_agreement,
     measure_agreement,
-    percent_agreement,
 )
 
 FIVE = Scale.parse("1<2<3<4<5")
@@ -84,7 +84,7 @@ def test_krippendorffs_example() -> None:
 def test_fleiss_example() -> None:
     rows = [[int(digit) for digit in row] for row in FLEISS.split()]
     judgments = of_counts(rows)
-    totals = Patterns.of(judgments)
+    totals = _Patterns.of(judgments)
     assert (totals.weight @ totals.counts).tolist() == [[26, 26, 30, 55, 43]]  # as printed there
     assert round(measure_agreement(judgments)["fleiss_kappa"].value, 3) == 0.430
 
@@ -306,7 +306,7 @@ def crowd(items: int, judges: int, each: int, seed: int, labels: int = 5) -> Jud
 @pytest.mark.parametrize("labels", [3, 70])  # 70: too many to group items by their counts
 def test_a_weight_is_so_many_copies_of_the_pattern(labels: int) -> None:
     judgments = crowd(30, 6, 4, seed=1, labels=labels)
-    patterns = Patterns.of(judgments)
+    patterns = _Patterns.of(judgments)
     assert patterns.times.sum() == 30
     rows = np.random.default_rng(0).integers(0, len(patterns.times), size=(3, 25))
     weight = np.array([np.bincount(row, minlength=len(patterns.times)) for row in rows])
@@ -315,10 +315,10 @@ def test_a_weight_is_so_many_copies_of_the_pattern(labels: int) -> None:
     for row, drawn in zip(rows, weight.astype(np.float64), strict=True):
         copied = _of_rows(dense[row], judgments.scale)
         one = drawn[None, :]
-        assert percent_agreement(patterns, one) == pytest.approx(naive_percent(copied))
-        assert fleiss_kappa(patterns, one) == pytest.approx(naive_fleiss(copied))
+        assert _percent_agreement(patterns, one) == pytest.approx(naive_percent(copied))
+        assert _fleiss_kappa(patterns, one) == pytest.approx(naive_fleiss(copied))
         for metric in ("nominal", "ordinal", "interval"):
-            found = krippendorff_alpha(patterns, one, metric=metric, values=values)
+            found = _krippendorff_alpha(patterns, one, metric=metric, values=values)
             assert found == pytest.approx(naive(copied, metric))
 
 
@@ -372,7 +372,7 @@ def test_bad_settings() -> None:
     with pytest.raises(BadSetting, match=r"^least_common = 0: wanted at least 1 item in common$"):
         measure_agreement(judgments, least_common=0)
     with pytest.raises(BadSetting, match=r"^metric = 'odd': wanted nominal, ordinal or interval$"):
-        krippendorff_alpha(Patterns.of(judgments), metric="odd")  # type: ignore[arg-type]
+        _krippendorff_alpha(_Patterns.of(judgments), metric="odd")  # type: ignore[arg-type]
     with pytest.raises(UnknownName) as error:
         measure_agreement(judgments)["fleis"]
     assert error.value.nearest == ("fleiss_kappa",)

@@ -10,7 +10,7 @@ import pytest
 from adjudge import Consensus, DawidSkene, Gold, Judgments, MajorityVote, model
 from adjudge.errors import BadData, BadSetting, UnknownName
 from adjudge.evaluation import beside_vote, compare_models, cross_validate, entrants
-from adjudge.evaluation.comparison import _UNKNOWN, Entrant, ModelResult, _advice_by_gold, _pick
+from adjudge.evaluation.comparison import _UNKNOWN, Entrant, _advice_by_gold, _ModelResult, _pick
 from adjudge.evaluation.heldout import held_out_score
 from adjudge.evaluation.honesty import BesideVote
 from adjudge.models.model import Model, Step
@@ -187,8 +187,8 @@ def test_where_every_model_fails() -> None:
 
 
 def test_a_model_that_does_as_well_in_far_less_time_is_taken() -> None:
-    def row(name: str, seconds: float) -> ModelResult:
-        return ModelResult(name=name, scores={}, seconds=seconds)
+    def row(name: str, seconds: float) -> _ModelResult:
+        return _ModelResult(name=name, scores={}, seconds=seconds)
 
     slow, quick, tiny = row("slow", 20.0), row("quick", 1.9), row("tiny", 0.5)
     assert _pick(["slow", "quick"], [slow, quick]) == (quick, slow)
@@ -219,7 +219,7 @@ def test_the_vote_alone_is_its_own_first_rank() -> None:
 
 def test_where_the_vote_is_more_honest_the_advice_says_so() -> None:
     scores = {"log_loss": 0.9, "accuracy": 0.8, "low": 0.7, "high": 0.88, "rank": 1}
-    row = ModelResult(name="sure", scores=scores, seconds=0.1)
+    row = _ModelResult(name="sure", scores=scores, seconds=0.1)
     said = _advice_by_gold(row, None, [row], [row], BesideVote(items=120, model=0.9, vote=0.5))
     assert said == (
         "Take sure: log loss 0.900, accuracy 0.800 (0.700 to 0.880). Its probabilities are worse "

@@ -18,7 +18,8 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.crossvalidation import cross_validate, folds_of
+from adjudge.evaluation._resampling import split_folds
+from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.models.dawid_skene import DawidSkene
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Step
@@ -199,13 +200,13 @@ def test_what_cannot_be_cross_validated() -> None:
 def test_folds_are_even_and_stratified(truths: list[int], folds: int, seed: int) -> None:
     items = as_names([f"n{number}" for number in range(len(truths))])
     truth = np.array(truths, np.int16)
-    fold = folds_of(items, truth, folds, seed)
+    fold = split_folds(items, truth, folds, seed)
     sizes = np.bincount(fold, minlength=folds)
     assert np.ptp(sizes) <= 1
     for code in set(truths):
         assert np.ptp(np.bincount(fold[truth == code], minlength=folds)) <= 1
     order = np.random.default_rng(seed).permutation(len(truths))
-    moved = folds_of(items.take(pa.array(order)), truth[order], folds, seed)
+    moved = split_folds(items.take(pa.array(order)), truth[order], folds, seed)
     assert np.array_equal(moved, fold[order])
 
 

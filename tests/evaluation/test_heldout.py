@@ -10,12 +10,8 @@ from hypothesis import strategies as st
 from adjudge import DawidSkene, HybridConfusion, MajorityVote, Pmf, SingleConfusion, Vote
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.heldout import (
-    held_out_score,
-    judgment_folds,
-    label_shares_score,
-    predict_held_out,
-)
+from adjudge.evaluation.comparison import _label_shares_score
+from adjudge.evaluation.heldout import _judgment_folds, _predict_held_out, held_out_score
 from adjudge.simulation import Crowd, Population
 from strategies import judgments as any_judgments
 
@@ -27,7 +23,7 @@ MADE = Crowd(
 @settings(deadline=None)
 @given(made=any_judgments(), folds=st.integers(2, 4), seed=st.integers(0, 3))
 def test_the_judgments_of_an_item_are_spread_evenly(made: Judgments, folds: int, seed: int) -> None:
-    fold = judgment_folds(made, folds, seed)
+    fold = _judgment_folds(made, folds, seed)
     for item in range(made.item_count):
         counts = np.bincount(fold[made.item == item], minlength=folds)
         assert counts.max() - counts.min() <= 1
@@ -36,11 +32,11 @@ def test_the_judgments_of_an_item_are_spread_evenly(made: Judgments, folds: int,
 def test_a_prediction_by_hand() -> None:
     consensus = HybridConfusion(method="em").fit(MADE.judgments)
     items, judges = np.array([0, 7], np.int32), np.array([3, 5], np.int32)
-    found = predict_held_out(consensus, items, judges, np.array([1, 0], np.int8))
+    found = _predict_held_out(consensus, items, judges, np.array([1, 0], np.int8))
     for at, (item, judge, label) in enumerate([(0, 3, 1), (7, 5, 0)]):
         q, theta = consensus.posterior[item], consensus.confusion[judge]
         assert found[at] == pytest.approx(q[0] * theta[0, label] + q[1] * theta[1, label])
-    both = predict_held_out(consensus, items, judges, np.array([0, 1], np.int8))
+    both = _predict_held_out(consensus, items, judges, np.array([0, 1], np.int8))
     assert found + both == pytest.approx([1, 1])
 
 
@@ -48,7 +44,7 @@ def test_judges_may_share_one_confusion() -> None:
     consensus = SingleConfusion().fit(MADE.judgments)
     assert len(consensus.confusion) == 1
     zeros = np.zeros(1, np.int8)
-    found = predict_held_out(consensus, np.array([0], np.int32), np.array([9], np.int32), zeros)
+    found = _predict_held_out(consensus, np.array([0], np.int32), np.array([9], np.int32), zeros)
     assert found[0] == pytest.approx(consensus.posterior[0] @ consensus.confusion[0, :, 0])
 
 
@@ -59,7 +55,7 @@ def test_the_score_is_the_entropy_of_what_can_be_known() -> None:
     knowledge it has ln .5 = -0.693.
     """
     held = held_out_score(HybridConfusion(method="em"), MADE.judgments)
-    assert label_shares_score(MADE.judgments) == pytest.approx(np.log(0.5), abs=0.005)
+    assert _label_shares_score(MADE.judgments) == pytest.approx(np.log(0.5), abs=0.005)
     assert -0.62 < held.mean < -0.50
     assert 0 < held.error < 0.02
     assert held.clipped == 0
@@ -78,7 +74,7 @@ def test_each_judgment_is_predicted_by_a_fit_that_did_not_see_it() -> None:
     }
     made = Judgments.from_table(table)
     for model in (MajorityVote(), HybridConfusion(method="em")):
-        assert held_out_score(model, made).mean <= label_shares_score(made) + 0.02
+        assert held_out_score(model, made).mean <= _label_shares_score(made) + 0.02
 
 
 def test_the_standard_error_takes_the_judgments_of_an_item_together() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from adjudge import Judgments, Run
-from adjudge.evaluation.pool import judged_at, pool_of
-from adjudge.evaluation.ranking import rank_systems
-from adjudge.evaluation.truths import lift_by_place
+from adjudge.evaluation._pool import build_pool, judged_at
+from adjudge.evaluation.ranking._truths import lift_by_place
+from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.models.majority_vote import MajorityVote
 
 TOPICS, DEPTH = 6, 30
@@ -46,7 +46,7 @@ def test_judged_at_k_by_hand() -> None:
 def test_documents_are_filled_in_by_what_stands_in_such_places() -> None:
     judgments, run = panel(judged=0.5)
     consensus = MajorityVote().fit(judgments)
-    pool = pool_of(judgments, judgments.counts_per_item > 0, [run], "filled")
+    pool = build_pool(judgments, judgments.counts_per_item > 0, [run], "filled")
     lift = lift_by_place(pool, consensus.posterior)
     extra = np.flatnonzero(pool.item < 0)
     height = pool.fused()[extra]
@@ -93,6 +93,6 @@ def test_without_judged_documents_in_the_runs_nothing_is_lifted() -> None:
     table = {"topic": ["q"] * 2, "document": ["a", "b"], "judge": ["x"] * 2, "label": [1, 0]}
     judgments = Judgments.from_table(table)
     run = Run.from_table({"topic": ["q"] * 2, "document": ["a", "z"], "score": [2.0, 1.0]})
-    pool = pool_of(judgments, np.ones(2, dtype=np.bool_), [run], "filled")
+    pool = build_pool(judgments, np.ones(2, dtype=np.bool_), [run], "filled")
     consensus = MajorityVote().fit(judgments)
     assert lift_by_place(pool, consensus.posterior).tolist() == [[1.0, 1.0]]

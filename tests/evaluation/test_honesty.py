@@ -11,7 +11,7 @@ import pytest
 from adjudge import Gold, Judgments, MajorityVote
 from adjudge.data.scale import Scale
 from adjudge.evaluation import beside_vote, evaluate
-from adjudge.evaluation.honesty import BesideVote, smoothed_vote_share
+from adjudge.evaluation.honesty import BesideVote, _smoothed_vote_share
 
 TABLE = pa.table(
     {
@@ -27,14 +27,14 @@ def test_the_share_has_half_a_judgment_for_each_label() -> None:
     judgments = Judgments.from_table(TABLE)
     wanted = np.array([[1.5, 2.5, 0.5], [1.5, 0.5, 0.5], [0.5, 0.5, 1.5]])
     wanted /= wanted.sum(axis=1, keepdims=True)
-    assert smoothed_vote_share(judgments) == pytest.approx(wanted)
+    assert _smoothed_vote_share(judgments) == pytest.approx(wanted)
 
 
 def test_labels_count_for_the_truths_that_they_stand_for() -> None:
     scale = Scale(labels=("x", "0", "1", "2"), truths=("0", "1"), truth_of=(-1, 0, 1, 1))
     table = pa.table({"item": ["a"] * 4, "judge": list("abcd"), "label": ["x", "0", "1", "2"]})
     judgments = Judgments.from_table(table, scale=scale)
-    assert smoothed_vote_share(judgments)[0] == pytest.approx([1.5 / 4, 2.5 / 4])
+    assert _smoothed_vote_share(judgments)[0] == pytest.approx([1.5 / 4, 2.5 / 4])
 
 
 def test_a_model_is_beside_the_vote_on_the_same_items() -> None:

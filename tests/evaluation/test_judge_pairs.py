@@ -13,8 +13,9 @@ from sklearn.metrics import cohen_kappa_score
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
-from adjudge.evaluation import judge_pairs
-from adjudge.evaluation.judge_pairs import cohen_kappa, mean_cohen_kappa, without_repeats
+from adjudge.evaluation import _judge_pairs as judge_pairs
+from adjudge.evaluation._judge_pairs import mean_cohen_kappa, without_repeats
+from adjudge.evaluation.agreement import cohen_kappa
 
 SCALE = Scale.parse("0<1<2")
 

@@ -10,7 +10,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
-from adjudge.evaluation.labelled import read_labels
+from adjudge.evaluation._labelled import read_labels
 from adjudge.models.majority_vote import MajorityVote
 
 GRADES = Scale.parse("0<1<2")

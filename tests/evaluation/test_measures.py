@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from adjudge.data.scale import Scale
-from adjudge.evaluation.measures import MEASURES, Measure, ScoredItems
+from adjudge.evaluation._score_functions import ScoredItems
+from adjudge.evaluation.measures import MEASURES, Measure
 
 GRADES = Scale.parse("0<1<2")
 EMPTY = np.zeros(0, np.int16)

@@ -8,7 +8,7 @@ import pytest
 from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.pool import Pool, Unjudged, pool_of
+from adjudge.evaluation._pool import Pool, Unjudged, build_pool
 
 JUDGMENTS = Judgments.from_table(
     {
@@ -29,7 +29,7 @@ def run_of(rows: list[tuple[str, str]], name: str = "one") -> Run:
 
 def pooled(*runs: Run, unjudged: Unjudged = "not-relevant") -> Pool:
     judged = np.ones(JUDGMENTS.item_count, dtype=np.bool_)
-    return pool_of(JUDGMENTS, judged, runs, unjudged)
+    return build_pool(JUDGMENTS, judged, runs, unjudged)
 
 
 def ranking(pool: Pool, system: int, topic: str) -> list[tuple[str, int]]:
@@ -96,7 +96,7 @@ def test_a_run_that_lacks_a_topic_of_another_returns_nothing_there() -> None:
 
 def test_an_item_that_nobody_judged_is_unjudged() -> None:
     judged = np.array([True, False, True, True, True])
-    pool = pool_of(JUDGMENTS, judged, [run_of([("7", "b"), ("7", "a")])])
+    pool = build_pool(JUDGMENTS, judged, [run_of([("7", "b"), ("7", "a")])])
     assert pool.documents.to_pylist() == ["a", "c"]
     assert ranking(pool, 0, "7") == [("a", 2)]
 
@@ -105,7 +105,7 @@ def test_items_stand_for_documents_where_there_are_none() -> None:
     made = Judgments.from_table(
         {"item": ["i", "j"], "topic": ["7", "7"], "judge": ["x", "x"], "label": [0, 1]}
     )
-    pool = pool_of(made, np.ones(2, dtype=np.bool_), [run_of([("7", "j")])])
+    pool = build_pool(made, np.ones(2, dtype=np.bool_), [run_of([("7", "j")])])
     assert ranking(pool, 0, "7") == [("j", 1)]
 
 
@@ -132,7 +132,7 @@ def test_a_run_of_which_nothing_is_judged(rows: list[tuple[str, str]], message: 
 def test_judgments_without_topics() -> None:
     made = Judgments.from_table({"item": ["i"], "judge": ["x"], "label": [0]})
     with pytest.raises(BadData) as raised:
-        pool_of(made, np.ones(1, dtype=np.bool_), [ONE])
+        build_pool(made, np.ones(1, dtype=np.bool_), [ONE])
     assert str(raised.value) == (
         "the judgments have no topics, so nothing can be matched with a run; wanted columns topic "
         "and document"
@@ -143,7 +143,7 @@ def test_two_items_that_are_one_document() -> None:
     table = {"item": ["i", "j"], "topic": ["7", "7"], "document": ["a", "a"]}
     made = Judgments.from_table(table | {"judge": ["x", "x"], "label": [0, 1]})
     with pytest.raises(BadData) as raised:
-        pool_of(made, np.ones(2, dtype=np.bool_), [ONE])
+        build_pool(made, np.ones(2, dtype=np.bool_), [ONE])
     assert str(raised.value) == (
         "items 'i' and 'j' are one document of one topic; wanted one item for each"
     )

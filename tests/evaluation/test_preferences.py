@@ -13,7 +13,6 @@ from adjudge.evaluation.preferences import (
     measure_fit,
     next_pairs,
     pair_worths,
-    sureness,
 )
 from adjudge.simulation.preferences import make_comparisons
 from sizes import sized
@@ -50,7 +49,7 @@ def test_what_is_close_and_unknown_is_asked_first() -> None:
 
 def test_more_comparisons_are_surer() -> None:
     found = BradleyTerry().fit(make_comparisons(np.linspace(-1, 1, 6), 60, seed=2).comparisons)
-    assert comparisons_needed(found, sureness(found) - 0.01) == 0
+    assert comparisons_needed(found, measure_fit(found).sureness - 0.01) == 0
     some, many = comparisons_needed(found, 0.95), comparisons_needed(found, 0.99)
     assert some is not None
     assert many is not None

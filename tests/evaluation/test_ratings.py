@@ -6,7 +6,7 @@ import pytest
 
 from adjudge import Gold, Judgments, MajorityVote
 from adjudge.errors import BadSetting
-from adjudge.evaluation.ratings import accuracy_by_ratings, rating_steps, thin_judgments
+from adjudge.evaluation.ratings import _rating_steps, _thin_judgments, accuracy_by_ratings
 from adjudge.simulation import demo
 
 TABLE = pa.table(
@@ -20,7 +20,7 @@ TABLE = pa.table(
 
 @pytest.mark.parametrize(("ratings", "left"), [(1, [1, 1, 1]), (2, [2, 2, 1]), (9, [4, 2, 1])])
 def test_each_item_keeps_at_most_so_many(ratings: int, left: list[int]) -> None:
-    less = thin_judgments(Judgments.from_table(TABLE), ratings, seed=3)
+    less = _thin_judgments(Judgments.from_table(TABLE), ratings, seed=3)
     assert less.counts_per_item.tolist() == left
     assert less.judge_count == 4
 
@@ -29,14 +29,14 @@ def test_which_are_kept_is_chance_and_each_is_as_likely() -> None:
     judgments = Judgments.from_table(TABLE)
     tally = np.zeros(4)
     for seed in range(400):
-        tally[thin_judgments(judgments, 1, seed).judge[0]] += 1
+        tally[_thin_judgments(judgments, 1, seed).judge[0]] += 1
     assert tally.min() > 60  # 100 expected, sd 8.7
 
 
 def test_steps_end_where_a_quarter_of_the_gold_items_do() -> None:
     judgments = Judgments.from_table(TABLE)
-    assert rating_steps(judgments, Gold.of({"a": 1, "b": 0, "c": 1})) == (1, 2, 3)
-    assert rating_steps(judgments, Gold.of({"stranger": 1})) == ()
+    assert _rating_steps(judgments, Gold.of({"a": 1, "b": 0, "c": 1})) == (1, 2, 3)
+    assert _rating_steps(judgments, Gold.of({"stranger": 1})) == ()
 
 
 def test_a_perfect_crowd_is_right_with_any_number() -> None:

@@ -10,9 +10,8 @@ import pytest
 from adjudge.data.formats import read
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.gain import gain_by, gain_of
-from adjudge.evaluation.replay import replays
-from adjudge.evaluation.stopping import Stopping
+from adjudge.evaluation.replay import _gain_by, replays
+from adjudge.evaluation.stopping import Stopping, gain_of
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.simulation import Crowd, Population
 from sizes import sized
@@ -47,9 +46,9 @@ def test_gain_of_pairs_is_the_gain_of_items_where_judges_are_alike() -> None:
     posterior = rng.dirichlet(np.ones(3), size=50)
     confusion = rng.dirichlet(np.ones(4), size=3)
     same = np.repeat(confusion[None], 50, axis=0)
-    assert gain_by(posterior, same) == pytest.approx(gain_of(posterior, confusion))
+    assert _gain_by(posterior, same) == pytest.approx(gain_of(posterior, confusion))
     useless = np.full((50, 3, 4), 0.25)
-    assert gain_by(posterior, useless) == pytest.approx(0.0, abs=1e-12)
+    assert _gain_by(posterior, useless) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_it_never_asks_for_more_than_there_is_or_the_budget_allows() -> None:

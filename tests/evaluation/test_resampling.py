@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from adjudge.errors import BadSetting
-from adjudge.evaluation.resampling import (
+from adjudge.evaluation._resampling import (
     centred_interval,
     check_resampling,
     item_weights,

@@ -12,8 +12,8 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
 from adjudge.data.scale import Scale
 from adjudge.errors import AdjudgeError, BadData, BadSetting
-from adjudge.evaluation.pool import Pool, pool_of
-from adjudge.evaluation.retrieval import SlowMeasures, grades_of, parse_measures
+from adjudge.evaluation._pool import Pool, build_pool
+from adjudge.evaluation._retrieval import SlowMeasures, assign_grades, parse_measures
 from rankings import as_dicts
 
 GRADED = Scale.parse("0<1<2<3")
@@ -36,7 +36,7 @@ def judgments_of(rows: Rows, scale: Scale = GRADED) -> tuple[Judgments, np.ndarr
 
 def pooled(rows: Rows, runs: list[Run], scale: Scale = GRADED, **more: object) -> tuple[Pool, ...]:
     made, truth = judgments_of(rows, scale)
-    pool = pool_of(made, np.ones(len(truth), dtype=np.bool_), runs, **more)  # type: ignore[arg-type]
+    pool = build_pool(made, np.ones(len(truth), dtype=np.bool_), runs, **more)  # type: ignore[arg-type]
     return pool, truth[pool.item][None]  # type: ignore[return-value]
 
 
@@ -150,12 +150,12 @@ def test_other_measures_go_through_ir_measures(unjudged: str) -> None:
     ],
 )
 def test_grades(scale: Scale, grades: list[int]) -> None:
-    assert grades_of(scale).tolist() == grades
+    assert assign_grades(scale).tolist() == grades
 
 
 def test_labels_without_order_are_no_grades() -> None:
     with pytest.raises(BadData) as raised:
-        grades_of(Scale.parse("cat,dog,bird"))
+        assign_grades(Scale.parse("cat,dog,bird"))
     assert str(raised.value) == (
         "the labels cat, dog, bird are no grades; name their order, such as --labels "
         "'cat<dog<bird', or those that count, such as --relevant bird"

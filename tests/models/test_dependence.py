@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from adjudge import DawidSkene, Judgments
 from adjudge.collect.rules.adaptive import Knowledge, accuracy_by_count, learnt, order_of
 from adjudge.data.families import Families
-from adjudge.evaluation.items import items_of, suggest_judges, votes_of
+from adjudge.evaluation.diagnosis.diagnose import _count_votes, _list_items
+from adjudge.evaluation.diagnosis.next_judges import suggest_judges
 from adjudge.evaluation.stopping import Stopping
 from adjudge.models.dependence import count_effective, count_further, weaken, working_correlation
 from adjudge.models.item_types import ItemTypes
@@ -100,7 +101,7 @@ def test_gain_is_scaled_and_a_copy_is_not_suggested() -> None:
     judgments = panel(together=0.25)
     part = judgments.select(judgments=(judgments.item % 3 > 0) | (judgments.judge < 3))
     fit = ItemTypes().fit(part)
-    table = items_of(fit, votes_of(part))
+    table = _list_items(fit, _count_votes(part))
     assert table["n_eff"].to_pylist() == fit.effective.tolist()
     assert max(table["gain"].to_numpy()[part.counts_per_item == 12]) < 0.5
     family = np.arange(12, dtype=np.int32)

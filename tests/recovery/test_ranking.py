@@ -13,9 +13,9 @@ import pytest
 from scipy.stats import binom
 
 from adjudge import HierarchicalConfusion
-from adjudge.evaluation.pool import pool_of
-from adjudge.evaluation.ranking import rank_systems
-from adjudge.evaluation.retrieval import parse_measures
+from adjudge.evaluation._pool import build_pool
+from adjudge.evaluation._retrieval import parse_measures
+from adjudge.evaluation.ranking.rank import rank_systems
 from adjudge.simulation import Crowd, Population
 from rankings import system
 from sizes import sized
@@ -51,7 +51,7 @@ def claims() -> np.ndarray:  # (pair, 2)
         model = HierarchicalConfusion(chains=2, warmup=LENGTH, draws=LENGTH, seed=seed)
         consensus = model.fit(judgments)
         ranking = rank_systems(consensus, runs, ["nDCG@10", "AP"], draws=300, next_items=0)
-        pool = pool_of(judgments, np.ones(len(truth), dtype=np.bool_), runs)
+        pool = build_pool(judgments, np.ones(len(truth), dtype=np.bool_), runs)
         # The two measures of a crowd are nearly one observation: they take turns.
         measure = parse_measures(["nDCG@10", "AP"], judgments.scale)[seed % 2]
         real = measure.values(pool, truth[pool.item][None].astype(np.int16))[0].mean(axis=1)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge import HybridConfusion, Judgments
-from adjudge.evaluation.advice import ADVICE
+from adjudge.evaluation.diagnosis.advice import ADVICE
 from adjudge.report import Results, embedding, gather
 from adjudge.report.embedding import embed_results
 from adjudge.report.packing import SHARES, packed

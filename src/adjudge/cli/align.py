@@ -12,7 +12,7 @@ from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.data.model_answers import ModelAnswers
-    from adjudge.evaluation.alignment import Alignment, Version
+    from adjudge.evaluation.model_judges.alignment import Alignment
 
 NAME = "align"
 EXAMPLES = (
@@ -67,7 +67,7 @@ def run(
     from adjudge.cli.delivering import deliver_all
     from adjudge.cli.reading import omissions_of
     from adjudge.cli.writing import check_places, check_printing
-    from adjudge.evaluation.alignment import align
+    from adjudge.evaluation.model_judges.alignment import align
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--remarks": remarks, "--versions": versions, "--soft": soft}
@@ -142,23 +142,23 @@ def _shown(found: Alignment) -> list[Any]:
     """The versions for people."""
     from adjudge.cli.writing import interval, number
 
-    def row(one: Version) -> list[str]:
-        before, after = one.before, one.after
-        return [
+    rows = [
+        [
             name(one.judge),
             f"{one.gold:,}",
             number(one.accuracy.value),
             interval(one.accuracy.low, one.accuracy.high),
             number(one.kappa.value, 2),
-            number(None if before is None else before.log_loss),
-            number(None if after is None else after.log_loss),
+            number(None if one.before is None else one.before.log_loss),
+            number(None if one.after is None else one.after.log_loss),
             number(one.cost_per_item, 5),
         ]
-
+        for one in found.versions
+    ]
     heads = [("judge", "left"), ("gold", "right"), ("accuracy", "right")]
     heads += [("95% interval", "right"), ("kappa", "right"), ("log loss", "right")]
     heads += [("after", "right"), ("cost/item", "right")]
-    parts = [grid("Model judges", heads, [row(one) for one in found.versions])]
+    parts = [grid("Model judges", heads, rows)]
     pairs = [one for one in found.pairs if one.items]
     if pairs:
         columns = [("first", "left"), ("second", "left"), ("items", "right"), ("same", "right")]

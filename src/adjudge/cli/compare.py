@@ -9,7 +9,9 @@ from adjudge.cli import options as o
 from adjudge.cli.console import be_quiet, grid, progress, say, tell_if_cold
 
 if TYPE_CHECKING:
-    from adjudge.evaluation.comparison import Comparison, ModelResult
+    from collections.abc import Mapping
+
+    from adjudge.evaluation.comparison import Comparison
 
 NAME = "compare"
 EXAMPLES = (
@@ -105,7 +107,7 @@ def run(
 def _shown(compared: Comparison) -> Any:
     """The models that were scored, for people."""
     from adjudge.cli.writing import number
-    from adjudge.evaluation.score import Score
+    from adjudge.evaluation.scores import Score
 
     scored = [row for row in compared.results if row.reason is None]
     if compared.by == "gold":
@@ -119,15 +121,15 @@ def _shown(compared: Comparison) -> Any:
         columns = {"log_score": "rank", "se": None}
     heads = [_HEADS.get(column, column.replace("_", " ")) for column in columns]
 
-    def cell(row: ModelResult, column: str, rank: str | None) -> str:
-        shared = f" ({row.scores[rank]:.0f})" if rank is not None else ""
-        value = Score(name=column, value=row.scores[column]).shown.value
+    def cell(scores: Mapping[str, float], column: str, rank: str | None) -> str:
+        shared = f" ({scores[rank]:.0f})" if rank is not None else ""
+        value = Score(name=column, value=scores[column]).shown.value
         return number(value, 3 if compared.by == "gold" else 4) + shared
 
     cells = [
         [
             row.name,
-            *(cell(row, column, rank) for column, rank in columns.items()),
+            *(cell(row.scores, column, rank) for column, rank in columns.items()),
             f"{row.seconds or 0:.2f}",
         ]
         for row in scored

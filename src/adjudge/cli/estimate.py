@@ -171,20 +171,17 @@ def _estimated(
     fitting: o.Fitting,
 ) -> list[Estimate]:
     """The estimates of some targets, from one fit; warnings and notes are told."""
-    import numpy as np
-
     from adjudge.cli.fitting import built, fitted
-    from adjudge.evaluation.estimation.checks import check_known
-    from adjudge.evaluation.estimation.estimate import estimate_from, target_of
+    from adjudge.evaluation.estimation.estimate import check_gold, estimate_from
     from adjudge.models.cross_calibration import CrossFit
 
     table = read.judgments
     model = built(fitting)
-    check_known(gold, table, gold.align(table), np.asarray(table.counts_per_item > 0))
+    check_gold(gold, table)
     consensus = fitted(model, table, None, fitting)
     fit = CrossFit.of(consensus)
     for name in targets:  # what would fail later fails now
-        target_of(name, consensus, runs, plan)
+        plan.target(name, consensus, runs)
     with progress("estimating"):
         beliefs = fit.beliefs(gold.align(table), folds=plan.folds, seed=plan.seed)
         found = [estimate_from(fit, gold, name, runs, plan, beliefs) for name in targets]

@@ -172,7 +172,7 @@ def _sampled(consensus: Consensus) -> dict[str, Any]:
 
 def summary(consensus: Consensus, read: Input) -> dict[str, Any]:
     """The run as data: what went in and what was left out, which model, how it ended."""
-    from adjudge.evaluation.voices import voices_of
+    from adjudge.evaluation.diagnosis.voices import FamilyVoices
 
     judgments, scale = consensus.judgments, consensus.scale
     prevalence = zip(scale.truths, consensus.overall_prevalence.tolist(), strict=True)
@@ -191,7 +191,7 @@ def summary(consensus: Consensus, read: Input) -> dict[str, Any]:
         "log_likelihood": consensus.trace[-1] if consensus.trace else None,
         "prevalence": dict(prevalence),
         "notes": consensus.notes,
-        **voices_of(consensus).to_json(),
+        **FamilyVoices.of(consensus).to_json(),
         **_sampled(consensus),
         **read.omissions,
     }

@@ -11,8 +11,8 @@ from adjudge.cli.writing import interval, number
 from adjudge.data.source import count_of as how_many
 
 if TYPE_CHECKING:
-    from adjudge.evaluation.diagnosis import Diagnosis
-    from adjudge.evaluation.voices import FamilyVoices
+    from adjudge.evaluation.diagnosis.diagnose import Diagnosis
+    from adjudge.evaluation.diagnosis.voices import FamilyVoices
 
 _HEADINGS = {"sensitivity": "sens.", "specificity": "spec."}  # so that 80 columns hold them
 _MINUTE = "%Y-%m-%d %H:%M"
@@ -24,9 +24,7 @@ def busiest(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    from adjudge.evaluation.voices import tell_voices
-
-    spoken = [Text(sentence) for sentence in tell_voices(voices)]
+    spoken = [Text(sentence) for sentence in voices.sentences]
 
     table = found.judges.sort_by([("judgments", "descending")])
     rows = table.slice(0, count).to_pylist()
@@ -132,9 +130,7 @@ def families(voices: FamilyVoices, table: Any, count: int) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    from adjudge.evaluation.voices import tell_voices
-
-    told = [Text(sentence) for sentence in tell_voices(voices)]
+    told = [Text(sentence) for sentence in voices.sentences]
     if not len(table):
         return Group("No judges are known to be one source.", *told)
     columns: list[_Column] = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
-    from adjudge.evaluation.diagnosis import Diagnosis
+    from adjudge.evaluation.diagnosis.diagnose import Diagnosis
 
 NAME = "judges"
 _VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families")
@@ -178,7 +178,7 @@ def _tell_numbers(
 
 def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Diagnosis:
     """The diagnosis of a fit, with a bar while it takes long; what it lacks is told."""
-    from adjudge.evaluation.diagnosis import diagnose
+    from adjudge.evaluation.diagnosis.diagnose import diagnose
 
     with progress("diagnosing") as on_step:
         found = diagnose(consensus, gold=gold, pairs=pairs, progress=on_step)
@@ -189,10 +189,10 @@ def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Dia
 
 def _view(found: Diagnosis, show: str, source: str, consensus: Consensus) -> Any:
     """The table that is asked for."""
-    from adjudge.evaluation.voices import voices_of
+    from adjudge.evaluation.diagnosis.voices import FamilyVoices
 
     if show == "families":
-        return voices_of(consensus).table
+        return FamilyVoices.of(consensus).table
     if show in ("drift", "history") and found.drift is None:
         raise BadData(
             f"there are no times, so --show {show} has nothing to look at; "
@@ -212,12 +212,12 @@ def _view(found: Diagnosis, show: str, source: str, consensus: Consensus) -> Any
 def _for_people(found: Diagnosis, show: str, table: Any, count: int, consensus: Consensus) -> Any:
     """The page of a view."""
     from adjudge.cli import judge_views
-    from adjudge.evaluation.voices import voices_of
+    from adjudge.evaluation.diagnosis.voices import FamilyVoices
 
     if show == "judges":
-        return judge_views.busiest(found, count, voices_of(consensus))
+        return judge_views.busiest(found, count, FamilyVoices.of(consensus))
     if show == "families":
-        return judge_views.families(voices_of(consensus), table, count)
+        return judge_views.families(FamilyVoices.of(consensus), table, count)
     views = {
         "mistakes": judge_views.mistakes,
         "common": judge_views.common,
@@ -230,7 +230,7 @@ def _for_people(found: Diagnosis, show: str, table: Any, count: int, consensus: 
 
 def _features(judgments: Judgments, gold: Gold | None, names: str, seed: int) -> Any:
     """The table of features, of all that the data allow or of those named."""
-    from adjudge.evaluation.features import feature_table
+    from adjudge.evaluation.diagnosis.features import feature_table
 
     chosen = None if names == "all" else tuple(part.strip() for part in names.split(","))
     return feature_table(judgments, gold, names=chosen, seed=seed)

@@ -14,8 +14,8 @@ from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.data.judgments import Judgments
-    from adjudge.evaluation.replacement import Replacement
-    from adjudge.evaluation.replacement_power import PowerTable
+    from adjudge.evaluation.model_judges.power import PowerTable
+    from adjudge.evaluation.model_judges.replacement import Replacement
 
 NAME = "may-replace"
 LIST_OPTIONS = ("--runs",)
@@ -138,7 +138,7 @@ def run(
     from adjudge.cli.delivering import deliver_all
     from adjudge.cli.rank import read_runs
     from adjudge.cli.writing import check_places, check_printing
-    from adjudge.evaluation.replacement import may_replace
+    from adjudge.evaluation.model_judges.replacement import may_replace
 
     be_quiet(printing.quiet or printing.json)
     files = systems.run_files or []
@@ -181,7 +181,7 @@ def _read(
 
 
 def _simulated(found: Replacement, seed: int) -> PowerTable:
-    from adjudge.evaluation.replacement_power import simulate_power
+    from adjudge.evaluation.model_judges.power import simulate_power
 
     with progress("simulating studies"):
         return simulate_power(found, seed=seed)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adjudge.cli.reading import Input
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
-    from adjudge.evaluation.diagnosis import Diagnosis
+    from adjudge.evaluation.diagnosis.diagnose import Diagnosis
     from adjudge.models.model import Model
 
 NAME = "next"
@@ -249,7 +249,7 @@ def _by_bits(
     import numpy as np
     import pyarrow as pa
 
-    from adjudge.evaluation.items import suggest_judges
+    from adjudge.evaluation.diagnosis.next_judges import suggest_judges
 
     judge, bits = suggest_judges(consensus, items, among=able, count=count)
     names = consensus.judgments.judges

@@ -16,9 +16,8 @@ from adjudge.errors import BadData, BadSetting
 if TYPE_CHECKING:
     from adjudge.cli.reading import Input
     from adjudge.data.gold import Gold
-    from adjudge.data.judgments import Judgments
     from adjudge.data.runs import Run
-    from adjudge.evaluation.ranking import Ranking
+    from adjudge.evaluation.ranking.rank import Ranking
 
 NAME = "rank"
 LIST_OPTIONS = ("--runs", "--measures")
@@ -112,6 +111,7 @@ def run(
     from adjudge.cli.delivering import deliver_all
     from adjudge.cli.reading import read_judgments
     from adjudge.cli.writing import check_places, check_printing
+    from adjudge.evaluation.ranking.rank import check_ranking
 
     be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--pairs": pairs, "--next": next_items}
@@ -120,7 +120,7 @@ def run(
         raise BadSetting("JUDGMENTS", None, "a file of judgments")
     check_places(places, inputs=(*given, gold, *run_files))
     check_printing(printing, output)
-    _check(ranks)
+    check_ranking(ranks.over, ranks.samples, ranks.level, ranks.unjudged)
     systems = read_runs(run_files, reading)
     read = read_judgments(given, gold, reading, labelling)
     known = read.given if read.given is not None or not use_gold else read.beside
@@ -134,28 +134,16 @@ def run(
     )
 
 
-def _check(ranks: _Ranks) -> None:
-    """Refuse what cannot be done before anything is read."""
-    from adjudge.evaluation.pool import check_unjudged
-    from adjudge.evaluation.ranking import check_ranking
-
-    check_unjudged(ranks.unjudged)
-    check_ranking(ranks.over, ranks.samples, ranks.level)
-
-
 def _ranked(
     read: Input, known: Gold | None, systems: list[Run], ranks: _Ranks, fitting: o.Fitting
 ) -> tuple[Ranking, dict[str, Any]]:
     """The ranking, and the run as data; what is to be said about both is said."""
     from adjudge.cli.fitting import built, fitted, summary
-    from adjudge.evaluation.ranking import MEASURED, rank_systems
-    from adjudge.evaluation.retrieval import parse_measures
+    from adjudge.evaluation.ranking.rank import MEASURED, check_runs, rank_systems
 
     model = built(fitting)
     measures = ranks.measures or MEASURED
-    parse_measures(measures, read.judgments.scale)
-    if known is None:  # what would fail after the fit fails before it
-        _check_runs(read.judgments, systems)
+    check_runs(read.judgments, systems, measures, with_gold=known is not None)
     consensus = fitted(model, read.judgments, known, fitting)
     ways: Any = {"unjudged": ranks.unjudged, "over": ranks.over}
     with progress("ranking systems") as on_step:
@@ -173,14 +161,6 @@ def _ranked(
     for note in ranking.notes:
         say(f"  {note}")
     return ranking, {**summary(consensus, read), "ranking": _about(ranking)}
-
-
-def _check_runs(judgments: Judgments, runs: list[Run]) -> None:
-    """Refuse runs that judgments without gold say nothing about."""
-    from adjudge.evaluation.pool import pool_of
-    from adjudge.evaluation.truths import is_judged
-
-    pool_of(judgments, is_judged(judgments, None), runs)
 
 
 def read_runs(places: list[str], reading: o.Reading) -> list[Run]:

@@ -263,7 +263,7 @@ def _tables(found: Preferences, wanted: _Wanted) -> tuple[dict[str, Any], dict[s
     tables["next"] = p.next_pairs(found, wanted.top)
     about = {
         "sure": wanted.sure,
-        "sureness": p.sureness(found),
+        "sureness": fit.sureness,
         "comparisons_needed": p.comparisons_needed(found, wanted.sure),
         "fit": {
             "log_loss": fit.log_loss,

@@ -13,7 +13,7 @@ def scores_grid(
     title: str, table: Any, level: float, meanings: Mapping[str, str] | None = None
 ) -> Any:
     """A table of scores for people: what is undefined says why, and the rest, if asked, what."""
-    from adjudge.evaluation.score import Score
+    from adjudge.evaluation.scores import Score
 
     folds = "mean" in table.column_names
     rows = table.to_pylist()

@@ -13,7 +13,6 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.evaluation.tuning import Tuned
     from adjudge.models.weighting import Filter, Sides
 
 NAME = "tune"
@@ -95,7 +94,7 @@ def run(
         "accuracy": tuned.mean,
         "without_filter": plain.mean,
     }
-    table = _table(tuned, sweep.name)
+    table = tuned.to_table(sweep.name)
     show = partial(_grid, table, sweep.name)
     deliver(table, "folds", output, printing, about=about, show=show)
 
@@ -131,21 +130,6 @@ def _zscore(features: tuple[str, ...], sides: Sides, gamma: float) -> Filter:
     from adjudge.models.weighting import ZScore
 
     return ZScore(*features, gamma=gamma, sides=sides)
-
-
-def _table(tuned: Tuned, name: str) -> Any:
-    """One row a fold: threshold, accuracy on the fold, judges dropped, items that fell back."""
-    import pyarrow as pa
-
-    return pa.table(
-        {
-            "fold": list(range(1, len(tuned.thresholds) + 1)),
-            name: list(tuned.thresholds),
-            "accuracy": list(tuned.accuracy),
-            "dropped": list(tuned.dropped),
-            "fallback": list(tuned.fallback),
-        }
-    )
 
 
 def _grid(table: Any, name: str) -> Any:

@@ -16,8 +16,8 @@
 - ``beside_vote`` says whether a model's probabilities are worth more than the plain vote's.
 - ``paired_t_test``, ``sign_test`` and ``rank_methods`` compare methods.
 
-Single scores are plain functions of arrays in ``adjudge.evaluation.scores``; ``MEASURES`` lists all
-by name. Depends on models, engines and data only; nothing is imported before it is used.
+``MEASURES`` lists the scores by name. Depends on models, engines and data only; nothing is imported
+before it is used.
 """
 
 from __future__ import annotations
@@ -27,46 +27,46 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import export
 
 if TYPE_CHECKING:
-    from adjudge.evaluation.advice import Limits as Limits
     from adjudge.evaluation.against_gold import Evaluation as Evaluation
     from adjudge.evaluation.against_gold import evaluate as evaluate
     from adjudge.evaluation.agreement import Agreement as Agreement
+    from adjudge.evaluation.agreement import cohen_kappa as cohen_kappa
     from adjudge.evaluation.agreement import measure_agreement as measure_agreement
-    from adjudge.evaluation.alignment import Alignment as Alignment
-    from adjudge.evaluation.alignment import align as align
     from adjudge.evaluation.comparison import Comparison as Comparison
     from adjudge.evaluation.comparison import Entrant as Entrant
     from adjudge.evaluation.comparison import compare_models as compare_models
     from adjudge.evaluation.comparison import entrants as entrants
     from adjudge.evaluation.crossvalidation import CrossValidation as CrossValidation
     from adjudge.evaluation.crossvalidation import cross_validate as cross_validate
-    from adjudge.evaluation.diagnosis import Diagnosis as Diagnosis
-    from adjudge.evaluation.diagnosis import diagnose as diagnose
+    from adjudge.evaluation.diagnosis.advice import Limits as Limits
+    from adjudge.evaluation.diagnosis.diagnose import Diagnosis as Diagnosis
+    from adjudge.evaluation.diagnosis.diagnose import diagnose as diagnose
+    from adjudge.evaluation.diagnosis.next_judges import suggest_judges as suggest_judges
     from adjudge.evaluation.heldout import HeldOut as HeldOut
     from adjudge.evaluation.heldout import held_out_score as held_out_score
     from adjudge.evaluation.honesty import BesideVote as BesideVote
     from adjudge.evaluation.honesty import beside_vote as beside_vote
-    from adjudge.evaluation.items import suggest_judges as suggest_judges
-    from adjudge.evaluation.judge_pairs import cohen_kappa as cohen_kappa
     from adjudge.evaluation.measures import MEASURES as MEASURES
     from adjudge.evaluation.measures import Measure as Measure
-    from adjudge.evaluation.ranking import Ranking as Ranking
-    from adjudge.evaluation.ranking import rank_systems as rank_systems
-    from adjudge.evaluation.replacement import Replacement as Replacement
-    from adjudge.evaluation.replacement import may_replace as may_replace
-    from adjudge.evaluation.replacement_power import PowerTable as PowerTable
-    from adjudge.evaluation.replacement_power import simulate_power as simulate_power
+    from adjudge.evaluation.model_judges.alignment import Alignment as Alignment
+    from adjudge.evaluation.model_judges.alignment import align as align
+    from adjudge.evaluation.model_judges.power import PowerTable as PowerTable
+    from adjudge.evaluation.model_judges.power import simulate_power as simulate_power
+    from adjudge.evaluation.model_judges.replacement import Replacement as Replacement
+    from adjudge.evaluation.model_judges.replacement import may_replace as may_replace
+    from adjudge.evaluation.model_judges.soft_judgments import SoftJudgments as SoftJudgments
+    from adjudge.evaluation.model_judges.soft_judgments import soft_judgments as soft_judgments
+    from adjudge.evaluation.ranking.rank import Ranking as Ranking
+    from adjudge.evaluation.ranking.rank import rank_systems as rank_systems
     from adjudge.evaluation.replay import Replay as Replay
     from adjudge.evaluation.replay import replays as replays
-    from adjudge.evaluation.score import Score as Score
+    from adjudge.evaluation.scores import Score as Score
     from adjudge.evaluation.significance import Difference as Difference
     from adjudge.evaluation.significance import Ranked as Ranked
     from adjudge.evaluation.significance import correct_by_item as correct_by_item
     from adjudge.evaluation.significance import paired_t_test as paired_t_test
     from adjudge.evaluation.significance import rank_methods as rank_methods
     from adjudge.evaluation.significance import sign_test as sign_test
-    from adjudge.evaluation.soft_judgments import SoftJudgments as SoftJudgments
-    from adjudge.evaluation.soft_judgments import soft_judgments as soft_judgments
     from adjudge.evaluation.stopping import Stopping as Stopping
 
 __getattr__, __dir__ = export(__name__, __file__)

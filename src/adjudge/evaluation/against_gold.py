@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +17,136 @@ from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.evaluation import scores
-from adjudge.evaluation.labelled import Labelled, read_labels
-from adjudge.evaluation.measures import MEASURES, Measure, ScoredItems
-from adjudge.evaluation.resampling import (
+from adjudge.evaluation import _score_functions as scores
+from adjudge.evaluation._labelled import Labelled, read_labels
+from adjudge.evaluation._resampling import (
     centred_interval,
     check_resampling,
     item_weights,
     percentile_interval,
 )
-from adjudge.evaluation.score import Score, score_table, wilson
-from adjudge.evaluation.scores import CalibrationBins, ConfusionMatrix
+from adjudge.evaluation._score_functions import (
+    Codes,
+    Flags,
+    Floats,
+    ScoredItems,
+    bin_of,
+    ratio,
+    score_table,
+)
+from adjudge.evaluation.measures import MEASURES, Measure
+from adjudge.evaluation.scores import Score, wilson
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CalibrationBins:
+    """How often items of a given confidence are right, bin by bin: the points of a plot.
+
+    A bin holds confidences above its lower and up to its upper edge; the first holds 0 too.
+    """
+
+    edges: Floats  # (bin + 1,)
+    count: NDArray[np.int64]  # (bin,)
+    confidence: Floats  # (bin,) mean, NaN where the bin is empty
+    share: Floats  # (bin,) of items that are right, NaN where the bin is empty
+    share_low: Floats  # (bin,) Wilson's interval of the share, at 95%; NaN where it is empty
+    share_high: Floats
+    error: float  # expected calibration error, NaN where there are no items
+    corrected: float  # the same without its bias; by luck it may lie below 0
+
+    @property
+    def shown(self) -> float:
+        """The corrected error as people read it: no less than 0."""
+        return 0.0 if self.corrected < 0 else self.corrected
+
+    def to_table(self) -> Any:
+        """One row a bin: low, high, items, confidence, share and its interval, if not empty."""
+        empty = self.count == 0
+        return pa.table(
+            {
+                "low": pa.array(self.edges[:-1]),
+                "high": pa.array(self.edges[1:]),
+                "items": pa.array(self.count),
+                "confidence": pa.array(self.confidence, mask=empty),
+                "share": pa.array(self.share, mask=empty),
+                "share_low": pa.array(self.share_low, mask=empty),
+                "share_high": pa.array(self.share_high, mask=empty),
+            }
+        )
+
+
+def _calibration(confidence: Floats, right: Flags, bins: int = 10) -> CalibrationBins:
+    """Confidence against the share of items that are right, in bins of equal width."""
+    place = bin_of(confidence, bins)
+    count = np.bincount(place, minlength=bins)
+
+    def mean(values: NDArray[Any]) -> Floats:  # (bin,)
+        total = np.bincount(place, values.astype(np.float64), bins)
+        return np.asarray(ratio(total.astype(np.float64), count.astype(np.float64)))
+
+    share = mean(right)
+    bounds = np.array(
+        [wilson(part * items, items) for part, items in zip(share, count, strict=True)]
+    )
+    bounds[count == 0] = np.nan
+    return CalibrationBins(
+        edges=np.linspace(0.0, 1.0, bins + 1),
+        count=count,
+        confidence=mean(confidence),
+        share=share,
+        share_low=bounds[:, 0],
+        share_high=bounds[:, 1],
+        error=float(scores.calibration_error(confidence, right, bins=bins)),
+        corrected=float(scores.corrected_calibration_error(confidence, right, bins=bins)),
+    )
+
+
+# --- confusion ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _ConfusionMatrix:
+    """Gold truth against response: how many items, whole or in part, of one got the other."""
+
+    truths: tuple[str, ...]
+    counts: Floats  # (truth, response)
+
+    @property
+    def precision(self) -> Floats:  # (response,)
+        """Of the responses of each truth, the share that is right; NaN where there is none."""
+        return np.asarray(ratio(np.diagonal(self.counts), self.counts.sum(axis=0)))
+
+    @property
+    def recall(self) -> Floats:  # (truth,)
+        """Of the items of each truth, the share that got it; NaN where there is none."""
+        return np.asarray(ratio(np.diagonal(self.counts), self.counts.sum(axis=1)))
+
+    def to_table(self) -> Any:
+        """One row a truth: gold, and a column for each response."""
+        columns: dict[str, Any] = {"gold": pa.array(self.truths, pa.large_string())}
+        for code, truth in enumerate(self.truths):
+            columns[f"label_{truth}"] = pa.array(np.ascontiguousarray(self.counts[:, code]))
+        return pa.table(columns)
+
+
+def _confusion(truth: Codes, choice: Codes, truths: Sequence[str]) -> _ConfusionMatrix:
+    """The confusion matrix of labels, each item counted once."""
+    size = len(truths)
+    pair = truth.astype(np.int64) * size + choice
+    counts = np.bincount(pair, minlength=size * size).reshape(size, size)
+    return _ConfusionMatrix(truths=tuple(truths), counts=counts.astype(np.float64))
+
+
+def _fractional_confusion(
+    truth: Codes, posterior: Floats, truths: Sequence[str]
+) -> _ConfusionMatrix:
+    """The confusion matrix of probabilities, each item shared out among the responses by them."""
+    size = len(truths)
+    counts = [np.bincount(truth, column, size) for column in posterior.T]
+    return _ConfusionMatrix(truths=tuple(truths), counts=np.stack(counts, axis=1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,8 +164,8 @@ class Evaluation:
     unjudged: int | None  # scored, but nobody judged them; None where it is not known
     told: int | None  # scored, but the model had been given their truth
     fallback: int | None  # scored, but no judge was left by the filter
-    confusion: ConfusionMatrix
-    fractional_confusion: ConfusionMatrix | None  # None without probabilities
+    confusion: _ConfusionMatrix
+    fractional_confusion: _ConfusionMatrix | None  # None without probabilities
     calibration: CalibrationBins | None  # of the probability of the label
     relevance_calibration: CalibrationBins | None  # of the probability of relevance
     clip: float  # of the log loss
@@ -146,50 +262,28 @@ def evaluate(
     and Polars tables will do. Shares of items have a Wilson interval; with ``resamples`` the other
     scores have a bootstrap interval over items. Nothing depends on the order of rows.
     """
-    return evaluate_labelled(
-        read_labels(labels, scale, gold, source=source),
-        gold,
-        resamples=resamples,
-        level=level,
-        seed=seed,
-        clip=clip,
-        bins=bins,
-    )
-
-
-def evaluate_labelled(
-    labels: Labelled,
-    gold: Gold,
-    *,
-    resamples: int = 0,
-    level: float = 0.95,
-    seed: int = 0,
-    clip: float = scores.CLIP,
-    bins: int = 10,
-) -> Evaluation:
-    """The same for labels that are on their scale already."""
+    given = read_labels(labels, scale, gold, source=source)
     check_resampling(resamples, level)
     if not 0 < clip < 0.5:
         raise BadSetting("clip", clip, "a number above 0 and below 0.5, such as 1e-6")
     if bins < 1:
         raise BadSetting("bins", bins, "at least one bin")
-    scale = labels.scale
-    kept, where = _aligned(labels, gold)
-    posterior = None if labels.posterior is None else labels.posterior[where]
-    truth, choice = gold.codes(scale)[kept], labels.choice[where]
-    sample = ScoredItems.of(scale, truth, choice, posterior, clip=clip, bins=bins)
+    kept, where = _aligned(given, gold)
+    posterior = None if given.posterior is None else given.posterior[where]
+    truth, choice = gold.codes(given.scale)[kept], given.choice[where]
+    sample = ScoredItems.of(given.scale, truth, choice, posterior, clip=clip, bins=bins)
 
     def count(flags: NDArray[np.bool_] | None) -> int | None:
         return None if flags is None else int(flags[where].sum())
 
     return Evaluation(
-        scale=scale,
+        scale=given.scale,
         scores=_scores(sample, resamples, level, seed),
         gold=len(gold),
         scored=len(sample),
-        unjudged=count(None if labels.judged is None else ~labels.judged),
-        told=count(labels.told),
-        fallback=count(labels.fallback),
+        unjudged=count(None if given.judged is None else ~given.judged),
+        told=count(given.told),
+        fallback=count(given.fallback),
         level=level,
         resamples=resamples,
         seed=seed,
@@ -221,15 +315,14 @@ def _pictures(sample: ScoredItems) -> dict[str, Any]:
     found: dict[str, Any] = dict.fromkeys(
         ("fractional_confusion", "calibration", "relevance_calibration", "clipped")
     )
-    found["confusion"] = scores.confusion(truth, choice, truths)
+    found["confusion"] = _confusion(truth, choice, truths)
     if sample.posterior is not None and sample.confidence is not None:
-        found["fractional_confusion"] = scores.fractional_confusion(truth, sample.posterior, truths)
-        found["calibration"] = scores.calibration(sample.confidence, truth == choice, sample.bins)
-        found["clipped"] = scores.count_clipped(truth, sample.posterior, clip=sample.clip)
+        found["fractional_confusion"] = _fractional_confusion(truth, sample.posterior, truths)
+        found["calibration"] = _calibration(sample.confidence, truth == choice, sample.bins)
+        given = sample.posterior[np.arange(len(truth)), truth]
+        found["clipped"] = int((given < sample.clip).sum())
     if sample.chance is not None and sample.relevant is not None:
-        found["relevance_calibration"] = scores.calibration(
-            sample.chance, sample.relevant, sample.bins
-        )
+        found["relevance_calibration"] = _calibration(sample.chance, sample.relevant, sample.bins)
     return found
 
 

@@ -17,15 +17,69 @@ from scipy.sparse import csr_array
 
 from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
+from adjudge.data.names import look_up
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.evaluation.judge_pairs import LEAST_COMMON, mean_cohen_kappa, without_repeats
-from adjudge.evaluation.resampling import check_resampling, pattern_weights, percentile_interval
-from adjudge.evaluation.score import Score, score_table
-from adjudge.evaluation.scores import Floats, Value, ratio
+from adjudge.evaluation._judge_pairs import (
+    LEAST_COMMON,
+    kappa_of_cells,
+    mean_cohen_kappa,
+    without_repeats,
+)
+from adjudge.evaluation._resampling import (
+    check_resampling,
+    pattern_weights,
+    percentile_interval,
+)
+from adjudge.evaluation._score_functions import Floats, Value, ratio, score_table
+from adjudge.evaluation.scores import Score
+
+
+@takes_tables
+def cohen_kappa(
+    judgments: JudgmentsLike,
+    first: str,
+    second: str,
+    *,
+    resamples: int = 0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Score:
+    """Cohen's kappa of two judges on the items both judged; of repeats the first counts.
+
+    (observed - chance) / (1 - chance), chance from each judge's own shares of labels. Cohen (1960),
+    doi:10.1177/001316446002000104.
+    """
+    check_resampling(resamples, level)
+    labels = len(judgments.scale.labels)
+    item = judgments.item
+    sides = []
+    for name in (first, second):
+        code = int(look_up([name], judgments.judges)[0])
+        if code < 0:
+            raise BadSetting("judge", name, f"one of the {judgments.judge_count:,} judges")
+        own = np.flatnonzero(judgments.judge == code)
+        seen, at = np.unique(item[own], return_index=True)
+        sides.append((seen, judgments.label[own[at]].astype(np.int64)))
+    _, left, right = np.intersect1d(sides[0][0], sides[1][0], return_indices=True)
+    if not len(left):
+        return Score.undefined("cohen_kappa", "the two judges have no item in common")
+    # The cell of each item in the table of one judge's label against the other's.
+    cell, times = np.unique(sides[0][1][left] * labels + sides[1][1][right], return_counts=True)
+    value = float(kappa_of_cells(cell, labels, times.astype(np.float64)[None, :])[0])
+    if np.isnan(value):
+        return Score.undefined("cohen_kappa", "both judges gave one label, the same, throughout")
+    drawn = [
+        kappa_of_cells(cell, labels, weight)
+        for weight in pattern_weights(times.astype(np.int64), resamples, seed)
+    ]
+    if not drawn:
+        return Score(name="cohen_kappa", value=value)
+    low, high = percentile_interval(np.concatenate(drawn), level)
+    return Score(name="cohen_kappa", value=value, low=low, high=high)
+
 
 _Metric = Literal["nominal", "ordinal", "interval"]
 _Repeats = Literal["count", "first"]
-
 _FEW_LABELS = 64  # up to which items are grouped by their counts
 _NO_PAIRS = "no item has two judgments"
 _ONE_LABEL = "every judgment gives one label: they agree by chance as well"
@@ -33,7 +87,7 @@ _NO_GRADES = "the scale is nominal: its labels are no grades"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Patterns:
+class _Patterns:
     """The label counts of items with two judgments or more, each pattern of counts once."""
 
     counts: Any  # sparse (pattern, label)
@@ -43,7 +97,7 @@ class Patterns:
     left_out: int  # items with fewer than two judgments
 
     @classmethod
-    def of(cls, judgments: Judgments) -> Patterns:
+    def of(cls, judgments: Judgments) -> _Patterns:
         """The patterns of judgments; the judgments, grouped by item, are a sparse matrix as is."""
         shape = (judgments.item_count, len(judgments.scale.labels))
         ones, label = np.ones(len(judgments)), judgments.label.astype(np.int32)
@@ -88,14 +142,14 @@ def _distinct(counts: Any) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     return first, times.astype(np.int64)
 
 
-def percent_agreement(patterns: Patterns, weight: Floats | None = None) -> Value:
+def _percent_agreement(patterns: _Patterns, weight: Floats | None = None) -> Value:
     """Of all pairs of judgments of one item, the share that agree."""
     drawn = patterns.weight if weight is None else weight  # (resample, pattern)
     alike = drawn @ (patterns.squares - patterns.total)
     return _plain(ratio(alike, drawn @ (patterns.total * (patterns.total - 1))), weight)
 
 
-def fleiss_kappa(patterns: Patterns, weight: Floats | None = None) -> Value:
+def _fleiss_kappa(patterns: _Patterns, weight: Floats | None = None) -> Value:
     """Fleiss' kappa, where items may differ in their number of judgments.
 
     Observed: the mean over items of the share of pairs that agree. By chance: the sum of squared
@@ -114,8 +168,8 @@ def fleiss_kappa(patterns: Patterns, weight: Floats | None = None) -> Value:
     return _plain(kappa, weight)
 
 
-def krippendorff_alpha(
-    patterns: Patterns,
+def _krippendorff_alpha(
+    patterns: _Patterns,
     weight: Floats | None = None,
     *,
     metric: _Metric = "nominal",
@@ -155,7 +209,7 @@ def _places(used: Floats, metric: _Metric, values: Floats | None) -> Floats:  # 
     return np.broadcast_to(line - line.mean(), used.shape)
 
 
-def _spread(patterns: Patterns, drawn: Floats, place: Floats) -> Floats:  # (resample,)
+def _spread(patterns: _Patterns, drawn: Floats, place: Floats) -> Floats:  # (resample,)
     """The observed disagreement: squared distances between judgments of one item.
 
     Over all ordered pairs of an item they come to 2 (m sum n v² - (sum n v)²).
@@ -218,7 +272,7 @@ def measure_agreement(
     if least_common < 1:
         raise BadSetting("least_common", least_common, "at least 1 item in common")
     single = without_repeats(judgments)
-    patterns = Patterns.of(judgments if repeats == "count" else single)
+    patterns = _Patterns.of(judgments if repeats == "count" else single)
     cohen = mean_cohen_kappa(
         single, least_common=least_common, resamples=resamples, level=level, seed=seed
     )
@@ -243,16 +297,16 @@ def measure_agreement(
 
 
 _MEASURES: dict[str, tuple[Callable[..., Value], _Metric | None]] = {
-    "percent_agreement": (percent_agreement, None),
-    "fleiss_kappa": (fleiss_kappa, None),
-    "alpha_nominal": (krippendorff_alpha, "nominal"),
-    "alpha_ordinal": (krippendorff_alpha, "ordinal"),
-    "alpha_interval": (krippendorff_alpha, "interval"),
+    "percent_agreement": (_percent_agreement, None),
+    "fleiss_kappa": (_fleiss_kappa, None),
+    "alpha_nominal": (_krippendorff_alpha, "nominal"),
+    "alpha_ordinal": (_krippendorff_alpha, "ordinal"),
+    "alpha_interval": (_krippendorff_alpha, "interval"),
 }
 
 
 def _measured(
-    name: str, patterns: Patterns, judgments: Judgments, resamples: int, level: float, seed: int
+    name: str, patterns: _Patterns, judgments: Judgments, resamples: int, level: float, seed: int
 ) -> Score:
     """One measure with its interval, or the reason why it has no value."""
     measure, metric = _MEASURES[name]

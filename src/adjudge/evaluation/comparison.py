@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from time import perf_counter
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -25,13 +25,18 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine
 from adjudge.errors import AdjudgeError, BadData, BadSetting, UnknownName
+from adjudge.evaluation._score_functions import CLIP
 from adjudge.evaluation.crossvalidation import CrossValidation, cross_validate
-from adjudge.evaluation.heldout import HeldOut, held_out_score, label_shares_score
+from adjudge.evaluation.heldout import HeldOut, held_out_score
 from adjudge.evaluation.honesty import BesideVote, beside_vote
-from adjudge.evaluation.scores import CLIP
 from adjudge.evaluation.significance import correct_by_item, rank_methods
 from adjudge.models.model import Model, Progress, Step
 from adjudge.models.registry import MODELS, model, with_calibration
+
+if TYPE_CHECKING:
+    from adjudge.engines.engine import Engine
+    from adjudge.models.model import Model, Progress
+
 
 _FEW = 30  # items of a first fit, so that no clock measures the compiler
 _SLOW = 1.0  # seconds of a fit that are worth sparing
@@ -81,7 +86,7 @@ def _ways(kind: type[Any]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelResult:
+class _ModelResult:
     """How one model fared; ``reason`` says why it has no scores."""
 
     name: str
@@ -98,7 +103,7 @@ class Comparison:
     """
 
     by: str
-    results: tuple[ModelResult, ...]
+    results: tuple[_ModelResult, ...]
     chosen: str
     recommendation: str
     notes: tuple[str, ...]
@@ -200,10 +205,10 @@ def _run_all(
     score: Callable[[Entrant, Progress | None], Any],
     folds: int,
     progress: Progress | None,
-) -> tuple[dict[str, Any], list[ModelResult]]:
+) -> tuple[dict[str, Any], list[_ModelResult]]:
     """What each model's scoring gave, and those that failed with their reasons."""
     found: dict[str, Any] = {}
-    failed: list[ModelResult] = []
+    failed: list[_ModelResult] = []
     for number, entrant in enumerate(chosen):
 
         def on_step(step: Step, number: int = number, name: str = entrant.name) -> None:
@@ -214,16 +219,16 @@ def _run_all(
         try:
             found[entrant.name] = score(entrant, on_step if progress is not None else None)
         except AdjudgeError as error:
-            failed.append(ModelResult(name=entrant.name, scores={}, reason=str(error)))
+            failed.append(_ModelResult(name=entrant.name, scores={}, reason=str(error)))
         except Exception as error:  # noqa: BLE001 - the others go on whatever fails in one
             reason = f"{type(error).__name__}: {error}"
-            failed.append(ModelResult(name=entrant.name, scores={}, reason=reason))
+            failed.append(_ModelResult(name=entrant.name, scores={}, reason=reason))
     return found, failed
 
 
 def _by_gold(
     found: Mapping[str, tuple[_Timed, CrossValidation]],
-    failed: Sequence[ModelResult],
+    failed: Sequence[_ModelResult],
     judgments: Judgments,
     gold: Gold,
     level: float,
@@ -249,7 +254,7 @@ def _by_gold(
             "corrected_calibration_error": float(scores["corrected_calibration_error"]),
         }
         seconds = timed.seconds / timed.fits
-        results.append(ModelResult(name=place.method, scores=values, seconds=seconds))
+        results.append(_ModelResult(name=place.method, scores=values, seconds=seconds))
     alike = [row for row in results if row.scores["rank"] == 1]
     close = rank_methods({row.name: correct[row.name] for row in alike}, level=level)
     accurate = {place.method for place in close if place.rank == 1}
@@ -290,8 +295,8 @@ def _losses(crossed: CrossValidation) -> NDArray[np.float64]:  # (gold,)
 
 
 def _pick(
-    names: Sequence[str], results: Sequence[ModelResult]
-) -> tuple[ModelResult, ModelResult | None]:
+    names: Sequence[str], results: Sequence[_ModelResult]
+) -> tuple[_ModelResult, _ModelResult | None]:
     """The first of the names, or one that does as well in far less time, and then the first."""
     by_name = {row.name: row for row in results}
     best = by_name[names[0]]
@@ -301,15 +306,15 @@ def _pick(
     return best, None
 
 
-def _time(row: ModelResult) -> float:
+def _time(row: _ModelResult) -> float:
     return row.seconds or 0.0
 
 
 def _advice_by_gold(
-    chosen: ModelResult,
-    spared: ModelResult | None,
-    alike: Sequence[ModelResult],
-    results: Sequence[ModelResult],
+    chosen: _ModelResult,
+    spared: _ModelResult | None,
+    alike: Sequence[_ModelResult],
+    results: Sequence[_ModelResult],
     beside: BesideVote | None,
 ) -> str:
     """Sentences that recommend a model by gold."""
@@ -341,7 +346,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _by_judgments(
     found: Mapping[str, HeldOut],
-    failed: Sequence[ModelResult],
+    failed: Sequence[_ModelResult],
     judgments: Judgments,
     level: float,
     folds: int,
@@ -349,7 +354,7 @@ def _by_judgments(
     """The comparison of models that predicted judgments held out."""
     ranked = rank_methods({name: held.by_item for name, held in found.items()}, level=level)
     results = [
-        ModelResult(
+        _ModelResult(
             name=place.method,
             scores={
                 "log_score": found[place.method].mean,
@@ -363,7 +368,7 @@ def _by_judgments(
     ]
     alike = [row for row in results if row.scores["rank"] == 1]
     chosen, spared = _pick([row.name for row in alike], results)
-    floor = label_shares_score(judgments)
+    floor = _label_shares_score(judgments)
     return Comparison(
         by="judgments",
         results=(*results, *failed),
@@ -380,10 +385,10 @@ def _by_judgments(
 
 
 def _advice_by_judgments(
-    chosen: ModelResult,
-    spared: ModelResult | None,
-    alike: Sequence[ModelResult],
-    results: Sequence[ModelResult],
+    chosen: _ModelResult,
+    spared: _ModelResult | None,
+    alike: Sequence[_ModelResult],
+    results: Sequence[_ModelResult],
 ) -> str:
     """What judgments held out tell of models, and what they do not."""
     scores = chosen.scores
@@ -415,3 +420,10 @@ _UNKNOWN = (
     "probabilities can be believed, cannot be known without gold; 25 labels by an expert begin to "
     "tell."
 )
+
+
+def _label_shares_score(judgments: Judgments) -> float:
+    """The mean log score of predicting every judgment by how common its label is: no model."""
+    counts = np.bincount(judgments.label, minlength=len(judgments.scale.labels))
+    shares = counts[counts > 0] / len(judgments)
+    return float((shares * np.log(shares)).sum())

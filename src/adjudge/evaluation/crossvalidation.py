@@ -16,10 +16,10 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.against_gold import Evaluation, evaluate_labelled
-from adjudge.evaluation.labelled import Labelled, read_labels
-from adjudge.evaluation.resampling import check_resampling
-from adjudge.evaluation.scores import CLIP
+from adjudge.evaluation._labelled import Labelled, read_labels
+from adjudge.evaluation._resampling import check_resampling, split_folds
+from adjudge.evaluation._score_functions import CLIP
+from adjudge.evaluation.against_gold import Evaluation, evaluate
 
 if TYPE_CHECKING:
     from adjudge.engines.engine import Engine
@@ -87,22 +87,6 @@ class CrossValidation:
         return pa.table(columns)
 
 
-def folds_of(
-    items: Names, truth: NDArray[np.int16], folds: int, seed: int
-) -> NDArray[np.int32]:  # (gold,)
-    """The fold of each gold item, by its name, its truth and the seed; not by the order of rows.
-
-    Items are shuffled, put in order of truth, and dealt out in turn: folds differ by at most one
-    item, and by at most one item of each truth.
-    """
-    by_name = np.asarray(pc.sort_indices(items), dtype=np.int64)
-    shuffled = by_name[np.random.default_rng(seed).permutation(len(by_name))]
-    order = shuffled[np.argsort(truth[shuffled], kind="stable")]
-    fold = np.empty(len(order), dtype=np.int32)
-    fold[order] = np.arange(len(order)) % folds
-    return fold
-
-
 @takes_tables
 def cross_validate(
     model: Model,
@@ -131,7 +115,7 @@ def cross_validate(
     order = np.asarray(pc.sort_indices(gold.items), dtype=np.int64)
     gold = _in_order(gold, order)
     truth = gold.codes(judgments.scale)
-    fold = folds_of(gold.items, truth, folds, seed)
+    fold = split_folds(gold.items, truth, folds, seed)
     held = _FoldLabels.of(gold, judgments.scale)
     scoring: dict[str, Any] = {"level": level, "clip": clip, "bins": bins}
     found = []
@@ -142,14 +126,14 @@ def cross_validate(
         consensus = model.fit(judgments, gold.select(~test), engine=engine)
         labels = read_labels(consensus, judgments.scale, gold)
         held.take(labels, test)
-        found.append(evaluate_labelled(labels, gold.select(test), **scoring))
+        found.append(evaluate(labels, gold.select(test), **scoring))
     if progress is not None:
         _tell(progress, folds, folds)
     pooled = held.labelled(judgments)
     return CrossValidation(
         model=model.name,
         scale=judgments.scale,
-        pooled=evaluate_labelled(pooled, gold, resamples=resamples, seed=seed, **scoring),
+        pooled=evaluate(pooled, gold, resamples=resamples, seed=seed, **scoring),
         folds=tuple(found),
         seed=seed,
         items=gold.items,

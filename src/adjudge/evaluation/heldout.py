@@ -19,12 +19,13 @@ from adjudge.data.consensus import Consensus
 from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.scores import CLIP
+from adjudge.evaluation._score_functions import CLIP
 from adjudge.models.model import Step
 
 if TYPE_CHECKING:
     from adjudge.engines.engine import Engine
     from adjudge.models.model import Model, Progress
+
 
 # Models that do not say how a judge comes by their label, and why.
 _UNSCORED = {
@@ -63,7 +64,7 @@ class HeldOut:
         return np.asarray(totals[judged] * judged.sum() / counts.sum())
 
 
-def judgment_folds(judgments: Judgments, folds: int, seed: int) -> NDArray[np.int64]:
+def _judgment_folds(judgments: Judgments, folds: int, seed: int) -> NDArray[np.int64]:
     """The fold of each judgment: those of one item are spread over as many folds as can be."""
     rng = np.random.default_rng(seed)
     item = judgments.item
@@ -94,7 +95,7 @@ def held_out_score(
         raise BadData(f"{model.name} cannot be scored by judgments: {_UNSCORED[model.name]}")
     if not 2 <= folds <= len(judgments):
         raise BadSetting("folds", folds, f"from 2 to the number of judgments, {len(judgments):,}")
-    fold = judgment_folds(judgments, folds, seed)
+    fold = _judgment_folds(judgments, folds, seed)
     item = judgments.item
     chance = np.empty(len(judgments))
     seconds = 0.0
@@ -106,7 +107,7 @@ def held_out_score(
         begun = perf_counter()
         consensus = model.fit(shown, engine=engine)
         seconds += perf_counter() - begun
-        chance[hidden] = predict_held_out(
+        chance[hidden] = _predict_held_out(
             consensus, item[hidden], judgments.judge[hidden], judgments.label[hidden]
         )
     if progress is not None:
@@ -120,7 +121,7 @@ def held_out_score(
     )
 
 
-def predict_held_out(
+def _predict_held_out(
     consensus: Consensus,
     item: NDArray[np.int32],  # (judgment,)
     judge: NDArray[np.int32],  # (judgment,)
@@ -133,10 +134,3 @@ def predict_held_out(
     for truth in range(confusion.shape[1]):
         chance += consensus.posterior[item, truth] * confusion[row, truth, label]
     return chance
-
-
-def label_shares_score(judgments: Judgments) -> float:
-    """The mean log score of predicting every judgment by how common its label is: no model."""
-    counts = np.bincount(judgments.label, minlength=len(judgments.scale.labels))
-    shares = counts[counts > 0] / len(judgments)
-    return float((shares * np.log(shares)).sum())

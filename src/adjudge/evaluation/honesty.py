@@ -16,7 +16,7 @@ from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.data.source import count_of
-from adjudge.evaluation import scores
+from adjudge.evaluation._score_functions import log_loss
 from adjudge.evaluation.against_gold import Evaluation
 
 _HALF = 0.5  # judgments that each truth has before the first
@@ -48,7 +48,7 @@ class BesideVote:
         )
 
 
-def smoothed_vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item, truth)
+def _smoothed_vote_share(judgments: Judgments) -> NDArray[np.float64]:  # (item, truth)
     """The share of each truth among an item's judgments, half a judgment added to each.
 
     A label that stands for no truth says nothing.
@@ -73,9 +73,9 @@ def beside_vote(found: Evaluation, judgments: JudgmentsLike) -> BesideVote | Non
         return None
     place = look_up(found.items, judgments.items)
     even = np.full((1, len(found.scale.truths)), 1 / len(found.scale.truths))
-    shares = np.concatenate([smoothed_vote_share(judgments), even])[place]  # -1: nobody judged it
+    shares = np.concatenate([_smoothed_vote_share(judgments), even])[place]  # -1: nobody judged it
     return BesideVote(
         items=found.scored,
-        model=float(scores.log_loss(found.truth, found.posterior, clip=found.clip)),
-        vote=float(scores.log_loss(found.truth, shares, clip=found.clip)),
+        model=float(log_loss(found.truth, found.posterior, clip=found.clip)),
+        vote=float(log_loss(found.truth, shares, clip=found.clip)),
     )

@@ -1,88 +1,85 @@
 """Every score of a consensus against gold: its name, what it needs, why it may be undefined.
 
-To add a score is to write its function in ``scores`` and its line in ``MEASURES``.
+To add a score is to write its function in ``_score_functions`` and its line in ``MEASURES``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.scale import Scale
-from adjudge.evaluation import scores
-from adjudge.evaluation.scores import Cells, Codes, Flags, Floats, Value
+from adjudge.evaluation import _score_functions as scores
+from adjudge.evaluation._score_functions import (
+    Codes,
+    Flags,
+    Floats,
+    ScoredItems,
+    Value,
+    ratio,
+    sum_of,
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScoredItems:
-    """The items that are scored: gold truth, label and probabilities, and what follows of them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """The four cells of relevant against response, whole or in part.
 
-    Made by ``Sample.of``. ``relevant``, ``returned`` and ``chance`` are None where the scale has no
-    binary collapse, ``posterior`` and what is read off it where there are no probabilities.
+    The cells are numbers of items, or arrays with one number a resample.
     """
 
-    scale: Scale
-    truth: NDArray[np.int16]  # (item,)
-    choice: NDArray[np.int16]  # (item,)
-    posterior: Floats | None  # (item, truth)
-    relevant: Flags | None  # (item,) by gold
-    returned: Flags | None  # (item,) by label
-    chance: Floats | None  # (item,) probability of relevance
-    confidence: Floats | None  # (item,) probability of the label
-    clip: float = scores.CLIP
-    bins: int = 10
+    true_positive: Value
+    false_positive: Value
+    false_negative: Value
+    true_negative: Value
 
     @classmethod
-    def of(
-        cls,
-        scale: Scale,
-        truth: NDArray[np.int16],
-        choice: NDArray[np.int16],
-        posterior: Floats | None = None,
-        *,
-        clip: float = scores.CLIP,
-        bins: int = 10,
-    ) -> ScoredItems:
-        """A sample from truth, choice and posterior on a scale."""
-        collapse = scale.truth_relevant
-        chance = confidence = None
-        if posterior is not None:
-            confidence = posterior[np.arange(len(choice)), choice]
-            if collapse is not None:
-                # A sum of shares may pass 1 by an ulp.
-                chance = np.minimum(posterior @ collapse.astype(np.float64), 1.0)
+    def of(cls, relevant: Flags, response: NDArray[Any], weight: Floats | None = None) -> Cells:
+        """Relevant against response, where 0.72 is 0.72 responses of 1 and 0.28 responses of 0.
+
+        That is Carpenter (2011), section 9.3, which warns that it counts mistakes twice;
+        responses of 0 and 1 give the usual, quantised, cells.
+        """
+        given = response.astype(np.float64, copy=False)
+        yes, returned = sum_of(relevant, weight), sum_of(given, weight)
+        both = sum_of(relevant * given, weight)
+        # Differences of sums may fall an ulp below nothing.
         return cls(
-            scale=scale,
-            truth=truth,
-            choice=choice,
-            posterior=posterior,
-            relevant=None if collapse is None else collapse[truth],
-            returned=None if collapse is None else collapse[choice],
-            chance=chance,
-            confidence=confidence,
-            clip=clip,
-            bins=bins,
+            true_positive=both,
+            false_positive=np.maximum(returned - both, 0.0),
+            false_negative=np.maximum(yes - both, 0.0),
+            true_negative=np.maximum(len(given) - yes - returned + both, 0.0),
         )
 
-    def __len__(self) -> int:
-        return len(self.truth)
+    @property
+    def precision(self) -> Value:
+        """Of what was returned as relevant, the share that is."""
+        return ratio(self.true_positive, self.true_positive + self.false_positive)
 
-    def by_chance(self) -> ScoredItems:
-        """The same items in order of their probability of relevance: AUC runs faster over them."""
-        if self.chance is None or self.posterior is None:
-            return self
-        order = np.argsort(self.chance, kind="stable")
-        return ScoredItems.of(
-            self.scale,
-            self.truth[order],
-            self.choice[order],
-            self.posterior[order],
-            clip=self.clip,
-            bins=self.bins,
-        )
+    @property
+    def recall(self) -> Value:
+        """Of what is relevant, the share that was returned: sensitivity."""
+        return ratio(self.true_positive, self.true_positive + self.false_negative)
+
+    @property
+    def specificity(self) -> Value:
+        """Of what is not relevant, the share that was not returned."""
+        return ratio(self.true_negative, self.true_negative + self.false_positive)
+
+    @property
+    def f1(self) -> Value:
+        """The harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN)."""
+        twice = 2 * self.true_positive
+        return ratio(twice, twice + self.false_positive + self.false_negative)
+
+    @property
+    def accuracy(self) -> Value:
+        """The share of responses that are right."""
+        right = self.true_positive + self.true_negative
+        return ratio(right, right + self.false_positive + self.false_negative)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,11 +132,11 @@ def _returned(sample: ScoredItems) -> Flags:
 
 
 def _whole(sample: ScoredItems, weight: Floats | None) -> Cells:
-    return scores.cells(_relevant(sample), _returned(sample), weight)
+    return Cells.of(_relevant(sample), _returned(sample), weight)
 
 
 def _parts(sample: ScoredItems, weight: Floats | None) -> Cells:
-    return scores.cells(_relevant(sample), _chance(sample), weight)
+    return Cells.of(_relevant(sample), _chance(sample), weight)
 
 
 def _right(sample: ScoredItems) -> Flags:
@@ -162,7 +159,6 @@ _NONE_RELEVANT = "no gold item is relevant"
 _ALL_RELEVANT = "every gold item is relevant"
 _NONE_RETURNED = "no item is labelled relevant"
 _NOTHING = "no item is relevant, by gold or by label"
-
 MEASURES: tuple[Measure, ...] = (
     Measure(
         name="accuracy",

@@ -21,7 +21,7 @@ _TRIPLES = 400  # items up to which triples are looked at
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 
 
-def need_strengths(preferences: Preferences) -> None:
+def _need_strengths(preferences: Preferences) -> None:
     """Refuse scores that are no log strengths."""
     if preferences.unit != "log strength":
         raise BadData(f"{preferences.model} has no log strengths; wanted a model of Bradley-Terry")
@@ -52,7 +52,7 @@ def pair_worths(preferences: Preferences, first: Any, second: Any) -> _Floats:
     That is how far the ranking is expected to be off for this pair: how much the lower one is the
     better, where it is. Bits alone would go on to be spent on who is far apart but little known.
     """
-    need_strengths(preferences)
+    _need_strengths(preferences)
     mean, spread = preferences.difference(first, second)
     z = np.abs(mean) / np.maximum(spread, 1e-300)
     wrong = spread * (np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi) - z * ndtr(-z))
@@ -95,7 +95,7 @@ def _candidates(preferences: Preferences) -> tuple[NDArray[np.int64], NDArray[np
     return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
 
-def sureness(preferences: Preferences, more: float = 0.0) -> float:
+def _sureness(preferences: Preferences, more: float = 0.0) -> float:
     """How sure the order of two items is on average, had there been so many times more of them."""
     first, second = _candidates(preferences)
     mean, spread = preferences.difference(first, second)
@@ -110,15 +110,15 @@ def comparisons_needed(preferences: Preferences, sure: float) -> int | None:
     """
     if not 0.5 < sure < 1.0:
         raise BadSetting("sure", sure, "more than 0.5 and less than 1")
-    need_strengths(preferences)
-    if sureness(preferences) >= sure:
+    _need_strengths(preferences)
+    if _sureness(preferences) >= sure:
         return 0
     low, high = 0.0, 1000.0
-    if sureness(preferences, high) < sure:
+    if _sureness(preferences, high) < sure:
         return None
     for _ in range(60):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if sureness(preferences, middle) >= sure else (middle, high)
+        low, high = (low, middle) if _sureness(preferences, middle) >= sure else (middle, high)
     return int(np.ceil(high * len(preferences.comparisons)))
 
 
@@ -127,6 +127,7 @@ class _PairFit:
     """How well preferences explain the comparisons they were made from."""
 
     pairs: Any  # table: first, second, comparisons, observed, expected, z
+    sureness: float  # of the order of two items, on average
     log_loss: float  # a comparison, in bits
     without: float  # the same by the shares of outcomes alone
     agreement: float  # of decided comparisons with the ranking
@@ -137,7 +138,7 @@ class _PairFit:
 
 def measure_fit(preferences: Preferences) -> _PairFit:
     """Observed beside expected wins of every pair, log loss, and intransitive triples."""
-    need_strengths(preferences)
+    _need_strengths(preferences)
     compared = preferences.comparisons
     many = preferences.right is not None and len(preferences.right) == compared.judge_count
     lean = np.zeros(1) if preferences.lean is None else preferences.lean
@@ -163,6 +164,7 @@ def measure_fit(preferences: Preferences) -> _PairFit:
     values = np.array([0.0 if v is None else v for v in agreed.get("agreement", [0.0])])
     return _PairFit(
         pairs=pairs,
+        sureness=_sureness(preferences),
         log_loss=float(logs / total),
         without=float(plain),
         agreement=float((values * weights).sum() / max(weights.sum(), 1.0)),

@@ -19,13 +19,13 @@ from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
 from adjudge.evaluation.against_gold import evaluate
-from adjudge.evaluation.score import wilson
+from adjudge.evaluation.scores import wilson
 from adjudge.models.model import Model, Progress, Step
 
 _MOST = 6  # points of a curve
 
 
-def thin_judgments(judgments: Judgments, ratings: int, seed: int) -> Judgments:
+def _thin_judgments(judgments: Judgments, ratings: int, seed: int) -> Judgments:
     """At most so many judgments of each item, drawn at random; items and judges all stay."""
     key = np.random.default_rng(seed).random(len(judgments))
     order = np.lexsort((key, judgments.item))
@@ -35,7 +35,7 @@ def thin_judgments(judgments: Judgments, ratings: int, seed: int) -> Judgments:
     return judgments.select(judgments=kept, keep_empty=True)
 
 
-def rating_steps(judgments: Judgments, gold: Gold, most: int = _MOST) -> tuple[int, ...]:
+def _rating_steps(judgments: Judgments, gold: Gold, most: int = _MOST) -> tuple[int, ...]:
     """Numbers of judgments from 1 to what a quarter of the judged gold items still have."""
     counts = judgments.counts_per_item[gold.align(judgments) >= 0]
     counts = counts[counts > 0]
@@ -61,7 +61,7 @@ def accuracy_by_ratings(
 
     Every model sees the same judgments in a run.
     """
-    steps = rating_steps(judgments, gold) if ratings is None else tuple(ratings)
+    steps = _rating_steps(judgments, gold) if ratings is None else tuple(ratings)
     if runs < 1:
         raise BadSetting("runs", runs, "at least one run")
     if any(step < 1 for step in steps):
@@ -72,7 +72,7 @@ def accuracy_by_ratings(
         for run in range(runs):
             if progress is not None:
                 progress(Step("thinning", at * runs + run, len(steps) * runs, ""))
-            less = thin_judgments(judgments, step, seed + run)
+            less = _thin_judgments(judgments, step, seed + run)
             for row, model in enumerate(models.values()):
                 result = evaluate(model.fit(less, engine=engine), gold)
                 right[row, at] += int(result.correct.sum())

@@ -21,8 +21,7 @@ from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.gain import gain_by
-from adjudge.evaluation.stopping import Stopping
+from adjudge.evaluation.stopping import Stopping, entropy_of
 from adjudge.models.dependence import count_further, working_correlation
 from adjudge.models.model import Model, Progress, Step
 
@@ -131,7 +130,7 @@ def _asked(
     confusion = np.broadcast_to(
         consensus.confusion, (judgments.judge_count, *consensus.confusion.shape[1:])
     )
-    gain = gain_by(consensus.posterior[item], confusion[judgments.judge[left]])
+    gain = _gain_by(consensus.posterior[item], confusion[judgments.judge[left]])
     gain *= count_further(counts, working_correlation(consensus))[item]
     order = np.lexsort((-gain, item))
     first = np.ones(len(order), dtype=np.bool_)
@@ -148,3 +147,13 @@ def _places(judgments: Judgments, rng: np.random.Generator) -> NDArray[np.int64]
         judgments.offsets[:-1], judgments.counts_per_item
     )
     return place
+
+
+def _gain_by(
+    posterior: NDArray[np.float64],  # (pair, truth)
+    confusion: NDArray[np.float64],  # (pair, truth, label)
+) -> NDArray[np.float64]:  # (pair,)
+    """The same for pairs of an item and the judge at hand: each with a confusion of its own."""
+    mixed = np.einsum("pk,pkl->pl", posterior, confusion)
+    inner = np.einsum("pk,pk->p", posterior, entropy_of(confusion))
+    return np.asarray(np.maximum(entropy_of(mixed) - inner, 0.0))

@@ -1,4 +1,4 @@
-"""Whether two methods differ, and the rank that methods share while they do not."""
+"""Whether two methods differ, the rank that methods share while they do not, and many tests."""
 
 from __future__ import annotations
 
@@ -16,6 +16,28 @@ from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
     from adjudge.evaluation.against_gold import Evaluation
+
+
+def adjust(
+    p: NDArray[np.float64], *, dependent: bool = False
+) -> NDArray[np.float64]:  # (test,) -> (test,)
+    """P-values of many tests at once, adjusted so that few of what is found is chance.
+
+    Of the tests whose adjusted value is at most q, a share of q or less is expected to be chance.
+    Benjamini and Hochberg (1995), doi:10.1111/j.2517-6161.1995.tb02031.x. With ``dependent`` that
+    holds whatever the dependence between the tests: the values times 1 + 1/2 + ... + 1/tests, by
+    Benjamini and Yekutieli (2001), doi:10.1214/aos/1013699998.
+    """
+    many = len(p)
+    if not many:
+        return p.copy()
+    factor = (1.0 / np.arange(1, many + 1)).sum() if dependent else 1.0
+    order = np.argsort(-p, kind="stable")
+    scaled = p[order] * many * factor / np.arange(many, 0, -1)
+    result = np.empty(many)
+    result[order] = np.minimum(np.minimum.accumulate(scaled), 1.0)
+    return result
+
 
 _ROUNDING = 1e-12  # of the larger value: a difference below this is none
 

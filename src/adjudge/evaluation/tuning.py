@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.crossvalidation import folds_of
+from adjudge.evaluation._resampling import split_folds
 from adjudge.models.features import JudgeFeatures, measure_features
 from adjudge.models.model import Progress, Step, pick
 from adjudge.models.vote import choose_judges
@@ -33,7 +34,7 @@ _Cast = tuple[NDArray[np.int16], NDArray[np.bool_], int]  # labels, fallback, ju
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Tuned:
+class _Tuned:
     """A threshold for each outer fold, and how the vote with it fared on that fold's gold."""
 
     measure: Measure
@@ -57,6 +58,18 @@ class Tuned:
     def threshold(self) -> float:
         """The median of the folds' thresholds."""
         return float(np.median(self.thresholds)) if self.thresholds else float("nan")
+
+    def to_table(self, name: str) -> Any:
+        """One row a fold: its threshold, accuracy, judges dropped, items that fell back."""
+        return pa.table(
+            {
+                "fold": list(range(1, len(self.thresholds) + 1)),
+                name: list(self.thresholds),
+                "accuracy": list(self.accuracy),
+                "dropped": list(self.dropped),
+                "fallback": list(self.fallback),
+            }
+        )
 
 
 class Tuner:
@@ -94,7 +107,7 @@ class Tuner:
         chosen_items[self.items] = True
         self.part = judgments.select(items=chosen_items, keep_empty=True)
         self.truth = known[self.items]
-        self.fold = folds_of(self.part.items, self.truth, folds, seed)  # (gold item,)
+        self.fold = split_folds(self.part.items, self.truth, folds, seed)  # (gold item,)
         self.folds = folds
         self._sweeps = ThreadsEngine().load(self.part)
         self._features: dict[bytes, dict[str, JudgeFeatures]] = {}
@@ -141,7 +154,7 @@ class Tuner:
         measure: Measure = "graded",
         gentler: Literal["higher", "lower"] = "higher",
         progress: Progress | None = None,
-    ) -> Tuned:
+    ) -> _Tuned:
         """The vote with the filter that ``make`` gives for each threshold, tuned and scored."""
         names = self._names(make, thresholds, weight)
         found, accuracy, dropped, fallback = [], [], [], []
@@ -161,7 +174,7 @@ class Tuner:
             if progress is not None:
                 progress(Step("tuning", outer + 1, self.folds))
         order = np.argsort(self.part.items.to_pylist())
-        return Tuned(
+        return _Tuned(
             measure=measure,
             thresholds=tuple(found),
             accuracy=tuple(accuracy),

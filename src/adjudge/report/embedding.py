@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adjudge.data.names import look_up
-from adjudge.evaluation.advice import ADVICE
+from adjudge.evaluation.diagnosis.advice import ADVICE
 from adjudge.report.figures import FIGURES
 from adjudge.report.packing import shares, smallest
 from adjudge.report.plots.rates import NEEDED, drawn_rows

@@ -31,7 +31,6 @@ def write_pair_report(found: Preferences, path: Path, *, title: str, command: st
 
 def pair_report_html(found: Preferences, *, title: str, command: str = "") -> str:
     """The page as one HTML document."""
-    evaluation.need_strengths(found)
     environment = Environment(
         loader=FileSystemLoader(_HERE),
         autoescape=True,
@@ -64,7 +63,7 @@ def pair_report_html(found: Preferences, *, title: str, command: str = "") -> st
         matrix=_matrix(found, fit.pairs),
         most_items=_MATRIX,
         next=evaluation.next_pairs(found, 10).to_pylist(),
-        sureness=evaluation.sureness(found),
+        sureness=fit.sureness,
         needed=evaluation.comparisons_needed(found, _SURE),
         sure=_SURE,
         r_hat={} if found.samples is None else found.samples.r_hat(),

@@ -13,7 +13,7 @@ from adjudge.data.draws import HIGHEST
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation
-from adjudge.evaluation.voices import tell_voices, voices_of
+from adjudge.evaluation.diagnosis.voices import FamilyVoices
 from adjudge.report.results import Results
 
 _SURE = 0.9  # a label of this probability is called sure
@@ -207,8 +207,8 @@ def judges_found(results: Results) -> _Finding:
 
 def _voices_found(results: Results) -> _Finding | None:
     """Who speaks as one, who may, and what the judgments of an item count for."""
-    voices = voices_of(results.consensus)
-    answer = tell_voices(voices)
+    voices = FamilyVoices.of(results.consensus)
+    answer = voices.sentences
     if not answer:
         return None
     tone = "warn" if voices.suspected else "plain"

@@ -269,7 +269,7 @@ def test_from_the_command_line_to_align(speaker: Any, table: Path) -> None:
     assert len(rows) == 80
     assert np.allclose([float(row["logprob"]) for row in rows], -0.25)
     from adjudge.data.model_answers import ModelAnswers
-    from adjudge.evaluation.alignment import align
+    from adjudge.evaluation.model_judges.alignment import align
 
     answers = ModelAnswers.read(table.parent / "a.csv")
     (version,) = align(answers, resamples=0).versions

@@ -14,9 +14,9 @@ import adjudge
 from adjudge import Gold, Judgments, Run
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.estimation.choosing import _at_random, choose_items, draw, shared_out
+from adjudge.evaluation.estimation._sampling import sample_of
+from adjudge.evaluation.estimation.choosing import _at_random, _draw, _share_out, choose_items
 from adjudge.evaluation.estimation.estimate import Plan, estimate_from
-from adjudge.evaluation.estimation.sampling import sample_of
 from adjudge.models.cross_calibration import CrossFit
 from gold_panels import drawn, made_panel
 from rankings import system
@@ -47,7 +47,7 @@ def test_chances_add_up_to_the_budget(sizes: list[float], budget: int) -> None:
     if (size > 1e-9).sum() < budget:
         return
     size[size <= 1e-9] = 0
-    chance = shared_out(size, budget)
+    chance = _share_out(size, budget)
     assert chance.sum() == pytest.approx(budget)
     assert (chance <= 1 + 1e-12).all()
     assert ((chance > 0) == (size > 0)).all()
@@ -60,12 +60,12 @@ def test_chances_add_up_to_the_budget(sizes: list[float], budget: int) -> None:
 
 @pytest.mark.parametrize("in_row", [False, True])
 def test_items_are_drawn_as_often_as_their_chances_say(in_row: bool) -> None:
-    chance = shared_out(np.arange(1.0, 21.0) ** 3, 6)
+    chance = _share_out(np.arange(1.0, 21.0) ** 3, 6)
     assert (chance == 1).any()
     row = np.stack([np.arange(20) % 4, np.arange(20) // 3]) if in_row else None
     counts = np.zeros(20)
     for seed in range(4000):
-        taken, part = draw(chance, seed, row)
+        taken, part = _draw(chance, seed, row)
         open_ = np.bincount(part[chance[taken] < 1])[1:]
         assert (open_ >= 2).all() if in_row else len(open_) == 1
         assert len(taken) == len(set(taken.tolist())) == 6
@@ -80,7 +80,7 @@ def test_the_same_places_of_all_topics_are_not_drawn_together() -> None:
     first = row[1] == 0
     totals, seen = [], []
     for seed in range(300):
-        taken, part = draw(np.full(800, 0.05), seed, row)
+        taken, part = _draw(np.full(800, 0.05), seed, row)
         assert len(taken) == 40
         totals.append(20.0 * first[taken].sum())
         apart = [first[taken[part == one]].astype(float) for one in range(1, 21)]
@@ -103,11 +103,11 @@ def test_pairs_in_a_row_show_the_variance_there_is(spread: float, budget: int) -
     rng = np.random.default_rng(4)
     size = np.exp(spread * rng.normal(size=300))
     adds = size * rng.normal(size=300)
-    chance = shared_out(size, budget)
+    chance = _share_out(size, budget)
     row = np.stack([np.repeat(np.arange(5), 60), np.tile(np.linspace(0, 1, 60), 5)])
     totals, told = [], []
     for seed in range(3000):
-        item, part = draw(chance, seed, row)
+        item, part = _draw(chance, seed, row)
         nothing = np.zeros(len(item), dtype=np.int16)
         sample = sample_of(item, nothing, 300, chance[item], None, "draw", part)
         totals.append(float((adds[item] / chance[item]).sum()))
@@ -121,7 +121,7 @@ def test_what_a_choice_is_worth_is_told_beforehand() -> None:
     alike = np.full(1000, 0.1)
     assert _at_random(alike, np.full(1000, 3.0)) == 100
     size = np.repeat([1.0, 9.0], [900, 100])
-    chance = shared_out(size, 36)
+    chance = _share_out(size, 36)
     ratio = size.mean() ** 2 / (size**2).mean()  # of variances, were there no end of items
     assert _at_random(chance, size**2) == pytest.approx(36 / ratio, rel=0.1)
     assert _at_random(chance, np.zeros(1000)) == 36
@@ -186,10 +186,8 @@ def test_documents_in_no_place_that_counts_have_a_fifth_of_the_chances(
     panel: tuple[Judgments, Gold, CrossFit, list[Run]],
 ) -> None:
     """Over many draws, a fifth of them or more: what the ideal is made of."""
-    from adjudge.evaluation.estimation.estimate import target_of
-
     judgments, _, fit, runs = panel
-    target = target_of("nDCG@5", fit.consensus, runs, Plan())
+    target = Plan().target("nDCG@5", fit.consensus, runs)
     outside = set(target.item[target.strata() == 0].tolist())  # type: ignore[index]
     counts = []
     for seed in range(20):

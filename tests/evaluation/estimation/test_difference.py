@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adjudge.evaluation.estimation.difference import Corrected, classical, correct
-from adjudge.evaluation.estimation.expansion import Expansion
-from adjudge.evaluation.estimation.sampling import sample_of
+from adjudge.evaluation.estimation._difference import Corrected, classical, correct
+from adjudge.evaluation.estimation._expansion import Expansion
+from adjudge.evaluation.estimation._sampling import sample_of
 
 TRUTH = np.array([0, 1, 1, 0, 1, 0, 0, 1], dtype=np.int16)
 BELIEF = np.array([0.2, 0.9, 0.6, 0.4, 0.3, 0.1, 0.5, 0.8])

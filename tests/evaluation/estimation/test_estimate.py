@@ -254,9 +254,7 @@ def test_few_gold_labels_in_places_that_count_are_complained_of(
     panel: tuple[Judgments, Gold, CrossFit], runs: list[Run]
 ) -> None:
     judgments, gold, fit = panel
-    from adjudge.evaluation.estimation.estimate import target_of
-
-    target = target_of("P@1", fit.consensus, runs[:1], Plan())
+    target = Plan().target("P@1", fit.consensus, runs[:1])
     outside = set(target.item[target.strata() == 0].tolist())  # type: ignore[index]
     mask = np.array([place in outside for place in _place(gold, judgments)])
     with pytest.raises(BadData, match="0 of the 12 documents in places that count have gold"):

@@ -8,8 +8,8 @@ import pytest
 from adjudge import Judgments, Run
 from adjudge.data.consensus import Consensus
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.estimation.estimate import Plan, target_of
-from adjudge.evaluation.estimation.rankings import RankingTarget
+from adjudge.evaluation.estimation._rankings import RankingTarget
+from adjudge.evaluation.estimation.estimate import Plan
 from adjudge.models.majority_vote import MajorityVote
 from gold_panels import made_panel
 from rankings import system
@@ -27,7 +27,7 @@ def panel() -> tuple[Consensus, np.ndarray, list[Run]]:
 
 
 def ranked(panel: tuple[Consensus, np.ndarray, list[Run]], name: str, runs: int) -> RankingTarget:
-    target = target_of(name, panel[0], panel[2][:runs], Plan())
+    target = Plan().target(name, panel[0], panel[2][:runs])
     assert isinstance(target, RankingTarget)
     return target
 
@@ -91,7 +91,7 @@ def test_judged_at_k_counts_what_nobody_judged() -> None:
     rows = {"topic": ["q"] * 4, "document": ["a", "u", "b", "v"], "score": [4.0, 3.0, 2.0, 1.0]}
     run = Run.from_table(rows, name="r")
     for way in ("not-relevant", "condensed"):
-        target = target_of("P@2", consensus, [run], Plan(unjudged=way))  # type: ignore[arg-type]
+        target = Plan(unjudged=way).target("P@2", consensus, [run])  # type: ignore[arg-type]
         assert isinstance(target, RankingTarget)
         assert target.judged == {"r": 0.5}
 
@@ -101,19 +101,19 @@ def test_a_run_that_nobody_judged_is_complained_of() -> None:
     consensus = MajorityVote().fit(Judgments.from_table(table))
     run = Run.from_table({"topic": ["q"], "document": ["z"], "score": [1.0]}, source="r.run")
     with pytest.raises(BadData, match="document 'z' of topic 'q' is not in the judgments"):
-        target_of("P@2", consensus, [run], Plan())
+        Plan().target("P@2", consensus, [run])
 
 
 def test_a_measure_without_a_run_and_one_too_many(
     panel: tuple[Consensus, np.ndarray, list[Run]],
 ) -> None:
     with pytest.raises(BadSetting) as caught:
-        target_of("nDCG@10", panel[0], [], Plan())
+        Plan().target("nDCG@10", panel[0], [])
     wanted = "one run, or two whose difference is wanted, such as --run A --run B"
     assert str(caught.value) == f"no --run: wanted {wanted}"
     with pytest.raises(BadSetting, match="3 runs"):
-        target_of("nDCG@10", panel[0], [panel[2][0]] * 3, Plan())
+        Plan().target("nDCG@10", panel[0], [panel[2][0]] * 3)
     with pytest.raises(BadSetting, match="share:1 has no run"):
-        target_of("share:1", panel[0], panel[2], Plan())
+        Plan().target("share:1", panel[0], panel[2])
     with pytest.raises(BadSetting, match="AP, Bpref, nDCG"):
-        target_of("ERR@10", panel[0], panel[2], Plan())
+        Plan().target("ERR@10", panel[0], panel[2])

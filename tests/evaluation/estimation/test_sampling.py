@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adjudge.errors import BadData
-from adjudge.evaluation.estimation.sampling import Sample, sample_of
+from adjudge.evaluation.estimation._sampling import Sample, sample_of
 
 ONE = np.ones(1)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from adjudge.evaluation.scores import calibration
+from adjudge.evaluation.against_gold import calibration
 from adjudge.report.plots.calibration import calibration_plot
 from adjudge.report.plots.ratings import accuracy_by_ratings
 from charts import spec_with_data

@@ -299,7 +299,7 @@ def _fitted(
 
 def _advised(consensus: Consensus) -> list[dict[str, Any]]:
     """The judges of a fit: how often right in the consensus, and whom to keep, train or drop."""
-    from adjudge.evaluation.diagnosis import diagnose
+    from adjudge.evaluation.diagnosis.diagnose import diagnose
 
     table = diagnose(consensus).judges
     names = [name for name in _JUDGES if name in table.column_names]

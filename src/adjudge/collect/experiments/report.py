@@ -44,7 +44,7 @@ from adjudge.collect.values.arms import (
 from adjudge.collect.values.judging import DRY_RUN
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.false_discovery import adjusted
+from adjudge.evaluation.significance import adjust
 
 if TYPE_CHECKING:
     from adjudge.data.gold import Gold
@@ -117,7 +117,7 @@ def _compares(one: ArmDifference) -> bool:
 
 def _funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
     """Table 2 of one arm."""
-    from adjudge.evaluation.score import wilson
+    from adjudge.evaluation.scores import wilson
 
     theirs = [row for row in rows if row.arm == arm]
     trained = [row for row in theirs if row.training_seen > 0 or row.attempt > 1]
@@ -323,7 +323,7 @@ def _pairs(
 ) -> list[ArmDifference]:
     """Tests of pairs, adjusted for their number."""
     known = [place for place, p in enumerate(ps) if not np.isnan(p)]
-    mended = dict(zip(known, adjusted(np.array([ps[k] for k in known])).tolist(), strict=True))
+    mended = dict(zip(known, adjust(np.array([ps[k] for k in known])).tolist(), strict=True))
     return [
         ArmDifference(
             what=what,

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from adjudge.collect.rules.policy import Policy
 from adjudge.data.scale import Scale
-from adjudge.evaluation.gain import gain_of
-from adjudge.evaluation.stopping import Stopping
+from adjudge.evaluation.stopping import Stopping, gain_of
 from adjudge.models.dependence import (
     count_effective,
     count_further,
@@ -33,7 +32,6 @@ _ACCURACY = 0.7  # of a judge of whom nothing is known, before the first fit
 _FLOOR = 1e-3  # of a rate: no single judgment outweighs all others
 _POOLED = 2.0  # judgments of each truth that are taken to be as all judges gave them
 _ITEMS = 10_000  # made up to see what a fixed number of judgments would give
-
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 

@@ -36,8 +36,8 @@ from adjudge.data.names import look_up
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
-from adjudge.evaluation.estimation.estimate import Plan, target_of
-from adjudge.evaluation.estimation.expansion import RANGE, Target
+from adjudge.evaluation.estimation._expansion import RANGE, Target
+from adjudge.evaluation.estimation.estimate import Plan
 from adjudge.models.cross_calibration import CrossFit
 
 _Floats = NDArray[np.float64]
@@ -64,13 +64,13 @@ def choose_items(
     schema's metadata tells ``labels_at_random``, how many items drawn at random would tell as much.
     """
     how = plan if plan is not None else Plan()
-    target = target_of(name, fit.consensus, runs, how)
+    target = how.target(name, fit.consensus, runs)
     table = fit.consensus.judgments
     known = np.full(table.item_count, -1, dtype=np.int16)
     if gold is not None:
         known = np.where(table.counts_per_item > 0, gold.align(table), -1).astype(np.int16)
     chance, row, variance = _chances(fit, target, known, budget, how)
-    taken, part = draw(chance, how.seed, row)
+    taken, part = _draw(chance, how.seed, row)
     earlier = _earlier(fit, gold, known, len(target.item))
     turn = int(earlier[2].max(initial=0)) + 1
     drawn = (target.item[taken], chance[taken], np.full(len(taken), turn), part)
@@ -118,10 +118,10 @@ def _chances(
     kind = target.strata()
     if kind is not None:
         spared = _spared(size, kind) if target.is_normalised else size
-        return shared_out(spared, budget), None, variance
+        return _share_out(spared, budget), None, variance
     topics = np.zeros(len(size)) if target.topics is None else target.topics
     row: _Floats = np.stack([topics, expansion.expected(belief)])
-    return shared_out(size, budget), row, variance
+    return _share_out(size, budget), row, variance
 
 
 def _spared(size: _Floats, kind: NDArray[np.int64]) -> _Floats:  # (member,)
@@ -133,7 +133,7 @@ def _spared(size: _Floats, kind: NDArray[np.int64]) -> _Floats:  # (member,)
     return np.where(kind == 0, more * size, size)
 
 
-def shared_out(size: _Floats, budget: int) -> _Floats:  # (member,)
+def _share_out(size: _Floats, budget: int) -> _Floats:  # (member,)
     """Chances in proportion to sizes that add up to the budget, none above 1."""
     chance = np.zeros(len(size))
     sure = np.zeros(len(size), dtype=np.bool_)
@@ -146,7 +146,7 @@ def shared_out(size: _Floats, budget: int) -> _Floats:  # (member,)
         sure |= beyond
 
 
-def draw(
+def _draw(
     chance: _Floats,  # (member,)
     seed: int,
     row: _Floats | None = None,  # (key, member) topics first

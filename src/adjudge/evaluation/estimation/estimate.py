@@ -15,23 +15,23 @@ from adjudge.data.given import gold_given, judgments_given
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.runs import Run
-from adjudge.errors import BadSetting
-from adjudge.evaluation.estimation.checks import (
-    check_known,
-    check_random,
-    check_rarity,
-    check_size,
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting, shown
+from adjudge.evaluation._pool import Unjudged, check_unjudged
+from adjudge.evaluation.estimation._checks import check_random, check_rarity, check_size
+from adjudge.evaluation.estimation._difference import (
+    Corrected,
+    Interval,
+    classical,
+    correct,
+    over_topics,
 )
-from adjudge.evaluation.estimation.clustered import over_topics
-from adjudge.evaluation.estimation.difference import Corrected, Interval, classical, correct
-from adjudge.evaluation.estimation.expansion import Expansion, Target
-from adjudge.evaluation.estimation.kinds import by_kind
-from adjudge.evaluation.estimation.levels import levels_of
-from adjudge.evaluation.estimation.rankings import RankingTarget, ranking_target
-from adjudge.evaluation.estimation.rogan_gladen import rogan_gladen
-from adjudge.evaluation.estimation.sampling import Sample, sample_of
-from adjudge.evaluation.estimation.targets import Mean, plain_target
-from adjudge.evaluation.pool import Unjudged, check_unjudged
+from adjudge.evaluation.estimation._expansion import Expansion, Target
+from adjudge.evaluation.estimation._levels import by_kind, levels_of
+from adjudge.evaluation.estimation._rankings import RankingTarget, ranking_target
+from adjudge.evaluation.estimation._rogan_gladen import rogan_gladen
+from adjudge.evaluation.estimation._sampling import Sample, sample_of
+from adjudge.evaluation.estimation._targets import Mean, plain_target
 from adjudge.models import default
 from adjudge.models.cross_calibration import CrossFit
 from adjudge.models.model import Progress
@@ -103,6 +103,16 @@ class Plan:
             raise BadSetting("folds", self.folds, "at least 2")
         check_unjudged(self.unjudged)
 
+    def target(self, name: str, consensus: Consensus, runs: Sequence[Run]) -> Target:
+        """The target of a name; one without runs that asks for them is refused."""
+        judged = consensus.judgments.counts_per_item > 0
+        plain = plain_target(name, consensus, judged)
+        if plain is None:
+            return ranking_target(name, consensus, judged, runs, self.unjudged, self.seed)
+        if runs:
+            raise BadSetting("--run", runs[0].name, f"a measure of rankings; {name} has no run")
+        return plain
+
 
 def estimate(
     judgments: Judgments | Consensus | str | Path | Any,
@@ -132,7 +142,7 @@ def estimate(
         table = judgments_given(judgments)
         if family is not None:
             table = table.with_family_rule(family)
-        check_known(known, table, known.align(table), table.counts_per_item > 0)
+        check_gold(known, table)
         chosen = {**(default.SETTINGS if model is None else {}), **(settings or {})}
         made: Any = build_model(model or default.DEFAULT, **chosen)
         consensus = made.fit(table, progress=progress)
@@ -140,17 +150,6 @@ def estimate(
         raise BadSetting("judgments", consensus.model, "a consensus that was fitted without gold")
     systems = [run if isinstance(run, Run) else Run.read(run) for run in runs]
     return estimate_from(CrossFit.of(consensus), known, target, systems, how)
-
-
-def target_of(name: str, consensus: Consensus, runs: Sequence[Run], plan: Plan) -> Target:
-    """The target of a name; one without runs that asks for them is refused."""
-    judged = consensus.judgments.counts_per_item > 0
-    plain = plain_target(name, consensus, judged)
-    if plain is None:
-        return ranking_target(name, consensus, judged, runs, plan.unjudged, plan.seed)
-    if runs:
-        raise BadSetting("--run", runs[0].name, f"a measure of rankings; {name} has no run")
-    return plain
 
 
 def estimate_from(
@@ -165,8 +164,8 @@ def estimate_from(
     table = fit.consensus.judgments
     judged = np.asarray(table.counts_per_item > 0)
     known = np.where(judged, gold.align(table), -1).astype(np.int16)
-    notes = check_known(gold, table, known, judged)
-    target = target_of(name, fit.consensus, runs, plan)
+    notes = check_gold(gold, table)
+    target = plan.target(name, fit.consensus, runs)
     sample = _sample(target, gold, known, table, plan, fit.consensus)
     warnings = check_size(target, sample, gold.source)
     if not sample.drawn:
@@ -371,3 +370,37 @@ def _saved(gold: int, items: int, alone: float, width: float) -> int | None:
     part = (width / alone) ** 2
     needed = 1.0 / ((1 / gold - 1 / items) * part + 1 / items)
     return round(needed) - gold
+
+
+def check_gold(gold: Gold, judgments: Judgments) -> list[str]:
+    """Refuse gold that nobody judged, and gold of one class; notes say what is left out."""
+    known = gold.align(judgments)
+    have = np.flatnonzero((known >= 0) & (judgments.counts_per_item > 0))
+    if not have.size:
+        first = gold.items[0].as_py() if len(gold) else None
+        there = (
+            "there is no gold"
+            if first is None
+            else f"gold is on items nobody judged (first: {shown(first)})"
+        )
+        raise BadData(f"{there}; wanted gold on a part of the judged items", source=gold.source)
+    classes = np.unique(known[have])
+    if len(classes) == 1:
+        label = judgments.scale.truths[int(classes[0])]
+        all_of_it = (
+            "the only gold label is"
+            if have.size == 1
+            else f"all {count_of(have.size, 'gold label', many='are')}"
+        )
+        raise BadData(
+            f"{all_of_it} {shown(label)}: gold of one class says nothing about the others; "
+            f"wanted gold on more items, drawn at random",
+            source=gold.source,
+        )
+    alone = len(gold) - have.size
+    if not alone:
+        return []
+    return [
+        f"{alone:,} of {count_of(len(gold), 'gold item')} "
+        f"{'is' if alone == 1 else 'are'} judged by nobody, and left out"
+    ]

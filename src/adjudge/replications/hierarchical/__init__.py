@@ -23,7 +23,7 @@ from adjudge.data.draws import Draws, rank_r_hat
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.errors import BadData
-from adjudge.evaluation import scores
+from adjudge.evaluation.measures import Cells
 from adjudge.models.hierarchical_relevance import HierarchicalRelevance
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress, Step
@@ -38,6 +38,7 @@ QUANTISED, FRACTIONAL = 0.75, 0.66
 CHAINS, WARMUP, DRAWS = 3, 1000, 1000
 MEMORY = 2.5  # gigabytes
 _SAMPLES = 300  # draws of each judge of figure 3
+_LEAST = 1e-6  # chance of a truth, so that one held impossible costs no more than 13.8 nats
 RUNS = {
     "1 unsupervised, 0/1": ("unsupervised", True),
     "2 semi-supervised, 0/1": ("semi-supervised", True),
@@ -64,7 +65,7 @@ def simulate(seeds: int, size: int) -> Any:
         chance = rng.random(size)
         relevant = rng.random(size) < chance
         for name, response in (("quantised", (chance > 0.5)), ("fractional", chance)):
-            cells = scores.cells(relevant, response)
+            cells = Cells.of(relevant, response)
             found[name].append([float(cells.precision), float(cells.recall)])
     return found
 
@@ -238,15 +239,15 @@ def _scored(
     """The scores of a run: responses counted in part, and the means over topics."""
     relevant = split.truth == 1
     given = response.astype(np.float64)
-    cells = scores.cells(relevant, given)
-    pair = np.stack([1.0 - given, given], axis=1)
+    cells = Cells.of(relevant, given)
+    chance = np.clip(np.where(relevant, given, 1.0 - given), _LEAST, 1 - _LEAST)  # of the truth
     found = {
         "accuracy": float(np.mean((given > 0.5) == relevant)),
         "precision": float(cells.precision),
         "recall": float(cells.recall),
         "specificity": float(cells.specificity),
-        "log loss": float(scores.log_loss(split.truth, pair)),
-        "RMSE": float(scores.rmse(relevant, given)),
+        "log loss": float(-np.log(chance).mean()),
+        "RMSE": float(np.sqrt(((relevant - given) ** 2).mean())),
         "TP": float(cells.true_positive),
         "FP": float(cells.false_positive),
         "FN": float(cells.false_negative),

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from adjudge.evaluation.scores import CalibrationBins
+from adjudge.evaluation.against_gold import CalibrationBins
 from adjudge.report.plots import drawing
 from adjudge.report.theme import LIGHT
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.source import count_of
-from adjudge.evaluation.advice import ADVICE
+from adjudge.evaluation.diagnosis.advice import ADVICE
 from adjudge.report.plots import drawing
 from adjudge.report.theme import LIGHT
 

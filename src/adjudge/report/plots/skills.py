@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from adjudge.data.source import count_of
-from adjudge.evaluation.advice import ADVICE
+from adjudge.evaluation.diagnosis.advice import ADVICE
 from adjudge.report.plots import drawing
 from adjudge.report.plots.rates import COLOURS, SHAPES, drawn_rows
 from adjudge.report.theme import LIGHT

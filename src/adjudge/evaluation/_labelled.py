@@ -1,0 +1,216 @@
+"""Labels to be scored, from a fit or from a file, on one scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.columns import as_text, numbers, roles_of
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
+from adjudge.data.names import Names, as_names, encode, pair_names
+from adjudge.data.scale import Scale, canonical
+from adjudge.data.source import Source
+from adjudge.errors import BadData, shown
+
+_PREFIX = "p_"
+_SLACK = 0.01  # by which rounded probabilities of an item may miss 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Labelled:
+    """A label for each item, with probabilities if there are any, on the truths of a scale."""
+
+    scale: Scale
+    items: Names  # (item,)
+    choice: NDArray[np.int16]  # (item,) -1 where there is no label
+    posterior: NDArray[np.float64] | None = None  # (item, truth)
+    judged: NDArray[np.bool_] | None = None  # (item,) has judgments
+    told: NDArray[np.bool_] | None = None  # (item,) its truth was given to the model
+    fallback: NDArray[np.bool_] | None = None  # (item,)
+
+
+def read_labels(
+    labels: Any, scale: Scale | None, gold: Gold, *, source: str = "labels"
+) -> Labelled:
+    """A consensus, or a table of one, as labels on a scale; what is labels already stays as it is.
+
+    A scale with fewer truths than the labels have collapses them: probabilities add up, and a
+    label counts as the truth it stands for. Without a scale the consensus' own is used, and a
+    table's is inferred from its labels, its ``p_<label>`` columns and the gold.
+    """
+    if isinstance(labels, Labelled):
+        return labels
+    if isinstance(labels, Consensus):
+        return _of_consensus(labels, labels.scale if scale is None else scale)
+    table = pa.table(labels)
+    return _of_table(table, scale or _infer(table, gold, source), source)
+
+
+def _of_consensus(consensus: Consensus, scale: Scale) -> Labelled:
+    judgments, stands = consensus.judgments, None
+    choice, posterior = consensus.choice, consensus.posterior
+    if scale != consensus.scale:
+        stands = _stands(consensus.scale.truths, scale, "the consensus")
+        choice = np.where(choice >= 0, stands[choice], -1).astype(np.int16)
+        posterior = _regroup(posterior, stands, scale)
+    return Labelled(
+        scale=scale,
+        items=judgments.items,
+        choice=choice,
+        posterior=posterior,
+        judged=judgments.counts_per_item > 0,
+        told=None if consensus.known is None else consensus.known >= 0,
+        fallback=consensus.fallback,
+    )
+
+
+def _infer(table: Any, gold: Gold, source: str) -> Scale:
+    """The scale that the labels of a table and the gold suggest."""
+    column = _columns(table, source)["label"]
+    texts = {canonical(name[len(_PREFIX) :]) for name in _probability_columns(table)}
+    for name in pc.unique(as_text(table[column])).to_pylist():
+        if name is not None and name.strip():
+            texts.add(canonical(name))
+    return Scale.infer(texts | set(gold.values) or {"0", "1"})
+
+
+def _of_table(table: Any, scale: Scale, source: str) -> Labelled:
+    columns = _columns(table, source)
+    if "item" in columns:
+        items = as_names(as_text(table[columns["item"]]))
+    else:
+        items = pair_names(as_text(table[columns["topic"]]), as_text(table[columns["document"]]))
+    _check_items(items, source)
+    choice = _choice(table[columns["label"]], columns["label"], scale, source)
+    posterior = _posterior(table, scale, choice >= 0, source)
+    judged = fallback = None
+    if "judgments" in table.column_names:
+        counts = numbers(table["judgments"], Source(source), "judgments", strict=True)
+        judged = ~(counts == 0)
+    if "fallback" in table.column_names:
+        marks = pc.utf8_lower(as_names(as_text(table["fallback"])))
+        fallback = np.asarray(pc.is_in(marks, pa.array(["1", "true"], pa.large_string())))
+    return Labelled(
+        scale=scale,
+        items=items,
+        choice=choice,
+        posterior=posterior,
+        judged=judged,
+        fallback=fallback,
+    )
+
+
+def _columns(table: Any, source: str) -> dict[str, str]:
+    """The columns of items and labels; an error names those that are there."""
+    found = roles_of(table.column_names)
+    if "item" not in found and "document" in found and "topic" not in found:
+        found["item"] = found["document"]
+    named = "item" in found or {"topic", "document"} <= found.keys()
+    if named and "label" in found:
+        return found
+    missing = "label" if named else "item"
+    raise BadData(
+        f"no column {missing!r}; the columns are {', '.join(table.column_names)}; "
+        "wanted item (or topic and document) and label",
+        source=source,
+        column=missing,
+    )
+
+
+def _check_items(items: Names, source: str) -> None:
+    codes, names = encode(items)
+    if (codes < 0).any():
+        raise BadData(
+            "the item id is empty", source=source, row=int(np.argmax(codes < 0)) + 1, column="item"
+        )
+    if len(names) < len(items):
+        again = np.ones(len(items), dtype=np.bool_)
+        again[np.unique(codes, return_index=True)[1]] = False
+        row = int(np.argmax(again))
+        raise BadData(
+            f"item {shown(items[row].as_py())} is labelled twice; wanted one label an item",
+            source=source,
+            row=row + 1,
+            column="item",
+            value=items[row].as_py(),
+        )
+
+
+def _choice(column: Any, name: str, scale: Scale, source: str) -> NDArray[np.int16]:  # (item,)
+    """The truth that each label stands for, -1 where there is none."""
+    codes, names = encode(as_text(column))
+    texts = names.to_pylist()
+    table = np.array([scale.truth_code(text) for text in texts] + [-1], dtype=np.int16)
+    blank = np.array([not text.strip() for text in texts] + [True])
+    off = (table < 0) & ~blank
+    if off.any():
+        row = int(np.argmax(off[codes]))
+        raise BadData(
+            f"{shown(texts[codes[row]])} is not on the scale {scale}",
+            source=source,
+            row=row + 1,
+            column=name,
+            value=texts[codes[row]],
+            wanted=str(scale),
+        )
+    return table[codes]
+
+
+def _probability_columns(table: Any) -> list[str]:
+    return [name for name in table.column_names if name.startswith(_PREFIX)]
+
+
+def _posterior(
+    table: Any, scale: Scale, with_label: NDArray[np.bool_], source: str
+) -> NDArray[np.float64] | None:  # (item, truth)
+    """The probabilities of a table, or None if it has none; each labelled row must add up to 1."""
+    columns = _probability_columns(table)
+    if not columns:
+        return None
+    given = np.empty((table.num_rows, len(columns)))
+    for place, name in enumerate(columns):
+        given[:, place] = numbers(table[name], Source(source), name, strict=True)
+    total = given.sum(axis=1)
+    bad = with_label & ~((np.abs(total - 1) <= _SLACK) & (given >= 0).all(axis=1))
+    if bad.any():
+        row = int(np.argmax(bad))
+        shares = ", ".join(f"{value:g}" for value in given[row])
+        raise BadData(
+            f"the probabilities {shares} are no shares of 1",
+            source=source,
+            row=row + 1,
+            column=", ".join(columns),
+            wanted="probabilities that add up to 1",
+        )
+    names = tuple(name[len(_PREFIX) :] for name in columns)
+    return _regroup(given, _stands(names, scale, source), scale)
+
+
+def _stands(truths: tuple[str, ...], scale: Scale, source: str) -> NDArray[np.int16]:  # (truth,)
+    """The truth of the scale that each of other truths stands for."""
+    stands = np.array([scale.truth_code(truth) for truth in truths], dtype=np.int16)
+    if (stands < 0).any():
+        strange = truths[int(np.argmax(stands < 0))]
+        raise BadData(
+            f"it gives a probability to {shown(strange)}, which is not on the scale {scale}",
+            source=source,
+            value=strange,
+            wanted=str(scale),
+        )
+    return stands
+
+
+def _regroup(
+    posterior: NDArray[np.float64], stands: NDArray[np.int16], scale: Scale
+) -> NDArray[np.float64]:  # (item, truth)
+    """Probabilities summed by the truth they stand for."""
+    grouped = np.zeros((len(posterior), len(scale.truths)))
+    for place, truth in enumerate(stands):
+        grouped[:, truth] += posterior[:, place]
+    return grouped

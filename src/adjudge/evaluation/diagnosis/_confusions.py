@@ -1,0 +1,182 @@
+"""What each judge makes of each truth: their confusion with intervals, and their mistakes.
+
+A mistake is a label that does not stand for the truth: "1 called 2". Rates are shares of a truth:
+of the items that are 1, so many are called 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.judges import LEVEL
+from adjudge.data.scale import Scale
+
+_FEWEST = 0.5  # judgments that a mistake must be expected to have been made in, to be listed
+_MOST_DRAWS = 500  # draws behind intervals of the cells: enough for a 5% tail, and sorting is slow
+_TAIL = (1.0 - LEVEL) / 2
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Confusions:
+    """The confusion of every judge: its mean, its 90% interval cell by cell, its spread."""
+
+    mean: _Floats  # (judge, truth, label)
+    low: _Floats  # (judge, truth, label)
+    high: _Floats  # (judge, truth, label)
+    sd: _Floats  # (judge, truth, label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AverageConfusion:
+    """The average confusion of judges, and how far judges differ from one another in each cell."""
+
+    mean: _Floats  # (truth, label)
+    sd: _Floats  # (truth, label)
+    judges: int  # with enough judgments to be counted
+
+
+def right_labels(scale: Scale) -> _Floats:  # (truth, label)
+    """1 where a label stands for a truth, else 0."""
+    stands = np.array(scale.truth_of)
+    return np.asarray(np.arange(len(scale.truths))[:, None] == stands[None, :], dtype=np.float64)
+
+
+def keep_draws(consensus: Consensus) -> NDArray[np.float32] | None:  # (draw, judge, truth, label)
+    """Draws of every judge's confusion, chains together, not more than are wanted; None if none."""
+    if consensus.draws is None:
+        return None
+    every = consensus.draws.confusion
+    every = every.reshape(-1, *every.shape[2:])
+    return every[:: max(1, len(every) // _MOST_DRAWS)]
+
+
+def measure_confusions(consensus: Consensus) -> Confusions:
+    """The confusion of each judge, from draws where there are any, else from expected counts.
+
+    From counts, a row is Dirichlet under Jeffreys' prior, half a judgment for each label: it knows
+    how few judgments there are, not how unsure the truth is.
+    """
+    drawn = keep_draws(consensus)
+    if drawn is not None:
+        low, high = np.quantile(drawn, [_TAIL, 1.0 - _TAIL], axis=0)
+        return Confusions(
+            mean=np.asarray(consensus.confusion, dtype=np.float64),
+            low=np.asarray(low, dtype=np.float64),
+            high=np.asarray(high, dtype=np.float64),
+            sd=drawn.std(axis=0, dtype=np.float64),
+        )
+    counts = consensus.evidence
+    if counts.shape[2] == 1:  # one label: there is nothing else to say
+        ones = np.ones(counts.shape)
+        return Confusions(mean=ones, low=ones, high=ones, sd=np.zeros(counts.shape))
+    cell = counts + 0.5
+    row = cell.sum(axis=2, keepdims=True)
+    mean = cell / row
+    return Confusions(
+        mean=mean,
+        low=betaincinv(cell, row - cell, _TAIL),
+        high=betaincinv(cell, row - cell, 1.0 - _TAIL),
+        sd=np.sqrt(mean * (1.0 - mean) / (row + 1.0)),
+    )
+
+
+def average_judges(consensus: Consensus, confusions: Confusions, least: int) -> AverageConfusion:
+    """The mean matrix over judges with ``least`` judgments or more (all, if none has), with sd."""
+    enough = consensus.judgments.counts_per_judge >= least
+    chosen = confusions.mean[enough] if enough.any() else confusions.mean
+    return AverageConfusion(mean=chosen.mean(axis=0), sd=chosen.std(axis=0), judges=len(chosen))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Commonest:
+    """The commonest mistake of each judge, as codes; -1 for a judge who makes none."""
+
+    truth: NDArray[np.int64]  # (judge,)
+    label: NDArray[np.int64]  # (judge,)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:  # (judge,)
+        """Which judges make mistakes."""
+        return self.truth >= 0
+
+    def of(self, cells: _Floats) -> _Floats:  # (judge, truth, label) -> (judge,)
+        """The value of each judge's cell; that of the first cell where they make no mistake."""
+        rows = np.arange(len(self.truth))
+        return np.asarray(cells[rows, np.maximum(self.truth, 0), np.maximum(self.label, 0)])
+
+
+def find_commonest(consensus: Consensus) -> Commonest:
+    """The mistake that each judge made most often, by expected judgments."""
+    wrong = consensus.counts * (1.0 - right_labels(consensus.scale))
+    flat = wrong.reshape(len(wrong), -1)
+    cell = flat.argmax(axis=1) if flat.shape[1] else np.zeros(len(flat), dtype=np.int64)
+    none = flat.max(axis=1, initial=0.0) < _FEWEST
+    truth, label = np.divmod(cell, wrong.shape[2])
+    return Commonest(np.where(none, -1, truth), np.where(none, -1, label))
+
+
+def list_mistakes(consensus: Consensus, confusions: Confusions) -> Any:
+    """A row for each mistake of each judge, their commonest first: rate, interval, judgments."""
+    wrong = consensus.counts * (1.0 - right_labels(consensus.scale))
+    judge, truth, label = np.nonzero(wrong >= _FEWEST)
+    many = wrong[judge, truth, label]
+    order = np.lexsort((-many, judge))
+    judge, truth, label, many = judge[order], truth[order], label[order], many[order]
+    at = (judge, truth, label)
+    return pa.table(
+        {
+            "judge": consensus.judgments.judges.take(pa.array(judge)),
+            "truth": name_codes(consensus.scale.truths, truth),
+            "label": name_codes(consensus.scale.labels, label),
+            "rate": pa.array(confusions.mean[at]),
+            "low": pa.array(confusions.low[at]),
+            "high": pa.array(confusions.high[at]),
+            "judgments": pa.array(many),
+        }
+    )
+
+
+def list_common_mistakes(consensus: Consensus, commonest: Commonest) -> Any:
+    """A row for each mistake, the commonest first: its rate over all judgments together.
+
+    ``judges`` is how many judges make no other mistake as often. What many do is a matter for the
+    guidelines rather than for any one of them.
+    """
+    counts = consensus.counts.sum(axis=0)  # (truth, label)
+    wrong = counts * (1.0 - right_labels(consensus.scale))
+    truth, label = np.nonzero(wrong >= _FEWEST)
+    order = np.argsort(-wrong[truth, label], kind="stable")
+    truth, label = truth[order], label[order]
+    known = commonest.known
+    cell = commonest.truth[known] * counts.shape[1] + commonest.label[known]
+    judges = np.bincount(cell, minlength=counts.size).reshape(counts.shape)
+    return pa.table(
+        {
+            "truth": name_codes(consensus.scale.truths, truth),
+            "label": name_codes(consensus.scale.labels, label),
+            "rate": pa.array(pool_rates(consensus)[truth, label]),
+            "judges": pa.array(judges[truth, label]),
+            "judgments": pa.array(wrong[truth, label]),
+        }
+    )
+
+
+def pool_rates(consensus: Consensus) -> _Floats:  # (truth, label)
+    """The confusion of all judgments together: of an average judgment, whoever gave it."""
+    counts = consensus.counts.sum(axis=0) + 0.5
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def name_codes(names: tuple[str, ...], codes: NDArray[np.integer[Any]]) -> Any:
+    """Names by their codes as an Arrow column, null for a code below 0."""
+    known = pa.array(codes, mask=codes < 0)
+    return pa.array(names, pa.large_string()).take(known)

@@ -1,0 +1,246 @@
+"""Judges who change: who tire, learn, or stop looking, where the times of judgments are known.
+
+A judgment counts as right by the probability of the truth that it names. From that is taken what
+the model expects of the judge on such an item, so that a run of harder truths is no change. If a
+judge stays the same, the running sum of what is left wanders about 0; its largest excursion,
+
+    max_t |sum_{s <= t} (r_s - mean r)| / (sd(r) sqrt(n)),
+
+is distributed as that of a Brownian bridge (the CUSUM test; the limit is Kolmogorov's). It asks for
+no guess when the change was, and where it is largest is the likeliest moment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import betaincinv, kolmogorov
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.judges import LEVEL as INTERVAL
+from adjudge.data.source import count_of
+from adjudge.evaluation.diagnosis._confusions import right_labels
+from adjudge.evaluation.significance import adjust
+
+_LEAST = 20  # judgments with a time: a half of fewer than ten says nothing
+_LEVEL = 0.05  # of the judges who are said to have changed, the share that may be chance
+_BLOCKS = 10  # stretches of a judge's history at most
+_BLOCK = 10  # judgments in a stretch at least, but for judges with fewer
+_TAIL = (1.0 - INTERVAL) / 2
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TimedJudgments:
+    """The judgments with a time, judge after judge, each judge's in the order of time."""
+
+    judge: _Ints  # (judgment,)
+    time: _Floats  # (judgment,)
+    right: _Floats  # (judgment,) the chance that it names the truth
+    beyond: _Floats  # (judgment,) less what was expected
+    who: _Ints  # (worker,) judges with such judgments
+    begin: _Ints  # (worker,) where each one's judgments begin
+    size: _Ints  # (worker,)
+
+    @property
+    def worker(self) -> _Ints:  # (judgment,)
+        """The place in ``who`` of each judgment's judge."""
+        return np.repeat(np.arange(len(self.who)), self.size)
+
+    @property
+    def rank(self) -> _Ints:  # (judgment,)
+        """The place of each judgment among its judge's, from 0."""
+        return np.arange(len(self.judge)) - np.repeat(self.begin, self.size)
+
+
+def find_drift(consensus: Consensus) -> tuple[Any | None, Any | None, tuple[str, ...]]:
+    """Who changed, what the work of each judge was like stretch by stretch, and notes.
+
+    Who changed: a row for each judge with times enough, the surest first: ``judge``,
+    ``judgments``, ``begin``, ``end``, ``accuracy_early`` and ``accuracy_late`` (halves of their
+    judgments, with intervals), ``change`` between them, ``statistic``, ``p``, ``p_adjusted`` for
+    all judges, ``changed``, ``changed_at``, ``accuracy_before`` and ``accuracy_after`` that moment,
+    ``sentence``. The history: ``judge``, ``block``, ``begin``, ``end``, ``judgments``,
+    ``accuracy``, ``low``, ``high``. Both None where there are no times.
+    """
+    time = consensus.judgments.time
+    if time is None or np.isnan(time).all():
+        note = "no times: drift was not looked for; a column 'time' adds it"
+        return None, None, (note,)
+    work = _work(consensus, time)
+    history = _history(consensus, work)
+    enough = _enough(work)
+    few = consensus.judgments.judge_count - len(enough.who)
+    table = _tested(consensus, enough)
+    changed = int(np.count_nonzero(table["changed"].to_numpy()))
+    note = f"drift was looked for in {count_of(len(enough.who), 'judge')}, and found in {changed:,}"
+    if few:
+        note += (
+            f"; {few:,} {'has' if few == 1 else 'have'} fewer than {_LEAST} judgments at different "
+            "times"
+        )
+    return table, history, (note,)
+
+
+def _work(consensus: Consensus, time: _Floats) -> _TimedJudgments:
+    """The judgments with a time, in order."""
+    judgments, scale = consensus.judgments, consensus.scale
+    known = np.flatnonzero(~np.isnan(time))
+    known = known[np.lexsort((time[known], judgments.judge[known]))]
+    judge = judgments.judge[known].astype(np.int64)
+    posterior = consensus.posterior[judgments.item[known]]  # (judgment, truth)
+    stands = np.array(scale.truth_of)[judgments.label[known]]
+    right = np.where(stands >= 0, posterior[np.arange(len(known)), np.maximum(stands, 0)], 0.0)
+    rates = np.einsum("jkl,kl->jk", consensus.confusion, right_labels(scale))
+    mine = rates[judge] if len(rates) > 1 else rates
+    expected = np.einsum("mk,mk->m", posterior, np.broadcast_to(mine, posterior.shape))
+    who, begin, size = np.unique(judge, return_index=True, return_counts=True)
+    return _TimedJudgments(judge, time[known], right, right - expected, who, begin, size)
+
+
+def _enough(work: _TimedJudgments) -> _TimedJudgments:
+    """The work of those who have judgments enough, and not all at one time."""
+    last = work.begin + work.size - 1
+    able = (work.size >= _LEAST) & (work.time[last] > work.time[work.begin])
+    rows = np.repeat(able, work.size)
+    size = work.size[able]
+    return _TimedJudgments(
+        work.judge[rows],
+        work.time[rows],
+        work.right[rows],
+        work.beyond[rows],
+        work.who[able],
+        np.cumsum(size) - size,
+        size,
+    )
+
+
+def _sums(values: _Floats, place: _Ints, many: int) -> _Floats:  # (judgment,) -> (place,)
+    return np.asarray(np.bincount(place, weights=values, minlength=many), dtype=np.float64)
+
+
+def _excursion(work: _TimedJudgments) -> tuple[_Floats, _Ints]:  # (worker,), (worker,)
+    """The statistic of each judge, and how many of their judgments come before the moment."""
+    worker, size = work.worker, work.size
+    mean = _sums(work.beyond, worker, len(size)) / size
+    centred = work.beyond - mean[worker]
+    sd = np.sqrt(_sums(centred**2, worker, len(size)) / size)
+    running = np.cumsum(centred)
+    running -= np.repeat(running[work.begin] - centred[work.begin], size)
+    # A moment lies between two times: within judgments of one time there is no order.
+    moment = np.zeros(len(running), dtype=np.bool_)
+    moment[:-1] = (work.time[1:] > work.time[:-1]) & (worker[1:] == worker[:-1])
+    height = np.where(moment, np.abs(running), -1.0)
+    most = np.maximum.reduceat(height, work.begin) if len(work.begin) else np.empty(0)
+    top = np.flatnonzero(height == most[worker])
+    _, first = np.unique(worker[top], return_index=True)
+    before = work.rank[top[first]] + 1
+    flat = sd < 1e-9
+    statistic = np.where(flat, 0.0, most / np.where(flat, 1.0, sd * np.sqrt(size)))
+    return statistic, before
+
+
+def _tested(consensus: Consensus, work: _TimedJudgments) -> Any:
+    """The table of who changed."""
+    statistic, before = _excursion(work)
+    p = np.asarray(kolmogorov(statistic))
+    fair = adjust(p)
+    changed = fair <= _LEVEL
+    rank, worker = work.rank, work.worker
+    early = _share(work, rank < (work.size // 2)[worker])
+    late = _share(work, rank >= (work.size // 2)[worker])
+    old = _share(work, rank < before[worker])[0]
+    new = _share(work, rank >= before[worker])[0]
+    moment = work.time[np.minimum(work.begin + before, len(work.time) - 1)]
+    columns: dict[str, Any] = {
+        "judge": consensus.judgments.judges.take(pa.array(work.who)),
+        "judgments": pa.array(work.size),
+        "begin": _instants(work.time[work.begin]),
+        "end": _instants(work.time[work.begin + work.size - 1]),
+    }
+    for name, (value, low, high) in (("accuracy_early", early), ("accuracy_late", late)):
+        columns[name] = pa.array(value)
+        columns[f"{name}_low"], columns[f"{name}_high"] = pa.array(low), pa.array(high)
+    columns["change"] = pa.array(late[0] - early[0])
+    columns["statistic"] = pa.array(statistic)
+    columns["p"], columns["p_adjusted"] = pa.array(p), pa.array(fair)
+    columns["changed"] = pa.array(changed)
+    columns["changed_at"] = _instants(np.where(changed, moment, np.nan))
+    columns["accuracy_before"] = pa.array(old, mask=~changed)
+    columns["accuracy_after"] = pa.array(new, mask=~changed)
+    columns["sentence"] = _sentences(changed, moment, old, new, early[0], late[0])
+    return pa.table(columns).take(pa.array(np.lexsort((-statistic, p))))
+
+
+def _sentences(
+    changed: NDArray[np.bool_],
+    moment: _Floats,
+    old: _Floats,
+    new: _Floats,
+    early: _Floats,
+    late: _Floats,
+) -> Any:
+    """A sentence a judge."""
+    rows = zip(*(part.tolist() for part in (changed, moment, old, new, early, late)), strict=True)
+    said = [
+        f"right in {old_:.0%} before {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}, "
+        f"in {new_:.0%} since"
+        if moved
+        else f"no change beyond chance: right in {early_:.0%} of their first half, {late_:.0%} of "
+        "their second"
+        for moved, at, old_, new_, early_, late_ in rows
+    ]
+    return pa.array(said, pa.large_string())
+
+
+def _share(work: _TimedJudgments, chosen: NDArray[np.bool_]) -> tuple[_Floats, _Floats, _Floats]:
+    """The share that is right of each judge's chosen judgments, and its interval."""
+    worker, many = work.worker, len(work.who)
+    hits = _sums(np.where(chosen, work.right, 0.0), worker, many)
+    return _interval(hits, _sums(chosen.astype(np.float64), worker, many))
+
+
+def _interval(hits: _Floats, total: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+    """A share, and its interval under Jeffreys' prior."""
+    hits = np.clip(hits, 0.0, total)
+    a, b = hits + 0.5, total - hits + 0.5
+    return hits / np.maximum(total, 1.0), betaincinv(a, b, _TAIL), betaincinv(a, b, 1.0 - _TAIL)
+
+
+def _history(consensus: Consensus, work: _TimedJudgments) -> Any:
+    """Each judge's work in up to ten stretches of about as many judgments."""
+    blocks = np.clip(work.size // _BLOCK, 1, _BLOCKS)  # (worker,)
+    worker = work.worker
+    block = work.rank * blocks[worker] // work.size[worker]
+    first = np.cumsum(blocks) - blocks  # (worker,)
+    place = first[worker] + block
+    many = int(blocks.sum())
+    total = np.bincount(place, minlength=many)
+    value, low, high = _interval(_sums(work.right, place, many), total.astype(np.float64))
+    end = np.cumsum(total)
+    owner = np.repeat(np.arange(len(blocks)), blocks)
+    return pa.table(
+        {
+            "judge": consensus.judgments.judges.take(pa.array(work.who[owner])),
+            "block": pa.array(np.arange(many) - first[owner] + 1),
+            "begin": _instants(work.time[end - total]),
+            "end": _instants(work.time[end - 1]),
+            "judgments": pa.array(total),
+            "accuracy": pa.array(value),
+            "low": pa.array(low),
+            "high": pa.array(high),
+        }
+    )
+
+
+def _instants(seconds: _Floats) -> Any:
+    """Seconds since 1970 as instants of UTC, null for NaN."""
+    unknown = np.isnan(seconds)
+    micro = np.rint(np.where(unknown, 0.0, seconds) * 1e6).astype(np.int64)
+    return pa.array(micro, pa.timestamp("us", tz="UTC"), mask=unknown)

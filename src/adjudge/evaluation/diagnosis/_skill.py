@@ -1,0 +1,109 @@
+"""How far a judge is from chance: their skill, and the probability that they have none.
+
+Their skill is ``(S - 1) / (K - 1)``, S the sum over the K truths of the chance that they call it by
+its name: 1 for a judge who never errs, 0 for one whose labels do not depend on the truth, whatever
+labels they prefer; below 0 they are worse than chance. For two truths it is sensitivity +
+specificity - 1. Unlike accuracy it cannot be had by always giving the commonest label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaincinv
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.judges import LEVEL
+from adjudge.evaluation.diagnosis._confusions import keep_draws, right_labels
+
+_TAIL = (1.0 - LEVEL) / 2
+_JUST_ABOVE = 1e-12  # so that what is certain still has a distribution
+_STRATA = 24  # of a Beta: 576 sums of two
+_BLOCK = 4096  # judges worked on at a time
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Skill:
+    """Each judge's skill with its 90% interval, and where chance and usefulness lie in it."""
+
+    value: _Floats  # (judge,)
+    low: _Floats  # (judge,)
+    high: _Floats  # (judge,)
+    p_chance: _Floats  # (judge,) that they are no better than chance
+    p_useless: _Floats  # (judge,) that their skill is below the one asked for
+
+
+def measure_skill(consensus: Consensus, useful: float) -> Skill:
+    """The skill of each judge, from draws where there are any, else from expected counts."""
+    truths = len(consensus.scale.truths)
+    drawn = keep_draws(consensus)
+    if truths < 2:  # nothing to tell apart
+        judges = consensus.judgments.judge_count
+        none, open_ = np.zeros(judges), np.full(judges, 0.5)
+        return Skill(value=none, low=none, high=none, p_chance=open_, p_useless=open_)
+    if drawn is not None:
+        sums = np.einsum("sjkl,kl->sj", drawn, right_labels(consensus.scale))
+        found = (sums - 1.0) / (truths - 1)  # (draw, judge)
+        low, high = np.quantile(found, [_TAIL, 1.0 - _TAIL], axis=0)
+        return Skill(
+            value=np.asarray(found.mean(axis=0)),
+            low=np.asarray(low),
+            high=np.asarray(high),
+            p_chance=np.asarray((found <= 0).mean(axis=0)),
+            p_useless=np.asarray((found <= useful).mean(axis=0)),
+        )
+    return _from_counts(consensus, useful)
+
+
+def _from_counts(consensus: Consensus, useful: float) -> Skill:
+    """The same from counts: S is a sum of independent Betas, one a truth.
+
+    Each row has Jeffreys' prior with its mean at chance, so that a judge of no judgments has skill
+    0 and is as likely above chance as below.
+    """
+    counts = consensus.evidence
+    truths = counts.shape[1]
+    hits = np.einsum("jkl,kl->jk", counts, right_labels(consensus.scale))
+    a = np.maximum(hits, 0.0) + 0.5  # (judge, truth)
+    b = np.maximum(counts.sum(axis=2) - hits, 0.0) + (truths - 1) / 2
+    ends = (1.0, 1.0 + useful * (truths - 1))
+    if truths == 2:
+        parts = range(0, len(a), _BLOCK)
+        found = [_of_two(a[at : at + _BLOCK], b[at : at + _BLOCK], ends) for at in parts]
+        low, high, p_chance, p_useless = np.concatenate(found, axis=1)
+    else:
+        low, high, p_chance, p_useless = _of_many(a, b, ends)
+    mean = (a / (a + b)).sum(axis=1)
+    value, low, high = ((total - 1.0) / (truths - 1) for total in (mean, low, high))
+    return Skill(value=value, low=low, high=high, p_chance=p_chance, p_useless=p_useless)
+
+
+def _of_two(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4, judge)
+    """Interval of a sum of two Betas, and its chances below two ends, over strata of the first.
+
+    Two Betas may have the oddest sums, such as that of a judge who saw one truth only: no Beta
+    stands for them, but a few strata of each do.
+    """
+    at = (np.arange(_STRATA) + 0.5) / _STRATA
+    first, second = (betaincinv(a[:, [k]], b[:, [k]], at) for k in range(2))  # (judge, stratum)
+    sums = (first[:, :, None] + second[:, None, :]).reshape(len(a), -1)
+    low, high = np.quantile(sums, [_TAIL, 1.0 - _TAIL], axis=1)
+    below = [
+        betainc(a[:, [1]], b[:, [1]], np.clip(end - first, 0.0, 1.0)).mean(axis=1) for end in ends
+    ]
+    return np.stack([low, high, *below])
+
+
+def _of_many(a: _Floats, b: _Floats, ends: tuple[float, float]) -> _Floats:  # (4, judge)
+    """The same of three or more, taken as one Beta of the mean and spread of their sum."""
+    truths = a.shape[1]
+    mean = (a / (a + b)).mean(axis=1)  # of S / K
+    spread = (a * b / ((a + b) ** 2 * (a + b + 1))).sum(axis=1) / truths**2
+    strength = np.maximum(mean * (1 - mean) / spread - 1, _JUST_ABOVE)
+    first, second = mean * strength, (1 - mean) * strength
+    bounds = [truths * betaincinv(first, second, tail) for tail in (_TAIL, 1.0 - _TAIL)]
+    return np.stack([*bounds, *(betainc(first, second, end / truths) for end in ends)])

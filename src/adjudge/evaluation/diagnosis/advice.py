@@ -1,0 +1,57 @@
+"""When a judge is kept, trained, dropped, or watched until there is more to go by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from adjudge.errors import BadSetting
+
+ADVICE = ("keep", "train", "watch", "drop")  # in the order that pages show
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The thresholds of the advice.
+
+    - Fewer than ``least`` judgments on items that others judged too, or on gold: watch.
+    - Probability of ``drop`` or more that their skill is below ``useful``: drop; likewise above
+      ``doubt`` if one label makes up ``single`` of their judgments or more, and that not because of
+      the items.
+    - Commonest mistake in a share of ``mistake`` or more of a truth, and that clearly by ``excess``
+      more than all judges together; or clearly biased, by ``bias`` grades or more; and no better
+      than chance with a probability of ``sure`` at most: train.
+    - Probability above ``doubt`` that their skill is below ``useful``: watch.
+    - Else: keep.
+    """
+
+    # With fewer, even a judge who is always right looks like chance on two truths.
+    least: int = 10
+    # Of two judges of skill 0.1, one label more in 20 is right than by chance: not worth its price.
+    useful: float = 0.1
+    # To drop a judge who is worth keeping costs about three times as much as to keep one who is
+    # not: their work is lost, and so may they be; the model discounts the other's. 3 / (3 + 1).
+    drop: float = 0.75
+    # Of judges who are let alone, not more than one in ten should turn out to be useless.
+    doubt: float = 0.1
+    # A judge who is so surely better than chance knows something, and can be taught the rest.
+    sure: float = 0.05
+    # A quarter of a truth's items is a mistake that a word with the judge can mend.
+    mistake: float = 0.25
+    # What all judges do nearly as often is a matter for the guidelines, not for one of them.
+    excess: float = 0.1
+    # Nine judgments in ten with one label: they do not look, or do not care.
+    single: float = 0.9
+    # A quarter of a grade moves one label in four to its neighbour.
+    bias: float = 0.25
+
+    def __post_init__(self) -> None:
+        if self.least < 0:
+            raise BadSetting("least", self.least, "a number of judgments, 0 or more")
+        for entry in fields(self)[1:8]:
+            value = getattr(self, entry.name)
+            if not 0 <= value <= 1:
+                raise BadSetting(entry.name, value, "a share from 0 to 1")
+        if self.doubt > self.drop:
+            raise BadSetting("doubt", self.doubt, f"no more than drop, {self.drop}")
+        if not self.bias >= 0:
+            raise BadSetting("bias", self.bias, "a number of grades, 0 or more")

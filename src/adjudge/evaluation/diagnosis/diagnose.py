@@ -1,0 +1,187 @@
+"""Judging the judges: whom to keep, train or drop, what is confused, and what to collect next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus, places
+from adjudge.data.given import GoldLike, takes_tables
+from adjudge.data.judgments import Judgments
+from adjudge.evaluation.diagnosis._card import list_judges
+from adjudge.evaluation.diagnosis._collusion import find_pairs
+from adjudge.evaluation.diagnosis._confusions import (
+    AverageConfusion,
+    Confusions,
+    average_judges,
+    find_commonest,
+    list_common_mistakes,
+    list_mistakes,
+    measure_confusions,
+    name_codes,
+    pool_rates,
+)
+from adjudge.evaluation.diagnosis._drift import find_drift
+from adjudge.evaluation.diagnosis.advice import Limits
+from adjudge.evaluation.stopping import gain_of
+from adjudge.models.dependence import count_further, working_correlation
+from adjudge.models.model import Progress, Step
+
+_STAGES = ("judges", "drift", "pairs", "items")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Diagnosis:
+    """What a consensus says of its judges and items. Tables are Arrow tables; intervals are 90%.
+
+    ``judges``, a row a judge, in the order of ``consensus.judges`` and with all its columns, then
+    ``p_chance``, ``skill``, ``bias``, each with an interval; ``mistake_truth``, ``mistake_label``,
+    ``mistake_rate``, ``mistake_low``, ``mistake_high``; ``seconds``, the median, where known;
+    ``gold_judgments`` and ``gold_accuracy`` with gold; ``advice`` and ``why``.
+
+    ``confusions``, a row for each mistake of each judge: judge, truth, label, rate, low, high,
+    judgments. ``common``, a row for each mistake: truth, label, rate, judges, judgments.
+
+    ``drift``, a row for each judge with times enough: see ``_drift.find_drift``; with ``history``,
+    a row for each stretch of a judge's work. Both None where there are no times.
+
+    ``pairs``, a row for each two judges who agree more than the model explains: see
+    ``_collusion.find_pairs``. None where they were not looked for.
+
+    ``items``, a row an item in the order of ``consensus.labels``: see ``_list_items``.
+    """
+
+    judges: Any
+    confusion: Confusions
+    population: AverageConfusion
+    confusions: Any
+    common: Any
+    drift: Any | None
+    history: Any | None
+    pairs: Any | None
+    items: Any
+    votes: NDArray[np.int64]  # (item, label) how many judgments gave it
+    notes: tuple[str, ...]  # what is missing and what would add it, and how things were done
+    limits: Limits
+
+
+@takes_tables
+def diagnose(
+    consensus: Consensus,
+    *,
+    gold: GoldLike = None,
+    pairs: bool = True,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Diagnosis:
+    """Everything that can be said of the judges of a consensus, and of its items.
+
+    ``gold`` only adds how each judge did on it; to let it guide the consensus, give it to ``fit``.
+    ``pairs`` looks for judges who copy. ``limits`` are the thresholds of the advice.
+    """
+    chosen = Limits() if limits is None else limits
+
+    def tell(stage: int) -> None:
+        if progress is not None:
+            note = _STAGES[stage] if stage < len(_STAGES) else ""
+            progress(Step("diagnosing", stage, len(_STAGES), note))
+
+    tell(0)
+    confusion = measure_confusions(consensus)
+    commonest = find_commonest(consensus)
+    judges, said = list_judges(consensus, gold, confusion, commonest, chosen)
+    tell(1)
+    drift, history, of_drift = find_drift(consensus)
+    tell(2)
+    found, of_pairs = find_pairs(consensus) if pairs else (None, ())
+    tell(3)
+    votes = _count_votes(consensus.judgments)
+    items = _list_items(consensus, votes)
+    tell(4)
+    return Diagnosis(
+        judges=judges,
+        confusion=confusion,
+        population=average_judges(consensus, confusion, chosen.least),
+        confusions=list_mistakes(consensus, confusion),
+        common=list_common_mistakes(consensus, commonest),
+        drift=drift,
+        history=history,
+        pairs=found,
+        items=items,
+        votes=votes,
+        notes=(*said, *of_drift, *of_pairs),
+        limits=chosen,
+    )
+
+
+def _count_votes(judgments: Judgments) -> NDArray[np.int64]:  # (item, label)
+    """How many judgments gave each item each label."""
+    labels = len(judgments.scale.labels)
+    cell = judgments.item.astype(np.int64) * labels + judgments.label
+    return np.bincount(cell, minlength=judgments.item_count * labels).reshape(-1, labels)
+
+
+def _list_items(consensus: Consensus, votes: NDArray[np.int64]) -> Any:
+    """A row an item, in the order of ``consensus.labels``.
+
+    ``item``, ``topic``, ``document`` where known, ``label``, ``probability``, ``entropy`` in bits,
+    ``judgments``, and ``n_eff``, what they count for as independent ones, where the model knows.
+    ``disagreement``: the chance that two of its judgments differ, null of fewer than
+    two. ``vote``: the truth with most votes, null without any; of several with as many the label of
+    the consensus if it is one of them, else the first. ``vote_share``: its share of the votes.
+    ``differs``: whether the consensus has another label than the vote. ``gain``: the bits that one
+    more judgment, by an average judge, is expected to tell about the truth, scaled by what it
+    counts for beside those there are (``count_further``); ``gain_rank``: 1 for the item that would
+    gain most.
+    """
+    judgments, scale = consensus.judgments, consensus.scale
+    columns: dict[str, Any] = {"item": judgments.items}
+    if judgments.topics is not None and judgments.topic is not None:
+        columns["topic"] = judgments.topics.take(pa.array(judgments.topic))
+    if judgments.documents is not None:
+        columns["document"] = judgments.documents
+    columns["label"] = name_codes(scale.truths, consensus.choice)
+    columns["probability"] = pa.array(consensus.probability)
+    columns["entropy"] = pa.array(consensus.entropy)
+    columns["judgments"] = pa.array(judgments.counts_per_item)
+    if consensus.effective is not None:
+        columns["n_eff"] = pa.array(consensus.effective)
+    columns["disagreement"] = _disagreement(votes)
+    vote, share = _vote(consensus, votes)
+    columns["vote"] = name_codes(scale.truths, vote)
+    columns["vote_share"] = pa.array(share, mask=vote < 0)
+    columns["differs"] = pa.array((vote >= 0) & (vote != consensus.choice))
+    gain = gain_of(consensus.posterior, pool_rates(consensus))
+    gain *= count_further(judgments.counts_per_item, working_correlation(consensus))
+    columns["gain"] = pa.array(gain)
+    columns["gain_rank"] = pa.array(places(gain, np.zeros(len(gain), dtype=np.int32)))
+    return pa.table(columns)
+
+
+def _disagreement(votes: NDArray[np.int64]) -> Any:  # (item,)
+    """The chance that two judgments of an item, drawn without putting back, differ."""
+    total = votes.sum(axis=1)
+    pairs = total * (total - 1)
+    alike = (votes * (votes - 1)).sum(axis=1)
+    return pa.array(1.0 - alike / np.where(pairs > 0, pairs, 1), mask=pairs == 0)
+
+
+def _vote(
+    consensus: Consensus, votes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:  # (item,), (item,)
+    """The truth with most votes, -1 where there are none, and its share of them."""
+    truths = len(consensus.scale.truths)
+    cast = np.zeros((len(votes), truths), dtype=np.int64)
+    for label, truth in enumerate(consensus.scale.truth_of):
+        if truth >= 0:
+            cast[:, truth] += votes[:, label]
+    most = cast.max(axis=1, initial=0)
+    chosen = consensus.choice.astype(np.int64)
+    here = np.arange(len(cast))
+    vote = np.where(cast[here, chosen] == most, chosen, cast.argmax(axis=1))
+    vote[most == 0] = -1
+    return vote, np.asarray(most / np.maximum(cast.sum(axis=1), 1), dtype=np.float64)

@@ -1,0 +1,172 @@
+"""The difference estimator: what is believed of all items, corrected by the gold items' residuals.
+
+    theta = value(beliefs, gold) + sum over gold of (w_i - 1) (x_i - f_i)
+
+where x is what an item's gold adds to the target and f what it was believed to add. It is unbiased
+for sums whatever the beliefs are, as long as an item's own gold had no part in its f; good beliefs
+make it narrow. This is prediction-powered inference (Angelopoulos and others 2023,
+doi:10.1126/science.adi6000) for a finite population, known to survey statistics as the difference
+estimator (Sarndal, Swensson and Wretman 1992). Power tuning (Angelopoulos, Duchi and Zrnic 2023,
+arXiv:2311.01453) takes only a part lambda of what beliefs say beyond what gold alone would say of
+every item alike, b: f_lambda = b + lambda (f - b), the part that makes the variance least. With
+lambda 0 it is the classical estimate from gold alone.
+
+``over_topics`` clusters by topic, for intervals about other topics than these. Each topic's part of
+the estimate, corrected by its gold, less the part that it would have if all topics were alike, is
+one draw of what a topic does. T of them give the variance T / (T - 1) sum of squares, with T - 1
+degrees of freedom, which covers what gold leaves open about each topic. For what is no sum over
+items (nDCG, AP, bpref, rates) topics are drawn again, with replacement, and the interval is from
+how the ratio of error to standard error falls over the draws (the bootstrap t, Efron 1982,
+doi:10.1137/1.9781611970319). It need not reach as far down as up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from adjudge.errors import BadData
+from adjudge.evaluation.estimation._expansion import Expansion
+from adjudge.evaluation.estimation._sampling import Sample
+
+_FEWEST = 5  # topics
+
+_DRAWN_FROM = 10  # topics from which drawing them again says more than a formula
+
+_DRAWS = 4000
+
+
+def over_topics(
+    corrected: Corrected,
+    expansion: Expansion,
+    topics: NDArray[np.int64] | None,  # (member,)
+    *,
+    is_sum: bool,
+    seed: int,
+) -> Interval:
+    """The interval about a population of topics, of which these were drawn at random."""
+    if topics is None or expansion.of_topic is None or expansion.share is None:
+        raise BadData(
+            "the judgments have no topics, so nothing is clustered by them; wanted a column topic",
+            wanted="topics",
+        )
+    count = len(expansion.of_topic)
+    if count < _FEWEST:
+        raise BadData(
+            f"{count} topics are too few to speak of others; wanted at least {_FEWEST}, or an "
+            "interval about these alone",
+            wanted="topics",
+        )
+    own = expansion.of_topic + np.bincount(topics, weights=corrected.moved, minlength=count)
+    apart = own - corrected.interval.value * expansion.share
+    variance = count / (count - 1) * float((apart**2).sum())
+    drawn = None if is_sum or count < _DRAWN_FROM else _errors(apart, seed)
+    return replace(corrected.interval, variance=variance, freedom=count - 1.0, errors=drawn)
+
+
+def _errors(apart: NDArray[np.float64], seed: int) -> NDArray[np.float64] | None:  # (draw,)
+    """Errors over draws of the topics, each in its own standard errors, in order."""
+    count = len(apart)
+    random = np.random.default_rng([seed, 17])
+    drawn = apart[random.integers(count, size=(_DRAWS, count))]  # (draw, topic)
+    off = drawn.sum(axis=1) - apart.sum()
+    error = np.sqrt(count * drawn.var(axis=1, ddof=1))
+    kept = error > 1e-9 * max(float(np.abs(apart).max()), 1e-300)
+    if kept.mean() < 0.99:  # topics that are nearly all alike have no spread to go by
+        return None
+    return np.sort(off[kept] / error[kept])
+
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Interval:
+    """An estimate with its variance and the interval that follows."""
+
+    value: float
+    variance: float
+    freedom: float
+    power: float = 0.0  # lambda
+    errors: _Floats | None = None  # (draw,) in standard errors, where no t has to stand for them
+
+    def bounds(self, level: float, within: tuple[float, float]) -> tuple[float, float]:
+        """The interval, within what the target can be."""
+        over = under = float(student.ppf(0.5 + level / 2, self.freedom))
+        if self.errors is not None:
+            ends = np.quantile(self.errors, [0.5 - level / 2, 0.5 + level / 2])
+            over, under = -float(ends[0]), float(ends[1])
+        error = np.sqrt(self.variance)
+        low = max(self.value - under * error, within[0])
+        high = min(self.value + over * error, within[1])
+        return float(min(low, within[1])), float(max(high, within[0]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Corrected:
+    """The interval, and the parts that other variances are made of."""
+
+    interval: Interval
+    moved: _Floats  # (member,) what gold and tuning change of the expansion's value
+
+
+def correct(
+    expansion: Expansion,
+    sample: Sample,
+    belief: _Floats,  # (member, truth); of gold items, made without their own gold
+    plain: _Floats,  # (truth,) what gold alone says of every item
+    *,
+    tune: bool,
+    few: bool = False,
+) -> Corrected:
+    """The estimate from beliefs and gold. Without ``tune`` beliefs count in full.
+
+    ``few``: so few gold items may count that their spread is not seen; believed ones stand in.
+    """
+    f = expansion.expected(belief)
+    base = expansion.adds @ plain
+    x = expansion.known(sample.item, sample.truth)
+    ahead, beyond = x - base[sample.item], (f - base)[sample.item]
+    shares = sample.shares(expansion.doubt(belief)[sample.item])
+    power = _best_power(sample, ahead, beyond, shares) if tune else 1.0
+    residual = ahead - power * beyond
+    weight = sample.weights(shares)
+    believed = expansion.spread(belief)[sample.item] if few else None
+    variance, freedom = sample.variance(residual, shares, believed)
+    # One number more was learnt from the same gold. At its bounds it was not; then the beliefs
+    # count in full, and of a sum it stands for what they learnt.
+    if tune and (0 < power < 1 or not few):
+        freedom = max(freedom - 1.0, 1.0)
+        variance *= (freedom + 1.0) / freedom
+    rest = np.ones(len(f), dtype=np.bool_)
+    rest[sample.item] = False
+    around = f if expansion.around is None else expansion.expected(expansion.around)
+    moved = np.where(rest, base + power * (f - base) - around, 0.0)
+    moved[sample.item] = (weight - 1.0) * residual
+    found = Interval(
+        value=expansion.value + float(moved.sum()),
+        variance=variance + expansion.rest,
+        freedom=freedom,
+        power=power,
+    )
+    return Corrected(interval=found, moved=moved)
+
+
+def _best_power(sample: Sample, ahead: _Floats, beyond: _Floats, shares: _Floats) -> float:
+    """The part of the beliefs that makes the variance least, between none and all of it."""
+    part = shares[sample.round] ** 2
+    whole = float((sample.spread(beyond, beyond) * part).sum())
+    if not whole > 0:
+        return 0.0
+    return float(np.clip((sample.spread(ahead, beyond) * part).sum() / whole, 0.0, 1.0))
+
+
+def classical(
+    expansion: Expansion, sample: Sample, plain: _Floats, *, few: bool = False
+) -> Corrected:
+    """The estimate from gold alone: every item is believed to be what gold is on the whole."""
+    belief = np.broadcast_to(plain, expansion.adds.shape)
+    return correct(expansion, sample, belief, plain, tune=False, few=few)

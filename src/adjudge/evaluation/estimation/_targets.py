@@ -1,0 +1,212 @@
+"""Targets that are sums over items, or ratios of two: shares, mean grade, agreement, error rates.
+
+- ``mean-grade``: the mean of the grades that the truths are.
+- ``share:LABEL,...``: the share of items whose truth is one of these; ``share`` alone: relevant.
+- ``agreement:JUDGE``: the share of a judge's items to which they give the truth; ``agreement``
+  alone is that of the consensus, as it is without gold.
+- ``error:JUDGE:TRUTH``: of their items of that truth, the share that they label otherwise;
+  ``error:JUDGE:TRUTH:LABEL``: the share that they label so; ``error:JUDGE``: of all their items.
+
+Measures of rankings stand in ``rankings``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjudge.data.consensus import Consensus
+from adjudge.data.names import look_up
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData, BadSetting, UnknownName
+from adjudge.evaluation.estimation._expansion import Expansion
+from adjudge.evaluation.estimation._levels import Levels
+
+_Floats = NDArray[np.float64]
+_PLAIN = ("mean-grade", "share", "agreement", "error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Mean:
+    """The mean over items of what their truth is worth, or a ratio of two such means."""
+
+    name: str
+    bounds: tuple[float, float]
+    item: NDArray[np.int64]  # (member,)
+    topics: NDArray[np.int64] | None  # (member,)
+    worth: _Floats  # (member, truth)
+    of: _Floats | None = None  # (member, truth) what a ratio is divided by
+    by_topic: bool = False
+    is_normalised: bool = False
+
+    @property
+    def is_sum(self) -> bool:
+        """A mean is a sum over items; a ratio is not."""
+        return self.of is None
+
+    def strata(self) -> None:
+        """Every item counts alike."""
+        return
+
+    def expand(
+        self,
+        belief: _Floats,
+        at: float | None,
+        levels: Levels | None = None,  # noqa: ARG002 - sums do not mind them
+    ) -> Expansion:
+        """A mean as it is; a ratio around its value, as Taylor has it."""
+        if self.of is None:
+            adds = self.worth / max(len(self.item), 1)
+            return self._made(belief, adds, 0.0, 1.0)
+        over, under = float((belief * self.worth).sum()), float((belief * self.of).sum())
+        if not under > 0:
+            raise BadData(
+                f"{self.name}: no item is believed to be one that it speaks of", wanted="such items"
+            )
+        value = over / under if at is None else at
+        adds = (self.worth - value * self.of) / under
+        return self._made(belief, adds, value, 0.0)
+
+    def _made(self, belief: _Floats, adds: _Floats, start: float, share: float) -> Expansion:
+        each = np.einsum("ik,ik->i", belief, adds)
+        value = start + float(each.sum())
+        if self.topics is None:
+            return Expansion(value=value, adds=adds)
+        items = np.bincount(self.topics)
+        return Expansion(
+            value=value,
+            adds=adds,
+            of_topic=np.asarray(np.bincount(self.topics, weights=each), dtype=np.float64),
+            share=share * items / items.sum(),
+        )
+
+
+def plain_target(name: str, consensus: Consensus, judged: NDArray[np.bool_]) -> Mean | None:
+    """The target of that name, if it is no measure of rankings."""
+    kind, _, rest = name.partition(":")
+    if kind not in _PLAIN:
+        return None
+    scale, items = consensus.scale, np.flatnonzero(judged)
+    if kind in ("agreement", "error"):
+        return _about_judge(name, kind, rest, consensus, items)
+    if kind == "mean-grade":
+        values, bounds = _grades(scale, rest, name)
+    else:
+        values = _labels(scale, rest)
+        bounds = (0.0, 1.0)
+        if not rest:  # a share of the relevant labels, by their names
+            chosen = zip(scale.truths, values, strict=True)
+            name = f"share:{','.join(truth for truth, counts in chosen if counts)}"
+    worth = np.broadcast_to(values, (len(items), len(values)))
+    topics = _topics(consensus, items)
+    return Mean(name=name, bounds=bounds, item=items, topics=topics, worth=worth)
+
+
+def _topics(consensus: Consensus, items: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    topic = consensus.judgments.topic
+    if topic is None:
+        return None
+    return np.unique(topic[items], return_inverse=True)[1].astype(np.int64)
+
+
+def _grades(scale: Scale, rest: str, name: str) -> tuple[_Floats, tuple[float, float]]:
+    if rest:
+        raise BadSetting("target", name, "mean-grade alone; a share of labels is share:LABEL,...")
+    if not scale.ordinal:
+        raise BadData(
+            f"a mean grade needs grades, and the labels {scale} have no order; name it, such as "
+            f"--labels '{'<'.join(scale.labels[:3])}', or ask for share:{scale.labels[0]}",
+            wanted="an ordered scale",
+        )
+    values = scale.truth_values
+    return values, (float(values.min()), float(values.max()))
+
+
+def _labels(scale: Scale, rest: str) -> _Floats:  # (truth,)
+    chosen = np.zeros(len(scale.truths))
+    if not rest:
+        relevant = scale.truth_relevant
+        if relevant is None:
+            raise BadData(
+                f"which of the labels {scale} the share is of is not known; name them, such as "
+                f"share:{scale.labels[-1]}",
+                wanted="labels of the scale",
+            )
+        return relevant.astype(np.float64)
+    for label in rest.split(","):
+        chosen[_truth(scale, label.strip())] = 1.0
+    if chosen.all():
+        raise BadSetting("target", f"share:{rest}", "fewer than all labels, whose share is 1")
+    return chosen
+
+
+def _truth(scale: Scale, label: str) -> int:
+    code = scale.truth_code(label)
+    if code < 0:
+        raise UnknownName("label", label, scale.truths)
+    return code
+
+
+def _about_judge(
+    name: str, kind: str, rest: str, consensus: Consensus, items: NDArray[np.int64]
+) -> Mean:
+    """Agreement with the truth, or an error rate, of a judge or of the consensus."""
+    scale = consensus.scale
+    parts = rest.split(":") if rest else []
+    judge, conditions = _judge_named(parts, consensus)
+    if kind == "agreement" and conditions:
+        raise BadSetting("target", name, "agreement, or agreement:JUDGE")
+    if len(conditions) > 2:
+        raise BadSetting(
+            "target", name, "error:JUDGE, error:JUDGE:TRUTH or error:JUDGE:TRUTH:LABEL"
+        )
+    if judge is None:
+        given = _scale_codes(consensus)[consensus.choice[items]]
+    else:
+        items, given = _labelled(consensus, judge)
+    same = np.array(scale.truth_of)[given][:, None] == np.arange(len(scale.truths))
+    topics = _topics(consensus, items)
+    shared = {"name": name, "bounds": (0.0, 1.0), "item": items, "topics": topics}
+    if not conditions:
+        right = same.astype(np.float64)
+        return Mean(worth=right if kind == "agreement" else 1.0 - right, **shared)  # type: ignore[arg-type]
+    under = np.zeros((len(items), len(scale.truths)))
+    truth = _truth(scale, conditions[0])
+    under[:, truth] = 1.0
+    hit = ~same[:, truth]
+    if len(conditions) == 2:
+        code = scale.label_code(conditions[1])
+        if code < 0:
+            raise UnknownName("label", conditions[1], scale.labels)
+        hit = given == code
+    return Mean(worth=under * hit[:, None], of=under, **shared)  # type: ignore[arg-type]
+
+
+def _scale_codes(consensus: Consensus) -> NDArray[np.int64]:  # (truth,)
+    """A label that stands for each truth."""
+    stands = np.array(consensus.scale.truth_of)
+    return np.array([int(np.argmax(stands == k)) for k in range(len(consensus.scale.truths))])
+
+
+def _judge_named(parts: list[str], consensus: Consensus) -> tuple[int | None, list[str]]:
+    """The judge whom the first parts name, who may have colons in their name, and the rest."""
+    if not parts:
+        return None, []
+    judges = consensus.judgments.judges
+    for end in range(len(parts), 0, -1):
+        code = int(look_up([":".join(parts[:end])], judges)[0])
+        if code >= 0:
+            return code, parts[end:]
+    raise UnknownName("judge", parts[0], judges.to_pylist())
+
+
+def _labelled(
+    consensus: Consensus, judge: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # (member,), (member,)
+    """The items that a judge judged, and their first label of each."""
+    judgments = consensus.judgments
+    rows = np.flatnonzero(judgments.judge == judge)
+    items, first = np.unique(judgments.item[rows], return_index=True)
+    return items.astype(np.int64), judgments.label[rows[first]].astype(np.int64)

@@ -1,0 +1,407 @@
+"""May a model stand in for people? The alternative annotator test, for several models at once.
+
+Each person h is left out in turn. Against the others' labels, W_f is 1 on an item where the model
+scores at least as well as h, W_h where h scores at least as well as the model. The null hypothesis
+mean(W_h - W_f) >= epsilon is tested by a t-test for each h, at a false discovery rate q over people
+(Benjamini and Yekutieli). The winning rate is the share of people for whom it is rejected; at one
+half or more the model may replace people. The advantage probability is the mean of W_f over people.
+
+Calderon, Reichart and Dror (2025), "The Alternative Annotator Test for LLM-as-a-Judge: How to
+Statistically Justify Replacing Human Annotators with LLMs", ACL, arXiv:2501.10970.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import Codes
+from adjudge.data.runs import Run
+from adjudge.errors import BadData, BadSetting
+from adjudge.evaluation.model_judges._contests import (
+    Contests,
+    Panel,
+    ScoreName,
+    one_sided_p,
+    panel_of,
+)
+from adjudge.evaluation.model_judges._non_inferiority import (
+    NonInferiority,
+    compare_rankings,
+    compare_scores,
+)
+from adjudge.evaluation.model_judges._people import split_people
+from adjudge.evaluation.significance import adjust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Groups:
+    """The group of each item."""
+
+    names: tuple[str, ...]  # (group,)
+    code: Codes  # (item,) -1 where it is in none
+
+
+def _group_items(judgments: Judgments, by: str | Mapping[str, str]) -> _Groups:
+    """The items by ``"topic"``, by a pattern in their names, or by a mapping of item to group.
+
+    A pattern stands for its first group, or for all that it finds: ``_([a-z]+)$`` puts
+    ``17_fluency`` into ``fluency``.
+    """
+    if by == "topic":
+        if judgments.topics is None or judgments.topic is None:
+            raise BadData(
+                "the items have no topics; wanted a column topic, or a pattern in the items' names",
+                wanted="topics",
+            )
+        return _Groups(names=tuple(judgments.topics.to_pylist()), code=judgments.topic)
+    items = judgments.items.to_pylist()
+    found = _by_pattern(items, by) if isinstance(by, str) else [by.get(item) for item in items]
+    names = tuple(dict.fromkeys(name for name in found if name is not None))
+    if not names:
+        raise BadSetting("by", by, f"groups of items such as {items[0]!r}")
+    place = {name: at for at, name in enumerate(names)}
+    code = [-1 if name is None else place[name] for name in found]
+    return _Groups(names=names, code=np.array(code, dtype=np.int32))
+
+
+def _by_pattern(items: list[str], pattern: str) -> list[str | None]:
+    try:
+        rule = re.compile(pattern)
+    except re.error as fault:
+        raise BadSetting("by", pattern, f"topic, or a regular expression ({fault})") from None
+    matches = [rule.search(item) for item in items]
+    return [None if m is None else (m[1] if rule.groups else m[0]) for m in matches]
+
+
+HALF = 0.5  # the winning rate from which a model passes
+_LEAST_ITEMS = 30  # contests with a person, below which the t-test is not to be trusted
+_FEW_PEOPLE = 3
+_FEW_OTHERS = 2.5  # people an item, below which most are compared with a single other
+_EPSILON = 0.2  # what a model is allowed for being cheaper; 0.2 beside experts, 0.1 beside a crowd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    """The settings of the test."""
+
+    epsilon: float
+    q: float
+    least_items: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon < 1:
+            raise BadSetting("epsilon", self.epsilon, "a number from 0 to 1, such as 0.2")
+        if not 0 < self.q < 1:
+            raise BadSetting("q", self.q, "a rate between 0 and 1, such as 0.05")
+        if self.least_items < 2:
+            raise BadSetting("least_items", self.least_items, "at least 2 items a person")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AgainstPerson:
+    """A model against one person: how often each holds, and the test."""
+
+    person: str
+    items: int
+    model_holds: float  # share of items where the model is at least as near to the others
+    person_holds: float
+    p: float
+    p_adjusted: float
+    rejected: bool  # that the person is better by epsilon or more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    """Whether a model may replace people, on all items or on those of one group."""
+
+    model: str
+    group: str | None  # None: all items
+    people: tuple[_AgainstPerson, ...]
+    labels: NonInferiority | None  # None where nobody could be compared
+    ranking: NonInferiority | None = None  # None where there are no runs
+    reason: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """``passed``, ``failed``, or ``untested`` where no person has enough items."""
+        if not self.people:
+            return "untested"
+        return "passed" if self.winning_rate >= HALF else "failed"
+
+    @property
+    def winning_rate(self) -> float:
+        """The share of people whom the model does as well as, up to epsilon."""
+        if not self.people:
+            return float("nan")
+        return sum(one.rejected for one in self.people) / len(self.people)
+
+    @property
+    def advantage_probability(self) -> float:
+        """How often the model is at least as near to the others as a person, over people."""
+        if not self.people:
+            return float("nan")
+        return float(np.mean([one.model_holds for one in self.people]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Replacement:
+    """The verdicts on every model, and on what they rest."""
+
+    verdicts: tuple[_Verdict, ...]  # all items first, then by group
+    score: ScoreName
+    rule: _Rule
+    left_out: tuple[str, ...]  # people with too few items
+    panel: Panel
+
+    def __getitem__(self, model: str) -> _Verdict:
+        """The verdict on a model, on all items."""
+        for one in self.verdicts:
+            if one.model == model and one.group is None:
+                return one
+        raise BadSetting("model", model, f"one of {', '.join(self.panel.models)}")
+
+    @property
+    def overall(self) -> tuple[_Verdict, ...]:
+        """The verdicts on all items, one a model."""
+        return tuple(one for one in self.verdicts if one.group is None)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """When not to trust it, in sentences."""
+        told = []
+        people = self.panel.people
+        used = {one.person for verdict in self.overall for one in verdict.people}
+        if len(used) < _FEW_PEOPLE:
+            told.append(
+                f"only {len(used)} {'person' if len(used) == 1 else 'people'} could be compared; "
+                f"wanted {_FEW_PEOPLE} or more, since each is a vote on the verdict"
+            )
+        pairs = people.counts_per_item.astype(np.float64)
+        if float(pairs[pairs >= 2].mean()) < _FEW_OTHERS:
+            told.append(
+                "most contests are before one other person: their mistakes count as the model's"
+            )
+        return tuple(told)
+
+    def to_table(self) -> Any:
+        """One row a model, or a model and group."""
+        rows = self.verdicts
+        labels = [one.labels for one in rows]
+        columns: dict[str, Any] = {
+            "model": pa.array([one.model for one in rows], pa.large_string()),
+            "verdict": pa.array([one.verdict for one in rows], pa.large_string()),
+            "winning_rate": _floats([one.winning_rate for one in rows]),
+            "advantage_probability": _floats([one.advantage_probability for one in rows]),
+            "people": pa.array([len(one.people) for one in rows], pa.int64()),
+            "contests": pa.array([sum(p.items for p in one.people) for one in rows], pa.int64()),
+            "difference": _floats([np.nan if c is None else c.difference for c in labels]),
+            "difference_low": _floats([np.nan if c is None else c.low for c in labels]),
+            "non_inferior": pa.array([None if c is None else c.holds for c in labels], pa.bool_()),
+            **_ranking_columns(rows),
+            "reason": pa.array([one.reason for one in rows], pa.large_string()),
+        }
+        if any(one.group is not None for one in rows):
+            groups = pa.array([one.group for one in rows], pa.large_string())
+            columns = {"model": columns.pop("model"), "group": groups, **columns}
+        return pa.table(columns)
+
+    def people_table(self) -> Any:
+        """One row a model and person."""
+        rows = [(one.model, one.group, p) for one in self.verdicts for p in one.people]
+        return pa.table(
+            {
+                "model": pa.array([model for model, _, _ in rows], pa.large_string()),
+                "group": pa.array([group for _, group, _ in rows], pa.large_string()),
+                "person": pa.array([p.person for _, _, p in rows], pa.large_string()),
+                "items": pa.array([p.items for _, _, p in rows], pa.int64()),
+                "model_holds": _floats([p.model_holds for _, _, p in rows]),
+                "person_holds": _floats([p.person_holds for _, _, p in rows]),
+                "p": _floats([p.p for _, _, p in rows]),
+                "p_adjusted": _floats([p.p_adjusted for _, _, p in rows]),
+                "rejected": pa.array([p.rejected for _, _, p in rows], pa.bool_()),
+            }
+        )
+
+
+def _ranking_columns(rows: Sequence[_Verdict]) -> dict[str, Any]:
+    """How the models rank systems beside people, where runs were given."""
+    found = [one.ranking for one in rows]
+    if not any(found):
+        return {}
+    return {
+        "ranking_difference": _floats([np.nan if c is None else c.difference for c in found]),
+        "ranking_low": _floats([np.nan if c is None else c.low for c in found]),
+        "ranking_non_inferior": pa.array([c and c.holds for c in found], pa.bool_()),
+    }
+
+
+def _floats(values: Sequence[float]) -> Any:
+    array = np.array(values, dtype=np.float64)
+    return pa.array(array, mask=np.isnan(array))
+
+
+def may_replace(
+    people: Judgments | str | Path | Any,
+    models: Judgments | str | Path | Any = None,
+    *,
+    score: ScoreName = "accuracy",
+    epsilon: float = _EPSILON,
+    q: float = 0.05,
+    least_items: int = _LEAST_ITEMS,
+    by: str | Mapping[str, str] | None = None,
+    margin: float | None = None,
+    runs: Sequence[Run] = (),
+    measure: str = "nDCG@10",
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Replacement:
+    """Whether models may replace people, by the alternative annotator test.
+
+    ``people`` and ``models`` are files, tables or Judgments; one that holds both is told apart by a
+    column ``kind`` or ``family``. ``by`` makes a verdict for each group of items too: ``"topic"``,
+    a regular expression in the items' names, or a mapping of items to groups; false discoveries
+    are then controlled over people and groups together. ``margin`` is how much worse than a
+    person's the model's mean score may be for its labels to be called no worse (0.05, or a
+    twentieth of the range of the grades). With ``runs``, it is also said whether a model ranks them
+    by ``measure`` no worse than a person does.
+    """
+    rule = _Rule(epsilon=epsilon, q=q, least_items=least_items)
+    _check_margin(margin)
+    panel = panel_of(*split_people(people, models), score)
+    groups = None if by is None else _group_items(panel.people, by)
+    bootstrap = {"resamples": resamples, "seed": seed}
+    whole: list[_Verdict] = []
+    parted: list[_Verdict] = []
+    for code, model in enumerate(panel.models):
+        contests = panel.contests(code)
+        whole += _verdicts(panel, model, {None: contests}, rule, margin, bootstrap)
+        if groups is not None:
+            parts: dict[str | None, Contests] = {
+                name: contests.select(groups.code[contests.item] == at)
+                for at, name in enumerate(groups.names)
+            }
+            parted += _verdicts(panel, model, parts, rule, margin, bootstrap)
+    if runs:
+        ranks: dict[str, Any] = {"measure": measure, "least_items": least_items, **bootstrap}
+        whole = [
+            replace(one, ranking=compare_rankings(panel, code, runs, **ranks))
+            for code, one in enumerate(whole)
+        ]
+    if not any(one.people for one in whole):
+        raise BadData(_too_few(panel, least_items), wanted=f"{least_items} items a person")
+    tested = {one.person for verdict in whole for one in verdict.people}
+    return Replacement(
+        verdicts=(*whole, *parted),
+        score=score,
+        rule=rule,
+        left_out=tuple(name for name in panel.people.judges.to_pylist() if name not in tested),
+        panel=panel,
+    )
+
+
+def _verdicts(
+    panel: Panel,
+    model: str,
+    parts: Mapping[str | None, Contests],
+    rule: _Rule,
+    margin: float | None,
+    bootstrap: Mapping[str, int],
+) -> list[_Verdict]:
+    """The verdicts on a model, one a part of the items, all under one false discovery rate."""
+    kept = {name: _enough(contests, rule.least_items) for name, contests in parts.items()}
+    found = []
+    for name, people in zip(kept, _test(panel, list(kept.values()), rule), strict=True):
+        reason = "" if people else f"no person has {rule.least_items:,} items with the model"
+        labels = compare_scores(panel, kept[name], margin=margin, **bootstrap) if people else None
+        found.append(_Verdict(model=model, group=name, people=people, labels=labels, reason=reason))
+    return found
+
+
+def _enough(contests: Contests, least: int) -> Contests:
+    """The contests with people who have enough of them."""
+    times = np.bincount(contests.person, minlength=1)
+    return contests.select(times[contests.person] >= least)
+
+
+def _test(
+    panel: Panel, parts: Sequence[Contests], rule: _Rule
+) -> list[tuple[_AgainstPerson, ...]]:  # for each part, those who were tested
+    """Test a model against each person in each part; the rate is controlled over all of them."""
+    sums = [_sums(contests) for contests in parts]
+    p = np.concatenate([one_sided_p(s.times, s.total, s.squares, rule.epsilon) for s in sums])
+    adjusted = adjust(p, dependent=True)
+    names = panel.people.judges
+    found, start = [], 0
+    for own in sums:
+        stop = start + len(own.person)
+        found.append(
+            tuple(
+                _AgainstPerson(
+                    person=names[int(own.person[at])].as_py(),
+                    items=int(own.times[at]),
+                    model_holds=float(own.model[at]),
+                    person_holds=float(own.theirs[at]),
+                    p=float(p[start + at]),
+                    p_adjusted=float(adjusted[start + at]),
+                    rejected=bool(adjusted[start + at] <= rule.q),
+                )
+                for at in range(stop - start)
+            )
+        )
+        start = stop
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PersonSums:
+    """What the test needs of each person: contests, and sums of W_h - W_f and of its square."""
+
+    person: NDArray[np.int64]
+    times: NDArray[np.float64]
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    model: NDArray[np.float64]  # share of contests that the model holds
+    theirs: NDArray[np.float64]
+
+
+def _sums(contests: Contests) -> _PersonSums:
+    person, code = np.unique(contests.person, return_inverse=True)
+    model = contests.model_holds.astype(np.float64)
+    theirs = contests.person_holds.astype(np.float64)
+    gap = np.asarray(theirs - model)
+    many = len(person)
+    times = np.bincount(code, minlength=many).astype(np.float64)
+    return _PersonSums(
+        person.astype(np.int64),
+        times,
+        np.asarray(np.bincount(code, weights=gap, minlength=many), dtype=np.float64),
+        np.asarray(np.bincount(code, weights=gap * gap, minlength=many), dtype=np.float64),
+        np.bincount(code, weights=model, minlength=many) / np.maximum(times, 1),
+        np.bincount(code, weights=theirs, minlength=many) / np.maximum(times, 1),
+    )
+
+
+def _too_few(panel: Panel, least: int) -> str:
+    """Why nobody could be tested."""
+    most = 0
+    for code in range(len(panel.models)):
+        most = max(most, int(np.bincount(panel.contests(code).person, minlength=1).max()))
+    return (
+        f"no person has {least:,} items that another person and a model judged too (the most is "
+        f"{most:,}); wanted more judgments, or a smaller --least-items"
+    )
+
+
+def _check_margin(margin: float | None) -> None:
+    """Refuse a margin that cannot be used."""
+    if margin is not None and not 0 <= margin < np.inf:
+        raise BadSetting("margin", margin, "a number from 0 up, such as 0.05")

@@ -1,0 +1,164 @@
+"""The diagnosis as a whole: kinds of judges known again, odd data, names, real judgments, speed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge import MODELS, HierarchicalRelevance, HybridConfusion, Judgments, Scale
+from adjudge.data.formats import read
+from adjudge.data.formats.trec_rf10 import trec_2011_subset
+from adjudge.evaluation import Limits, diagnose
+from adjudge.evaluation.diagnosis.advice import ADVICE
+from adjudge.models.model import Step
+from adjudge.simulation import Crowd, Population, demo
+from strategies import gold_for, judgments
+
+EM = HybridConfusion(method="em")
+
+
+@pytest.mark.parametrize("labels", ["0<1", "0<1<2", "a,b,c,d"])
+def test_kinds_of_judges_are_known_again(labels: str) -> None:
+    crowd = Crowd(
+        items=3000,
+        population=Population.parse("skilled(16,4):30,spammer:6,lazy:4"),
+        scale=Scale.parse(labels),
+        per_item=6,
+    )
+    made = crowd.make(4)
+    found = diagnose(EM.fit(made.judgments), pairs=False)
+    told = Counter(zip(made.kinds, found.judges["advice"].to_pylist(), strict=True))
+    skilled = [told["skilled(16,4)", advice] for advice in ADVICE]
+    assert skilled[0] + skilled[1] >= 29  # kept or trained
+    assert told["spammer", "drop"] == 6
+    assert told["lazy", "drop"] == 4
+
+
+def test_biased_judges_are_trained() -> None:
+    crowd = Crowd(
+        items=3000,
+        population=Population.parse("skilled(18,2):30,biased(1,0.6,18,2):5,biased(-1,0.6,18,2):5"),
+        scale=Scale.parse("0<1<2<3"),
+        per_item=6,
+    )
+    made = crowd.make(5)
+    rows = diagnose(EM.fit(made.judgments), pairs=False).judges.to_pylist()
+    for kind, row in zip(made.kinds, rows, strict=True):
+        if kind.startswith("biased"):
+            assert row["advice"] == "train"
+            up = not kind.startswith("biased(-1")
+            assert (row["bias"] > 0) == up
+            assert (row["mistake_label"] > row["mistake_truth"]) == up
+
+
+@given(st.data())
+def test_any_judgments_can_be_diagnosed(data: st.DataObject) -> None:
+    given_ = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
+    name = data.draw(st.sampled_from(["majority-vote", "dawid-skene", "single-confusion"]))
+    gold = data.draw(gold_for(given_))
+    moments = np.arange(len(given_), dtype=np.float64) if data.draw(st.booleans()) else None
+    consensus = MODELS[name]().fit(replace(given_, time=moments), gold)
+    found = diagnose(consensus, gold=gold)
+    assert found.judges["judge"].to_pylist() == consensus.judges["judge"].to_pylist()
+    assert set(found.judges["advice"].to_pylist()) <= set(ADVICE)
+    assert all(found.judges["why"].to_pylist())
+    assert found.items["item"].to_pylist() == consensus.labels["item"].to_pylist()
+    for cells in (found.confusion.mean, found.confusion.low, found.confusion.high):
+        assert np.isfinite(cells).all()
+    assert (found.confusion.low <= found.confusion.high).all()
+    for column in ("p_chance", "skill", "skill_low", "skill_high"):
+        assert np.isfinite(found.judges[column].to_numpy()).all()
+    assert (found.drift is None) == (found.history is None) == (moments is None)
+    assert found.pairs is not None
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_can_be_diagnosed(name: str) -> None:
+    made = demo()
+    binary = name == "hierarchical-relevance"
+    given_ = made.judgments.collapse() if binary else made.judgments
+    gold = made.gold.collapse(made.judgments.scale) if binary else made.gold
+    few = {"chains": 2, "warmup": 50, "draws": 60}
+    own = few if hasattr(MODELS[name](), "chains") else {}
+    found = diagnose(MODELS[name](**own).fit(given_), gold=gold)
+    advice = dict(zip(found.judges["judge"].to_pylist(), found.judges["advice"].to_pylist(),
+                      strict=True))  # fmt: skip
+    assert advice["judge-0003"] == "keep"
+    assert advice["judge-0038"] == "drop"  # gives one label only
+    assert found.drift is not None
+    assert len(found.items) == 400
+
+
+def test_names_and_order_of_judges_change_nothing() -> None:
+    given_ = demo().judgments
+    order = np.random.default_rng(1).permutation(given_.judge_count)
+    names = [f"someone {n}" for n in range(given_.judge_count)]
+    moved = replace(
+        given_,
+        judges=pa.array(names, pa.large_string()),
+        judge=order[given_.judge].astype(np.int32),
+    )
+    one, two = diagnose(EM.fit(given_)), diagnose(EM.fit(moved))
+    for column in ("advice", "why", "p_chance", "skill_high", "bias_low", "mistake_rate"):
+        there = two.judges[column].to_pylist()
+        assert one.judges[column].to_pylist() == [there[place] for place in order]
+    assert one.items.equals(two.items)
+    assert one.common.equals(two.common)
+    assert one.population.mean == pytest.approx(two.population.mean)
+
+
+def test_progress_limits_and_notes() -> None:
+    steps: list[Step] = []
+    consensus = EM.fit(demo().judgments)
+    found = diagnose(consensus, pairs=False, limits=Limits(least=1000), progress=steps.append)
+    assert [(step.done, step.note) for step in steps] == [
+        *((0, "judges"), (1, "drift"), (2, "pairs"), (3, "items"), (4, "")),
+    ]
+    assert set(found.judges["advice"].to_pylist()) == {"watch"}
+    assert found.pairs is None
+    assert found.limits.least == 1000
+    assert any("a column 'time' adds it" in note for note in _untimed().notes)
+
+
+def _untimed():  # type: ignore[no-untyped-def]
+    return diagnose(EM.fit(replace(demo().judgments, time=None, seconds=None)))
+
+
+@pytest.fixture(scope="module")
+def trec(shared_data: Path) -> Judgments:
+    return trec_2011_subset(read(shared_data / "trec-rf10" / "judgments.tsv")).judgments
+
+
+def test_the_busiest_of_a_real_crowd_give_one_label(trec: Judgments) -> None:
+    consensus = EM.fit(trec)
+    found = diagnose(consensus)
+    rows = found.judges.sort_by([("judgments", "descending")]).slice(0, 5).to_pylist()
+    assert {row["advice"] for row in rows} == {"drop"}
+    lazy = ["in 100% of judgments" in row["why"] for row in rows]
+    assert sum(lazy) == 4
+    assert found.pairs is not None
+    first = found.pairs.slice(0, 1).to_pylist()[0]
+    # Hundreds of items in common, and far more agreements than independent judges would have.
+    assert first["items"] > 800
+    assert first["agreements"] > first["expected"] + 150
+    assert len(found.pairs) <= 10
+    assert found.drift is None
+    assert found.items["differs"].to_numpy().sum() > 100
+
+
+def test_specificity_varies_more_than_sensitivity_in_a_real_crowd(trec: Judgments) -> None:
+    model = HierarchicalRelevance(chains=2, warmup=200, draws=200)
+    consensus = model.fit(trec)
+    found = diagnose(consensus)
+    assert found.population.sd[0, 0] > found.population.sd[1, 1]
+    counted = diagnose(EM.fit(trec), pairs=False)
+    many = trec.counts_per_judge >= 50
+    p = [one.judges["p_chance"].to_numpy()[many] for one in (found, counted)]
+    assert np.corrcoef(*p)[0, 1] > 0.8

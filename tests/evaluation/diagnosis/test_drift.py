@@ -1,0 +1,158 @@
+"""Judges who change are found, when they did, and steady ones are not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from adjudge import HybridConfusion, Judgments, Scale
+from adjudge.evaluation.diagnosis._drift import find_drift
+from adjudge.simulation import Crowd, Population
+
+EM = HybridConfusion(method="em")
+PEOPLE = Population.parse("skilled(9,1):20,spammer:2")
+
+
+def crowd_of(seed: int) -> Judgments:
+    crowd = Crowd(items=600, population=PEOPLE, scale=Scale.parse("0<1<2"), per_item=5, timed=True)
+    return crowd.make(seed).judgments
+
+
+def spoilt(given: Judgments, judge: int, seed: int) -> tuple[Judgments, float]:
+    """A judge who gives labels at random from the middle of her time on, and when that is."""
+    own = np.flatnonzero(given.judge == judge)
+    assert given.time is not None
+    moment = float(np.sort(given.time[own])[len(own) // 2])
+    late = own[given.time[own] >= moment]
+    label = given.label.copy()
+    label[late] = np.random.default_rng(seed).integers(0, 3, len(late))
+    return replace(given, label=label), moment
+
+
+def test_a_judge_who_stops_looking_is_found() -> None:
+    found, others = 0, 0
+    for seed in range(5):
+        given, moment = spoilt(crowd_of(seed), 3, seed)
+        table, _, _ = find_drift(EM.fit(given))
+        assert table is not None
+        assert len(table) == 22
+        for row in table.to_pylist():
+            if row["judge"] != "judge-0004":
+                others += row["changed"]
+                continue
+            found += row["changed"]
+            if row["changed"]:
+                assert row["accuracy_early"] > row["accuracy_late"] + 0.2
+                assert row["accuracy_before"] > row["accuracy_after"] + 0.2
+                assert row["change"] == pytest.approx(row["accuracy_late"] - row["accuracy_early"])
+                span = (row["end"] - row["begin"]).total_seconds()
+                assert abs(row["changed_at"].timestamp() - moment) < 0.2 * span
+                when = f"{row['changed_at']:%Y-%m-%d %H:%M}"
+                assert row["sentence"] == (
+                    f"right in {row['accuracy_before']:.0%} before {when}, "
+                    f"in {row['accuracy_after']:.0%} since"
+                )
+    assert found >= 4
+    assert others <= 1
+
+
+def test_p_values_of_steady_judges_are_no_smaller_than_they_say() -> None:
+    p = np.concatenate([find_drift(EM.fit(crowd_of(seed)))[0]["p"].to_numpy() for seed in range(8)])
+    for level in (0.02, 0.05, 0.2):
+        assert (p <= level).mean() <= level + 2 * np.sqrt(level / len(p))
+
+
+def test_the_statistic_by_hand() -> None:
+    # One judge, gold on all items: right 20 times, then wrong 20 times.
+    rows = {
+        "item": [f"i{n}" for n in range(40)],
+        "judge": ["x"] * 40,
+        "label": [1 - n % 2 if n >= 20 else n % 2 for n in range(40)],
+        "time": [1_000_000 + 60 * n for n in range(40)],
+        "gold": [n % 2 for n in range(40)],
+    }
+    from adjudge.data.build import load_table
+
+    given, gold = load_table(rows, source="table")[:2]
+    table, history, notes = find_drift(EM.fit(given, gold))
+    assert table is not None
+    assert history is not None
+    (row,) = table.to_pylist()
+    # Residuals are +1/2 and then -1/2: the sum reaches 10 after 20, over sd 1/2 and root of 40.
+    assert row["statistic"] == pytest.approx(10 / (0.5 * np.sqrt(40)))
+    assert row["p"] == pytest.approx(2 * np.exp(-2 * row["statistic"] ** 2), rel=1e-3)
+    assert row["changed"]
+    assert row["changed_at"] == datetime.fromtimestamp(1_000_000 + 60 * 20, UTC)
+    assert (row["accuracy_early"], row["accuracy_late"]) == (1.0, 0.0)
+    assert (row["accuracy_before"], row["accuracy_after"]) == (1.0, 0.0)
+    assert notes == ("drift was looked for in 1 judge, and found in 1",)
+    assert history["block"].to_pylist() == [1, 2, 3, 4]
+    assert history["accuracy"].to_pylist() == [1.0, 1.0, 0.0, 0.0]
+    assert history["judgments"].to_pylist() == [10] * 4
+    assert history["begin"][2].as_py() == datetime.fromtimestamp(1_000_000 + 60 * 20, UTC)
+
+
+def test_no_times_and_too_few() -> None:
+    given = crowd_of(0)
+    note = "no times: drift was not looked for; a column 'time' adds it"
+    assert find_drift(EM.fit(replace(given, time=None))) == (None, None, (note,))
+    never = np.full(len(given), np.nan)
+    assert find_drift(EM.fit(replace(given, time=never))) == (None, None, (note,))
+    assert given.time is not None
+    once = np.where(given.judge < 2, 5.0, np.nan)  # two judges, all at one time
+    some = np.flatnonzero(given.judge == 2)[:19]
+    once[some] = np.arange(len(some))
+    table, history, notes = find_drift(EM.fit(replace(given, time=once)))
+    assert table is not None
+    assert len(table) == 0
+    assert history is not None
+    assert set(history["judge"].to_pylist()) == {"judge-0001", "judge-0002", "judge-0003"}
+    assert notes == (
+        "drift was looked for in 0 judges, and found in 0; "
+        "22 have fewer than 20 judgments at different times",
+    )
+
+
+def test_judgments_of_one_time_have_no_order() -> None:
+    given, _ = spoilt(crowd_of(1), 3, 1)
+    assert given.time is not None
+    coarse = replace(given, time=np.floor(given.time / 300) * 300)
+    order = np.random.default_rng(0).permutation(given.item_count)
+    place = np.argsort(np.repeat(np.argsort(order), given.counts_per_item), kind="stable")
+    moved = replace(
+        coarse,
+        items=coarse.items.take(order),
+        offsets=np.append(0, np.cumsum(coarse.counts_per_item[order])),
+        judge=coarse.judge[place],
+        label=coarse.label[place],
+        time=coarse.time[place],
+        seconds=None,
+    )
+    one, two = (find_drift(EM.fit(table))[0].sort_by("judge") for table in (coarse, moved))
+    assert one["p"].to_numpy() == pytest.approx(two["p"].to_numpy(), abs=1e-9)
+
+
+def test_a_run_of_harder_truths_is_no_drift() -> None:
+    # A judge who is right 95% of the time on truth 0 and 55% on truth 1, and sees the 0s first.
+    rng = np.random.default_rng(4)
+    truth = np.repeat([0, 1], 150)
+    rate = np.array([0.95, 0.55])
+    label = np.where(rng.random(300) < rate[truth], truth, 1 - truth)
+    from adjudge.data.build import load_table
+
+    given, gold = load_table(
+        {
+            "item": [f"i{n}" for n in range(300)],
+            "judge": ["x"] * 300,
+            "label": label,
+            "time": np.arange(300.0),
+            "gold": truth,
+        },
+        source="table",
+    )[:2]
+    (row,) = find_drift(EM.fit(given, gold))[0].to_pylist()
+    assert row["accuracy_early"] > row["accuracy_late"] + 0.2
+    assert row["p"] > 0.05

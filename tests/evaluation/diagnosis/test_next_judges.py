@@ -1,0 +1,135 @@
+"""Items: votes and disagreement by hand, gain and suggestions against plain loops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge import Consensus, Gold, HybridConfusion, Judgments, MajorityVote, Scale
+from adjudge.errors import BadSetting
+from adjudge.evaluation.diagnosis._confusions import pool_rates
+from adjudge.evaluation.diagnosis.diagnose import _count_votes, _list_items
+from adjudge.evaluation.diagnosis.next_judges import suggest_judges
+from adjudge.evaluation.stopping import gain_of
+from adjudge.simulation import demo
+from strategies import gold_for, judgments
+
+
+def of_rows(*rows: tuple[str, str, str]) -> Judgments:
+    items, judges, labels = zip(*rows, strict=True)
+    table = pa.table({"item": list(items), "judge": list(judges), "label": list(labels)})
+    return Judgments.from_table(table, scale=Scale.parse("0<1<2"))
+
+
+def plain_gain(belief: list[float], confusion: np.ndarray) -> float:
+    """Doubt now, less the doubt expected after each label that may come, by Bayes' rule."""
+
+    def bits(shares: list[float]) -> float:
+        return -sum(p * math.log2(p) for p in shares if p > 0)
+
+    truths, labels = confusion.shape
+    left = 0.0
+    for label in range(labels):
+        joint = [belief[k] * confusion[k, label] for k in range(truths)]
+        if sum(joint) > 0:
+            left += sum(joint) * bits([p / sum(joint) for p in joint])
+    return bits(belief) - left
+
+
+def test_votes_and_disagreement_by_hand() -> None:
+    given_ = of_rows(
+        ("a", "x", "0"), ("a", "y", "0"), ("a", "z", "1"),  # two of three pairs differ
+        ("b", "x", "2"),
+        ("c", "x", "1"), ("c", "y", "2"),
+    )  # fmt: skip
+    consensus = MajorityVote(ties="higher").fit(given_, Gold.of({"b": 0, "d": 1}))
+    table = _list_items(consensus, _count_votes(consensus.judgments)).to_pydict()
+    assert _count_votes(given_).tolist() == [[2, 1, 0], [0, 0, 1], [0, 1, 1]]
+    assert table["item"] == ["a", "b", "c", "d"]
+    assert table["label"] == ["0", "0", "2", "1"]
+    assert table["disagreement"] == [pytest.approx(2 / 3), None, 1.0, None]
+    # The vote of c is a tie: the consensus is one of the two, so it does not differ.
+    assert table["vote"] == ["0", "2", "2", None]
+    assert table["vote_share"] == [pytest.approx(2 / 3), 1.0, 0.5, None]
+    assert table["differs"] == [False, True, False, False]
+    assert table["gain"][1] == table["gain"][3] == 0.0  # gold has nothing to gain
+    assert table["gain_rank"] == [2, 3, 1, 3]
+
+
+@given(
+    st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=6),
+    st.lists(st.lists(st.floats(0.001, 1), min_size=4, max_size=4), min_size=3, max_size=3),
+)
+@settings(deadline=None)
+def test_gain_is_the_doubt_that_bayes_rule_takes_away(
+    beliefs: list[list[float]], rows: list[list[float]]
+) -> None:
+    posterior = np.array(beliefs) + 1e-6
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    confusion = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
+    wanted = [plain_gain(belief.tolist(), confusion) for belief in posterior]
+    assert gain_of(posterior, confusion) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_gain_of_a_table_is_that_of_an_average_judgment() -> None:
+    made = demo()
+    consensus = HybridConfusion(method="em").fit(made.judgments)
+    table = _list_items(consensus, _count_votes(consensus.judgments))
+    confusion = pool_rates(consensus)
+    wanted = [plain_gain(belief.tolist(), confusion) for belief in consensus.posterior]
+    assert table["gain"].to_numpy() == pytest.approx(wanted, abs=1e-9)
+    order = np.argsort(-table["gain"].to_numpy(), kind="stable")
+    assert table["gain_rank"].to_numpy()[order].tolist() == list(range(1, 401))
+
+
+@given(st.data())
+def test_any_judgments_have_sound_items(data: st.DataObject) -> None:
+    given_ = data.draw(judgments(fewer_truths=data.draw(st.booleans())))
+    consensus = HybridConfusion(method="em").fit(given_, data.draw(gold_for(given_)))
+    table = _list_items(consensus, _count_votes(consensus.judgments))
+    assert len(table) == consensus.judgments.item_count
+    gain = table["gain"].to_numpy()
+    assert (gain >= 0).all()
+    assert (gain <= consensus.entropy + 1e-9).all()  # no judgment tells more than there is doubt
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Consensus:
+    return HybridConfusion(method="em").fit(demo().judgments)
+
+
+def test_suggested_judges_are_the_best_who_have_not_judged(fitted: Consensus) -> None:
+    given_ = fitted.judgments
+    among = np.arange(given_.judge_count) % 3 > 0
+    items = np.array([7, 0, 399])
+    found, bits = suggest_judges(fitted, items, among=among, count=4)
+    for row, item in enumerate(items):
+        judged = set(given_.judge[given_.offsets[item] : given_.offsets[item + 1]].tolist())
+        able = [j for j in range(given_.judge_count) if among[j] and j not in judged]
+        gain = {j: plain_gain(fitted.posterior[item].tolist(), fitted.confusion[j]) for j in able}
+        best = sorted(able, key=lambda j: -gain[j])[:4]
+        assert found[row].tolist() == best
+        assert bits[row] == pytest.approx([gain[j] for j in best], abs=1e-9)
+
+
+def test_nobody_left_to_suggest(fitted: Consensus) -> None:
+    nobody = np.zeros(fitted.judgments.judge_count, dtype=np.bool_)
+    found, bits = suggest_judges(fitted, np.array([3]), among=nobody, count=2)
+    assert found.tolist() == [[-1, -1]]
+    assert np.isnan(bits).all()
+    two = of_rows(("a", "x", "0"), ("a", "y", "1"), ("b", "x", "2"))
+    consensus = HybridConfusion(method="em").fit(two)
+    found, bits = suggest_judges(consensus, np.array([0, 1]), count=3)
+    assert found.tolist() == [[-1, -1, -1], [1, -1, -1]]
+    assert np.isnan(bits).tolist() == [[True] * 3, [False, True, True]]
+
+
+def test_no_judges_wanted(fitted: Consensus) -> None:
+    with pytest.raises(BadSetting) as error:
+        suggest_judges(fitted, np.array([0]), count=0)
+    assert str(error.value) == "count = 0: wanted at least 1"

@@ -1,0 +1,82 @@
+"""Who speaks as one: families by name, found and declared, and what is said of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from adjudge import Judgments, MajorityVote
+from adjudge.data.consensus import Consensus
+from adjudge.data.families import Families, Pair
+from adjudge.evaluation.diagnosis.voices import FamilyVoices
+from adjudge.models.item_types import ItemTypes
+from adjudge.simulation import demo
+
+
+def copied() -> Judgments:
+    """The demo, with a judge who says whatever llm-judge-8b says."""
+    table = demo().judgments.to_table().select(["item", "judge", "label"])
+    rows = table.filter(pc.equal(table["judge"], "llm-judge-8b"))
+    copy = rows.set_column(1, "judge", pa.array(["llm-copy"] * len(rows), pa.large_string()))
+    return Judgments.from_table(pa.concat_tables([table, copy.cast(table.schema)]))
+
+
+@pytest.fixture(scope="module")
+def fit() -> Consensus:
+    return ItemTypes().fit(copied())
+
+
+def test_a_copy_is_one_voice_with_what_it_copies(fit: Consensus) -> None:
+    found = FamilyVoices.of(fit)
+    (family,) = found.families
+    assert (family.kind, set(family.judges)) == ("found", {"llm-judge-8b", "llm-copy"})
+    assert family.excess == pytest.approx(1.0)
+    assert found.voices == pytest.approx(40.0, abs=0.1)
+    assert found.effective is not None
+    assert found.effective < found.judgments
+    said = found.sentences
+    assert "are near copies (excess agreement 1.00 of 1): one voice between them." in said[0]
+    assert "So 41 judges are 40.0 voices." in said
+    assert f"count for {found.effective:.1f} independent ones (n_eff)" in said[-1]
+
+
+def test_as_data_and_as_a_table(fit: Consensus) -> None:
+    found = FamilyVoices.of(fit)
+    data = found.to_json()
+    assert data["families"][0]["kind"] == "found"
+    assert data["correlation"] == fit.correlation
+    judged = fit.judgments.counts_per_item > 0
+    assert data["mean_n_eff"] == pytest.approx(fit.effective[judged].mean())
+    assert found.table["members"].to_pylist()[0] == 2
+
+
+def test_what_is_only_suspected_is_asked_and_what_is_declared_is_told() -> None:
+    vote = MajorityVote().fit(demo().judgments)
+    none = Families.none(40)
+    family, declared = none.family.copy(), none.declared.copy()
+    family[2] = 1
+    declared[[1, 2]] = True
+    pair = Pair((5, 6), 0.81, 33)
+    given = replace(none, family=family, declared=declared, suspected=(pair, pair))
+    found = FamilyVoices.of(replace(vote, families=given))
+    assert [kin.kind for kin in found.kin] == ["declared", "suspected", "suspected"]
+    names = vote.judgments.judges
+    said = found.sentences
+    both = " and ".join(sorted([str(names[1]), str(names[2])]))
+    assert said[0] == f"{both} are one family, as declared: one voice between them."
+    assert said[-1] == (
+        f"{names[5]} and {names[6]} agree more than all judges together explain (0.81 of the way "
+        "to copies, 33 items in common). So does 1 more pair. Are they one source? If so, declare "
+        "them a family (--family on the command line)."
+    )
+
+
+def test_a_model_that_looked_for_nothing_says_nothing() -> None:
+    vote = replace(MajorityVote().fit(demo().judgments), families=None)
+    assert FamilyVoices.of(vote).sentences == []
+    assert FamilyVoices.of(vote).voices is None
+    assert np.isfinite(FamilyVoices.of(vote).judgments)

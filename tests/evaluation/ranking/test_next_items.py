@@ -1,0 +1,141 @@
+"""What to judge next: the documents whose truth decides between systems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from adjudge import DawidSkene, Gold, HierarchicalConfusion
+from adjudge.data.judgments import Judgments
+from adjudge.data.runs import Run
+from adjudge.data.scale import Scale
+from adjudge.evaluation._pool import build_pool
+from adjudge.evaluation._retrieval import parse_measures
+from adjudge.evaluation.ranking._next_items import Doubt, Influence, average_confusion, entropy
+from adjudge.evaluation.ranking.rank import rank_systems
+from adjudge.simulation import Crowd, Population
+from rankings import system
+
+
+def bits(p: float) -> float:
+    return float(-(p * np.log2(p) + (1 - p) * np.log2(1 - p)))
+
+
+def test_entropy() -> None:
+    found = entropy(np.array([0.5, 0.25, 0.0, 1.0]))
+    assert found == pytest.approx([1.0, 0.811278, 0.0, 0.0], abs=1e-6)
+
+
+def test_doubt_about_pairs() -> None:
+    """Systems a, b, c: a - b is normal about 1 with spread 2, c is far off, so two are sure."""
+    rng = np.random.default_rng(0)
+    a = rng.normal(1, np.sqrt(2), 200_000)
+    b = rng.normal(0, np.sqrt(2), 200_000)
+    doubt = Doubt.of(np.stack([a, b, np.full(a.size, 99.0)], axis=1))
+    assert doubt.first.tolist() == [0]
+    assert doubt.second.tolist() == [1]
+    assert doubt.mean[0] == pytest.approx(1, abs=0.02)
+    assert doubt.sd[0] == pytest.approx(2, abs=0.02)
+    assert doubt.bits == pytest.approx(bits(float(ndtr(0.5))), abs=0.01)
+
+
+def test_systems_that_are_alike_leave_no_doubt_to_take_away() -> None:
+    values = np.tile([[0.5, 0.5]], (10, 1))
+    doubt = Doubt.of(values)
+    assert (doubt.bits, doubt.first.size) == (0.0, 0)
+
+
+def test_the_gain_of_a_linear_measure_is_what_the_formula_says() -> None:
+    """P@2 of one topic, four documents, systems that return a, b and c, d.
+
+    The difference is (a + b - c - d) / 2. With chances q it has the mean sum w q and the variance
+    sum w^2 q (1 - q), and to learn that a is relevant moves the mean by w (1 - q).
+    """
+    scale = Scale.parse("0<1")
+    made = Judgments.from_table(
+        {"topic": ["7"] * 4, "document": list("abcd"), "judge": ["x"] * 4, "label": [1, 1, 0, 0]},
+        scale=scale,
+    )
+    runs = [
+        Run.from_table({"topic": ["7"] * 2, "document": list(pair), "score": [2.0, 1.0]}, name=pair)
+        for pair in ("ab", "cd")
+    ]
+    pool = build_pool(made, np.ones(4, dtype=np.bool_), runs)
+    q, weight = np.array([0.5, 0.9, 0.3, 0.99]), np.array([0.5, 0.5, -0.5, -0.5])
+    rng = np.random.default_rng(3)
+    truths = (rng.random((60_000, 4)) < q).astype(np.int16)
+    (measure,) = parse_measures(["P@2"], scale)
+    values = measure.values(pool, truths)
+    influence = Influence(pool, 2)
+    influence.add(truths[:20_000], values[:20_000])
+    influence.add(truths[20_000:], values[20_000:])
+    doubt = Doubt.of(values[:, :, 0])
+    theta = np.array([[0.8, 0.2], [0.3, 0.7]])
+    gains = influence.gains(doubt, theta)[:, 0]
+    mean, variance = (weight * q).sum(), (weight**2 * q * (1 - q)).sum()
+    for entry in range(4):
+        chance = q[entry] * theta[1] + (1 - q[entry]) * theta[0]  # (label,)
+        after = q[entry] * theta[1] / chance  # (label,)
+        moved = weight[entry] * (after - q[entry])
+        left = variance - (chance * moved**2).sum()
+        then = sum(
+            c * bits(float(ndtr((mean + m) / np.sqrt(left))))
+            for c, m in zip(chance, moved, strict=True)
+        )
+        wanted = bits(float(ndtr(mean / np.sqrt(variance)))) - then
+        assert gains[entry] == pytest.approx(wanted, rel=0.05, abs=5e-4)
+    assert gains.argmax() == 0
+
+
+def test_a_document_that_both_systems_rank_alike_gains_nothing() -> None:
+    rng = np.random.default_rng(1)
+    people = Population.parse("skilled:100", judges=6)
+    made = Crowd(items=60, population=people, topics=3, per_item=2).make(seed=1).judgments
+    first = system(made, np.zeros(60), 1.0, rng, name="a")
+    second = system(made, np.zeros(60), 1.0, rng, name="b", depth=10)
+    shared = Run.from_table(
+        {"topic": first.topics[:1], "document": first.documents[:1], "score": [1.0]}, name="c"
+    )
+    ranking = rank_systems(DawidSkene().fit(made), [first, second, shared], ["P@1"], draws=500)
+    # Only the first document of a topic bears on P@1, so no other is worth a judgment.
+    tops = {run.documents[int(at)].as_py() for run in (first, second) for at in run.offsets[:-1]}
+    assert set(ranking.next_items["document"].to_pylist()) <= tops
+
+
+def test_the_average_judge() -> None:
+    people = Population.parse("skilled(80,20):100", judges=10)
+    made = Crowd(items=400, population=people, per_item=5).make(seed=2)
+    found = average_confusion(DawidSkene().fit(made.judgments, made.truth))
+    assert found.sum(axis=1) == pytest.approx([1, 1])
+    assert np.diagonal(found) == pytest.approx([0.8, 0.8], abs=0.05)
+
+
+def test_judging_what_is_suggested_takes_more_doubt_away_than_judging_what_is_doubtful() -> None:
+    """Truths of 15 documents are revealed: those suggested, the least certain, or any."""
+    people = Population.parse("dirichlet:100", judges=15)
+    crowd = Crowd(
+        items=300, population=people, prevalence=(0.6, 0.4), topics=10, concentration=5, per_item=3
+    )
+    drop = np.zeros(3)
+    for seed in range(8):
+        made = crowd.make(seed=seed)
+        judged, truth = made.judgments, made.truth.codes(made.judgments.scale)
+        rng = np.random.default_rng(seed)
+        runs = [system(judged, truth, q, rng, name=f"s{q}") for q in (0.5, 0.6, 0.7)]
+        model = HierarchicalConfusion(chains=2, warmup=150, draws=250, seed=seed)
+        consensus = model.fit(judged)
+        before = rank_systems(consensus, runs, ["nDCG@10"], draws=500, next_items=15)
+        documents = judged.documents.to_pylist()  # type: ignore[union-attr]
+        ways = (
+            [documents.index(name) for name in before.next_items["document"].to_pylist()],
+            np.argsort(-consensus.entropy)[:15],
+            rng.choice(300, 15, replace=False),
+        )
+        for way, chosen in enumerate(ways):
+            gold = Gold.of({judged.items[int(i)].as_py(): int(truth[i]) for i in chosen})
+            after = rank_systems(model.fit(judged, gold), runs, ["nDCG@10"], draws=500)
+            drop[way] += Doubt.of(before.values["nDCG@10"]).bits
+            drop[way] -= Doubt.of(after.values["nDCG@10"]).bits
+    assert drop[0] > 1.5 * drop[1]
+    assert drop[0] > 2 * drop[2]
