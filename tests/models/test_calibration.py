@@ -15,7 +15,7 @@ from adjudge.evaluation.crossvalidation import cross_validate
 from adjudge.models import _calibration as calibration
 from adjudge.models._calibrated_fit import fit_calibrated
 from adjudge.models._calibration import calibrate_by
-from adjudge.models._voices import Voices
+from adjudge.models._families import Voices
 
 
 def crowd(items: int = 900, seed: int = 0) -> tuple[Judgments, np.ndarray]:

@@ -22,9 +22,8 @@ from adjudge import (
 from adjudge.data.families import Families
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.models import _families as module
-from adjudge.models._families import find_families
+from adjudge.models._families import find_families, voices_of
 from adjudge.models._voice_sweeps import VoiceSweeps
-from adjudge.models._voices import voices_of
 from strategies import shuffled
 
 

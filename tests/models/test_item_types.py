@@ -13,8 +13,9 @@ import adjudge
 from adjudge import BadSetting, DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
 from adjudge.data.consensus import Consensus
 from adjudge.evaluation.against_gold import evaluate
-from adjudge.models._reference_judge import sharpen
-from adjudge.models._type_reading import TypesMemory, said_of_truths
+from adjudge.models._type_judges import sharpen
+from adjudge.models._type_memory import TypesMemory
+from adjudge.models._type_reading import said_of_truths
 from adjudge.simulation import Crowd, Population, demo
 from memory import Memory
 from sizes import sized

@@ -9,7 +9,7 @@ from adjudge import BadData, BadSetting, Gold, Judgments, MajorityVote, UnknownN
 from adjudge.models.vote import Vote
 from adjudge.models.weighting import (
     AccuracyFilter,
-    Both,
+    _Both,
     Feature,
     Product,
     ZScore,
@@ -169,7 +169,7 @@ def test_text_and_values_are_one() -> None:
     assert parse_weight(f"{GRADED}*{BINARY}^2") == Product((GRADED, BINARY, BINARY))
     assert parse_filter("accuracy:0.67") == AccuracyFilter(alpha=0.67)
     both = parse_filter(f"zscore:{GRADED}+{BINARY}:1.5 & accuracy:0.7")
-    assert both == Both((ZScore(GRADED, BINARY, gamma=1.5), AccuracyFilter(alpha=0.7)))
+    assert both == _Both((ZScore(GRADED, BINARY, gamma=1.5), AccuracyFilter(alpha=0.7)))
     assert both == ZScore(GRADED, BINARY, gamma=1.5) & AccuracyFilter(alpha=0.7)
     assert parse_filter(str(both)) == both
     sides = ZScore(GRADED, gamma=0.6, sides="both")

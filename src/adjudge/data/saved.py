@@ -29,6 +29,14 @@ _MARK, _VERSION = "adjudge saved consensus", 1
 _VALUES = "saved.json"
 _PLAIN = (bool, int, float, str, type(None))
 
+# Classes of which files of earlier versions say that they stand elsewhere.
+_MOVED = {
+    "adjudge.models.reference_judge:Trust": "adjudge.models.type_judges:Trust",
+    "adjudge.models.type_fitting:FittedTypes": "adjudge.models.type_judges:FittedTypes",
+    "adjudge.models.type_reading:TypesMemory": "adjudge.models.type_memory:TypesMemory",
+    "adjudge.models.type_reading:_Meanings": "adjudge.models.type_reading:Meanings",
+}
+
 
 def _save(value: Any, path: str | Path) -> None:
     """Write a value, whole or not at all."""
@@ -167,7 +175,7 @@ class _Loader:
         return table.column(0).combine_chunks() if kind == "names" else table
 
     def _object(self, name: str, given: dict[str, Any]) -> Any:
-        module, _, qualified = name.partition(":")
+        module, _, qualified = _MOVED.get(name, name).partition(":")
         kind = getattr(_module_of(module), qualified, None) if _is_ours(module) else None
         if not (isinstance(kind, type) and is_dataclass(kind)):
             raise ValueError(f"it holds a {name}, which this version does not know")

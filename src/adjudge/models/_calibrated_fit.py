@@ -17,7 +17,7 @@ from adjudge.data.names import Names, look_up
 from adjudge.engines.engine import Engine
 from adjudge.kernels.hashing import deal
 from adjudge.models._calibration import calibrate_by
-from adjudge.models._voices import voices_of
+from adjudge.models._families import voices_of
 from adjudge.models.model import Progress, Ties, pick
 
 

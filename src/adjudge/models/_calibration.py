@@ -33,8 +33,8 @@ from adjudge.models._calibration_features import (
     group_items,
     make_features,
 )
-from adjudge.models._type_rows import normalise
-from adjudge.models._voices import Voices
+from adjudge.models._families import Voices
+from adjudge.models._type_judges import normalise
 
 _Floats = NDArray[np.float64]
 _PRECISION = {"slope": 6.0, "vote": 10.0, "truth": 6.0, "map": 10.0, "order": 60.0, "judge": 30.0}

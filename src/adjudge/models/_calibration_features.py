@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, encode
-from adjudge.models._type_rows import exact_sum, normalise
-from adjudge.models._voices import Voices
+from adjudge.models._families import Voices
+from adjudge.models._type_judges import exact_sum, normalise
 
 _PART = r"^(?P<part>[^_/:| ]+)[_/:| ]+[^_/:| ]"
 

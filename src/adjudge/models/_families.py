@@ -11,13 +11,21 @@ cannot explain itself. A pair whose excess is .9 or more is a near copy, if stra
 disagreed on ten items at least and the two have a twentieth of all items in common; so is a judge
 who said just what another said of just the same items, however few of all they are. Labels alone
 cannot tell milder copies from two good judges, so those are only reported.
+
+What a judgment weighs depends on its judge, on how many of their family judged the item, and on how
+often they said the same of it. Sweeps know no weights, so each such case is a judge of its own to
+them, a *voice*: its log-probabilities are the judge's times its weight, and counts of voices are
+folded back into those of judges (``adjudge.models._voice_sweeps``). Where no judgment weighs less
+than one, nothing is wrapped, and no bit changes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.families import Families, Pair
@@ -25,9 +33,10 @@ from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Sweeps
 from adjudge.engines.item_types import CountPairs, Prints
 from adjudge.kernels import item_types as kernels
-from adjudge.models._voice_sweeps import VoiceSweeps
+from adjudge.kernels.fixed import WEIGHT
 
 _Floats = NDArray[np.float64]
+_Whole = NDArray[np.int64]
 _UNIT = 2.0**30  # of a habit in whole numbers
 _LEAST = 10  # judgments of a judge who is looked at
 _JUDGES, _JUDGES_OF_MANY = 1500, 500  # at most, the busiest
@@ -44,6 +53,7 @@ _LOADING = 0.6  # of a judge of whom nothing is known
 _ALIKE, _ALIKE_COMMON = 0.75, 20  # correlation from which two share one weight in the medians
 _REPORTED = 50  # suspected pairs kept
 _TOLD, _NAMED = 3, 6  # families told, judges named of each
+_ROWS = 1_000_000  # judgments looked through at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,9 +174,8 @@ def _joined(before: _Floats, pairs: tuple[Pair, ...]) -> tuple[NDArray[np.int32]
 
 def _speakers(sweeps: Sweeps, judges: int) -> NDArray[np.int32]:
     """The judge behind each code that tasks meet: a voice's own, where sweeps are over voices."""
-    if isinstance(sweeps, VoiceSweeps):
-        return sweeps.voices.judge_of
-    return np.arange(judges, dtype=np.int32)
+    voices: Voices | None = getattr(sweeps, "voices", None)
+    return np.arange(judges, dtype=np.int32) if voices is None else voices.judge_of
 
 
 def _count(judgments: Judgments, sweeps: Sweeps) -> _Pairs | None:
@@ -310,3 +319,87 @@ def _declared(declared: NDArray[np.int32], found: Families) -> Families:
             pair for pair in found.suspected if family[pair.judges[0]] != family[pair.judges[1]]
         ),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Voices:
+    """Judges as sweeps see them."""
+
+    judge_of: NDArray[np.int32]  # (voice,)
+    weight: NDArray[np.float64]  # (voice,)
+    judges: int
+    items: _Whole  # (judge,) how many items each judged
+
+    @property
+    def units(self) -> _Whole:  # (voice,)
+        """The weights in whole units."""
+        return np.rint(self.weight * WEIGHT).astype(np.int64)
+
+    def fold(self, counts: NDArray[Any], *, weighted: bool) -> NDArray[np.float64]:  # (judge, ...)
+        """Counts of voices as counts of judges."""
+        if len(self.judge_of) == self.judges:
+            return np.asarray(counts, dtype=np.float64)
+        folded = np.zeros((self.judges, *counts.shape[1:]))
+        shape = (-1,) + (1,) * (counts.ndim - 1)
+        np.add.at(
+            folded, self.judge_of, counts * self.weight.reshape(shape) if weighted else counts
+        )
+        return folded
+
+
+def voices_of(
+    judgments: Judgments, families: Families, *, repeats: bool
+) -> tuple[Judgments, Voices]:
+    """Judgments by voices. ``repeats``: several judgments of an item by one judge are one voice."""
+    judges = judgments.judge_count
+    whole = judgments.counts_per_judge
+    same = Voices(np.arange(judges, dtype=np.int32), np.ones(judges), judges, whole)
+    if not repeats and not families.any:
+        return judgments, same
+    company = np.empty(len(judgments), dtype=np.uint8)
+    repeated = np.empty(len(judgments), dtype=np.uint8)
+    items = np.zeros(judges, dtype=np.int64)
+    kernels.count_company(
+        judgments.offsets,
+        judgments.judge,
+        judgments.label,
+        0,
+        judgments.item_count,
+        families.family,
+        np.zeros(judges, dtype=np.int64),
+        np.zeros((judges, len(judgments.scale.labels)), dtype=np.int64),
+        np.zeros(judges, dtype=np.int8),
+        company,
+        repeated,
+        items,
+    )
+    share = families.share
+    if not repeats:  # alone in their family, they may say the same thing twice
+        alone = np.bincount(families.family, minlength=judges)[families.family] == 1
+        share = np.where(alone, 0.0, share)
+        repeated[:] = 1
+    rows = _shared_rows(company, repeated)
+    rows = rows[(share[judgments.judge[rows]] > 0) | (repeated[rows] > 1)]
+    if not rows.size:
+        return judgments, same
+    code = (judgments.judge[rows].astype(np.int64) << 16) + (company[rows].astype(np.int64) << 8)
+    case, which = np.unique(code + repeated[rows], return_inverse=True)
+    who, others, times = case >> 16, (case >> 8) % 256 - 1, case % 256
+    judge_of = np.concatenate([same.judge_of, who.astype(np.int32)])
+    weight = np.concatenate([same.weight, 1.0 / (times * (1.0 + others * share[who]))])
+    spoken = judgments.judge.copy()
+    spoken[rows] = (judges + which).astype(np.int32)
+    names = judgments.judges.take(pa.array(judge_of))
+    return replace(judgments, judge=spoken, judges=names), Voices(judge_of, weight, judges, items)
+
+
+def _shared_rows(company: NDArray[np.uint8], repeated: NDArray[np.uint8]) -> _Whole:
+    """Where a judgment is not alone, looked for in blocks: flags of all would be many."""
+    found = [
+        begin
+        + np.flatnonzero(
+            (company[begin : begin + _ROWS] > 1) | (repeated[begin : begin + _ROWS] > 1)
+        )
+        for begin in range(0, len(company), _ROWS)
+    ]
+    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""From fitted types to a consensus: meanings, truths, judges, and a memory for other judgments."""
+"""From fitted types to a consensus: what types mean, the truths of items, how good judges are."""
 
 from __future__ import annotations
 
@@ -12,25 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.families import Families
 from adjudge.data.judgments import Judgments
-from adjudge.data.names import look_up
-from adjudge.engines.engine import Engine, Parameters
+from adjudge.engines.engine import Parameters
 from adjudge.engines.item_types import AgreementBeyond, CountLeftOut, ReadTypes, Structure
 from adjudge.kernels.fixed import LIKELIHOOD, SHARE
 from adjudge.models._families import key_judges, share_of_items
-from adjudge.models._reference_judge import Judges, Trust, read_truths, refer, sharpen, trust
-from adjudge.models._type_fitting import (
+from adjudge.models._type_judges import (
     MANY,
     FittedTypes,
+    Judges,
+    Trust,
+    exact_sum,
+    normalise,
+    read_truths,
+    refer,
+    sharpen,
+    trust,
     weights_of,
     whole_cells,
 )
-from adjudge.models._type_rows import exact_sum, normalise
-from adjudge.models.model import Prepared, pick, prepare, settings_of, tell_ties
+from adjudge.models.model import Prepared, conclude
 
 if TYPE_CHECKING:
     from adjudge.models._calibration import Calibration
+    from adjudge.models._type_memory import TypesMemory
     from adjudge.models.item_types import ItemTypes
 
 _Floats = NDArray[np.float64]
@@ -44,7 +49,7 @@ _TOPIC = 10.0  # items' worth of all truths in the prevalence of a topic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Meanings:
+class Meanings:
     """What the types of every structure mean, and how that was judged."""
 
     readings: tuple[_Floats, ...]  # (type, truth) of each structure
@@ -54,17 +59,17 @@ class _Meanings:
 
 def conclude_types(model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes]) -> Consensus:
     """Types read as truths, judges measured without their own judgments, gold put to use."""
-    left_out = _left_out(prepared, [each.parameters for each in fitted])
+    left_out = count_left_out(prepared, [each.parameters for each in fitted])
     meanings = _mean(model, prepared, fitted, left_out)
-    said = _judge_counts(prepared, fitted, left_out, meanings)
+    said = count_said(prepared, fitted, left_out, meanings)
     # Where judges are many these tables are as large as the answer: they go before it comes.
     del left_out
     fitted[:] = [replace(each, counts=np.empty(0), believed=np.empty(0)) for each in fitted]
     _give_back_freed()
     parameters = [each.parameters for each in fitted]
-    posterior = _truths(prepared, parameters, meanings, _say_of(fitted))
-    prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
-    _fill_empty(prepared.judgments, posterior, prevalence)
+    posterior = read_items(prepared, parameters, meanings, say_of(fitted))
+    prevalence = prevalence_of(prepared.judgments, posterior, by_topic=model.by_topic)
+    fill_empty(prepared.judgments, posterior, prevalence)
     return _finish(model, prepared, fitted, meanings, posterior, prevalence, said)
 
 
@@ -74,7 +79,7 @@ def _give_back_freed() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _left_out(prepared: Prepared, parameters: list[Parameters]) -> _LeftOut:
+def count_left_out(prepared: Prepared, parameters: list[Parameters]) -> _LeftOut:
     """Counts of judgments under the types that the others give: all, and those on gold.
 
     Of very many judgments, those of the first structure measure judges, so that they are counted
@@ -115,7 +120,7 @@ def _by_judge(
 
 def _mean(
     model: ItemTypes, prepared: Prepared, fitted: list[FittedTypes], left_out: _LeftOut
-) -> _Meanings:
+) -> Meanings:
     """What types mean: through the reference judge, trusted as far as the signs allow."""
     judges = _judges_of(prepared)
     trusted = Trust(1.0, 0.0, 0.0, 0.0)
@@ -140,7 +145,7 @@ def _mean(
         meaning = sharpen(meaning, own, trusted.sharpen)
         readings.append(read_truths(meaning, scale.truth_of, len(scale.truths)))
     judged = prepared.families.family[prepared.judgments.counts_per_judge > 0]
-    return _Meanings(tuple(readings), trusted, len(np.unique(judged)) == 1)
+    return Meanings(tuple(readings), trusted, len(np.unique(judged)) == 1)
 
 
 def _judges_of(prepared: Prepared) -> Judges:
@@ -173,13 +178,13 @@ def _correlation(prepared: Prepared, fitted: FittedTypes) -> float:
     return (seen - expected) / max(every - expected, 1e-9)
 
 
-def _say_of(fitted: Sequence[FittedTypes]) -> _Floats:  # (structure,)
+def say_of(fitted: Sequence[FittedTypes]) -> _Floats:  # (structure,)
     """How much each structure has to say."""
     return normalise(np.array([_SAY[each.name] for each in fitted]))
 
 
-def _truths(
-    prepared: Prepared, parameters: list[Parameters], meanings: _Meanings, say: _Floats
+def read_items(
+    prepared: Prepared, parameters: list[Parameters], meanings: Meanings, say: _Floats
 ) -> _Floats:  # (item, truth)
     """The truths of every item: the mean of what the structures read, each with its say."""
     structures = tuple(
@@ -189,7 +194,7 @@ def _truths(
     return prepared.sweeps.rows(ReadTypes(structures), len(prepared.judgments.scale.truths))
 
 
-def _prevalence(judgments: Judgments, posterior: _Floats, *, by_topic: bool) -> _Floats:
+def prevalence_of(judgments: Judgments, posterior: _Floats, *, by_topic: bool) -> _Floats:
     """The share of each truth among judged items, of a topic drawn to that of all."""
     judged = judgments.counts_per_item > 0
     truths = posterior.shape[1]
@@ -206,7 +211,7 @@ def _prevalence(judgments: Judgments, posterior: _Floats, *, by_topic: bool) -> 
     return normalise(sums / SHARE + _TOPIC * overall)
 
 
-def _fill_empty(judgments: Judgments, posterior: _Floats, prevalence: _Floats) -> None:
+def fill_empty(judgments: Judgments, posterior: _Floats, prevalence: _Floats) -> None:
     """Give items that nobody judged the prevalence of their topic, or of all."""
     empty = np.flatnonzero(judgments.counts_per_item == 0)
     if empty.size:
@@ -226,12 +231,12 @@ class _JudgeCounts:
     measured: _Floats  # with gold, and own judgments as far as they may tell: how good they are
 
 
-def _judge_counts(
-    prepared: Prepared, fitted: list[FittedTypes], left_out: _LeftOut, meanings: _Meanings
+def count_said(
+    prepared: Prepared, fitted: list[FittedTypes], left_out: _LeftOut, meanings: Meanings
 ) -> _JudgeCounts:
     """Judgments of every judge, counted by the truth of their items."""
     alone = elsewhere = measured = np.zeros(())
-    say, same = _say_of(fitted), meanings.trust.same
+    say, same = say_of(fitted), meanings.trust.same
     if len(prepared.judgments) > MANY:  # the others are of a sample
         say = np.eye(len(fitted))[0]
     for each, part, (counts, on_gold), reading in zip(
@@ -300,13 +305,14 @@ def _finish(
     model: ItemTypes,
     prepared: Prepared,
     fitted: list[FittedTypes],
-    meanings: _Meanings,
+    meanings: Meanings,
     posterior: _Floats,
     prevalence: _Floats,
     said: _JudgeCounts,
 ) -> Consensus:
     """The consensus, calibrated by gold where there is some, with its memory."""
     from adjudge.models._calibration import calibrate_by
+    from adjudge.models._type_memory import TypesMemory
 
     population = normalise(exact_sum(said.told) + 1e-3)
     confusion = normalise(said.told + population)
@@ -325,30 +331,21 @@ def _finish(
     if calibration is not None:
         calibration = calibration.apply(prepared.spoken, prepared.voices, posterior)
         notes.append(calibration.told)
-        prevalence = _prevalence(prepared.judgments, posterior, by_topic=model.by_topic)
+        prevalence = prevalence_of(prepared.judgments, posterior, by_topic=model.by_topic)
     if prepared.known is not None:
         known = prepared.known >= 0
         posterior[known] = np.eye(posterior.shape[1])[prepared.known[known]]
-    choice, tied = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
-    notes += tell_ties(model, tied, len(choice))
-    last = fitted[0]
-    consensus = Consensus(
-        model=model.name,
-        settings=settings_of(model),
-        judgments=prepared.judgments,
+    found = conclude(
+        model,
+        prepared,
+        Parameters(prevalence=prevalence, confusion=confusion),
         posterior=posterior,
-        choice=choice,
-        prevalence=prevalence,
-        confusion=confusion,
         counts=said.measured,
-        known=prepared.known,
-        trace=last.trace,
+        trace=fitted[0].trace,
         converged=all(each.converged for each in fitted),
-        families=prepared.families,
-        correlation=meanings.trust.correlation,
-        effective=_effective(prepared, meanings.trust.correlation),
-        notes=(*prepared.notes, *notes),
+        notes=tuple(notes),
     )
+    consensus = with_voices(found, prepared, meanings.trust.correlation, None)
     memory = TypesMemory(model, consensus, prepared.engine, tuple(fitted), meanings, calibration)
     return replace(consensus, predictor=memory)
 
@@ -362,110 +359,12 @@ def _outcome(model: ItemTypes, fitted: list[FittedTypes]) -> str:
     return f"stopped at the limit of {model.iterations} iterations, not converged"
 
 
-def _effective(prepared: Prepared, correlation: float) -> _Floats:  # (item,)
-    """The voices on each item, in independent ones: they agree beyond its types."""
+def with_voices(
+    consensus: Consensus, prepared: Prepared, correlation: float, predictor: TypesMemory | None
+) -> Consensus:
+    """The consensus with the voices on each item, in independent ones: they agree beyond types."""
     voices, rho = prepared.voices_per_item(), max(correlation, 0.0)
     for begin in range(0, len(voices), _BLOCK):
         block = voices[begin : begin + _BLOCK]
         block /= 1.0 + np.maximum(block - 1.0, 0.0) * rho
-    return voices
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TypesMemory:
-    """What a fit learnt, called with other judgments."""
-
-    model: ItemTypes
-    fitted: Consensus
-    engine: Engine
-    types: tuple[FittedTypes, ...]
-    meanings: _Meanings
-    calibration: Calibration | None
-
-    def parameters(self, judgments: Judgments) -> tuple[list[Parameters], int]:
-        """The parameters of each structure for other judges, and how many of them are new."""
-        code = look_up(judgments.judges, self.fitted.judgments.judges)
-        found = []
-        for each in self.types:
-            rates = np.concatenate([each.rates, each.typical[None]])[code]  # -1: the last
-            prevalence = each.overall[None]
-            known = self.fitted.judgments.topics
-            if self.model.by_topic and judgments.topics is not None and known is not None:
-                rows = np.concatenate([each.prevalence, each.overall[None]])
-                prevalence = rows[look_up(judgments.topics, known)]
-            given = Parameters(prevalence=prevalence, confusion=rates, of_types=True)
-            found.append(given)
-        return found, int((code < 0).sum())
-
-    def __call__(self, judgments: Judgments) -> Consensus:
-        """The consensus of other judgments under what was learnt."""
-        if judgments.scale.labels != self.fitted.scale.labels:
-            judgments = judgments.with_scale(self.fitted.scale)
-        by_topic = self.model.by_topic and judgments.topics is not None
-        model = replace(self.model, by_topic=by_topic)
-        prepared = prepare(
-            judgments,
-            None,
-            self.engine,
-            by_topic=by_topic,
-            repeats=True,
-            families=self._families(judgments),
-        )
-        parameters, new = self.parameters(judgments)
-        posterior = _truths(prepared, parameters, self.meanings, _say_of(self.types))
-        overall = self.fitted.overall_prevalence
-        _fill_empty(judgments, posterior, overall[None])
-        if self.calibration is not None:
-            self.calibration.for_judges(
-                look_up(judgments.judges, self.fitted.judgments.judges)
-            ).apply(prepared.spoken, prepared.voices, posterior)
-        types = [
-            replace(
-                each,
-                rates=given.confusion,
-                prevalence=given.prevalence,
-                counts=prepared.sweeps.expect(given).confusion,
-            )
-            for each, given in zip(self.types, parameters, strict=True)
-        ]
-        left_out = _left_out(prepared, parameters)
-        said = _judge_counts(prepared, types, left_out, self.meanings)
-        choice, tied = pick(posterior, judgments, ties=model.ties, seed=model.seed)
-        notes = tell_ties(model, tied, len(choice))
-        if new:
-            notes = [
-                f"{new:,} of {judgments.judge_count:,} judges are new: the population's confusion",
-                *notes,
-            ]
-        prevalence = _prevalence(judgments, posterior, by_topic=by_topic)
-        return Consensus(
-            model=model.name,
-            settings=settings_of(model),
-            judgments=judgments,
-            posterior=posterior,
-            choice=choice,
-            prevalence=prevalence,
-            confusion=normalise(said.told + normalise(exact_sum(self.fitted.counts) + 1e-3)),
-            counts=said.measured,
-            families=prepared.families,
-            correlation=self.meanings.trust.correlation,
-            effective=_effective(prepared, self.meanings.trust.correlation),
-            notes=(*prepared.notes, *notes),
-            predictor=self,
-        )
-
-    def _families(self, judgments: Judgments) -> Families:
-        """The families of the fit, among the judges of other judgments."""
-        found = self.fitted.families
-        none = Families.none(judgments.judge_count)
-        if found is None:
-            return none
-        code = look_up(judgments.judges, self.fitted.judgments.judges)
-        seen = np.flatnonzero(code >= 0)
-        family, share = none.family.copy(), none.share.copy()
-        _, first, group = np.unique(
-            found.family[code[seen]], return_index=True, return_inverse=True
-        )
-        family[seen] = seen[first][group]
-        share[seen] = found.share[code[seen]]
-        return replace(none, family=family, share=share)
+    return replace(consensus, correlation=correlation, effective=voices, predictor=predictor)

@@ -21,7 +21,7 @@ from adjudge.engines.engine import (
     Task,
 )
 from adjudge.kernels.fixed import SHARE
-from adjudge.models._voices import Voices
+from adjudge.models._families import Voices
 
 _Whole = NDArray[np.int64]
 

@@ -26,7 +26,7 @@ from adjudge.models._calibration_features import (
     group_items,
     make_features,
 )
-from adjudge.models._voices import Voices, voices_of
+from adjudge.models._families import Voices, voices_of
 
 _KEPT = 2**23  # features of all items that are kept for the next time, at most
 _Floats = NDArray[np.float64]

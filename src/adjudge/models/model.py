@@ -23,9 +23,8 @@ from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
 from adjudge.kernels import ties as kernels
-from adjudge.models._families import find_families, tell_families
+from adjudge.models._families import Voices, find_families, tell_families, voices_of
 from adjudge.models._voice_sweeps import VoiceSweeps
-from adjudge.models._voices import Voices, voices_of
 
 
 def free_memory() -> int | None:
@@ -216,7 +215,7 @@ def pick(
     return choice, tied
 
 
-def tell_ties(model: Any, tied: int, items: int) -> list[str]:
+def _tell_ties(model: Any, tied: int, items: int) -> list[str]:
     """A sentence on ties, if there were any."""
     if not tied:
         return []
@@ -246,7 +245,7 @@ def conclude(
         posterior, last = prepared.sweeps.posterior(parameters, own=True)
         counts = last.confusion
     choice, tied = pick(posterior, prepared.judgments, ties=model.ties, seed=model.seed)
-    notes = (*notes, *tell_ties(model, tied, len(choice)))
+    notes = (*notes, *_tell_ties(model, tied, len(choice)))
     consensus = Consensus(
         model=model.name,
         settings=settings_of(model),

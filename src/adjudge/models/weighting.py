@@ -98,8 +98,8 @@ class ZScore:
         object.__setattr__(self, "gamma", gamma)
         object.__setattr__(self, "sides", sides)
 
-    def __and__(self, other: Filter) -> Both:
-        return Both((self, other))
+    def __and__(self, other: Filter) -> _Both:
+        return _Both((self, other))
 
     def __str__(self) -> str:
         kind = next(name for name, sides in ZSCORES.items() if sides == self.sides)
@@ -141,8 +141,8 @@ class AccuracyFilter:
         """The one feature."""
         return (self.feature,)
 
-    def __and__(self, other: Filter) -> Both:
-        return Both((self, other))
+    def __and__(self, other: Filter) -> _Both:
+        return _Both((self, other))
 
     def __str__(self) -> str:
         return f"accuracy:{self.alpha:g}"
@@ -154,7 +154,7 @@ class AccuracyFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class _Both:
     """Filters together: a judge stays whom every one of them keeps."""
 
     filters: tuple[Filter, ...]
@@ -164,8 +164,8 @@ class Both:
         """The features of all filters."""
         return tuple(dict.fromkeys(name for part in self.filters for name in part.features))
 
-    def __and__(self, other: Filter) -> Both:
-        return Both((*self.filters, other))
+    def __and__(self, other: Filter) -> _Both:
+        return _Both((*self.filters, other))
 
     def __str__(self) -> str:
         return "&".join(str(part) for part in self.filters)
@@ -182,7 +182,7 @@ class Both:
         return Dropped(found, notes)
 
 
-Filter = ZScore | AccuracyFilter | Both
+Filter = ZScore | AccuracyFilter | _Both
 
 
 def parse_weight(text: str) -> Product:
@@ -199,7 +199,7 @@ def parse_weight(text: str) -> Product:
 def parse_filter(text: str) -> Filter:
     """A filter as people write it: ``zscore:f+g:1.5``, ``|zscore|:f:1``, ``accuracy:0.67``."""
     parts = [_parse_one(part.strip()) for part in text.split("&")]
-    return parts[0] if len(parts) == 1 else Both(tuple(parts))
+    return parts[0] if len(parts) == 1 else _Both(tuple(parts))
 
 
 def _parse_one(text: str) -> Filter:
