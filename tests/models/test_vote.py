@@ -9,10 +9,10 @@ from adjudge import BadData, BadSetting, Gold, Judgments, MajorityVote, UnknownN
 from adjudge.models.vote import Vote
 from adjudge.models.weighting import (
     AccuracyFilter,
-    _Both,
     Feature,
     Product,
     ZScore,
+    _Both,
     parse_filter,
     parse_weight,
 )
