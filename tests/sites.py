@@ -30,6 +30,9 @@ from adjudge.collect.web._state import State
 from adjudge.collect.web.app import create_app
 from adjudge.collect.web.protocol import OPTIONS
 from adjudge.collect.web.settings import Settings
+from statements import share_statements
+
+share_statements()
 
 PASSWORD = "correct horse battery"
 LABELS = ("Good", "Bad")

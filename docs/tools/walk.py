@@ -9,6 +9,7 @@ Lines are those of the files, whole. ``--write`` puts the table into ``docs/desi
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -43,6 +44,8 @@ def follow(arguments: list[str]) -> Walk:
         elif event == "call" and depth == 0:
             found.setdefault(code.co_filename, set()).add(_named(code.co_qualname))
 
+    for library in ("numba", "pyarrow.csv", "pyarrow.compute", "rich.console", "typer"):
+        importlib.import_module(library)  # followed, it would take seconds, and it is not ours
     from adjudge.cli import call
 
     threading.setprofile(note)

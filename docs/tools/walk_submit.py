@@ -33,14 +33,12 @@ def follow(folder: Path) -> Walk:
     on = threading.Event()
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        if threading.current_thread().name == "background":  # which does its own work meanwhile
-            return
         code = frame.f_code
-        if on.is_set() and event == "call" and code.co_filename.startswith(f"{SRC}{os.sep}"):
+        if not on.is_set() or event != "call" or not code.co_filename.startswith(f"{SRC}{os.sep}"):
+            return
+        if threading.current_thread().name != "background":  # which does its own work meanwhile
             found.setdefault(code.co_filename, set()).add(_named(code.co_qualname))
 
-    threading.setprofile(note)
-    sys.setprofile(note)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the test client's own
         from starlette.testclient import TestClient
@@ -60,7 +58,10 @@ def follow(folder: Path) -> Walk:
     _, secret = owner.accounts.make_token("walk", scope="judge", project=slug)
     right = {gold.item: gold.accepted[0] for gold in project.golds}
     labels = {(item.query, item.title, item.text): right.get(item.name) for item in project.items}
-    with TestClient(create_app(settings), headers={"Authorization": f"Bearer {secret}"}) as client:
+    app = create_app(settings)
+    threading.setprofile(note)  # of threads that start from here on, which answer the requests
+    sys.setprofile(note)
+    with TestClient(app, headers={"Authorization": f"Bearer {secret}"}) as client:
 
         def post(path: str, sent: Any = None) -> Any:
             response = client.post(f"/api/v1/{path}", json=sent)

@@ -192,7 +192,7 @@ def test_the_command_line_goes_on_after_its_scheduler_was_killed(
 ) -> None:
     write(Content(judgments=table), tmp_path / "j.adjudge", format="encoded")
     words = ["consensus", str(tmp_path / "j.adjudge")]
-    words += ["-m", "dawid-skene", "--iterations", "150", "--set", "tolerance=0", "-q"]
+    words += ["-m", "dawid-skene", "--iterations", "80", "--set", "tolerance=0", "-q"]
     program = [sys.executable, "-m", "adjudge", *words]
     state = ["--checkpoint", str(tmp_path / "kept"), "--every", "5"]
     cluster = kept.having(1)

@@ -12,6 +12,9 @@ import sqlalchemy as sa
 
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.schema import metadata
+from statements import share_statements
+
+share_statements()
 
 
 @pytest.fixture(scope="session")

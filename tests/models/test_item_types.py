@@ -36,7 +36,7 @@ def with_copies(given: Judgments, judge: str, copies: int, *, renamed: str = "co
     return Judgments.from_table(columns, scale=given.scale)
 
 
-@settings(max_examples=sized(60, full=1000))
+@settings(max_examples=sized(25, full=1000))
 @given(table=judgments(), frozen=st.integers(1, 6))
 @pytest.mark.slow
 def test_the_objective_never_falls_once_beliefs_are_frozen(table: Judgments, frozen: int) -> None:
