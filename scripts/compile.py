@@ -4,7 +4,9 @@
 
 numba keeps what it compiled beside the kernels (or in NUMBA_CACHE_DIR). Everything that has kernels
 is run on a few judgments, half of it in one process and half in another; where that was done since
-the kernels changed, nothing is done. A kernel that nothing of this uses is a fault, told by name.
+the kernels changed, nothing is done. In a new clone the tests are collected once beside it, so that
+Python keeps what it compiled of them and of what they import. A kernel that nothing of this uses is
+a fault, told by name.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = ROOT / "src" / "adjudge" / "kernels"
+TESTS = ROOT / "tests"
 STAMP = KERNELS / "__pycache__" / "compiled"
 LABELS = (2, 3, 4, 5)  # loops are compiled for a number of labels; these are the usual ones
 FOR_TESTS = {"log_density"}
@@ -241,6 +244,12 @@ def main() -> None:
     print("Setting up: compiling the kernels (once) ...", file=sys.stderr)
     command = [sys.executable, __file__]
     running = [subprocess.Popen([*command, str(half)]) for half in range(len(HALVES))]
+    if not (TESTS / "__pycache__").is_dir():
+        collect = [
+            sys.executable,
+            *["-m", "pytest", "-p", "no:schemathesis", "--collect-only", "-qq"],
+        ]
+        subprocess.run(collect, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
     codes = [process.wait() for process in running]
     if any(codes):
         raise SystemExit("the kernels could not be compiled")
