@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.consensus.ranking import read_ranking, read_ranking_report
-from adjudge.collect.managing.exporting import read_archive
+from adjudge.collect.services.archive import read_archive
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer, Page

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.managing.exporting import read_archive
+from adjudge.collect.services.archive import read_archive
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import CANNOT_JUDGE, Answer, Page
 from adjudge.collect.values.questions import FurtherQuestion, read_questions

@@ -23,7 +23,7 @@ from sqlalchemy.engine import make_url
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.importing import ImportLimits, Upload, beside
-from adjudge.collect.managing.notices import claim
+from adjudge.collect.services.notices import _claim
 from adjudge.collect.web import _messenger, _uploading
 from adjudge.collect.web._messenger import Messenger, _find_address
 from adjudge.errors import Refused
@@ -290,7 +290,7 @@ def test_one_project_does_not_fill_the_outbox_of_others(site: Site) -> None:
     parcels = site.services.notices.claim()
     assert "b@example.com" in [parcel.target for parcel in parcels]
     with site.parts.database.read() as on:
-        assert len(claim(on, time.time(), most=100)) <= 5
+        assert len(_claim(on, time.time(), most=100)) <= 5
 
 
 def test_the_server_is_no_machine_for_mail(site: Site) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.managing import exporting
+from adjudge.collect.services import exports
 from adjudge.models.registry import MODELS
 from sites import PASSWORD, Browser, Site, small_project
 
@@ -195,7 +195,7 @@ def test_every_export_downloads(ada: Browser, slug: str) -> None:
         assert response.status_code == 200, link
         assert response.headers["content-disposition"].startswith("attachment; ")
         assert response.content
-    left = {entry.name for entry in exporting.list_exports()}
+    left = {entry.name for entry in exports.list_exports()}
     left -= {link.rpartition("/")[2].partition("?")[0] for link in links}
     for name in sorted(left):
         response = ada.client.get(f"/projects/{slug}/export/{name}")
@@ -304,7 +304,7 @@ def test_a_consensus_is_asked_for_fitted_shown_and_exported(
     path = f"/projects/{slug}/export/labels-consensus?model=majority-vote"
     text = ada.client.get(path).text.replace('"', "")
     assert text.startswith("item,topic,document,label,probability,p_Good,p_Bad,judgments,")
-    for entry in exporting.list_exports():
+    for entry in exports.list_exports():
         if entry.kind == "labels":
             path = f"/projects/{slug}/export/{entry.name}?model=majority-vote"
             assert ada.client.get(path).status_code in (200, 422), entry.name

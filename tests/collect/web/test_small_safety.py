@@ -13,7 +13,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from adjudge.collect.managing import projects
+from adjudge.collect.services._stored_projects import _RESERVED
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.migrating import configuration
@@ -53,7 +53,7 @@ def test_a_login_that_is_right_is_no_guess(tmp_path: Path) -> None:
 def test_slugs_that_are_addresses_are_reserved(site: Site) -> None:
     paths = [route.path for route in page_routes()]
     taken = {found[1] for path in paths if (found := re.match(r"/(?:projects|j)/([a-z-]+)", path))}
-    assert {"new", "upload", "starter"} <= taken <= projects._RESERVED
+    assert {"new", "upload", "starter"} <= taken <= _RESERVED
     for name in sorted(taken):
         made = site.services.projects.create(small_project(name=name))
         assert made.slug == f"{name}-2"

@@ -93,7 +93,7 @@ def _set(
     services: RequesterServices, project: str, file: Path | None, preset_name: str | None
 ) -> None:
     """Store arms from a file or a preset."""
-    from adjudge.collect.experiments.arms import preset_arms, read_arms
+    from adjudge.collect.services.arms import preset_arms, read_arms
 
     labels = services.projects.get(project).labels
     gold = services.exports.get_gold(project)

@@ -102,7 +102,7 @@ def run(
 def _ready_made(archive: Path | None, *, starter: bool) -> Project | None:
     """The project of an archive, or the starter."""
     if archive is not None:
-        from adjudge.collect.managing.exporting import read_archive
+        from adjudge.collect.services.archive import read_archive
 
         return read_archive(archive)
     if starter:

@@ -50,18 +50,18 @@ def run(
 
     Labels are fitted by the model that the options name, on trusted judgments and gold.
     """
-    from adjudge.collect.managing import exporting
+    from adjudge.collect.services import exports
     from adjudge.data.formats.files import written_whole
 
     be_quiet(printing.quiet)
     if list_exports:
-        rows = [[e.name, e.extension, e.title] for e in exporting.list_exports()]
+        rows = [[e.name, e.extension, e.title] for e in exports.list_exports()]
         columns = [("export", "left"), ("file", "left"), ("what it is", "left")]
         page().print(grid("Exports", columns, rows))
         return
     if project is None:
         raise BadSetting("PROJECT", None, "a project, or --list")
-    entry = exporting.find_export(to)
+    entry = exports.find_export(to)
     services = open_services(database)
     labels = None
     if entry.kind == "labels":

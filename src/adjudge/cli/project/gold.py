@@ -13,8 +13,8 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.collect.gold.design import GoldForecast, Suggestion
     from adjudge.collect.services.requester import RequesterServices
+    from adjudge.collect.values.gold import GoldForecast, Suggestion
 
 NAME = "gold"
 EXAMPLES = (

@@ -21,9 +21,9 @@ from adjudge.collect.consensus.reporting import KeptReport, make_report
 from adjudge.errors import AdjudgeError, UnknownName
 
 if TYPE_CHECKING:
-    from adjudge.collect.gold.design import Suggestion
+    from adjudge.collect.services.items import FinalLabel
     from adjudge.collect.services.requester import RequesterServices
-    from adjudge.collect.values.items import FinalLabel
+    from adjudge.collect.values.gold import Suggestion
     from adjudge.collect.values.requesting import ProjectHead, ProjectSummary
     from adjudge.data.consensus import Consensus
 
@@ -184,7 +184,7 @@ def judges(
 
 def sure_of(services: RequesterServices, slug: str) -> tuple[ModelFit | None, list[Suggestion]]:
     """The fit that gold is suggested from, and the items it was sure enough of, label by label."""
-    from adjudge.collect.gold.design import Suggestion
+    from adjudge.collect.values.gold import Suggestion
 
     ready = {fit.model: fit for fit in fits(services, slug) if fit.made}
     fit = ready.get(DEFAULT) or next(iter(ready.values()), None)
@@ -264,7 +264,7 @@ def _fitted(
 ) -> tuple[int, Consensus | None]:
     """Fit, and keep labels by pages, judges and possible gold; how many items, and the fit."""
     from adjudge.collect.consensus.learning import learn
-    from adjudge.collect.gold.design import sure_items
+    from adjudge.collect.services.gold import sure_items
     from adjudge.models import default, registry
 
     key = _key(model, question)

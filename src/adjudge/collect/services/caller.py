@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from sqlalchemy import ColumnElement, bindparam, select, true
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.managing.accounts import find_requester
+from adjudge.collect.services._requesters import find_requester
 from adjudge.collect.store.database import Database, utc_now
 from adjudge.collect.store.request import Request, edit_gold_alone
 from adjudge.collect.store.schema import members, projects

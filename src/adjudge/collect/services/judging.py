@@ -25,7 +25,7 @@ from adjudge.collect.judging.submitting import submit
 from adjudge.collect.judging.training import answer_row
 from adjudge.collect.judging.views import view_judge
 from adjudge.collect.judging.work_left import any_work_left, count_pages_left
-from adjudge.collect.managing.accounts import find_invite
+from adjudge.collect.services._invites import find_invite
 from adjudge.collect.store.database import Database, StoredRow, utc_now
 from adjudge.collect.store.request import JudgeRequest, judge_by_id, lock_judge, read_judge
 from adjudge.collect.store.schema import invites, projects

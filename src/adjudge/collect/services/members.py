@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
+from sqlalchemy import ColumnElement, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.managing.accounts import add_requester
-from adjudge.collect.managing.members import (
-    describe_link,
-    join,
-    list_links,
-    list_members,
-    make_link,
-    remove,
-    revoke_link,
-    set_role,
-)
+from adjudge.collect.services._requesters import add_requester, find_requester
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.values.members import Member, MemberLink, MemberRole
+from adjudge.collect.store.database import StoredRow
+from adjudge.collect.store.request import Request, to_time
+from adjudge.collect.store.schema import member_links, members, projects, requesters
+from adjudge.collect.store.snapshot import load_snapshot
+from adjudge.collect.values.ids import make_id
+from adjudge.collect.values.members import MEMBER_ROLES, Member, MemberLink, MemberRole, may
 from adjudge.collect.values.requesting import Requester
-from adjudge.errors import Refused
+from adjudge.errors import BadSetting, NotFound, Refused
+
+_LINKS = (
+    select(
+        member_links,
+        projects.c.slug,
+        projects.c.name.label("title"),
+        projects.c.owner,
+        requesters.c.name,
+    )
+    .join(projects, projects.c.id == member_links.c.project)
+    .outerjoin(requesters, requesters.c.id == member_links.c.requester)
+    .order_by(member_links.c.id.desc())
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,38 +43,74 @@ class MemberService:
     def get_all(self, slug: str) -> list[Member]:
         """Who made the project, then its members by role and name."""
         with self.caller.reading(slug) as request:
-            return list_members(request)
+            return _list_members(request)
 
     def get_links(self, slug: str) -> list[MemberLink]:
         """Every link that makes a member, newest first."""
         with self.caller.reading(slug, least="owner") as request:
-            return list_links(request)
+            wanted = _LINKS.where(member_links.c.project == request.project.id)
+            return [_link_of(row) for row in request.on.execute(wanted)]
 
     def invite(
         self, slug: str, role: MemberRole, *, note: str = "", expires: datetime
     ) -> MemberLink:
         """A link by which one person becomes a member."""
-        return self.caller.write(
-            slug, lambda request: make_link(request, role, note, expires), least="owner"
-        )
+
+        def work(request: Request) -> MemberLink:
+            _check(role)
+            key = make_id(18)
+            request.on.execute(
+                insert(member_links).values(
+                    key=key,
+                    project=request.project.id,
+                    role=role,
+                    note=note.strip()[:500].replace("\0", ""),
+                    made=request.now,
+                    expires=expires.timestamp(),
+                )
+            )
+            request.log("member-invited", actor=request.actor, role=role)
+            return _link_of(request.on.execute(_LINKS.where(member_links.c.key == key)).one())
+
+        return self.caller.write(slug, work, least="owner")
 
     def revoke_link(self, slug: str, link: str) -> None:
         """End a link; who came by it stays a member until they are removed."""
-        self.caller.write(slug, lambda request: revoke_link(request, link), least="owner")
+
+        def work(request: Request) -> None:
+            ours = member_links.c.project == request.project.id
+            change = update(member_links).where(ours, member_links.c.key == link)
+            if request.on.execute(change.values(revoked=True)).rowcount == 0:
+                raise NotFound("link", link)
+
+        self.caller.write(slug, work, least="owner")
 
     def set_role(self, slug: str, member: str, role: MemberRole) -> None:
         """Give a member another role. Refused: ``maker``."""
-        self.caller.write(slug, lambda request: set_role(request, member, role), least="owner")
+
+        def work(request: Request) -> None:
+            _check(role)
+            who = _find_member(request, member)
+            request.on.execute(update(members).where(*_row(request, member)).values(role=role))
+            request.log("member-role", actor=request.actor, member=who.name, role=role)
+
+        self.caller.write(slug, work, least="owner")
 
     def remove(self, slug: str, member: str) -> None:
         """Let somebody be a member no more: an owner anybody, everybody themselves.
 
-        Refused: ``maker``.
+        What they decided stays. Refused: ``maker``.
         """
         actor = self.caller.actor
         own = actor is not None and actor.requester == member
         least: MemberRole = "viewer" if own else "owner"
-        self.caller.write(slug, lambda request: remove(request, member), least=least)
+
+        def work(request: Request) -> None:
+            who = _find_member(request, member)
+            request.on.execute(delete(members).where(*_row(request, member)))
+            request.log("member-removed", actor=request.actor, member=who.name)
+
+        self.caller.write(slug, work, least=least)
 
     # -- becoming one
 
@@ -74,7 +120,7 @@ class MemberService:
         Refused: ``invite-unknown``, ``link-used``, ``link-expired``.
         """
         with self.caller.database.read() as on:
-            return describe_link(on, link, self.caller.now())
+            return _link_of(_find_good(on, link, self.caller.now()))
 
     def join(self, link: str) -> MemberLink:
         """Become a member. Refused: as ``find_link``, and ``member-already``."""
@@ -82,7 +128,7 @@ class MemberService:
         if actor is None:
             raise Refused("bad-form", "a member is a requester: act for one")
         now = self.caller.now()
-        return self.caller.database.write(lambda on: join(on, link, actor.requester, now))
+        return self.caller.database.write(lambda on: _join(on, link, actor.requester, now))
 
     def join_new(self, link: str, name: str, password: str) -> Requester:
         """Make an account, a guest's, and become a member, in one.
@@ -92,9 +138,110 @@ class MemberService:
         now = self.caller.now()
 
         def work(on: Connection) -> Requester:
-            describe_link(on, link, now)  # before a name is looked at
+            _find_good(on, link, now)  # before a name is looked at
             made = add_requester(on, name, password, admin=False, now=now, guest=True)
-            join(on, link, made.requester, now)
+            _join(on, link, made.requester, now)
             return made
 
         return self.caller.database.write(work)
+
+
+def _check(role: str) -> None:
+    if role not in MEMBER_ROLES:
+        raise BadSetting("role", role, f"one of {', '.join(MEMBER_ROLES)}")
+
+
+def _list_members(request: Request) -> list[Member]:
+    maker = request.on.execute(
+        select(requesters.c.public, requesters.c.name, projects.c.made)
+        .join(requesters, requesters.c.id == projects.c.owner)
+        .where(projects.c.id == request.project.id)
+    ).one_or_none()
+    found = request.on.execute(
+        select(requesters.c.public, requesters.c.name, members.c.role, members.c.made)
+        .join(requesters, requesters.c.id == members.c.requester)
+        .where(members.c.project == request.project.id)
+    )
+    others = [
+        Member(
+            member=row.public,
+            name=row.name,
+            role=cast(MemberRole, row.role),
+            since=to_time(row.made),
+            maker=False,
+        )
+        for row in found
+    ]
+    others.sort(key=lambda one: (-MEMBER_ROLES.index(one.role), one.name.casefold()))
+    if maker is None:  # the command line made it
+        return others
+    since = to_time(maker.made)
+    first = Member(member=maker.public, name=maker.name, role="owner", since=since, maker=True)
+    return [first, *others]
+
+
+def _link_of(row: StoredRow) -> MemberLink:
+    return MemberLink(
+        link=row.key,
+        project=row.slug,
+        title=row.title,
+        role=cast(MemberRole, row.role),
+        note=row.note,
+        made=to_time(row.made),
+        expires=to_time(row.expires),
+        revoked=row.revoked,
+        member=row.name,
+    )
+
+
+def _find_good(on: Connection, key: str, now: float, *, lock: bool = False) -> StoredRow:
+    """The row of a link that is still good. Refused: ``invite-unknown``, ``link-expired``."""
+    wanted = _LINKS.where(member_links.c.key == key)
+    if lock:
+        wanted = wanted.with_for_update(of=member_links)
+    row = on.execute(wanted).one_or_none()
+    if row is None or row.revoked:
+        raise Refused("invite-unknown", "this invitation is not known, or was taken back")
+    if row.requester is not None:
+        raise Refused("link-used", "somebody came by this link already; it makes one member")
+    if row.expires <= now:
+        raise Refused("link-expired", "this link has expired; ask for a new one")
+    return row
+
+
+def _join(on: Connection, key: str, requester: str, now: float) -> MemberLink:
+    """Make a requester a member by a link; a role that they have already is never lessened."""
+    link, whom = _find_good(on, key, now, lock=True), find_requester(on, requester)
+    at = (members.c.project == link.project) & (members.c.requester == whom.id)
+    had = on.execute(select(members.c.role).where(at)).scalar()
+    if link.owner == whom.id:
+        raise Refused("member-already", "this project is yours")
+    if had is not None and may(cast(MemberRole, had), cast(MemberRole, link.role)):
+        raise Refused("member-already", f"you are a {had} of this project already")
+    if had is None:
+        on.execute(
+            insert(members).values(
+                project=link.project, requester=whom.id, role=link.role, made=now
+            )
+        )
+    else:
+        on.execute(update(members).where(at).values(role=link.role))
+    on.execute(update(member_links).where(member_links.c.id == link.id).values(requester=whom.id))
+    about = Request(on=on, project=load_snapshot(on, link.project), now=now, actor=whom.name)
+    about.log("member-joined", actor=whom.name, role=link.role)
+    return _link_of(link)
+
+
+def _find_member(request: Request, member: str) -> Member:
+    """A member who is not the one who made the project. Refused: ``maker``."""
+    for one in _list_members(request):
+        if one.member == member:
+            if one.maker:
+                raise Refused("maker", f"{one.name} made the project, and stays its owner")
+            return one
+    raise NotFound("member", member)
+
+
+def _row(request: Request, member: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    who = select(requesters.c.id).where(requesters.c.public == member).scalar_subquery()
+    return members.c.project == request.project.id, members.c.requester == who

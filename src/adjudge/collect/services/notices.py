@@ -1,27 +1,96 @@
-"""Webhooks and mail about a project, for the requester and for who sends them."""
+"""Webhooks and mail about a project: who gets them, and the outbox from which they are sent.
+
+Nothing is sent in a request of a judge. What has happened is read from the log and the counters
+afterwards, in one transaction with the place that was read to, and put into the outbox; from there
+it is sent, and tried again until it has arrived. So a crash neither loses nor repeats an event; a
+message may arrive twice only if the crash falls between its sending and the note of it.
+"""
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from sqlalchemy import select
+from sqlalchemy import and_, func, insert, select, update
+from sqlalchemy.engine import Connection
 
-from adjudge.collect.managing.notices import (
-    Delivery,
-    Notifications,
-    Parcel,
-    claim,
-    gather,
-    list_deliveries,
-    put_test,
-    read_notifications,
-    set_notifications,
-    settle,
-)
+from adjudge.collect.judging.budget import budget_of
+from adjudge.collect.services._invites import invited_names, name_of_judge
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.schema import projects
-from adjudge.collect.store.settings import find_settings
+from adjudge.collect.store.request import Request, to_time
+from adjudge.collect.store.schema import items, judges, log, outbox, projects
+from adjudge.collect.store.settings import (
+    find_settings,
+    keep_setting,
+    notified_name,
+    notify_name,
+    read_setting,
+)
+from adjudge.collect.values.ids import make_id
+from adjudge.errors import Refused
+
+EVENTS: dict[str, str] = {
+    "done": "Every item is judged",
+    "judge-blocked": "A judge was blocked",
+    "contest": "A judge disagrees with a gold",
+    "budget-reached": "The budget is spent, or in judges' hands",
+}
+_LOGGED = {
+    "blocked": "judge-blocked",
+    "blocked-at-finish": "judge-blocked",
+    "blocked-by-hand": "judge-blocked",
+    "contested": "contest",
+}
+_MOST_ADDRESSES = 20
+_MOST_TESTS = 60  # messages to try ways out, of one requester in an hour: it is no mail machine
+_SHOWN = 50  # newest messages of a project
+_AT_ONCE_EACH = 5  # messages of one project that are sent before others' turn
+_MAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", re.ASCII)
+_MOST_TRIES = 12
+_LONGEST_WAIT = 3_600.0  # seconds between two tries
+_CLAIMED = 120.0  # seconds that a message is left to who is sending it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notifications:
+    """Who is told what of a project."""
+
+    webhook: str = ""
+    secret: str = ""  # signs what the webhook gets
+    emails: tuple[str, ...] = ()
+    events: tuple[str, ...] = tuple(EVENTS)
+    base: str = ""  # the address of the project's page, as its requester sees it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One message of the outbox."""
+
+    delivery: str  # random public id, the same at every try
+    event: str
+    way: str  # "webhook" or "email"
+    target: str
+    made: datetime
+    tries: int
+    state: Literal["waiting", "sent", "given up"]
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parcel:
+    """A message that is to be sent now."""
+
+    delivery: str
+    way: str
+    target: str
+    body: dict[str, Any]
+    secret: str
+    tries: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +102,56 @@ class NoticeService:
     def get(self, slug: str) -> Notifications:
         """Who is told what of a project, with the secret that signs."""
         with self.caller.reading(slug, least="manager") as request:
-            return read_notifications(request)
+            return _read_notifications(request)
 
     def set(
         self, slug: str, *, webhook: str, emails: Sequence[str], events: Sequence[str], base: str
     ) -> Notifications:
-        """Change who is told what. Refused: ``bad-form``."""
-        return self.caller.write(
-            slug,
-            lambda request: set_notifications(
-                request, webhook=webhook, emails=emails, events=events, base=base
-            ),
-            lock=True,
-        )
+        """Change who is told what from now on. Refused: ``bad-form``."""
+
+        def work(request: Request) -> Notifications:
+            _check(webhook, emails, events)
+            before = _read_notifications(request)
+            chosen = Notifications(
+                webhook=webhook,
+                secret=before.secret or secrets.token_hex(32),
+                emails=tuple(dict.fromkeys(emails)),
+                events=tuple(event for event in EVENTS if event in events),
+                base=base,
+            )
+            keep_setting(request.on, notify_name(request.project.id), asdict(chosen))
+            if not before.webhook and not before.emails:
+                keep_setting(request.on, notified_name(request.project.id), _standing(request))
+            request.log("notifications-changed", actor=request.actor, events=list(chosen.events))
+            return chosen
+
+        return self.caller.write(slug, work, lock=True)
 
     def test(self, slug: str) -> int:
-        """Send a message by every way; how many."""
-        return self.caller.write(slug, put_test)
+        """Put a message by every way into the outbox, to see whether they arrive; how many.
+
+        Refused: ``bad-form``, ``too-many``.
+        """
+        return self.caller.write(slug, _put_test)
 
     def get_deliveries(self, slug: str) -> list[Delivery]:
         """The newest messages of a project."""
         with self.caller.reading(slug, least="manager") as request:
-            return list_deliveries(request)
+            ours = select(outbox).where(outbox.c.project == request.project.id)
+            rows = request.on.execute(ours.order_by(outbox.c.id.desc()).limit(_SHOWN))
+            return [
+                Delivery(
+                    delivery=row.public,
+                    event=row.event,
+                    way=row.way,
+                    target=row.target,
+                    made=to_time(row.made),
+                    tries=row.tries,
+                    state="sent" if row.sent else "given up" if row.due is None else "waiting",
+                    problem=row.problem,
+                )
+                for row in rows
+            ]
 
     def find_told(self) -> list[str]:
         """The projects of which somebody is told something."""
@@ -69,15 +166,194 @@ class NoticeService:
             return list(found.scalars())
 
     def gather(self, slug: str) -> int:
-        """Put what has happened since the last look into the outbox."""
-        return self.caller.write(slug, gather, lock=True)
+        """Put what has happened since the last look into the outbox; how many messages."""
+        return self.caller.write(slug, _gather, lock=True)
 
     def claim(self) -> list[Parcel]:
-        """The messages that are to be sent now, which nobody else sends meanwhile."""
+        """The messages that are due, a few of each project, kept from other processes a while."""
         now = self.caller.now()
-        return self.caller.database.write(lambda on: claim(on, now))
+        return self.caller.database.write(lambda on: _claim(on, now))
 
     def settle(self, parcel: Parcel, problem: str) -> None:
-        """Note how a sending went."""
+        """Note how a sending went: arrived, to be tried again later, or given up."""
         now = self.caller.now()
-        self.caller.database.write(lambda on: settle(on, parcel, problem, now))
+        values: dict[str, Any] = {"problem": problem[:500]}
+        if not problem:
+            values |= {"sent": now, "due": None}
+        elif parcel.tries >= _MOST_TRIES:
+            values["due"] = None
+        else:
+            values["due"] = now + min(10.0 * 2**parcel.tries, _LONGEST_WAIT)
+        change = update(outbox).where(outbox.c.public == parcel.delivery).values(**values)
+        self.caller.database.write(lambda on: on.execute(change))
+
+
+def _read_notifications(request: Request) -> Notifications:
+    """Who is told what."""
+    kept = read_setting(request.on, notify_name(request.project.id)) or {}
+    held = {**kept, **{name: tuple(kept[name]) for name in ("emails", "events") if name in kept}}
+    return Notifications(**held)
+
+
+def _check(webhook: str, emails: Sequence[str], events: Sequence[str]) -> None:
+    if webhook and not _is_address(webhook):
+        wanted = "an address such as https://example.com/hook, without a name in it"
+        raise Refused("bad-form", f"webhook = {webhook[:200]!r}: wanted {wanted}")
+    if len(emails) > _MOST_ADDRESSES:
+        raise Refused("bad-form", f"{len(emails)} addresses; wanted at most {_MOST_ADDRESSES}")
+    for address in emails:
+        if len(address) > 254 or not _MAIL.fullmatch(address):
+            raise Refused("bad-form", f"{address[:200]!r} is no mail address")
+    for event in events:
+        if event not in EVENTS:
+            raise Refused("bad-form", f"event = {event!r}: wanted {', '.join(EVENTS)}")
+
+
+def _is_address(webhook: str) -> bool:
+    """Whether it is an address on the web, with a host and without a name in it."""
+    if not webhook.isascii() or not webhook.isprintable() or " " in webhook:
+        return False
+    try:
+        parts = urlsplit(webhook)
+        named = bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+    except ValueError:  # brackets that are no address of version 6, a port that is none
+        return False
+    return parts.scheme in ("http", "https") and named
+
+
+def _standing(request: Request) -> dict[str, Any]:
+    """How far the log goes, and whether the project is done and its budget spent."""
+    newest = request.on.execute(
+        select(func.max(log.c.id)).where(log.c.project == request.project.id)
+    ).scalar()
+    states: dict[str, int] = {
+        row.state: row[1]
+        for row in request.on.execute(
+            select(items.c.state, func.count())
+            .where(items.c.project == request.project.id, items.c.gold.is_(False))
+            .group_by(items.c.state)
+        )
+    }
+    budget = budget_of(request)
+    done = states.get("closed", 0) > 0 and states.get("open", 0) == 0
+    return {"log": newest or 0, "done": done, "budget": budget is not None and budget.spent}
+
+
+def _gather(request: Request) -> int:
+    chosen = _read_notifications(request)
+    if not chosen.webhook and not chosen.emails:
+        return 0
+    name = notified_name(request.project.id)
+    before = read_setting(request.on, name) or {"log": 0, "done": False, "budget": False}
+    now = _standing(request)
+    if now == before:
+        return 0
+    happened: list[tuple[str, dict[str, Any]]] = []
+    if now["log"] > before["log"]:
+        happened += _logged(request, before["log"], now["log"])
+    if now["done"] and not before["done"]:
+        happened.append(("done", {}))
+    if now["budget"] and not before["budget"]:
+        happened.append(("budget-reached", {}))
+    wanted = [one for one in happened if one[0] in chosen.events]
+    keep_setting(request.on, name, now)
+    return sum(_put(request, chosen, event, figures) for event, figures in wanted)
+
+
+def _logged(request: Request, after: int, until: int) -> list[tuple[str, dict[str, Any]]]:
+    rows = request.on.execute(
+        select(log.c.event, log.c.figures, judges)
+        .join(judges, judges.c.id == log.c.judge)
+        .where(
+            log.c.project == request.project.id,
+            and_(log.c.id > after, log.c.id <= until),
+            log.c.event.in_(list(_LOGGED)),
+            judges.c.kind != "dry-run",
+        )
+        .order_by(log.c.id)
+    ).all()
+    invited = invited_names(request) if rows else {}
+    return [
+        (
+            _LOGGED[row.event],
+            {"judge": row.public, "name": name_of_judge(row, invited.get(row.id, ""))},
+        )
+        for row in rows
+    ]
+
+
+def _put_test(request: Request) -> int:
+    chosen = _read_notifications(request)
+    if not chosen.webhook and not chosen.emails:
+        raise Refused("bad-form", "there is neither a webhook nor a mail address to try")
+    owner = select(projects.c.owner).where(projects.c.id == request.project.id).scalar_subquery()
+    tried = request.on.execute(
+        select(func.count())
+        .select_from(outbox.join(projects, projects.c.id == outbox.c.project))
+        .where(
+            projects.c.owner == owner,
+            outbox.c.event == "test",
+            outbox.c.made > request.now - 3_600,
+        )
+    ).scalar_one()
+    if tried >= _MOST_TESTS:
+        raise Refused("too-many", "many messages were sent to try; please wait an hour")
+    return _put(request, chosen, "test", {})
+
+
+def _put(request: Request, chosen: Notifications, event: str, figures: dict[str, Any]) -> int:
+    body = {
+        "event": event,
+        "title": EVENTS.get(event, "A test: messages arrive here"),
+        "project": request.project.slug,
+        "name": request.project.name,
+        "time": to_time(request.now).isoformat(),
+        "address": chosen.base,
+        **{f"judge_{name}" if name == "name" else name: said for name, said in figures.items()},
+    }
+    ways = [("webhook", chosen.webhook)] if chosen.webhook else []
+    ways += [("email", address) for address in chosen.emails]
+    rows = [
+        {
+            "public": make_id(),
+            "project": request.project.id,
+            "event": event,
+            "way": way,
+            "target": target,
+            "body": body,
+            "made": request.now,
+            "due": request.now,
+        }
+        for way, target in ways
+    ]
+    if rows:
+        request.on.execute(insert(outbox), rows)
+    return len(rows)
+
+
+def _claim(on: Connection, now: float, most: int = 20) -> list[Parcel]:
+    place = func.row_number().over(partition_by=outbox.c.project, order_by=outbox.c.due)
+    due = select(outbox.c.id, place.label("place")).where(outbox.c.due <= now).subquery()
+    found = on.execute(
+        select(outbox)
+        .join(due, due.c.id == outbox.c.id)
+        .where(due.c.place <= _AT_ONCE_EACH)
+        .order_by(outbox.c.due)
+        .limit(most)
+    ).all()
+    parcels = []
+    for row in found:
+        mine = update(outbox).where(outbox.c.id == row.id, outbox.c.due == row.due)
+        if on.execute(mine.values(due=now + _CLAIMED, tries=row.tries + 1)).rowcount:
+            kept = read_setting(on, notify_name(row.project)) or {}
+            parcels.append(
+                Parcel(
+                    delivery=row.public,
+                    way=row.way,
+                    target=row.target,
+                    body=row.body,
+                    secret=kept.get("secret", ""),
+                    tries=row.tries + 1,
+                )
+            )
+    return parcels

@@ -3,51 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.experiments.arms import find_misassigned
-from adjudge.collect.gold.editing import import_items
-from adjudge.collect.managing.accounts import find_requester
-from adjudge.collect.managing.oversight import audit, list_log, read_whole_log
-from adjudge.collect.managing.pace import ProjectPace, measure_pace
-from adjudge.collect.managing.panels import preset_panel
-from adjudge.collect.managing.progress import list_disagreements, measure_progress
-from adjudge.collect.managing.projects import (
-    count_stored,
+from adjudge.collect.items.counters import set_states
+from adjudge.collect.items.standing import change_needed
+from adjudge.collect.items.storing import count_work
+from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services._disagreement import list_disagreements
+from adjudge.collect.services._gold_editing import import_items
+from adjudge.collect.services._log import audit, list_log
+from adjudge.collect.services._pace import measure_pace
+from adjudge.collect.services._panels import PROLIFIC_PARAMETERS, preset_panel
+from adjudge.collect.services._progress import measure_progress
+from adjudge.collect.services._requesters import find_requester
+from adjudge.collect.services._stored_projects import (
+    check_colours,
     create_project,
     delete_project,
     list_heads,
     read_project,
-    set_grades,
-    set_guidelines,
-    set_policy,
-    set_questions,
-    set_scale,
-    set_state,
     summarize_projects,
 )
-from adjudge.collect.rules.policy import Policy
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import items, projects
+from adjudge.collect.store.schema import (
+    items,
+    judges,
+    judgments,
+    pages,
+    projects,
+)
+from adjudge.collect.store.snapshot import (
+    bump,
+    scale_to_json,
+)
 from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import GoldEntry, Item, Project
-from adjudge.collect.values.questions import FurtherQuestion
+from adjudge.collect.values.questions import FurtherQuestion, check_questions
 from adjudge.collect.values.requesting import (
+    PROJECT_STATES,
     DisagreementTopic,
     Imported,
     LogEntry,
     Progress,
     ProjectHead,
+    ProjectPace,
     ProjectState,
     ProjectSummary,
 )
+from adjudge.collect.values.sides import is_of_pairs
 from adjudge.data.scale import Scale
-from adjudge.errors import NotFound, Refused
+from adjudge.errors import BadSetting, NotFound, Refused
+
+_NUMBERS = (  # settings that how many judgments items need depends on
+    *("judgments_per_item", "judgments_by_arm"),
+    *("closing", "least_judgments", "most_judgments", "sure"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +151,7 @@ class ProjectService:
         """
 
         def work(request: Request) -> ProjectSummary:
-            set_state(request, state)
+            _set_state(request, state)
             return self._summarize(request.on, slug)
 
         return self.caller.write(slug, work)
@@ -149,7 +165,16 @@ class ProjectService:
 
     def set_guidelines(self, slug: str, guidelines: str) -> None:
         """Replace the guidelines."""
-        self.caller.write(slug, lambda request: set_guidelines(request, guidelines))
+
+        def work(request: Request) -> None:
+            text = guidelines.replace("\0", "")
+            request.on.execute(
+                update(projects).where(projects.c.id == request.project.id).values(guidelines=text)
+            )
+            bump(request.on, request.project.id)
+            request.log("guidelines-changed", actor=request.actor)
+
+        self.caller.write(slug, work)
 
     def get_scale(self, slug: str) -> Scale:
         """The labels, their order and their grades."""
@@ -167,7 +192,7 @@ class ProjectService:
         def work(request: Request) -> None:
             had = request.project.colours
             kept = {label: had[label] for label in scale.labels if label in had}
-            set_scale(request, scale, kept if colours is None else colours)
+            _set_scale(request, scale, kept if colours is None else colours)
 
         self.caller.write(slug, work, alone=True)
 
@@ -178,14 +203,50 @@ class ProjectService:
 
     def set_questions(self, slug: str, questions: Sequence[FurtherQuestion]) -> None:
         """Replace the further questions. Refused: ``judged-already``."""
-        self.caller.write(slug, lambda request: set_questions(request, questions), alone=True)
+
+        def work(request: Request) -> None:
+            given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
+            if request.on.execute(given).scalar() is not None:
+                raise Refused("judged-already", "judges have answered these questions already")
+            checked = check_questions(questions, of_pairs=request.project.of_pairs)
+            stored = [one.to_dict() for one in checked]
+            request.on.execute(
+                update(projects)
+                .where(projects.c.id == request.project.id)
+                .values(questions=stored, version=projects.c.version + 1)
+            )
+            names = [one.name for one in questions]
+            request.log("questions-changed", actor=request.actor, questions=names)
+
+        self.caller.write(slug, work, alone=True)
 
     def set_grades(self, slug: str, grades: Mapping[str, float]) -> None:
         """Give each label the number that it stands for where tools rate with numbers.
 
         Labels above 0 are those that count as relevant.
         """
-        self.caller.write(slug, lambda request: set_grades(request, grades), lock=True)
+
+        def work(request: Request) -> None:
+            scale = request.project.scale
+            missing = [label for label in scale.labels if label not in grades]
+            if missing:
+                raise BadSetting(
+                    "grades", missing[0], f"a grade for each of {', '.join(scale.labels)}"
+                )
+            given = tuple(float(grades[label]) for label in scale.labels)
+            relevant = tuple(label for label in scale.labels if grades[label] > 0)
+            changed = replace(scale, grades=given, relevant=relevant)
+            request.on.execute(
+                update(projects)
+                .where(projects.c.id == request.project.id)
+                .values(
+                    scale=scale_to_json(changed, request.project.colours),
+                    version=projects.c.version + 1,
+                )
+            )
+            request.log("grades-changed", grades=dict(zip(scale.labels, given, strict=True)))
+
+        self.caller.write(slug, work, lock=True)
 
     def get_policy(self, slug: str) -> tuple[Policy, int]:
         """The policy and its version."""
@@ -193,10 +254,10 @@ class ProjectService:
             return request.project.policy, request.project.policy_version
 
     def set_policy(self, slug: str, settings: dict[str, Any]) -> tuple[Policy, int]:
-        """Change some settings; the new policy and its version."""
+        """Change some settings of the policy under a new version; the policy and its version."""
 
         def work(request: Request) -> tuple[Policy, int]:
-            set_policy(request, settings)
+            _set_policy(request, settings)
             fresh = request.reloaded().project
             return fresh.policy, fresh.policy_version
 
@@ -268,13 +329,26 @@ class ProjectService:
     def audit(self, slug: str) -> list[str]:
         """Where judges do not stand as a replay of the log says; empty if all is well."""
         with self.caller.reading(slug) as request:
-            log = read_whole_log(request)
-            return [*audit(request), *find_misassigned(request.project.seed, log)]
+            return audit(request)
 
     def count_stored(self) -> dict[str, int]:
         """Figures of the whole store: projects, judges, open pages, judgments."""
         with self.caller.database.read() as on:
-            return count_stored(on)
+
+            def count(table: Any, *conditions: ColumnElement[bool]) -> int:
+                return int(
+                    on.execute(
+                        select(func.count()).select_from(table).where(*conditions)
+                    ).scalar_one()
+                )
+
+            return {
+                "projects": count(projects),
+                "open_projects": count(projects, projects.c.state == "open"),
+                "judges": count(judges),
+                "open_pages": count(pages, pages.c.state == "open"),
+                "judgments": count(judgments),
+            }
 
     def _summarize(self, on: Connection, slug: str) -> ProjectSummary:
         which = (projects.c.slug == slug) & self.caller.sees(on)
@@ -282,3 +356,67 @@ class ProjectService:
         if not found:
             raise NotFound("project", slug)
         return found[0]
+
+
+def _set_policy(request: Request, changes: Mapping[str, Any]) -> None:
+    policy = request.project.policy.changed(changes)
+    if policy == request.project.policy:
+        return
+    request.on.execute(
+        update(projects)
+        .where(projects.c.id == request.project.id)
+        .values(
+            policy=policy.to_dict(),
+            policy_version=projects.c.policy_version + 1,
+            version=projects.c.version + 1,
+        )
+    )
+    if any(getattr(policy, name) != getattr(request.project.policy, name) for name in _NUMBERS):
+        change_needed(request.on, request.project.id, policy)
+    elif policy.set_aside_after != request.project.policy.set_aside_after:
+        ours = select(items.c.id).where(items.c.project == request.project.id)
+        set_states(request.on, list(request.on.execute(ours).scalars()), policy)
+    fresh = request.reloaded()
+    changed = {name: policy.to_dict()[name] for name in changes}
+    figures: dict[str, Any] = {"policy": policy.to_dict(), "changed": changed}
+    fresh.log("policy-changed", actor=request.actor, **figures)
+
+
+def _set_state(request: Request, state: ProjectState) -> None:
+    if state not in PROJECT_STATES or state == "draft":
+        raise BadSetting("state", state, "open, paused or closed")
+    if state == "open" and count_work(request.on, request.project.id) == 0:
+        raise Refused("no-items", "there is nothing to judge in this project yet")
+    if state == request.project.state:
+        return
+    request.on.execute(
+        update(projects).where(projects.c.id == request.project.id).values(state=state)
+    )
+    bump(request.on, request.project.id)
+    request.log(f"project-{state}", actor=request.actor)
+
+
+def entry_link(base: str, policy: Policy) -> str:
+    """The link to give to a panel: with Prolific's placeholders, else with ID to be replaced."""
+    if policy.panel == "prolific":
+        return base + "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in PROLIFIC_PARAMETERS)
+    return f"{base}?{quote(policy.participant_parameter or 'participant')}=ID"
+
+
+def _set_scale(request: Request, scale: Scale, colours: Mapping[str, str]) -> None:
+    check_colours(colours, scale)
+    given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
+    if request.on.execute(given).scalar() is not None:
+        raise Refused("judged-already", "judges have used these labels already")
+    if request.project.of_pairs and not is_of_pairs(scale.labels):
+        raise BadSetting("labels", str(scale), "left, right and perhaps tie: items are pairs")
+    for gold in request.project.golds.values():
+        for label in gold.accepted if gold.active else ():
+            if label not in scale.labels:
+                raise BadSetting("labels", str(scale), f"{label} among them: gold has that label")
+    request.on.execute(
+        update(projects)
+        .where(projects.c.id == request.project.id)
+        .values(scale=scale_to_json(scale, colours), version=projects.c.version + 1)
+    )
+    request.log("labels-changed", actor=request.actor, labels=list(scale.labels))

@@ -11,7 +11,9 @@ from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.members import MemberRole
 
 ProjectState = Literal["draft", "open", "paused", "closed"]
+
 PROJECT_STATES: tuple[ProjectState, ...] = ("draft", "open", "paused", "closed")
+
 Scope = Literal["judge", "requester"]
 
 
@@ -297,83 +299,6 @@ class DisagreementTopic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GoldRow:
-    """One gold, how judges did on it, and what they say against it."""
-
-    item: str
-    topic: str
-    query: str
-    title: str
-    accepted: tuple[str, ...]
-    reason: str
-    reasons: dict[str, str]
-    role: str
-    active: bool
-    version: int
-    shown: int
-    answered: int
-    missed: int
-    labels: dict[str, int]  # label -> answers
-    contests: int  # not yet settled
-    doubt: float = 0.0  # 0 to 1: see ``adjudge.collect.gold.doubt``
-    best_say: str | None = None  # the label of the best judges, where it is not accepted
-
-    @property
-    def missed_share(self) -> float | None:
-        """Missed among answered."""
-        return self.missed / self.answered if self.answered else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestedGold:
-    """An item that could become gold, with all that a person needs to agree or not."""
-
-    item: str
-    topic: str
-    query: str
-    need: str
-    title: str
-    text: str
-    url: str
-    label: str
-    probability: float
-    judgments: int
-    agreement: float  # share of its judgments that give the label
-    votes: dict[str, tuple[str, ...]]  # label -> trusted judges who gave it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
-    """A judge's "I disagree" with a gold."""
-
-    contest: int
-    item: str
-    query: str
-    title: str
-    judge: str
-    given: str
-    accepted: tuple[str, ...]
-    text: str
-    time: datetime
-    settled: bool
-    upheld: bool | None
-    answer: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Regrade:
-    """What an edit of gold changed."""
-
-    item: str
-    answers: int  # answers graded again
-    changed: int  # of them, now graded otherwise
-    judges: int  # whose tallies changed
-    unblocked: tuple[str, ...] = ()
-    passed: tuple[str, ...] = ()  # failed the training before, passed now
-    upheld: int = 0  # contests that the edit settles
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
     """What an import of items and gold changed."""
 
@@ -383,3 +308,16 @@ class Imported:
     golds_added: int
     golds_changed: int
     warnings: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectPace:
+    """Judgments of work over time."""
+
+    since: datetime | None  # the beginning of the first bar
+    bar_seconds: float
+    bars: tuple[int, ...]  # judgments in each, to the present one
+    per_day: float | None  # over the last day, or since the first, an hour at least
+    lacking: int  # trusted judgments that are wanted still
+    days_left: float | None  # at this pace; None where nothing is lacking or nobody is at work
+    ends: datetime | None

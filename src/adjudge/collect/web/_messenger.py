@@ -29,7 +29,7 @@ from email.utils import formatdate, make_msgid
 from queue import Empty, SimpleQueue
 from urllib.parse import unquote, urlsplit
 
-from adjudge.collect.managing.notices import Parcel
+from adjudge.collect.services.notices import Parcel
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.web.logs import event
 from adjudge.collect.web.settings import Settings

@@ -8,7 +8,7 @@ from fastapi import Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from adjudge.collect.experiments.arms import preset_arms, read_arms
+from adjudge.collect.services.arms import preset_arms, read_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.arms import ArmReport
 from adjudge.collect.web._api_models import ArmIn

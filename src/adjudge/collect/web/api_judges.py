@@ -8,9 +8,8 @@ from fastapi import Request
 from pydantic import Field
 from starlette.responses import Response
 
-from adjudge.collect.managing.notices import Delivery, Notifications
-from adjudge.collect.managing.pace import ProjectPace
-from adjudge.collect.values.requesting import JudgeDetail
+from adjudge.collect.services.notices import Delivery, Notifications
+from adjudge.collect.values.requesting import JudgeDetail, ProjectPace
 from adjudge.collect.web._api_router import api_router, services_of
 from adjudge.collect.web._api_values import (
     ApiModel,

@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from adjudge.collect.consensus import planner, refit
 from adjudge.collect.consensus.planner import Asked, ProjectPlan, Wish
-from adjudge.collect.gold.design import GoldForecast
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.values.requesting import Imported, SuggestedGold
+from adjudge.collect.values.gold import GoldForecast, SuggestedGold
+from adjudge.collect.values.requesting import Imported
 from adjudge.collect.web._api_router import api_router, services_of
 from adjudge.collect.web._api_values import (
     ApiModel,

@@ -10,13 +10,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from adjudge.collect.experiments.arms import read_arms
+from adjudge.collect.services.arms import read_arms
 from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.values.gold import Contest, GoldRow, Regrade
 from adjudge.collect.values.project import Project
 from adjudge.collect.values.requesting import (
-    Contest,
     DisagreementTopic,
-    GoldRow,
     Imported,
     Invite,
     JudgeDetail,
@@ -24,7 +23,6 @@ from adjudge.collect.values.requesting import (
     LogEntry,
     Progress,
     ProjectSummary,
-    Regrade,
 )
 from adjudge.collect.values.sides import PAIR_SCALE
 from adjudge.collect.web import _uploading

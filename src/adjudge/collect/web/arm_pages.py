@@ -10,8 +10,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from adjudge.collect.experiments.arms import PRESETS, preset_arms, read_arms
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services.arms import PRESETS, preset_arms, read_arms
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
 from adjudge.collect.values.project import Arm
 from adjudge.collect.web import _policy_form

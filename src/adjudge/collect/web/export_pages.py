@@ -97,9 +97,9 @@ def _export(request: Request, project: str, format: str) -> Response:
 
 def send_export(who: LoggedIn, project: str, format: str) -> Response:
     """An export as a download, written whole before the first byte is sent."""
-    from adjudge.collect.managing import exporting
+    from adjudge.collect.services import exports
 
-    entry = next((entry for entry in exporting.list_exports() if entry.name == format), None)
+    entry = next((entry for entry in exports.list_exports() if entry.name == format), None)
     if entry is None:
         raise NotFound("export", format)
     question, _ = question_of(who, project)

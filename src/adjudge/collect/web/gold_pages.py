@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.gold.design import GoldDesign
+from adjudge.collect.values.gold import GoldDesign
 from adjudge.collect.values.project import ROLES, Mix, Role
 from adjudge.collect.web._forms import PROVEN, SentForm
 from adjudge.collect.web._login import LoggedIn, require_login

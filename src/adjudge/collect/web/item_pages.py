@@ -8,8 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.managing.items import UNSURE
-from adjudge.collect.values.items import FILTERS, SORTS
+from adjudge.collect.services.items import FILTERS, SORTS, UNSURE
 from adjudge.collect.web._forms import Form, SentForm
 from adjudge.collect.web._login import LoggedIn, require_login
 from adjudge.collect.web._pages import go

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from adjudge.collect.managing.notices import EVENTS
+from adjudge.collect.services.notices import EVENTS
 from adjudge.collect.web._forms import PROVEN, SentForm
 from adjudge.collect.web._joining import origin
 from adjudge.collect.web._login import LoggedIn, require_login

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
-from adjudge.collect.managing.panels import entry_link
+from adjudge.collect.services.projects import entry_link
 from adjudge.collect.values.requesting import PROJECT_STATES
 from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web import _uploading

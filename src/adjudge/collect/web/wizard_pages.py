@@ -125,7 +125,7 @@ def _is_archive(body: bytes) -> bool:
 def _restore(who: LoggedIn, name: str, file: str, body: bytes) -> Response:
     """Make a project again from its archive; its answers stay there."""
     from adjudge.collect.importing import Upload
-    from adjudge.collect.managing.exporting import read_archive
+    from adjudge.collect.services.archive import read_archive
 
     try:
         project = read_archive(Upload(name=file, body=body), _limits(who))

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.collect.experiments.arms import FIVE_MIXES, preset_arms
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services.arms import FIVE_MIXES, preset_arms
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import GoldEntry, Item, Project

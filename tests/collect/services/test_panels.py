@@ -11,13 +11,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from adjudge.collect.managing.panels import (
-    action_of,
-    entry_link,
-    panel_warnings,
-    preset_panel,
-)
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services._panels import _action_of, panel_warnings, preset_panel
+from adjudge.collect.services.projects import entry_link
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.errors import Refused, UnknownName
@@ -75,7 +71,7 @@ def test_a_policy_that_meets_the_rules_is_not_warned_of_and_each_fault_is() -> N
 
 def test_nobody_is_ever_to_be_rejected() -> None:
     outcomes = ("finished", "nothing-left", "failed", "blocked", "unfinished")
-    found = {(one, pay): action_of(one, Decimal(pay)) for one in outcomes for pay in (0, 1)}
+    found = {(one, pay): _action_of(one, Decimal(pay)) for one in outcomes for pay in (0, 1)}
     assert found == {
         ("finished", 0): "approve",
         ("finished", 1): "approve",

@@ -1,27 +1,25 @@
-"""Gold that can be wrong: edited, every answer to it regraded, judges put right; contests."""
+"""Items and gold changed while judges work: every answer to a changed gold is graded again."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.gold.doubt import AnswersToGold, GoldDoubt, find_better_label, measure_doubts
 from adjudge.collect.items.standing import restore_trust
+from adjudge.collect.items.storing import add_items, check_accepted, withdraw_others
 from adjudge.collect.rules.decisions import Decision, Record, after_regrade, passes
-from adjudge.collect.store.conditions import is_real, of_real_in
+from adjudge.collect.rules.golds import gold_warnings
 from adjudge.collect.store.database import StoredRow, batches
 from adjudge.collect.store.request import (
     Request,
     columns_of,
     figures_of,
     record_of,
-    to_time,
     write_log,
 )
 from adjudge.collect.store.schema import (
@@ -30,14 +28,26 @@ from adjudge.collect.store.schema import (
     items,
     judges,
     judgments,
-    page_rows,
     pages,
 )
-from adjudge.collect.store.snapshot import ProjectSnapshot
+from adjudge.collect.store.snapshot import ProjectSnapshot, answers_of, bump
+from adjudge.collect.values.gold import Regrade
 from adjudge.collect.values.judging import DRY_RUN
-from adjudge.collect.values.requesting import Contest, GoldRow
+from adjudge.collect.values.project import ROLES, GoldEntry, Item, Role
+from adjudge.collect.values.requesting import Imported
 from adjudge.data.source import count_of
-from adjudge.errors import NotFound
+from adjudge.errors import BadSetting, NotFound, Refused
+
+if TYPE_CHECKING:
+    pass
+
+
+_CORRECTED = "A known answer was corrected:"  # how every notice of a regrade begins
+_SAID = {
+    "unblocked": f"{_CORRECTED} your work counts again. We are sorry.",
+    "training-passed": f"{_CORRECTED} you have passed the training.",
+    "recovered": f"{_CORRECTED} the warning no longer stands.",
+}
 
 
 @dataclass(slots=True)
@@ -52,15 +62,107 @@ class _Regraded:
     upheld: int = 0  # contests that are settled by it
 
 
-_CORRECTED = "A known answer was corrected:"  # how every notice of a regrade begins
-_SAID = {
-    "unblocked": f"{_CORRECTED} your work counts again. We are sorry.",
-    "training-passed": f"{_CORRECTED} you have passed the training.",
-    "recovered": f"{_CORRECTED} the warning no longer stands.",
-}
+def import_items(
+    request: Request,
+    given: Sequence[Item],
+    entries: Sequence[GoldEntry],
+    *,
+    keep_others: bool = True,
+) -> Imported:
+    """Add or change items and gold; without ``keep_others``, withdraw all others.
+
+    The caller holds answers off (``edit_gold_alone``) before anything is locked: a judge who
+    answers may wait for one of the items.
+    """
+    stored = add_items(
+        request.on,
+        request.project.id,
+        given,
+        entries,
+        scale=request.project.scale,
+        policy=request.project.policy,
+    )
+    withdrawn = 0
+    retired: list[int] = []
+    if not keep_others:
+        kept = {item.name for item in given}
+        withdrawn, retired = withdraw_others(
+            request.on, request.project.id, kept, {entry.item for entry in entries}
+        )
+    bump(request.on, request.project.id)
+    fresh = request.reloaded()
+    figures: dict[str, Any] = {
+        "added": stored.added,
+        "changed": stored.changed,
+        "withdrawn": withdrawn,
+        "golds": {
+            gold: accepted
+            for gold, accepted in answers_of(fresh.project).items()
+            if int(gold) not in request.project.golds
+        },
+    }
+    fresh.log("items-stored", actor=request.actor, **figures)
+    changed = [*stored.regrade, *retired]
+    if changed:
+        _regrade(fresh, changed)
+    return Imported(
+        added=stored.added,
+        changed=stored.changed,
+        withdrawn=withdrawn,
+        golds_added=stored.golds_added,
+        golds_changed=stored.golds_changed + len(retired),
+        warnings=tuple(warn_of_gold(fresh)),
+    )
 
 
-def regrade(request: Request, gold_ids: Sequence[int]) -> _Regraded:
+def edit_gold(request: Request, item: str, changes: Mapping[str, Any]) -> Regrade:
+    """Change a gold and regrade every answer to it."""
+    gold = _gold_of(request.project, item)
+    if "accepted" in changes:
+        check_accepted(changes["accepted"], request.project.scale, item)
+    if changes.get("role", "both") not in ROLES:
+        raise BadSetting("role", changes["role"], " or ".join(ROLES))
+    request.on.execute(
+        update(golds).where(golds.c.id == gold).values(**changes, version=golds.c.version + 1)
+    )
+    bump(request.on, request.project.id)
+    fresh = request.reloaded()
+    done = _regrade(fresh, [gold])
+    return Regrade(
+        item=item,
+        answers=done.answers,
+        changed=done.changed,
+        judges=done.judges,
+        unblocked=tuple(done.unblocked),
+        passed=tuple(done.passed),
+        upheld=done.upheld,
+    )
+
+
+def approve(
+    request: Request, item: str, *, accepted: Sequence[str], reason: str, role: Role
+) -> Imported:
+    """Make gold of an item that was work, by a person's word.
+
+    Its judgments stay; it is given out as work no more. Refused: ``gold-already``.
+    """
+    check_workable(request, item)
+    entry = GoldEntry(item=item, accepted=tuple(accepted), reason=reason, role=role)
+    done = import_items(request, (), (entry,))
+    figures: dict[str, Any] = {"item": item, "accepted": list(accepted), "role": role}
+    request.log("gold-approved", actor=request.actor, **figures)
+    return done
+
+
+def _gold_of(snapshot: ProjectSnapshot, item: str) -> int:
+    """The gold of an item, by the item's name."""
+    for gold, facts in snapshot.golds.items():
+        if facts.name == item:
+            return gold
+    raise NotFound("gold", item)
+
+
+def _regrade(request: Request, gold_ids: Sequence[int]) -> _Regraded:
     """Grade every answer to these golds by what they accept now, and decide on judges again.
 
     The caller has changed the golds and holds answers off (``edit_gold_alone``).
@@ -276,167 +378,44 @@ def _tell(on: Connection, ids: Sequence[int], text: str) -> None:
     )
 
 
-def list_golds(request: Request) -> list[GoldRow]:
-    """Every gold with misses and contests, the most doubtful first."""
-    project = request.project.id
-    found = _doubts(request)
-    texts = {
-        row.id: row
-        for row in request.on.execute(
-            select(golds.c.id, golds.c.version, items.c.name, items.c.query, items.c.title)
-            .join(items, items.c.id == golds.c.item)
-            .where(golds.c.project == project)
+def warn_of_gold(request: Request) -> list[str]:
+    """What a requester should know of the project's gold."""
+    return gold_warnings(
+        request.project.policy,
+        training=request.project.training,
+        screening=request.project.screening,
+        work_topics=_work_topics(request),
+    )
+
+
+def _work_topics(request: Request) -> dict[Any, int]:
+    """How many items of work each topic has; kept with the snapshot, since a project is large."""
+    known = request.project.kept.get("work topics")
+    if known is None:
+        found = request.on.execute(
+            select(items.c.topic, func.count())
+            .where(
+                items.c.project == request.project.id,
+                items.c.gold.is_(False),
+                items.c.state != "withdrawn",
+            )
+            .group_by(items.c.topic)
         )
-    }
-    shown_counts: dict[int, int] = dict(
-        request.on.execute(
-            select(page_rows.c.gold, func.count())
-            .join(golds, golds.c.id == page_rows.c.gold)
-            .join(judges, judges.c.id == page_rows.c.judge)
-            .where(golds.c.project == project, is_real)
-            .group_by(page_rows.c.gold)
-        ).all()
-    )
-    labels: dict[int, Counter[str]] = defaultdict(Counter)
-    missed: Counter[int] = Counter()
-    for row in request.on.execute(
-        select(judgments.c.gold, judgments.c.label, judgments.c.right, func.count())
-        .where(judgments.c.project == project, judgments.c.gold.is_not(None), of_real_in(project))
-        .group_by(judgments.c.gold, judgments.c.label, judgments.c.right)
-    ):
-        labels[row.gold][row.label] += row[3]
-        if row.right is False:
-            missed[row.gold] += row[3]
-    waiting: dict[int, int] = dict(
-        request.on.execute(
-            select(contests.c.gold, func.count())
-            .where(contests.c.project == project, ~contests.c.settled)
-            .group_by(contests.c.gold)
-        ).all()
-    )
-    rows = [
-        GoldRow(
-            item=facts.name,
-            topic=facts.topic,
-            query=texts[gold].query,
-            title=texts[gold].title,
-            accepted=facts.accepted,
-            reason=facts.reason,
-            reasons=facts.reasons,
-            role=facts.role,
-            active=facts.active,
-            version=texts[gold].version,
-            shown=shown_counts.get(gold, 0),
-            answered=sum(labels[gold].values()),
-            missed=missed[gold],
-            labels=dict(labels[gold].most_common()),
-            contests=waiting.get(gold, 0),
-            doubt=found[gold].doubt if gold in found and facts.active else 0.0,
-            best_say=find_better_label(found, gold, facts.accepted) if facts.active else None,
-        )
-        for gold, facts in request.project.golds.items()
-    ]
-    # What nobody doubts stays in the order of its making.
-    return sorted(rows, key=lambda row: (-row.doubt, -row.contests, -row.missed))
+        known = {row[0]: row[1] for row in found}
+        request.project.kept["work topics"] = known
+    return cast(dict[Any, int], known)
 
 
-def _doubts(request: Request) -> Mapping[int, GoldDoubt]:
-    """How doubtful each gold is, from every answer to gold that counts."""
-    rows = request.on.execute(
-        select(
-            judgments.c.judge,
-            judgments.c.gold,
-            judgments.c.label,
-            judgments.c.right,
-            contests.c.settled,
-        )
-        .outerjoin(contests, contests.c.judgment == judgments.c.id)
-        .where(
-            judgments.c.project == request.project.id,
-            judgments.c.gold.is_not(None),
-            judgments.c.right.is_not(None),
-            of_real_in(request.project.id),
-        )
-        .order_by(judgments.c.id)
-    ).fetchall()
-    if not rows:
-        return {}
-    judge, gold, label, right, settled = zip(*rows, strict=True)
-    answers = AnswersToGold(
-        judge=np.array(judge, dtype=np.int64),
-        gold=np.array(gold, dtype=np.int64),
-        label=np.array(label),
-        right=np.array(right, dtype=np.bool_),
-        contested=np.array([one is False for one in settled]),
-    )
-    return measure_doubts(answers, len(request.project.scale.labels))
-
-
-_CONTESTS = (
-    select(
-        contests,
-        items.c.name.label("item_name"),
-        items.c.query,
-        items.c.title,
-        judges.c.public,
-        judgments.c.label,
-        golds.c.accepted,
-    )
-    .join(judgments, judgments.c.id == contests.c.judgment)
-    .join(judges, judges.c.id == contests.c.judge)
-    .join(golds, golds.c.id == contests.c.gold)
-    .join(items, items.c.id == golds.c.item)
-    .order_by(contests.c.id.desc())
-)
-
-
-def _contest_of(row: StoredRow) -> Contest:
-    return Contest(
-        contest=row.id,
-        item=row.item_name,
-        query=row.query,
-        title=row.title,
-        judge=row.public,
-        given=row.label,
-        accepted=tuple(row.accepted),
-        text=row.text,
-        time=to_time(row.time),
-        settled=row.settled,
-        upheld=row.upheld,
-        answer=row.answer,
-    )
-
-
-def list_contests(request: Request, settled: bool | None) -> list[Contest]:
-    """Contests of a project, newest first."""
-    wanted = _CONTESTS.where(contests.c.project == request.project.id)
-    if settled is not None:
-        wanted = wanted.where(contests.c.settled == settled)
-    return [_contest_of(row) for row in request.on.execute(wanted)]
-
-
-def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Contest:
-    """Settle a contest; the judge sees the answer beside their next page."""
+def check_workable(request: Request, item: str) -> None:
+    """Refuse an item that is not there, or that is gold already."""
     row = request.on.execute(
-        select(contests.c.judge, contests.c.gold).where(
-            contests.c.id == contest, contests.c.project == request.project.id
+        select(items.c.gold).where(
+            items.c.project == request.project.id,
+            items.c.name == item,
+            items.c.state != "withdrawn",
         )
     ).one_or_none()
     if row is None:
-        raise NotFound("contest", str(contest))
-    request.on.execute(
-        update(contests)
-        .where(contests.c.id == contest)
-        .values(settled=True, upheld=upheld, answer=answer)
-    )
-    word = "You were right to disagree." if upheld else "We have looked at what you disagreed with."
-    notice = request.on.execute(
-        select(judges.c.notice).where(judges.c.id == row.judge).with_for_update(key_share=True)
-    ).scalar_one()
-    told = f"{word} {answer}".strip()
-    request.on.execute(
-        update(judges).where(judges.c.id == row.judge).values(notice=[*notice, told])
-    )
-    figures = {"contest": contest, "gold": row.gold, "upheld": upheld}
-    request.log("contest-settled", judge=row.judge, actor=request.actor, **figures)
-    return _contest_of(request.on.execute(_CONTESTS.where(contests.c.id == contest)).one())
+        raise NotFound("item", item)
+    if row.gold:
+        raise Refused("gold-already", f"{item} is gold already: edit it instead")

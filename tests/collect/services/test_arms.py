@@ -9,16 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge.collect.experiments.arms import (
-    FIVE_MIXES,
-    PAPER_LABELS,
-    PRESETS,
-    find_misassigned,
-    preset_arms,
-    read_arms,
-)
-from adjudge.collect.managing.oversight import read_whole_log
 from adjudge.collect.rules.routing import assign_arm
+from adjudge.collect.services._log import _find_misassigned
+from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES, PRESETS, preset_arms, read_arms
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, Refused
@@ -28,8 +21,7 @@ from collecting import LABELS, Bench, made_project
 
 
 def log_of(bench: Bench) -> list[Any]:
-    with bench.services.caller.reading(bench.slug) as request:
-        return read_whole_log(request)
+    return bench.services.projects.get_log(bench.slug, limit=10_000)[::-1]
 
 
 def seed_of(bench: Bench) -> int:
@@ -45,7 +37,7 @@ def draft(database: Database, **made: Any) -> Bench:
 
 
 def test_the_five_mixes_are_those_of_the_paper_and_of_its_replication() -> None:
-    assert PAPER_LABELS == REPLICATED
+    assert _PAPER_LABELS == REPLICATED
     assert list(FIVE_MIXES.values()) == list(TABLE_1.values())
     five = preset_arms("five-mixes", labels=LABELS)
     assert [arm.name for arm in five] == ["mix-1", "mix-2", "mix-3", "mix-4", "mix-5"]
@@ -194,9 +186,9 @@ def test_every_judge_is_in_the_arm_that_the_seed_and_the_log_say(database: Datab
         sum(row.arm.startswith("mix-") for row in bench.services.judges.get_all(bench.slug)) == 23
     )
     entries, seed = log_of(bench), seed_of(bench)
-    assert find_misassigned(seed, entries) == []
+    assert _find_misassigned(seed, entries) == []
     assert bench.services.projects.audit(bench.slug) == []
-    assert find_misassigned(seed + 1, entries) != []
+    assert _find_misassigned(seed + 1, entries) != []
 
 
 @given(

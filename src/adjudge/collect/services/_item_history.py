@@ -1,6 +1,9 @@
-"""What happened to an item: given out, judged, decided, opened again, with who and when."""
+"""What is known of one item: every answer to it, and all that happened, with who and when."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from sqlalchemy import select
 
@@ -8,7 +11,7 @@ from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import adjudications, judges, judgments, log, page_rows, pages
-from adjudge.collect.values.items import ItemEvent
+from adjudge.collect.values.accuracy import accuracy_of
 
 _MOST = 500  # of each kind, the newest: gold is shown to thousands
 _LEFT = {"open": "in their hands", "expired": "not answered in time", "returned": "given back"}
@@ -30,7 +33,63 @@ _TRUST = {  # lines of the log about a judge, after which their judgments stand 
 }
 
 
-def tell_history(request: Request, item: StoredRow) -> tuple[ItemEvent, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemJudgment:
+    """One answer to an item."""
+
+    judge: str
+    label: str
+    other: bool  # such as "can't judge"
+    standing: str  # trusted, surplus, untrusted
+    kind: str  # training or work
+    right: bool | None  # of gold
+    seconds: float | None
+    comment: str
+    time: datetime
+    accuracy: float | None  # of the judge, on gold
+    answers: dict[str, str] = field(default_factory=dict)  # to further questions
+    swapped: bool = False  # of a pair: they saw the right one on the left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemEvent:
+    """One thing that happened to an item."""
+
+    time: datetime
+    what: str  # such as given out, judged, adjudicated, opened again
+    by: str = ""  # the requester who did it, or system; empty for what a judge did
+    judge: str | None = None
+    text: str = ""  # the label, the reason, what became of it
+
+
+def read_answers(request: Request, item: int) -> tuple[ItemJudgment, ...]:
+    """Every answer to an item, in the order they were given."""
+    rows = request.on.execute(
+        select(judgments, judges.c.public, judges.c.seen, judges.c.right.label("judge_right"))
+        .join(judges, judges.c.id == judgments.c.judge)
+        .where(judgments.c.item == item, of_real_in(request.project.id))
+        .order_by(judgments.c.id)
+    )
+    return tuple(
+        ItemJudgment(
+            judge=row.public,
+            label=row.label,
+            other=row.other,
+            standing=row.standing,
+            kind=row.kind,
+            right=row.right,
+            seconds=row.seconds,
+            comment=row.comment,
+            answers=row.answers or {},
+            time=to_time(row.time),
+            accuracy=accuracy_of(row.judge_right, row.seen),
+            swapped=row.swapped,
+        )
+        for row in rows
+    )
+
+
+def read_history(request: Request, item: StoredRow) -> tuple[ItemEvent, ...]:
     """Everything that happened to an item, the latest first."""
     found = [
         *_given(request, item.id),

@@ -9,42 +9,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.rules.golds import GoldCard, choose_training, quota
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.values.gold import GoldDesign, GoldForecast
 from adjudge.collect.values.project import Mix
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
-if TYPE_CHECKING:
-    from adjudge.data.consensus import Consensus
-
 _Key = TypeVar("_Key", bound=Hashable)
-
 _SKEWED = 0.5  # a label with more than this share,
 _AHEAD = 1.5  # and so many times the share of the next one, rules a mix
-
-
-# A fit is honest about few judges: four of whom three agree make it three quarters sure. The surest
-# come first, and a person looks at each before it becomes gold.
-_LEAST_PROBABILITY = 0.75
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldDesign(Generic[_Key]):
-    """A training and a screening set that have no gold in common, and what is wrong with them."""
-
-    training: tuple[_Key, ...]
-    screening: tuple[_Key, ...]
-    missing: dict[str, dict[str, int]]  # set -> label -> golds that the mix wants and nobody has
-    counts: dict[str, dict[str, int]]  # set -> label -> golds in it
-    warnings: tuple[str, ...] = ()
 
 
 def design(
@@ -131,7 +111,7 @@ def _set_warnings(
     if missing:
         listed = ", ".join(f"{count} {label}" for label, count in missing.items())
         said.append(f"The {what} set lacks gold for its mix: {listed}.")
-    return said + skew_warnings(have, labels, what=what)
+    return said + _skew_warnings(have, labels, what=what)
 
 
 def ruling(mix: Mapping[str, float], labels: Sequence[str]) -> tuple[str, float] | None:
@@ -150,7 +130,7 @@ def absent(mix: Mapping[str, float], labels: Sequence[str]) -> list[str]:
     return [label for label in labels if not mix.get(label, 0)] if sum(mix.values()) else []
 
 
-def skew_warnings(
+def _skew_warnings(
     mix: Mapping[str, float], labels: Sequence[str], *, what: str = "training"
 ) -> list[str]:
     """What is wrong with a mix of labels, in sentences: one that rules, and those never shown."""
@@ -184,31 +164,6 @@ def expected_mix(
     spare = {label: pool[label] - got[label] for label in labels}
     left, room = count - sum(got.values()), sum(spare.values())
     return {label: got[label] + (left * spare[label] / room if room else 0.0) for label in labels}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldForecast:
-    """How much gold a project needs, so that no judge meets one twice.
-
-    ``typical`` is for a judge who does an equal share of the work, ``busiest`` for one who does all
-    that they may. ``by_label`` splits the typical need by the mixes of the policy.
-    """
-
-    items: int
-    judgments: int
-    pages: int
-    judges: int
-    pages_a_judge: float
-    pages_at_most: int
-    training: int
-    screening: int  # golds that a typical judge is screened with
-    typical: int
-    busiest: int
-    have: int
-    by_label: dict[str, tuple[int, ...]]  # label -> needed, had
-    shown_each: float  # judges that each gold is shown to, on average
-    by_role: dict[str, dict[str, int]] = field(default_factory=dict)  # set -> label -> golds
-    warnings: tuple[str, ...] = ()
 
 
 def forecast(
@@ -263,7 +218,7 @@ def forecast(
     said = _forecast_warnings(made, policy, most * work * judges)
     shown = training_length(policy, len(training))
     mix = expected_mix(training, shown, policy.training_mix, labels)
-    said += skew_warnings(mix, labels)
+    said += _skew_warnings(mix, labels)
     return replace(made, warnings=tuple(said))
 
 
@@ -313,148 +268,3 @@ def _forecast_warnings(made: GoldForecast, policy: Policy, room: float) -> list[
             "are needed: nobody judges an item twice."
         )
     return said
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
-    """An item that could become gold, if a person agrees with the label."""
-
-    item: str
-    topic: str
-    label: str
-    probability: float
-    judgments: int
-    agreement: float  # share of its judgments that give the label
-
-
-def suggest(
-    consensus: Consensus,
-    count: int,
-    *,
-    known: Sequence[str] = (),
-    mix: Mix = "uniform",
-    have: Mapping[str, int] | None = None,
-    least_judgments: int = 3,
-    least_probability: float = _LEAST_PROBABILITY,
-    least_agreement: float = 0.5,
-) -> list[Suggestion]:
-    """Items the consensus is surest of, of the labels that gold lacks most by a mix.
-
-    ``known`` items are gold already, ``have`` of each label. Items with few judgments, of a
-    lower probability than is wanted, or whose label too few of their judges gave are never
-    suggested: there may be fewer than ``count``.
-    """
-    sure = sure_items(
-        consensus,
-        known=known,
-        each=max(count, 0),
-        least_judgments=least_judgments,
-        least_probability=least_probability,
-        least_agreement=least_agreement,
-    )
-    return chosen_of(sure, count, labels=consensus.scale.truths, mix=mix, have=have)
-
-
-def sure_items(
-    consensus: Consensus,
-    *,
-    known: Sequence[str] = (),
-    each: int | None = None,
-    least_judgments: int = 3,
-    least_probability: float = _LEAST_PROBABILITY,
-    least_agreement: float = 0.5,
-) -> list[Suggestion]:
-    """The items that could become gold, label by label and the surest first; ``each`` a label."""
-    judgments, truths = consensus.judgments, consensus.scale.truths
-    probability, choice = consensus.probability, consensus.choice
-    agreement = _agreement(consensus)
-    votes = judgments.counts_per_item
-    fine = (votes >= least_judgments) & (probability >= least_probability)
-    fine &= (agreement >= least_agreement) & _unknown(consensus, known)
-    # The surest first; among those that are about as sure, the one that most judgments agree on.
-    order = np.lexsort((-votes, -agreement, -np.round(probability, 2)))
-    order = order[fine[order]]
-    topics = judgments.topics
-    found = []
-    for code, label in enumerate(truths):
-        for item in order[choice[order] == code][:each].tolist():
-            topic = ""
-            if topics is not None and judgments.topic is not None:
-                topic = str(topics[int(judgments.topic[item])].as_py())
-            found.append(
-                Suggestion(
-                    item=str(judgments.items[item].as_py()),
-                    topic=topic,
-                    label=label,
-                    probability=float(probability[item]),
-                    judgments=int(votes[item]),
-                    agreement=float(agreement[item]),
-                )
-            )
-    return found
-
-
-def chosen_of(
-    sure: Sequence[Suggestion],
-    count: int,
-    *,
-    labels: Sequence[str],
-    mix: Mix = "uniform",
-    have: Mapping[str, int] | None = None,
-) -> list[Suggestion]:
-    """At most so many of the sure items, in the order in which the gold lacks their labels."""
-    if count < 0:
-        raise BadSetting("count", count, "0 suggestions or more")
-    piles: dict[str, list[Suggestion]] = {label: [] for label in labels}
-    for one in sure:
-        if one.label in piles:
-            piles[one.label].append(one)
-    turns = _turns({label: len(pile) for label, pile in piles.items()}, count, mix, have)
-    waiting = {label: iter(pile) for label, pile in piles.items()}
-    return [next(waiting[label]) for label in turns]
-
-
-def _unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool_]:  # (item,)
-    """Items that are no gold yet, and whose label rests on their own judgments."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    names = consensus.judgments.items
-    told = pc.is_in(names, value_set=pa.array(list(known), names.type))
-    fine: NDArray[np.bool_] = ~told.to_numpy(zero_copy_only=False)
-    if consensus.fallback is not None:
-        fine &= ~consensus.fallback
-    if consensus.known is not None:
-        fine &= consensus.known < 0
-    return fine
-
-
-def _turns(
-    room: Mapping[str, int], count: int, mix: Mix, have: Mapping[str, int] | None
-) -> list[str]:
-    """The labels of the suggestions one after the other: the one gold lacks most comes next."""
-    shares = {label: 1.0 if isinstance(mix, str) else float(mix.get(label, 0.0)) for label in room}
-    total = sum(shares.values())
-    left = {label: many for label, many in room.items() if many and shares[label] > 0}
-    had = Counter({label: (have or {}).get(label, 0) for label in room})
-    turns: list[str] = []
-    while left and len(turns) < count:
-        so_far = sum(had.values()) + 1
-        label = max(left, key=lambda name: so_far * shares[name] / total - had[name])
-        turns.append(label)
-        had[label] += 1
-        left[label] -= 1
-        if not left[label]:
-            del left[label]
-    return turns
-
-
-def _agreement(consensus: Consensus) -> NDArray[np.float64]:  # (item,)
-    """The share of each item's judgments whose label stands for the chosen truth."""
-    judgments = consensus.judgments
-    counts = np.diff(judgments.offsets)
-    item = np.repeat(np.arange(len(counts)), counts)
-    truth_of = np.array(consensus.scale.truth_of)
-    same = truth_of[judgments.label] == consensus.choice[item]
-    hits = np.bincount(item, weights=same.astype(np.float64), minlength=len(counts))
-    return np.asarray(hits / np.maximum(counts, 1))

@@ -1,20 +1,17 @@
-"""Projects in the store: made from a plain value, read back as one, changed, deleted."""
+"""Projects in the store: made from a plain value, read back as one, listed, deleted."""
 
 from __future__ import annotations
 
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any, cast
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.experiments.arms import read_stored_arms, store_arms
-from adjudge.collect.items.counters import set_states
-from adjudge.collect.items.standing import change_needed
-from adjudge.collect.items.storing import TEXTS, add_items, count_work
+from adjudge.collect.items.storing import TEXTS, add_items
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.request import Request, to_time
@@ -48,7 +45,6 @@ from adjudge.collect.store.settings import (
 from adjudge.collect.store.snapshot import (
     MAIN_ARM,
     answers_of,
-    bump,
     load_snapshot,
     scale_from_json,
     scale_to_json,
@@ -58,7 +54,6 @@ from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import COLOURS, Arm, Beside, GoldEntry, Item, Project, Role
 from adjudge.collect.values.questions import FurtherQuestion, check_questions
 from adjudge.collect.values.requesting import (
-    PROJECT_STATES,
     ProjectHead,
     ProjectState,
     ProjectSummary,
@@ -67,13 +62,16 @@ from adjudge.collect.values.sides import is_of_pairs
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
 
+if TYPE_CHECKING:
+    pass
+
+
 _MAIN = Arm(name=MAIN_ARM)
+
 # Words that stand in addresses where the name of a project could.
 _RESERVED = frozenset({"new", "upload", "starter", "import", "all", "archive", "search"})
-_NUMBERS = (  # settings that how many judgments items need depends on
-    *("judgments_per_item", "judgments_by_arm"),
-    *("closing", "least_judgments", "most_judgments", "sure"),
-)
+_MOST_ARMS = 50
+_LONGEST_NAME = 80
 
 
 def _make_slug(on: Connection, name: str) -> str:
@@ -107,7 +105,7 @@ def create_project(
             owner=owner,
             state="draft",
             guidelines=project.guidelines,
-            scale=scale_to_json(project.scale, _check_colours(project.colours, project.scale)),
+            scale=scale_to_json(project.scale, check_colours(project.colours, project.scale)),
             policy=policy.to_dict(),
             policy_version=1,
             version=1,
@@ -177,96 +175,6 @@ def read_project(on: Connection, project: int) -> Project:
         questions=tuple(FurtherQuestion(**one) for one in row.questions or ()),
         colours=dict(row.scale.get("colours", {})),
     )
-
-
-def set_grades(request: Request, grades: Mapping[str, float]) -> None:
-    """Give each label its grade; those above 0 are relevant."""
-    scale = request.project.scale
-    missing = [label for label in scale.labels if label not in grades]
-    if missing:
-        raise BadSetting("grades", missing[0], f"a grade for each of {', '.join(scale.labels)}")
-    given = tuple(float(grades[label]) for label in scale.labels)
-    relevant = tuple(label for label in scale.labels if grades[label] > 0)
-    changed = replace(scale, grades=given, relevant=relevant)
-    request.on.execute(
-        update(projects)
-        .where(projects.c.id == request.project.id)
-        .values(
-            scale=scale_to_json(changed, request.project.colours), version=projects.c.version + 1
-        )
-    )
-    request.log("grades-changed", grades=dict(zip(scale.labels, given, strict=True)))
-
-
-def set_scale(request: Request, scale: Scale, colours: Mapping[str, str]) -> None:
-    """Replace the labels of a project that nobody has judged yet, and their colours.
-
-    Refused: ``judged-already``.
-    """
-    _check_colours(colours, scale)
-    given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
-    if request.on.execute(given).scalar() is not None:
-        raise Refused("judged-already", "judges have used these labels already")
-    if request.project.of_pairs and not is_of_pairs(scale.labels):
-        raise BadSetting("labels", str(scale), "left, right and perhaps tie: items are pairs")
-    for gold in request.project.golds.values():
-        for label in gold.accepted if gold.active else ():
-            if label not in scale.labels:
-                raise BadSetting("labels", str(scale), f"{label} among them: gold has that label")
-    request.on.execute(
-        update(projects)
-        .where(projects.c.id == request.project.id)
-        .values(scale=scale_to_json(scale, colours), version=projects.c.version + 1)
-    )
-    request.log("labels-changed", actor=request.actor, labels=list(scale.labels))
-
-
-def set_questions(request: Request, questions: Sequence[FurtherQuestion]) -> None:
-    """Replace the further questions of a project that nobody has judged yet.
-
-    Refused: ``judged-already``.
-    """
-    given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
-    if request.on.execute(given).scalar() is not None:
-        raise Refused("judged-already", "judges have answered these questions already")
-    checked = check_questions(questions, of_pairs=request.project.of_pairs)
-    stored = [one.to_dict() for one in checked]
-    request.on.execute(
-        update(projects)
-        .where(projects.c.id == request.project.id)
-        .values(questions=stored, version=projects.c.version + 1)
-    )
-    names = [one.name for one in questions]
-    request.log("questions-changed", actor=request.actor, questions=names)
-
-
-def set_policy(request: Request, changes: Mapping[str, Any]) -> Policy:
-    """Change settings of the policy under a new version."""
-    policy = request.project.policy.changed(changes)
-    if policy == request.project.policy:
-        return policy
-    request.on.execute(
-        update(projects)
-        .where(projects.c.id == request.project.id)
-        .values(
-            policy=policy.to_dict(),
-            policy_version=projects.c.policy_version + 1,
-            version=projects.c.version + 1,
-        )
-    )
-    if any(getattr(policy, name) != getattr(request.project.policy, name) for name in _NUMBERS):
-        change_needed(request.on, request.project.id, policy)
-    elif policy.set_aside_after != request.project.policy.set_aside_after:
-        set_states(request.on, _ids_of(request.on, request.project.id), policy)
-    fresh = request.reloaded()
-    changed = {name: policy.to_dict()[name] for name in changes}
-    figures: dict[str, Any] = {"policy": policy.to_dict(), "changed": changed}
-    fresh.log("policy-changed", actor=request.actor, **figures)
-    return policy
-
-
-def _ids_of(on: Connection, project: int) -> list[int]:
-    return list(on.execute(select(items.c.id).where(items.c.project == project)).scalars())
 
 
 def delete_project(request: Request) -> None:
@@ -362,49 +270,7 @@ def _counted(table: Any, *conditions: ColumnElement[bool]) -> Select[Any]:
     return select(table.c.project, func.count()).where(*conditions).group_by(table.c.project)
 
 
-def count_stored(on: Connection) -> dict[str, int]:
-    """Figures of the whole store."""
-
-    def count(table: Any, *conditions: ColumnElement[bool]) -> int:
-        return int(
-            on.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one()
-        )
-
-    return {
-        "projects": count(projects),
-        "open_projects": count(projects, projects.c.state == "open"),
-        "judges": count(judges),
-        "open_pages": count(pages, pages.c.state == "open"),
-        "judgments": count(judgments),
-    }
-
-
-def set_state(request: Request, state: ProjectState) -> None:
-    """Open, pause or close a project."""
-    if state not in PROJECT_STATES or state == "draft":
-        raise BadSetting("state", state, "open, paused or closed")
-    if state == "open" and count_work(request.on, request.project.id) == 0:
-        raise Refused("no-items", "there is nothing to judge in this project yet")
-    if state == request.project.state:
-        return
-    request.on.execute(
-        update(projects).where(projects.c.id == request.project.id).values(state=state)
-    )
-    bump(request.on, request.project.id)
-    request.log(f"project-{state}", actor=request.actor)
-
-
-def set_guidelines(request: Request, guidelines: str) -> None:
-    """Replace the guidelines."""
-    text = guidelines.replace("\0", "")
-    request.on.execute(
-        update(projects).where(projects.c.id == request.project.id).values(guidelines=text)
-    )
-    bump(request.on, request.project.id)
-    request.log("guidelines-changed", actor=request.actor)
-
-
-def _check_colours(colours: Mapping[str, str], scale: Scale) -> dict[str, str]:
+def check_colours(colours: Mapping[str, str], scale: Scale) -> dict[str, str]:
     """The colours of labels, each one of those that pages know and of a label that is there."""
     for label, colour in colours.items():
         if label not in scale.labels:
@@ -412,3 +278,58 @@ def _check_colours(colours: Mapping[str, str], scale: Scale) -> dict[str, str]:
         if colour not in COLOURS:
             raise BadSetting(f"colour of {label}", colour, ", ".join(COLOURS))
     return dict(colours)
+
+
+def check_arms(given: Sequence[Arm]) -> None:
+    """Refuse no arms, too many, and names that cannot be told apart."""
+    if not 1 <= len(given) <= _MOST_ARMS:
+        raise BadSetting("arms", len(given), f"1 to {_MOST_ARMS} arms")
+    seen: set[str] = set()
+    for arm in given:
+        if not arm.name.strip() or len(arm.name) > _LONGEST_NAME or not arm.name.isprintable():
+            raise BadSetting("name of an arm", arm.name, f"1 to {_LONGEST_NAME} plain characters")
+        if arm.name.casefold() in seen:
+            raise BadSetting("name of an arm", arm.name, "a name that no other arm has")
+        seen.add(arm.name.casefold())
+
+
+def store_arms(
+    on: Connection, project: int, given: Sequence[Arm], policy: Policy, *, first: int = 0
+) -> None:
+    """Store arms in their order, checked against the project's policy, from the ``first`` on."""
+    check_arms(given)
+    rows = [
+        {
+            "project": project,
+            "position": place,
+            "name": arm.name,
+            "settings": _settings(arm, policy),
+        }
+        for place, arm in enumerate(given)
+    ]
+    on.execute(insert(arms), rows[first:])
+
+
+def read_stored_arms(on: Connection, project: int) -> tuple[Arm, ...]:
+    """The arms of a project, in their order."""
+    stored = on.execute(select(arms).where(arms.c.project == project).order_by(arms.c.position))
+    return tuple(
+        Arm(
+            name=row.name,
+            guidelines=row.settings.get("guidelines"),
+            **row.settings.get("policy", {}),
+        )
+        for row in stored
+    )
+
+
+def _settings(arm: Arm, policy: Policy) -> dict[str, Any]:
+    """What is stored of an arm; its policy is checked on the way."""
+    try:
+        policy.changed(arm.policy)
+    except BadSetting as fault:
+        raise BadSetting(f"{fault.setting} of arm {arm.name}", fault.value, fault.wanted) from None
+    stored: dict[str, Any] = {"policy": arm.policy}
+    if arm.guidelines is not None:
+        stored["guidelines"] = arm.guidelines.replace("\0", "")
+    return stored

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
-from adjudge.collect.experiments.measures import (
+from adjudge.collect.services._arm_measures import (
     confusions,
     mean_intervals,
     means,

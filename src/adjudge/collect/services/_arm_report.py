@@ -14,8 +14,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from adjudge.collect.experiments.answers import FirstAnswers, find_places
-from adjudge.collect.experiments.measures import (
+from adjudge.collect.judging.dry_runs import is_dry_run
+from adjudge.collect.judging.refreshers import refreshers_by_arm
+from adjudge.collect.services._arm_answers import FirstAnswers, find_places
+from adjudge.collect.services._arm_measures import (
     confusions,
     mean_intervals,
     means,
@@ -26,8 +28,6 @@ from adjudge.collect.experiments.measures import (
     vote_test,
     votes,
 )
-from adjudge.collect.judging.dry_runs import is_dry_run
-from adjudge.collect.judging.refreshers import refreshers_by_arm
 from adjudge.collect.store.arrow import read_table
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judges, log

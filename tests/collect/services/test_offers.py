@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adjudge.collect import importing
-from adjudge.collect.managing import exporting
+from adjudge.collect.services import exports
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
@@ -73,7 +73,7 @@ def fitted(services: RequesterServices, slug: str) -> Any:
 
 def wrote(services: RequesterServices, slug: str, name: str, labels: Any, to: Path) -> Path:
     """An export as a file, or as the folder that its zip holds."""
-    entry = exporting.find_export(name)
+    entry = exports.find_export(name)
     file = io.BytesIO()
     services.exports.write(slug, name, file, labels=labels)
     path = to / f"{name}{entry.extension}"
@@ -95,7 +95,7 @@ def test_every_export_offered_is_read_back_equal(tmp_path: Path, spaced: bool) -
     labels = fitted(services, slug)
     services.projects.set_grades(slug, GRADES)
     found = services.exports.get_offers(slug, labels)
-    wanted = [e.name for e in exporting.list_exports() if e.kind != "comparisons"]  # no pairs
+    wanted = [e.name for e in exports.list_exports() if e.kind != "comparisons"]  # no pairs
     assert [offer.name for offer in found.offers] == wanted
     assert {offer.name: offer.problem for offer in found.offers if offer.problem} == {}
     own, gold = services.exports.get_judgments(slug), services.exports.get_gold(slug)

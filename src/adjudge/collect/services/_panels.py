@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
-from urllib.parse import quote
 
 import pyarrow as pa
 from sqlalchemy import select
@@ -27,7 +26,7 @@ from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.errors import UnknownName
 
 _PANELS = ("prolific",)
-_PROLIFIC_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+PROLIFIC_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 _PROLIFIC_LINK = "https://app.prolific.com/submissions/complete?cc={code}"
 _CODES = {
     "code_finished": "finished",
@@ -54,7 +53,7 @@ def preset_panel(
         raise UnknownName("panel", panel, _PANELS)
     changes: dict[str, Any] = {
         "panel": panel,
-        "participant_parameter": _PROLIFIC_PARAMETERS[0],
+        "participant_parameter": PROLIFIC_PARAMETERS[0],
         "return_link": _PROLIFIC_LINK,
         "training_tries": max(2, policy.training_tries),
     }
@@ -79,7 +78,7 @@ def panel_warnings(policy: Policy, arms: Iterable[Policy] = (), *, trained: bool
     said = []
     if "panel" not in policy.channels:
         said.append("Prolific: the channel panel is closed, so that no participant can come in.")
-    if policy.participant_parameter not in ("", _PROLIFIC_PARAMETERS[0]):
+    if policy.participant_parameter not in ("", PROLIFIC_PARAMETERS[0]):
         said.append("Prolific: the participant's id comes as PROLIFIC_PID, not as "
                     f"{policy.participant_parameter}.")  # fmt: skip
     if trained and policy.training_tries < 2:
@@ -118,14 +117,7 @@ def _code_warnings(policy: Policy, trained: bool) -> list[str]:
     ]
 
 
-def entry_link(base: str, policy: Policy) -> str:
-    """The link to give to a panel: with Prolific's placeholders, else with ID to be replaced."""
-    if policy.panel == "prolific":
-        return base + "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in _PROLIFIC_PARAMETERS)
-    return f"{base}?{quote(policy.participant_parameter or 'participant')}=ID"
-
-
-def action_of(outcome: str, pay: Decimal) -> str:
+def _action_of(outcome: str, pay: Decimal) -> str:
     """What to do about a participant at the panel. It never is to reject."""
     if outcome == "unfinished":
         return "wait"
@@ -167,7 +159,7 @@ def _outcome(row: Any, snapshot: ProjectSnapshot) -> dict[str, Any]:
         "code": code_of(row, policy) or "",
         "pay_due": str(pay),
         "currency": policy.currency,
-        "action": action_of(outcome, pay),
+        "action": _action_of(outcome, pay),
         "pages": row.pages,
         "judged": row.judged,
         "came": to_time(row.came),

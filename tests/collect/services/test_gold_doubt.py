@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adjudge.collect.gold.doubt import AnswersToGold, find_better_label, measure_doubts
+from adjudge.collect.services._gold_doubt import AnswersToGold, find_better_label, measure_doubts
 
 GIVEN = [  # judge, gold, label, right, contested
     (1, 10, "a", True, False),

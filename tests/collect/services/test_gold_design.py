@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge import Judgments, MajorityVote, Scale
-from adjudge.collect.experiments.arms import FIVE_MIXES, PAPER_LABELS
-from adjudge.collect.gold.design import design, expected_mix, forecast, skew_warnings, suggest
 from adjudge.collect.rules.golds import GoldCard, quota
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services._gold_design import _skew_warnings, design, expected_mix, forecast
+from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES
+from adjudge.collect.services.gold import _suggest
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.request import lock_judge
@@ -105,17 +106,17 @@ def test_the_papers_skewed_mixes_are_warned_of_and_its_even_one_is_not() -> None
     said = {
         arm: [
             one
-            for one in skew_warnings(dict(zip(PAPER_LABELS, mix, strict=True)), PAPER_LABELS)
+            for one in _skew_warnings(dict(zip(_PAPER_LABELS, mix, strict=True)), _PAPER_LABELS)
             if "lean" in one
         ]
         for arm, mix in FIVE_MIXES.items()
     }
     assert [arm for arm, warnings in said.items() if not warnings] == ["mix-3"]
     assert said["mix-5"][0].startswith("84% of the training gold is Not Matching:")
-    assert skew_warnings({"a": 5, "b": 5}, ("a", "b")) == []
-    assert skew_warnings({"a": 6, "b": 4}, ("a", "b")) != []
-    assert skew_warnings({"a": 11, "b": 9}, ("a", "b")) == []
-    assert skew_warnings({}, ("a", "b")) == []
+    assert _skew_warnings({"a": 5, "b": 5}, ("a", "b")) == []
+    assert _skew_warnings({"a": 6, "b": 4}, ("a", "b")) != []
+    assert _skew_warnings({"a": 11, "b": 9}, ("a", "b")) == []
+    assert _skew_warnings({}, ("a", "b")) == []
 
 
 def test_a_forecast_worked_out_by_hand() -> None:
@@ -181,21 +182,21 @@ def judged(votes: dict[str, str]) -> Judgments:
 def test_suggestions_are_sure_and_even_out_the_gold() -> None:
     votes = {"w": "aaaa", "x": "aaa", "y": "bbb", "z": "ab", "few": "bb", "c1": "ccc", "old": "ccc"}
     consensus = MajorityVote().fit(judged(votes))
-    found = suggest(consensus, 9, known=["old"])
+    found = _suggest(consensus, 9, known=["old"])
     # one of each label in turn; of two that are as sure, the one of more judgments first
     assert [(one.item, one.label) for one in found] == [
         ("w", "a"), ("y", "b"), ("c1", "c"), ("x", "a"),
     ]  # fmt: skip
     assert (found[0].probability, found[0].judgments, found[0].agreement) == (1.0, 4, 1.0)
-    lacking = suggest(consensus, 2, known=["old"], have={"a": 5, "b": 5, "c": 0})
+    lacking = _suggest(consensus, 2, known=["old"], have={"a": 5, "b": 5, "c": 0})
     assert [one.label for one in lacking[:1]] == ["c"]
-    only = suggest(consensus, 9, mix={"b": 1.0}, least_judgments=2)
+    only = _suggest(consensus, 9, mix={"b": 1.0}, least_judgments=2)
     assert [one.item for one in only] == ["y", "few"]
-    assert suggest(consensus, 0) == []
+    assert _suggest(consensus, 0) == []
     torn = MajorityVote().fit(judged({"x": "aabbc", "y": "aab"}))
     sure = replace(torn, posterior=np.array([[0.999, 0.0005, 0.0005], [0.99, 0.01, 0.0]]))
     sure = replace(sure, choice=np.zeros(2, dtype=np.int16))
-    assert [one.item for one in suggest(sure, 9)] == ["y"]  # two of five agree on x
+    assert [one.item for one in _suggest(sure, 9)] == ["y"]  # two of five agree on x
 
 
 def test_an_approved_suggestion_becomes_gold_and_is_work_no_more(database: Database) -> None:

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import Integer, case, cast, func, select
 
-from adjudge.collect.managing.savings import lacking_of, savings_of
+from adjudge.collect.services._progress import lacking_of, savings_of
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import items, judges, judgments, pages
+from adjudge.collect.values.requesting import ProjectPace
 
 _HOUR, _DAY = 3_600.0, 86_400.0
 _BARS = 60  # at most
 _SIZES = (_HOUR / 4, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 30 * _DAY, 365 * _DAY)
 _STILL = 2 * _DAY  # without a judgment for so long, nobody is at work
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectPace:
-    """Judgments of work over time."""
-
-    since: datetime | None  # the beginning of the first bar
-    bar_seconds: float
-    bars: tuple[int, ...]  # judgments in each, to the present one
-    per_day: float | None  # over the last day, or since the first, an hour at least
-    lacking: int  # trusted judgments that are wanted still
-    days_left: float | None  # at this pace; None where nothing is lacking or nobody is at work
-    ends: datetime | None
 
 
 def measure_pace(request: Request, lacking: int | None = None) -> ProjectPace:

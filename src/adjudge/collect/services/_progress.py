@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,11 +12,11 @@ import numpy as np
 from sqlalchemy import case, func, select, text
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.gold.keeping import warn_of_gold
 from adjudge.collect.judging.budget import budget_of
-from adjudge.collect.managing.panels import panel_warnings
-from adjudge.collect.managing.savings import lacking_of, savings_of, work_on_a_page
+from adjudge.collect.rules.adaptive import count_for
 from adjudge.collect.rules.endings import pay_of, to_money
+from adjudge.collect.services._gold_editing import warn_of_gold
+from adjudge.collect.services._panels import panel_warnings
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request
@@ -27,20 +27,20 @@ from adjudge.collect.store.schema import (
     log,
     pages,
 )
+from adjudge.collect.store.settings import fixed_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
 from adjudge.collect.values.requesting import (
     Budget,
-    DisagreementRow,
-    DisagreementTopic,
     FunnelRow,
     Progress,
+    Savings,
 )
 
 # As the indexes have them that are made for these two.
 _APART = text("judgments.gold IS NULL AND (judgments.other OR judgments.standing = 'untrusted')")
 _PASSED = text("log.event = 'training-passed'")
-_COUNTED = (judgments.c.kind == "work") & judgments.c.gold.is_(None)
+_CENT = Decimal("0.01")
 
 
 def _tally(on: Connection, column: Any, *conditions: Any) -> dict[Any, int]:
@@ -204,7 +204,7 @@ def _of_blocked(request: Request) -> Sequence[StoredRow]:
 
 def _cost_to_finish(snapshot: ProjectSnapshot, lacking: int) -> Decimal:
     """What the trusted judgments that are lacking would cost, in full pages."""
-    a_page = work_on_a_page(snapshot)
+    a_page = _work_on_a_page(snapshot)
     return snapshot.policy.pay_per_page * math.ceil(lacking / a_page - 1e-9)
 
 
@@ -280,105 +280,6 @@ def _panel_warnings(snapshot: ProjectSnapshot) -> list[str]:
     return panel_warnings(snapshot.policy, arms, trained=trained)
 
 
-def list_disagreements(request: Request, search: str, limit: int) -> list[DisagreementTopic]:
-    """Queries whose items split the trusted judges, the most split first."""
-    wanted = (
-        select(judgments.c.item, items.c.topic, judgments.c.label, func.count())
-        .join(items, items.c.id == judgments.c.item)
-        .where(
-            judgments.c.project == request.project.id,
-            _COUNTED,
-            ~judgments.c.other,
-            judgments.c.standing != "untrusted",
-        )
-        .group_by(judgments.c.item, items.c.topic, judgments.c.label)
-    )
-    if search:
-        wanted = wanted.where(items.c.query.icontains(search, autoescape=True))
-    rows = request.on.execute(wanted).fetchall()
-    if not rows:
-        return []
-    ids, place = np.unique(np.array([row[0] for row in rows]), return_inverse=True)
-    count = np.array([row[3] for row in rows], dtype=np.float64)
-    total = np.bincount(place, weights=count)
-    share = count / total[place]
-    entropy = np.bincount(place, weights=-share * np.log2(share))  # (item,)
-    names, topic = np.unique([row[1] for row in rows], return_inverse=True)
-    topic_of = np.empty(ids.size, dtype=np.int64)  # (item,)
-    topic_of[place] = topic
-    mean = np.bincount(topic_of, weights=entropy) / np.bincount(topic_of)
-    worst = [int(t) for t in np.argsort(-mean, kind="stable") if mean[t] > 1e-9][:limit]
-    counts: dict[int, dict[str, int]] = defaultdict(dict)
-    chosen = set(worst)
-    for row, code in zip(rows, topic, strict=True):
-        if int(code) in chosen:
-            counts[row[0]][row[2]] = row[3]
-    return [
-        _topic(request, str(names[t]), float(mean[t]), ids, entropy, topic_of == t, counts)
-        for t in worst
-    ]
-
-
-def _topic(
-    request: Request,
-    name: str,
-    mean: float,
-    ids: Any,
-    entropy: Any,
-    mask: Any,
-    counts: dict[int, dict[str, int]],
-) -> DisagreementTopic:
-    """One query with its split items."""
-    bits = {int(i): float(e) for i, e in zip(ids[mask], entropy[mask], strict=True) if e > 1e-9}
-    texts = request.on.execute(select(items).where(items.c.id.in_(list(bits)))).all()
-    comments: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for row in request.on.execute(
-        select(judgments.c.item, judgments.c.comment, judges.c.public)
-        .join(judges, judges.c.id == judgments.c.judge)
-        .where(
-            judgments.c.item.in_(list(bits)),
-            judgments.c.comment != "",
-            judgments.c.standing != "untrusted",
-        )
-        .order_by(judgments.c.id)
-    ):
-        comments[row.item].append((row.comment, row.public))
-    said: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for one in request.on.execute(
-        select(judgments.c.item, judgments.c.label, judges.c.public)
-        .join(judges, judges.c.id == judgments.c.judge)
-        .where(
-            judgments.c.item.in_(list(bits)),
-            _COUNTED,
-            ~judgments.c.other,
-            judgments.c.standing != "untrusted",
-        )
-        .order_by(judgments.c.id)
-    ):
-        said[one.item][one.label].append(one.public)
-    order = {label: place for place, label in enumerate(request.project.scale.labels)}
-    rows = [
-        DisagreementRow(
-            item=text.name,
-            title=text.title,
-            url=text.url,
-            counts=dict(sorted(counts[text.id].items(), key=lambda pair: order[pair[0]])),
-            entropy=bits[text.id],
-            comments=tuple(comment for comment, _ in comments[text.id]),
-            commented=tuple(judge for _, judge in comments[text.id]),
-            who={label: tuple(said[text.id][label]) for label in order if label in said[text.id]},
-        )
-        for text in texts
-    ]
-    return DisagreementTopic(
-        topic=name,
-        query=texts[0].query,
-        need=texts[0].need,
-        entropy=mean,
-        items=tuple(sorted(rows, key=lambda row: (-row.entropy, row.item))),
-    )
-
-
 def _cost_of(request: Request) -> Decimal:
     """What the judges of a project have earned in all."""
     rows = request.on.execute(
@@ -388,3 +289,71 @@ def _cost_of(request: Request) -> Decimal:
         ).where(judges.c.project == request.project.id, is_real)
     )
     return to_money(sum(pay_of(row, request.project.policy_of(row.arm)) for row in rows))
+
+
+def _work_on_a_page(snapshot: ProjectSnapshot) -> float:
+    """How many rows of work a full page has, gold left out."""
+    policy = snapshot.policy
+    share = policy.screening_share if snapshot.screening else 0.0
+    return max(1.0, policy.pairs_per_page * (1 - share))
+
+
+def savings_of(request: Request) -> Savings | None:
+    """What an adaptive project has saved so far; None for any other, and before an item closes."""
+    if request.project.policy.closing != "adaptive":
+        return None
+    closed, judgments, accuracy = request.on.execute(
+        select(func.count(), func.sum(items.c.trusted), func.avg(items.c.probability)).where(
+            items.c.project == request.project.id,
+            items.c.gold.is_(False),
+            items.c.state == "closed",
+        )
+    ).one()
+    if not closed:
+        return None
+    stored = read_setting(request.on, fixed_name(request.project.id))
+    fixed = request.project.policy.judgments_per_item
+    by_count = np.array(stored["accuracy"]) if stored else None
+    equal = None
+    if by_count is not None and accuracy is not None:
+        equal = count_for(by_count, float(accuracy))
+    saved = fixed * closed - int(judgments)
+    saved_equal = None if not equal else equal * closed - int(judgments)
+    return Savings(
+        closed=closed,
+        judgments=int(judgments),
+        per_item=int(judgments) / closed,
+        fixed=fixed,
+        saved=saved,
+        saved_share=saved / (fixed * closed),
+        saved_money=_cost(request.project, saved),
+        accuracy=None if accuracy is None else float(accuracy),
+        fixed_accuracy=_at(by_count, fixed),
+        equal=equal,
+        equal_share=None if not equal or saved_equal is None else saved_equal / (equal * closed),
+        equal_money=None if saved_equal is None else _cost(request.project, saved_equal),
+        most_tried=None if by_count is None else len(by_count) - 1,
+        fitted=stored["made"] if stored else "",
+    )
+
+
+def _at(by_count: Any, count: int) -> float | None:
+    return None if by_count is None or count >= len(by_count) else float(by_count[count])
+
+
+def _cost(snapshot: ProjectSnapshot, judgments: float) -> Decimal:
+    """What so many judgments cost, as their share of full pages."""
+    a_page = Decimal(str(_work_on_a_page(snapshot)))
+    price = snapshot.policy.pay_per_page * Decimal(str(judgments)) / a_page
+    return price.quantize(_CENT)
+
+
+def lacking_of(open_items: Iterable[tuple[int, int, int]], savings: Savings | None) -> int:
+    """How many trusted judgments open items lack, given as (trusted, needed, how many items).
+
+    In an adaptive project as many as they need at least, and no fewer than a closed item had on
+    average.
+    """
+    usual = 0.0 if savings is None else savings.per_item
+    lacking = sum(count * (max(needed, usual) - trusted) for trusted, needed, count in open_items)
+    return int(lacking + 0.5)

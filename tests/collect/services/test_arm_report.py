@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
 from adjudge import Gold
-from adjudge.collect.experiments.report import is_dry_run
+from adjudge.collect.services._arm_report import is_dry_run
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
 from adjudge.collect.values.judging import Answer

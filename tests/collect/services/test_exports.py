@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.collect.managing import exporting
+from adjudge.collect.services import exports
+from adjudge.collect.services.archive import read_archive
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.store.database import Database
@@ -63,7 +64,7 @@ def test_every_export_is_written_or_says_what_it_wants(
     assert own is not None
     labels = MajorityVote().fit(own).labels
     faults: dict[str, str] = {}
-    for entry in exporting.list_exports():
+    for entry in exports.list_exports():
         try:
             assert written(services, slug, entry.name, labels=labels), entry.name
         except BadData as fault:
@@ -113,7 +114,7 @@ def test_an_archive_makes_the_project_anew(
     services, slug = judged
     path = tmp_path / "p.zip"
     path.write_bytes(written(services, slug, "archive"))
-    again, own = exporting.read_archive(path), services.projects.read(slug)
+    again, own = read_archive(path), services.projects.read(slug)
     assert set(again.items) == set(own.items)
     assert {gold.item: gold for gold in again.golds} == {gold.item: gold for gold in own.golds}
     assert (again.scale, again.guidelines) == (own.scale, own.guidelines)
@@ -133,7 +134,7 @@ def test_bad_names_and_files(judged: tuple[RequesterServices, str], tmp_path: Pa
     path = tmp_path / "p.zip"
     path.write_bytes(b"nonsense")
     with pytest.raises(BadData, match=r"p\.zip: is no archive of a project"):
-        exporting.read_archive(path)
+        read_archive(path)
 
 
 def test_arms_go_with_the_archive(tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_arms_go_with_the_archive(tmp_path: Path) -> None:
     assert services.projects.read(slug).arms == services.arms.get_all(slug) == arms
     path = tmp_path / "p.zip"
     path.write_bytes(written(services, slug, "archive"))
-    again = exporting.read_archive(path)
+    again = read_archive(path)
     assert (again.arms, again.policy["judgments_by_arm"]) == (arms, True)
     assert services.arms.get_all(services.projects.create(again).slug) == arms
     plain = services.projects.create(small_project()).slug
@@ -160,10 +161,10 @@ def test_arms_go_with_the_archive(tmp_path: Path) -> None:
     bad, old = tmp_path / "bad.zip", tmp_path / "old.zip"
     _pack(bad, {**parts, "project.json": json.dumps(about).encode()})
     with pytest.raises(BadSetting, match="training_mix of arm even = 'Ugly'"):
-        exporting.read_archive(bad)
+        read_archive(bad)
     del about["arms"]  # as archives were before
     _pack(old, {**parts, "project.json": json.dumps(about).encode()})
-    assert exporting.read_archive(old).arms == ()
+    assert read_archive(old).arms == ()
 
 
 def _pack(path: Path, parts: dict[str, bytes]) -> None:
@@ -224,13 +225,13 @@ def sheets(name: str, extension: str, body: bytes) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     "name",
-    [entry.name for entry in exporting.list_exports() if entry.name != "comparisons"],  # no pairs
+    [entry.name for entry in exports.list_exports() if entry.name != "comparisons"],  # no pairs
 )
 def test_no_cell_of_any_export_runs_and_all_come_back_equal(
     hostile: tuple[RequesterServices, str], name: str, tmp_path: Path
 ) -> None:
     services, slug = hostile
-    entry = exporting.find_export(name)
+    entry = exports.find_export(name)
     judgments, gold = services.exports.get_judgments(slug), services.exports.get_gold(slug)
     assert judgments is not None
     assert gold is not None

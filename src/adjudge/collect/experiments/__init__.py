@@ -1,1 +1,0 @@
-"""Arms: random assignment, quotas, and the report by arm."""

@@ -1,1 +1,0 @@
-"""Gold: designed, kept, doubted, edited, and everyone regraded."""

@@ -1,1 +1,0 @@
-"""The requester's side: projects, judges, progress, exports, accounts, panels."""
