@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from adjudge import Judgments, MajorityVote, Scale
 from adjudge.collect.rules.golds import GoldCard, quota
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services._gold_design import _skew_warnings, design, expected_mix, forecast
+from adjudge.collect.services._gold_design import _skew_warnings, design, expect_mix, forecast
 from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES
 from adjudge.collect.services.gold import _suggest
 from adjudge.collect.store import schema
@@ -98,7 +98,7 @@ def test_any_design_meets_its_quota_as_far_as_gold_goes(
         assert made.missing["training"].get(label, 0) == max(0, wanted - have[label])
     again = design(pool, training=training, training_mix=shares, labels=tuple("abcd"), seed=seed)  # type: ignore[arg-type]
     assert again == made
-    drawn = expected_mix(pool, training, shares, "abcd")
+    drawn = expect_mix(pool, training, shares, "abcd")
     assert sum(drawn.values()) == pytest.approx(len(made.training))
 
 

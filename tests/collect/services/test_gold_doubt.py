@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adjudge.collect.services._gold_doubt import AnswersToGold, find_better_label, measure_doubts
+from adjudge.collect.services._gold_review import (
+    _AnswersToGold,
+    _find_better_label,
+    _measure_doubts,
+)
 
 GIVEN = [  # judge, gold, label, right, contested
     (1, 10, "a", True, False),
@@ -21,15 +25,15 @@ GIVEN = [  # judge, gold, label, right, contested
 ]
 
 
-def answers(rows: list[tuple[int, int, str, bool, bool]]) -> AnswersToGold:
+def answers(rows: list[tuple[int, int, str, bool, bool]]) -> _AnswersToGold:
     judge, gold, label, right, contested = zip(*rows, strict=True)
-    return AnswersToGold(
+    return _AnswersToGold(
         np.array(judge), np.array(gold), np.array(label), np.array(right), np.array(contested)
     )
 
 
 def test_doubt_is_that_of_judges_who_are_right_elsewhere() -> None:
-    found = measure_doubts(answers(GIVEN), 2)
+    found = _measure_doubts(answers(GIVEN), 2)
     m = 5 / 9  # of nine first answers five are right
     good = ((2 + 2 * m) / 4 - 0.5) / 0.5  # who has both others right, as judges 1 and 2 on gold 12
     # Everyone else has at most one of two others right, which is hardly better than chance.
@@ -41,24 +45,24 @@ def test_doubt_is_that_of_judges_who_are_right_elsewhere() -> None:
     # Gold 10: judge 3 misses it.
     assert found[10].doubt == pytest.approx(least / (3 * least + 1))
     assert found[10].best == "a"
-    assert find_better_label(found, 12, ("a",)) == "b"
-    assert find_better_label(found, 12, ("a", "b")) is None
-    assert find_better_label(found, 10, ("a",)) is None
-    assert find_better_label(found, 99, ("a",)) is None
+    assert _find_better_label(found, 12, ("a",)) == "b"
+    assert _find_better_label(found, 12, ("a", "b")) is None
+    assert _find_better_label(found, 10, ("a",)) is None
+    assert _find_better_label(found, 99, ("a",)) is None
 
 
 def test_gold_that_nobody_misses_is_not_doubted_and_one_miss_never_weighs_more_than_half() -> None:
     perfect = [(judge, gold, "a", True, False) for judge in range(9) for gold in range(4)]
-    assert {one.doubt for one in measure_doubts(answers(perfect), 4).values()} == {0.0}
+    assert {one.doubt for one in _measure_doubts(answers(perfect), 4).values()} == {0.0}
     alone = [(1, gold, "a", True, False) for gold in range(1000)]
-    found = measure_doubts(answers([*alone, (1, 5000, "b", False, False)]), 4)
+    found = _measure_doubts(answers([*alone, (1, 5000, "b", False, False)]), 4)
     assert 0.49 < found[5000].doubt < 0.5
-    assert measure_doubts(answers(perfect[:1]), 2)[0].doubt == 0.0
+    assert _measure_doubts(answers(perfect[:1]), 2)[0].doubt == 0.0
 
 
 def test_nothing_answered_is_nothing_doubted() -> None:
     empty = np.array([], dtype=np.int64)
-    none = AnswersToGold(
+    none = _AnswersToGold(
         empty, empty, np.array([], dtype=str), empty.astype(bool), empty.astype(bool)
     )
-    assert measure_doubts(none, 3) == {}
+    assert _measure_doubts(none, 3) == {}

@@ -6,17 +6,18 @@ Tables 2, 3 and 4 and figure 2 of Le and others (2010), with intervals and tests
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sqlalchemy import select
 
 from adjudge.collect.judging.dry_runs import is_dry_run
 from adjudge.collect.judging.refreshers import refreshers_by_arm
-from adjudge.collect.services._arm_answers import FirstAnswers, find_places
 from adjudge.collect.services._arm_measures import (
     confusions,
     mean_intervals,
@@ -33,14 +34,7 @@ from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judges, log
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
-from adjudge.collect.values.arms import (
-    JUDGES,
-    VOTE,
-    ArmDifference,
-    ArmFunnel,
-    ArmReport,
-    Measured,
-)
+from adjudge.collect.values.arms import JUDGES, VOTE, ArmDifference, ArmFunnel, ArmReport, Measured
 from adjudge.collect.values.judging import DRY_RUN
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
@@ -48,11 +42,83 @@ from adjudge.evaluation.significance import adjust
 
 if TYPE_CHECKING:
     from adjudge.data.gold import Gold
+    from adjudge.data.scale import Scale
     from adjudge.models.model import Model
 
 _LEVEL = 0.95
+
 _Ints = NDArray[np.int64]
+
 _BY_ITEM = "sign test over items"
+
+_Found = tuple[list[Measured], list[ArmDifference]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _FirstAnswers:
+    """First answers in work: all of them in a table, and those of known truth in arrays."""
+
+    table: Any  # item, judge, label, arm (code), trusted
+    scale: Scale
+    arm: _Ints  # (judge,)
+    judge: _Ints  # (answer,)
+    item: _Ints  # (answer,) places in names
+    label: _Ints  # (answer,) truths
+    trusted: NDArray[np.bool_]  # (answer,)
+    accepted: NDArray[np.bool_]  # (item, truth)
+    first: _Ints  # (item,)
+    names: Any  # (item,)
+    others: int  # answers of known truth that give none
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        rows: Sequence[Any],
+        arms: Sequence[str],
+        snapshot: ProjectSnapshot,
+        test: Gold | None,
+    ) -> _FirstAnswers:
+        """The answers that count, from all of a project's."""
+        scale = snapshot.scale
+        people = pa.array([row.public for row in rows], pa.large_string())
+        who = _find_places(table["judge"], people)
+        item = table["item"].combine_chunks().dictionary_encode()
+        code = item.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        _, once = np.unique(who * (len(item.dictionary) + 1) + code, return_index=True)
+        first = np.zeros(len(table), dtype=np.bool_)
+        first[once] = True
+        work = np.asarray(table["kind"].to_numpy() == "work") if len(table) else first
+        kept = pa.array(first & work & (who >= 0))
+        table, who = table.filter(kept), who[kept.to_numpy(zero_copy_only=False)]
+        names, accepted, chosen = _known(snapshot, test)
+        where = _find_places(table["item"], names)
+        if test is None and len(table):
+            where = np.where(table["gold"].to_numpy(), where, -1)
+        label = _truths(table["label"], scale)
+        use = (where >= 0) & (label >= 0)
+        arm = np.array([list(arms).index(row.arm) for row in rows], dtype=np.int64)
+        standing = table["standing"].to_numpy() if len(table) else np.empty(0, dtype=object)
+        trusted = np.asarray(standing != "untrusted", dtype=np.bool_)
+        columns = {name: table[name] for name in ("item", "judge", "label")}
+        columns |= {"arm": pa.array(arm[who]), "usable": pa.array(trusted & (label >= 0))}
+        return cls(
+            table=pa.table(columns),
+            scale=scale,
+            arm=arm,
+            judge=who[use],
+            item=where[use],
+            label=label[use],
+            trusted=trusted[use],
+            accepted=accepted,
+            first=chosen,
+            names=names,
+            others=int(((where >= 0) & (label < 0)).sum()),
+        )
+
+    def truth(self, item: _Ints, label: _Ints) -> _Ints:
+        """The truth that a label is held against: itself where it is accepted, else the first."""
+        return np.where(self.accepted[item, label], label, self.first[item])
 
 
 def report_arms(
@@ -83,24 +149,24 @@ def report_arms(
             )
         ).scalars()
     )
-    answers = FirstAnswers.of(
+    answers = _FirstAnswers.of(
         read_table(request.on, request.project), real, arms, request.project, test
     )
     rng = np.random.default_rng(seed)
     alike = test is not None or _same_screening(request.project)
-    measured, differences = _judged(answers, arms, resamples, rng)
-    for part in (_voted, _modelled):
+    measured, differences = _measure_judges(answers, arms, resamples, rng)
+    for part in (_measure_votes, _measure_models):
         more, tests = part(answers, arms, models, resamples, rng)
         measured, differences = measured + more, differences + tests
     return ArmReport(
         arms=arms,
         truths=request.project.scale.truths,
         against="the project's gold" if test is None else test.source,
-        funnel=tuple(_funnel(arm, real, passed) for arm in arms),
+        funnel=tuple(_count_funnel(arm, real, passed) for arm in arms),
         measures=tuple(measured),
         differences=tuple(one for one in differences if alike or _compares(one)),
         left_out=len(rows) - len(real),
-        notes=tuple(_notes(real, len(rows) - len(real), answers, test, alike)),
+        notes=tuple(_write_notes(real, len(rows) - len(real), answers, test, alike)),
         refreshers=refreshers_by_arm(request.on, real, arms),
     )
 
@@ -115,7 +181,7 @@ def _compares(one: ArmDifference) -> bool:
     return one.measure.startswith("recall ") or one.test == _BY_ITEM
 
 
-def _funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
+def _count_funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
     """Table 2 of one arm."""
     from adjudge.evaluation.scores import wilson
 
@@ -144,11 +210,8 @@ def _funnel(arm: str, rows: Sequence[Any], passed: set[int]) -> ArmFunnel:
     )
 
 
-_Found = tuple[list[Measured], list[ArmDifference]]
-
-
-def _judged(
-    answers: FirstAnswers, arms: Sequence[str], resamples: int, rng: np.random.Generator
+def _measure_judges(
+    answers: _FirstAnswers, arms: Sequence[str], resamples: int, rng: np.random.Generator
 ) -> _Found:
     """Table 3: the mean of the judges' own measures, and a permutation test over judges."""
     truths = len(answers.scale.truths)
@@ -193,12 +256,12 @@ def _judge_tests(
     for place, name in enumerate(names):
         column = [float(p[place]) for p in ps]
         gap = [float(one[place]) for one in gaps]
-        found += _pairs(JUDGES, name, pairs, gap, column, test)
+        found += _adjust_pairs(JUDGES, name, pairs, gap, column, test)
     return found
 
 
-def _voted(
-    answers: FirstAnswers, arms: Sequence[str], _: Any, resamples: int, rng: np.random.Generator
+def _measure_votes(
+    answers: _FirstAnswers, arms: Sequence[str], _: Any, resamples: int, rng: np.random.Generator
 ) -> _Found:
     """Table 4 and figure 2, by the majority of an arm's trusted judgments."""
     ok = answers.trusted
@@ -207,7 +270,7 @@ def _voted(
     group = answers.arm[judge]
     choice = votes(group, item, label, shape, rng)  # (arm, item)
     given = np.bincount(group, minlength=len(arms))
-    measured, tests = _aggregated(VOTE, choice, given, answers, arms, resamples, rng)
+    measured, tests = _measure_aggregate(VOTE, choice, given, answers, arms, resamples, rng)
     if resamples and len(arms) > 1 and len(judge):
         p = vote_test(
             judge, item, label, answers.arm, answers.accepted, permutations=resamples, rng=rng
@@ -219,8 +282,8 @@ def _voted(
     return measured, tests
 
 
-def _modelled(
-    answers: FirstAnswers,
+def _measure_models(
+    answers: _FirstAnswers,
     arms: Sequence[str],
     models: Sequence[Model],
     resamples: int,
@@ -244,20 +307,20 @@ def _modelled(
                 chosen.select(["item", "judge", "label"]), scale=answers.scale, source=arms[code]
             )
             fitted = model.fit(made)
-            where = find_places(answers.names, fitted.judgments.items)
+            where = _find_places(answers.names, fitted.judgments.items)
             choice[code, where >= 0] = fitted.choice[where[where >= 0]]
-            hits = find_places(chosen["item"], answers.names) >= 0
+            hits = _find_places(chosen["item"], answers.names) >= 0
             given[code] = int(hits.sum())
-        more, found = _aggregated(model.name, choice, given, answers, arms, resamples, rng)
+        more, found = _measure_aggregate(model.name, choice, given, answers, arms, resamples, rng)
         measured, tests = measured + more, tests + found
     return measured, tests
 
 
-def _aggregated(
+def _measure_aggregate(
     what: str,
     choice: _Ints,  # (arm, item), -1 where there is none
     given: _Ints,  # (arm,) judgments
-    answers: FirstAnswers,
+    answers: _FirstAnswers,
     arms: Sequence[str],
     resamples: int,
     rng: np.random.Generator,
@@ -287,7 +350,7 @@ def _aggregated(
             pairs.append((arms[one], arms[other]))
             gaps.append(found.mean)
             ps.append(found.p)
-    return measured, _pairs(what, "accuracy", pairs, gaps, ps, _BY_ITEM)
+    return measured, _adjust_pairs(what, "accuracy", pairs, gaps, ps, _BY_ITEM)
 
 
 def _rows(
@@ -313,7 +376,7 @@ def _rows(
     ]
 
 
-def _pairs(
+def _adjust_pairs(
     what: str,
     measure: str,
     pairs: Sequence[tuple[str, str]],
@@ -343,8 +406,8 @@ def _value(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def _notes(
-    rows: Sequence[Any], left_out: int, answers: FirstAnswers, test: Gold | None, alike: bool
+def _write_notes(
+    rows: Sequence[Any], left_out: int, answers: _FirstAnswers, test: Gold | None, alike: bool
 ) -> list[str]:
     """What a reader should know of the figures."""
     said = []
@@ -366,3 +429,42 @@ def _notes(
         fate = "gives no label, and is" if answers.others == 1 else "give no label, and are"
         said.append(f"{count_of(answers.others, 'answer')} of known truth {fate} left out.")
     return said
+
+
+def _find_places(texts: Any, among: Any) -> _Ints:
+    """Where each text stands among others; -1 where it does not."""
+    found = pc.index_in(texts.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
+    places = pc.fill_null(found, -1).to_numpy()
+    return np.asarray(places, dtype=np.int64)
+
+
+def _truths(labels: Any, scale: Scale) -> _Ints:
+    """Labels as the truths they stand for; -1 for those that stand for none."""
+    coded = labels.combine_chunks().dictionary_encode()
+    known = [
+        scale.truth_of[scale.labels.index(text)] if text in scale.labels else -1
+        for text in coded.dictionary.to_pylist()
+    ]
+    codes: _Ints = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.asarray(np.array([*known, -1], dtype=np.int64)[codes])
+
+
+def _known(snapshot: ProjectSnapshot, test: Gold | None) -> tuple[Any, NDArray[np.bool_], _Ints]:
+    """Items of known truth: names, which truths are accepted, and the first of them."""
+    scale = snapshot.scale
+    if test is not None:
+        first = test.codes(scale).astype(np.int64)
+        accepted = np.zeros((len(first), len(scale.truths)), dtype=np.bool_)
+        accepted[np.arange(len(first)), first] = True
+        return test.items, accepted, first
+    names, rows, firsts = [], [], []
+    for gold in snapshot.golds.values():
+        codes = [scale.truth_code(label) for label in gold.accepted if label in scale.labels]
+        codes = [code for code in codes if code >= 0]
+        if gold.active and codes:
+            names.append(gold.name)
+            rows.append([code in codes for code in range(len(scale.truths))])
+            firsts.append(codes[0])
+    shape = (len(names), len(scale.truths))
+    accepted = np.array(rows, dtype=np.bool_).reshape(shape)
+    return pa.array(names, pa.large_string()), accepted, np.array(firsts, dtype=np.int64)

@@ -9,15 +9,8 @@ import numpy as np
 from sqlalchemy import func, select
 
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import (
-    items,
-    judges,
-    judgments,
-)
-from adjudge.collect.values.requesting import (
-    DisagreementRow,
-    DisagreementTopic,
-)
+from adjudge.collect.store.schema import items, judges, judgments
+from adjudge.collect.values.requesting import DisagreementRow, DisagreementTopic
 
 _COUNTED = (judgments.c.kind == "work") & judgments.c.gold.is_(None)
 

@@ -50,11 +50,11 @@ def design(
     label_of = {card.item: card.label for card in candidates}
     if len(label_of) < len(candidates):
         raise BadSetting("candidates", len(candidates), "each item once")
-    first = choose_training(candidates, training, _ordered(training_mix, named), rng)
+    first = choose_training(candidates, training, _order(training_mix, named), rng)
     taken = set(first)
     rest = [card for card in candidates if card.item not in taken]
     count = len(rest) if screening is None else screening
-    second = choose_training(rest, count, _ordered(screening_mix, named), rng)
+    second = choose_training(rest, count, _order(screening_mix, named), rng)
     missing, counts, warnings = {}, {}, []
     for what, chosen, wanted, mix in (
         ("training", first, training, training_mix),
@@ -62,7 +62,7 @@ def design(
     ):
         have = Counter(label_of[item] for item in chosen)
         counts[what] = {label: have[label] for label in named}
-        missing[what] = missing_for(have, wanted, mix, named)
+        missing[what] = count_missing(have, wanted, mix, named)
         warnings += _set_warnings(what, have, wanted, missing[what], named)
     return GoldDesign(
         training=tuple(first),
@@ -73,7 +73,7 @@ def design(
     )
 
 
-def _ordered(mix: Mix, labels: Sequence[str]) -> Mix:
+def _order(mix: Mix, labels: Sequence[str]) -> Mix:
     """A mix whose labels are in the order of the scale, by which ties of its quota are broken."""
     if isinstance(mix, str):
         return mix
@@ -83,7 +83,7 @@ def _ordered(mix: Mix, labels: Sequence[str]) -> Mix:
     return {label: mix.get(label, 0.0) for label in labels}
 
 
-def missing_for(
+def count_missing(
     have: Mapping[str, float], wanted: int, mix: Mix, labels: Sequence[str]
 ) -> dict[str, int]:
     """By how much each label falls short of its quota."""
@@ -114,7 +114,7 @@ def _set_warnings(
     return said + _skew_warnings(have, labels, what=what)
 
 
-def ruling(mix: Mapping[str, float], labels: Sequence[str]) -> tuple[str, float] | None:
+def find_ruling(mix: Mapping[str, float], labels: Sequence[str]) -> tuple[str, float] | None:
     """The label that rules a mix, and its share; None where the mix is even enough."""
     total = sum(mix.values())
     if not total or len(labels) < 2:
@@ -125,7 +125,7 @@ def ruling(mix: Mapping[str, float], labels: Sequence[str]) -> tuple[str, float]
     return (label, most) if skewed else None
 
 
-def absent(mix: Mapping[str, float], labels: Sequence[str]) -> list[str]:
+def find_absent(mix: Mapping[str, float], labels: Sequence[str]) -> list[str]:
     """The labels that a mix has nothing of; none for an empty mix."""
     return [label for label in labels if not mix.get(label, 0)] if sum(mix.values()) else []
 
@@ -135,7 +135,7 @@ def _skew_warnings(
 ) -> list[str]:
     """What is wrong with a mix of labels, in sentences: one that rules, and those never shown."""
     said = []
-    rules = ruling(mix, labels)
+    rules = find_ruling(mix, labels)
     if rules is not None:
         label, most = rules
         said.append(
@@ -143,13 +143,13 @@ def _skew_warnings(
             "and whoever always gives it looks good. An even mix gave the best labels in the "
             "experiment of Le and others (2010)."
         )
-    none = absent(mix, labels)
+    none = find_absent(mix, labels)
     if none:
         said.append(f"No {what} gold is {' or '.join(none)}: judges never meet one there.")
     return said
 
 
-def expected_mix(
+def expect_mix(
     cards: Sequence[GoldCard[_Key]], count: int, mix: Mix, labels: Sequence[str]
 ) -> dict[str, float]:
     """How many golds of each label a judge's set of so many has, on average, from these cards."""
@@ -217,7 +217,7 @@ def forecast(
     )
     said = _forecast_warnings(made, policy, most * work * judges)
     shown = training_length(policy, len(training))
-    mix = expected_mix(training, shown, policy.training_mix, labels)
+    mix = expect_mix(training, shown, policy.training_mix, labels)
     said += _skew_warnings(mix, labels)
     return replace(made, warnings=tuple(said))
 

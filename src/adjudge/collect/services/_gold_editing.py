@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from typing import Any, cast
 
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.engine import Connection
@@ -15,21 +15,8 @@ from adjudge.collect.items.storing import add_items, check_accepted, withdraw_ot
 from adjudge.collect.rules.decisions import Decision, Record, after_regrade, passes
 from adjudge.collect.rules.golds import gold_warnings
 from adjudge.collect.store.database import StoredRow, batches
-from adjudge.collect.store.request import (
-    Request,
-    columns_of,
-    figures_of,
-    record_of,
-    write_log,
-)
-from adjudge.collect.store.schema import (
-    contests,
-    golds,
-    items,
-    judges,
-    judgments,
-    pages,
-)
+from adjudge.collect.store.request import Request, columns_of, figures_of, record_of, write_log
+from adjudge.collect.store.schema import contests, golds, items, judges, judgments, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot, answers_of, bump
 from adjudge.collect.values.gold import Regrade
 from adjudge.collect.values.judging import DRY_RUN
@@ -38,28 +25,12 @@ from adjudge.collect.values.requesting import Imported
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, NotFound, Refused
 
-if TYPE_CHECKING:
-    pass
-
-
 _CORRECTED = "A known answer was corrected:"  # how every notice of a regrade begins
 _SAID = {
     "unblocked": f"{_CORRECTED} your work counts again. We are sorry.",
     "training-passed": f"{_CORRECTED} you have passed the training.",
     "recovered": f"{_CORRECTED} the warning no longer stands.",
 }
-
-
-@dataclass(slots=True)
-class _Regraded:
-    """What grading again changed."""
-
-    answers: int = 0
-    changed: int = 0
-    judges: int = 0
-    unblocked: list[str] = field(default_factory=list)
-    passed: list[str] = field(default_factory=list)
-    upheld: int = 0  # contests that are settled by it
 
 
 def import_items(
@@ -127,16 +98,7 @@ def edit_gold(request: Request, item: str, changes: Mapping[str, Any]) -> Regrad
     )
     bump(request.on, request.project.id)
     fresh = request.reloaded()
-    done = _regrade(fresh, [gold])
-    return Regrade(
-        item=item,
-        answers=done.answers,
-        changed=done.changed,
-        judges=done.judges,
-        unblocked=tuple(done.unblocked),
-        passed=tuple(done.passed),
-        upheld=done.upheld,
-    )
+    return _regrade(fresh, [gold], item)
 
 
 def approve(
@@ -162,12 +124,12 @@ def _gold_of(snapshot: ProjectSnapshot, item: str) -> int:
     raise NotFound("gold", item)
 
 
-def _regrade(request: Request, gold_ids: Sequence[int]) -> _Regraded:
+def _regrade(request: Request, gold_ids: Sequence[int], item: str = "") -> Regrade:
     """Grade every answer to these golds by what they accept now, and decide on judges again.
 
     The caller has changed the golds and holds answers off (``edit_gold_alone``).
     """
-    done = _Regraded()
+    answers = changed = 0
     affected: set[int] = set()
     lines = []
     for gold in gold_ids:
@@ -181,22 +143,28 @@ def _regrade(request: Request, gold_ids: Sequence[int]) -> _Regraded:
                 judgments.c.gold == gold
             )
         ):
-            done.answers += 1
+            answers += 1
             right = facts.right(row.label)
             if right != row.right:
                 flips[right].append(row.id)
                 affected.add(row.judge)
         for right, ids in flips.items():
-            done.changed += len(ids)
+            changed += len(ids)
             for part in batches(ids):
                 request.on.execute(
                     update(judgments).where(judgments.c.id.in_(part)).values(right=right)
                 )
-    done.judges = len(affected)
     write_log(request.on, lines)
-    _put_right(request, sorted(affected), done)
-    done.upheld = _uphold(request, gold_ids)
-    return done
+    unblocked, passed = _put_right(request, sorted(affected))
+    return Regrade(
+        item=item,
+        answers=answers,
+        changed=changed,
+        judges=len(affected),
+        unblocked=tuple(unblocked),
+        passed=tuple(passed),
+        upheld=_uphold(request, gold_ids),
+    )
 
 
 def _tallies_of(on: Connection, ids: Sequence[int]) -> dict[int, Counter[tuple[str, int, str]]]:
@@ -264,11 +232,14 @@ def _any_passed(
     return False
 
 
-def _put_right(request: Request, ids: Sequence[int], done: _Regraded) -> None:
-    """Count the tallies of judges again, and lift what they no longer bear out."""
+def _put_right(request: Request, ids: Sequence[int]) -> tuple[list[str], list[str]]:
+    """Count the tallies of judges again, and lift what they no longer bear out.
+
+    The judges who are unblocked by it, and those who have passed the training by it.
+    """
     tallies = _tallies_of(request.on, ids)
     changes, lines = [], []
-    freed = []
+    freed, unblocked, passed = [], [], []
     for part in batches(ids):
         for judge in request.on.execute(
             select(judges).where(judges.c.id.in_(part)).order_by(judges.c.id)
@@ -288,9 +259,9 @@ def _put_right(request: Request, ids: Sequence[int], done: _Regraded) -> None:
             if "unblocked" in decision.events:
                 if judge.kind != DRY_RUN:
                     freed.append(judge.id)
-                done.unblocked.append(judge.public)
+                unblocked.append(judge.public)
             if "training-passed" in decision.events:
-                done.passed.append(judge.public)
+                passed.append(judge.public)
     if changes:
         columns = [name for name in changes[0] if name != "which"]
         request.on.execute(
@@ -302,6 +273,7 @@ def _put_right(request: Request, ids: Sequence[int], done: _Regraded) -> None:
     if freed:
         restore_trust(request.on, freed, request.project)
     write_log(request.on, lines)
+    return unblocked, passed
 
 
 def _change(judge: StoredRow, decision: Decision, *, tell: bool) -> dict[str, Any]:

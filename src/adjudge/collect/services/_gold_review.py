@@ -1,35 +1,74 @@
-"""Gold that can be wrong: edited, every answer to it regraded, judges put right; contests."""
+"""Gold that can be wrong: how judges did on it, what they contest, and how doubtful it is.
+
+How doubtful a gold is follows from what judges who are right elsewhere say of it, and who contests
+it. The answer of judge j to gold g weighs as much as their skill on all *other* gold,
+
+    w = max(0.1, (a - c) / (1 - c)),    a = (right + 2 m) / (seen + 2)
+
+with c the chance of a guess among the labels and m the accuracy of all judges together: a wrong
+gold does not make those who see through it look bad. The doubt of a gold is
+
+    (weight of the misses + weight of the contests) / (weight of all answers + of contests + 1)
+
+so a contest counts as a second miss, one miss alone is never more than a half, and gold that nobody
+misses has none. Only a judge's first answer counts: before the next they were told.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import func, select, update
 
-from adjudge.collect.services._gold_doubt import (
-    AnswersToGold,
-    GoldDoubt,
-    find_better_label,
-    measure_doubts,
-)
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.request import (
-    Request,
-    to_time,
-)
-from adjudge.collect.store.schema import (
-    contests,
-    golds,
-    items,
-    judges,
-    judgments,
-    page_rows,
-)
+from adjudge.collect.store.request import Request, to_time
+from adjudge.collect.store.schema import contests, golds, items, judges, judgments, page_rows
 from adjudge.collect.values.gold import Contest, GoldRow
 from adjudge.errors import NotFound
+
+_CONTESTS = (
+    select(
+        contests,
+        items.c.name.label("item_name"),
+        items.c.query,
+        items.c.title,
+        judges.c.public,
+        judgments.c.label,
+        golds.c.accepted,
+    )
+    .join(judgments, judgments.c.id == contests.c.judgment)
+    .join(judges, judges.c.id == contests.c.judge)
+    .join(golds, golds.c.id == contests.c.gold)
+    .join(items, items.c.id == golds.c.item)
+    .order_by(contests.c.id.desc())
+)
+
+_STRENGTH = 2.0  # answers that the common accuracy stands for in a judge's own
+_LEAST = 0.1  # weight of any answer: nobody is without a voice
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswersToGold:
+    """Answers to gold, one row each, in the order they were given."""
+
+    judge: NDArray[np.int64]
+    gold: NDArray[np.int64]
+    label: NDArray[np.str_]
+    right: NDArray[np.bool_]
+    contested: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _GoldDoubt:
+    """How doubtful one gold is, and which label the best judges gave."""
+
+    doubt: float
+    best: str
 
 
 def list_golds(request: Request) -> list[GoldRow]:
@@ -88,7 +127,7 @@ def list_golds(request: Request) -> list[GoldRow]:
             labels=dict(labels[gold].most_common()),
             contests=waiting.get(gold, 0),
             doubt=found[gold].doubt if gold in found and facts.active else 0.0,
-            best_say=find_better_label(found, gold, facts.accepted) if facts.active else None,
+            best_say=_find_better_label(found, gold, facts.accepted) if facts.active else None,
         )
         for gold, facts in request.project.golds.items()
     ]
@@ -96,7 +135,7 @@ def list_golds(request: Request) -> list[GoldRow]:
     return sorted(rows, key=lambda row: (-row.doubt, -row.contests, -row.missed))
 
 
-def _doubts(request: Request) -> Mapping[int, GoldDoubt]:
+def _doubts(request: Request) -> Mapping[int, _GoldDoubt]:
     """How doubtful each gold is, from every answer to gold that counts."""
     rows = request.on.execute(
         select(
@@ -118,32 +157,14 @@ def _doubts(request: Request) -> Mapping[int, GoldDoubt]:
     if not rows:
         return {}
     judge, gold, label, right, settled = zip(*rows, strict=True)
-    answers = AnswersToGold(
+    answers = _AnswersToGold(
         judge=np.array(judge, dtype=np.int64),
         gold=np.array(gold, dtype=np.int64),
         label=np.array(label),
         right=np.array(right, dtype=np.bool_),
         contested=np.array([one is False for one in settled]),
     )
-    return measure_doubts(answers, len(request.project.scale.labels))
-
-
-_CONTESTS = (
-    select(
-        contests,
-        items.c.name.label("item_name"),
-        items.c.query,
-        items.c.title,
-        judges.c.public,
-        judgments.c.label,
-        golds.c.accepted,
-    )
-    .join(judgments, judgments.c.id == contests.c.judgment)
-    .join(judges, judges.c.id == contests.c.judge)
-    .join(golds, golds.c.id == contests.c.gold)
-    .join(items, items.c.id == golds.c.item)
-    .order_by(contests.c.id.desc())
-)
+    return _measure_doubts(answers, len(request.project.scale.labels))
 
 
 def _contest_of(row: StoredRow) -> Contest:
@@ -196,3 +217,70 @@ def settle(request: Request, contest: int, *, upheld: bool, answer: str) -> Cont
     figures = {"contest": contest, "gold": row.gold, "upheld": upheld}
     request.log("contest-settled", judge=row.judge, actor=request.actor, **figures)
     return _contest_of(request.on.execute(_CONTESTS.where(contests.c.id == contest)).one())
+
+
+def _measure_doubts(answers: _AnswersToGold, labels: int) -> dict[int, _GoldDoubt]:
+    """The doubt of each gold that was answered; ``labels`` is how many a guess chooses among."""
+    first = _first(answers)
+    if not first.size:
+        return {}
+    judge = np.unique(answers.judge[first], return_inverse=True)[1]
+    golds, gold = np.unique(answers.gold[first], return_inverse=True)
+    right = answers.right[first]
+    contested = _contested(answers, first)
+    weight = _weights(judge, right, labels)
+    loud = weight * contested
+    against = np.bincount(gold, weights=weight * ~right + loud, minlength=golds.size)
+    total = np.bincount(gold, weights=weight + loud, minlength=golds.size)
+    best = _best(gold, answers.label[first], weight, golds.size)
+    return {
+        int(name): _GoldDoubt(float(doubt), said)
+        for name, doubt, said in zip(golds, against / (total + 1.0), best, strict=True)
+    }
+
+
+def _first(answers: _AnswersToGold) -> NDArray[np.intp]:
+    """The rows of each judge's first answer to each gold."""
+    pairs = np.stack([answers.judge, answers.gold], axis=1)
+    return np.sort(np.unique(pairs, axis=0, return_index=True)[1]) if len(pairs) else np.arange(0)
+
+
+def _contested(answers: _AnswersToGold, first: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether a judge contests a gold, by any of their answers to it."""
+    loud = set(
+        zip(
+            answers.judge[answers.contested].tolist(),
+            answers.gold[answers.contested].tolist(),
+            strict=True,
+        )
+    )
+    pairs = zip(answers.judge[first].tolist(), answers.gold[first].tolist(), strict=True)
+    return np.fromiter((pair in loud for pair in pairs), dtype=np.bool_, count=first.size)
+
+
+def _weights(
+    judge: NDArray[np.intp], right: NDArray[np.bool_], labels: int
+) -> NDArray[np.float64]:  # (answer,)
+    """The skill of the judge of each answer, on all gold but the one answered."""
+    seen = np.bincount(judge)[judge] - 1
+    hits = np.bincount(judge, weights=right)[judge] - right
+    accuracy = (hits + _STRENGTH * right.mean()) / (seen + _STRENGTH)
+    chance = 1.0 / max(labels, 2)
+    return np.asarray(np.maximum(_LEAST, (accuracy - chance) / (1.0 - chance)))
+
+
+def _best(
+    gold: NDArray[np.intp], label: NDArray[np.str_], weight: NDArray[np.float64], golds: int
+) -> list[str]:
+    """The label of most weight of each gold."""
+    names, code = np.unique(label, return_inverse=True)
+    flat = np.bincount(gold * names.size + code, weights=weight, minlength=golds * names.size)
+    return [str(names[place]) for place in flat.reshape(golds, names.size).argmax(axis=1)]
+
+
+def _find_better_label(
+    found: Mapping[int, _GoldDoubt], gold: int, accepted: tuple[str, ...]
+) -> str | None:
+    """The label of the best judges, where it is not one that the gold accepts."""
+    one = found.get(gold)
+    return one.best if one is not None and one.best not in accepted and one.doubt > 0 else None

@@ -92,16 +92,16 @@ def read_answers(request: Request, item: int) -> tuple[ItemJudgment, ...]:
 def read_history(request: Request, item: StoredRow) -> tuple[ItemEvent, ...]:
     """Everything that happened to an item, the latest first."""
     found = [
-        *_given(request, item.id),
-        *_judged(request, item.id),
-        *_decided(request, item.id),
-        *_logged(request, item.name),
-        *_trusted(request, item.id),
+        *_list_given_out(request, item.id),
+        *_list_judged(request, item.id),
+        *_list_decided(request, item.id),
+        *_list_logged(request, item.name),
+        *_list_trust(request, item.id),
     ]
     return tuple(sorted(found, key=lambda one: one.time, reverse=True))
 
 
-def _given(request: Request, item: int) -> list[ItemEvent]:
+def _list_given_out(request: Request, item: int) -> list[ItemEvent]:
     """To whom it was given, and whether they answered."""
     rows = request.on.execute(
         select(pages.c.made, pages.c.state, pages.c.kind, judges.c.public)
@@ -122,7 +122,7 @@ def _given(request: Request, item: int) -> list[ItemEvent]:
     ]
 
 
-def _judged(request: Request, item: int) -> list[ItemEvent]:
+def _list_judged(request: Request, item: int) -> list[ItemEvent]:
     rows = request.on.execute(
         select(judgments.c.time, judgments.c.label, judges.c.public)
         .join(judges, judges.c.id == judgments.c.judge)
@@ -136,7 +136,7 @@ def _judged(request: Request, item: int) -> list[ItemEvent]:
     ]
 
 
-def _decided(request: Request, item: int) -> list[ItemEvent]:
+def _list_decided(request: Request, item: int) -> list[ItemEvent]:
     rows = request.on.execute(select(adjudications).where(adjudications.c.item == item))
     return [
         ItemEvent(
@@ -149,7 +149,7 @@ def _decided(request: Request, item: int) -> list[ItemEvent]:
     ]
 
 
-def _logged(request: Request, name: str) -> list[ItemEvent]:
+def _list_logged(request: Request, name: str) -> list[ItemEvent]:
     """What requesters did beside: opened again, asked for more, skipped, made or changed gold."""
     rows = request.on.execute(
         select(log.c.time, log.c.event, log.c.actor, log.c.figures).where(
@@ -174,7 +174,7 @@ def _words(row: StoredRow) -> str:
     return ""
 
 
-def _trusted(request: Request, item: int) -> list[ItemEvent]:
+def _list_trust(request: Request, item: int) -> list[ItemEvent]:
     """Who judged it and was blocked or unblocked later, so that it opened, or closed, again."""
     rows = request.on.execute(
         select(log.c.time, log.c.event, log.c.actor, judges.c.public)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import select
 
@@ -14,10 +14,6 @@ from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request, record_of, to_time
 from adjudge.collect.store.schema import judges, log
 from adjudge.collect.values.requesting import LogEntry
-
-if TYPE_CHECKING:
-    pass
-
 
 _LOG = select(log, judges.c.public).outerjoin(judges, judges.c.id == log.c.judge)
 

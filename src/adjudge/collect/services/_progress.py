@@ -1,4 +1,4 @@
-"""How far a project is: items by state and why they are open, cost, funnel, disagreement."""
+"""How far a project is: items by state and why they are open, cost, savings, funnel."""
 
 from __future__ import annotations
 
@@ -20,22 +20,11 @@ from adjudge.collect.services._panels import panel_warnings
 from adjudge.collect.store.conditions import is_real, of_real_in
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import (
-    items,
-    judges,
-    judgments,
-    log,
-    pages,
-)
+from adjudge.collect.store.schema import items, judges, judgments, log, pages
 from adjudge.collect.store.settings import fixed_name, read_setting
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.accuracy import accuracy_of
-from adjudge.collect.values.requesting import (
-    Budget,
-    FunnelRow,
-    Progress,
-    Savings,
-)
+from adjudge.collect.values.requesting import Budget, FunnelRow, Progress, Savings
 
 # As the indexes have them that are made for these two.
 _APART = text("judgments.gold IS NULL AND (judgments.other OR judgments.standing = 'untrusted')")
@@ -55,8 +44,11 @@ def measure_progress(request: Request) -> Progress:
     groups = _group_items(request.on, project)
     kept = [group for group in groups if group.state != "withdrawn"]
     states: Counter[str] = Counter()
+    by_trusted: Counter[int] = Counter()
     for group in groups:
         states[group.state] += group.many
+    for group in kept:
+        by_trusted[group.trusted] += group.many
     answers = _answers_apart(request.on, project)
     done = _done_by_judges(request.on, project)
     savings, budget = savings_of(request), budget_of(request)
@@ -71,7 +63,7 @@ def measure_progress(request: Request) -> Progress:
         set_aside=states["set aside"] + states["skipped"],
         withdrawn=states["withdrawn"],
         why_open=_why_open(request, groups, any_untrusted=answers.untrusted > 0),
-        by_trusted=_by_trusted(kept),
+        by_trusted=dict(sorted(by_trusted.items())),
         needed=sum(group.needed * group.many for group in kept),
         trusted=sum(group.trusted * group.many for group in kept),
         lacking=lacking,
@@ -88,7 +80,7 @@ def measure_progress(request: Request) -> Progress:
         cost=_cost_of(request),
         cost_to_finish=_cost_to_finish(request.project, lacking),
         currency=request.project.policy.currency,
-        warnings=(*_spent(budget), *warn_of_gold(request), *_panel_warnings(request.project)),
+        warnings=_warn(request, budget),
         savings=savings,
         budget=budget,
     )
@@ -149,14 +141,6 @@ def _open_pages(on: Connection, project: int) -> int:
     return int(on.execute(held).scalar_one())
 
 
-def _by_trusted(groups: Sequence[StoredRow]) -> dict[int, int]:
-    """How many items have how many trusted judgments."""
-    found: Counter[int] = Counter()
-    for group in groups:
-        found[group.trusted] += group.many
-    return dict(sorted(found.items()))
-
-
 def _why_open(
     request: Request, groups: Sequence[StoredRow], *, any_untrusted: bool
 ) -> dict[str, int]:
@@ -206,13 +190,6 @@ def _cost_to_finish(snapshot: ProjectSnapshot, lacking: int) -> Decimal:
     """What the trusted judgments that are lacking would cost, in full pages."""
     a_page = _work_on_a_page(snapshot)
     return snapshot.policy.pay_per_page * math.ceil(lacking / a_page - 1e-9)
-
-
-def _spent(budget: Budget | None) -> list[str]:
-    """What a requester should know of the budget."""
-    if budget is None or not budget.spent:
-        return []
-    return ["The budget is spent, or in judges' hands: nobody is given another page."]
 
 
 def _gold_tally(on: Connection, project: int, done: StoredRow) -> tuple[int, int]:
@@ -271,13 +248,6 @@ def _funnel_of(request: Request) -> tuple[FunnelRow, ...]:
         )
         for arm in request.project.arms
     )
-
-
-def _panel_warnings(snapshot: ProjectSnapshot) -> list[str]:
-    """Where the policy does not meet the rules of the panel it names."""
-    arms = [arm.policy for arm in snapshot.arms.values()]
-    trained = any(snapshot.training_pairs(name) for name in snapshot.arms)
-    return panel_warnings(snapshot.policy, arms, trained=trained)
 
 
 def _cost_of(request: Request) -> Decimal:
@@ -357,3 +327,16 @@ def lacking_of(open_items: Iterable[tuple[int, int, int]], savings: Savings | No
     usual = 0.0 if savings is None else savings.per_item
     lacking = sum(count * (max(needed, usual) - trusted) for trusted, needed, count in open_items)
     return int(lacking + 0.5)
+
+
+def _warn(request: Request, budget: Budget | None) -> tuple[str, ...]:
+    """What a requester should know: of the budget, the gold, and the rules of the panel."""
+    spent = "The budget is spent, or in judges' hands: nobody is given another page."
+    arms = request.project.arms
+    trained = any(request.project.training_pairs(name) for name in arms)
+    policies = [arm.policy for arm in arms.values()]
+    return (
+        *([spent] if budget is not None and budget.spent else ()),
+        *warn_of_gold(request),
+        *panel_warnings(request.project.policy, policies, trained=trained),
+    )

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select
 from sqlalchemy.engine import Connection
@@ -53,18 +53,10 @@ from adjudge.collect.values.judging import OTHERS
 from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import COLOURS, Arm, Beside, GoldEntry, Item, Project, Role
 from adjudge.collect.values.questions import FurtherQuestion, check_questions
-from adjudge.collect.values.requesting import (
-    ProjectHead,
-    ProjectState,
-    ProjectSummary,
-)
+from adjudge.collect.values.requesting import ProjectHead, ProjectState, ProjectSummary
 from adjudge.collect.values.sides import is_of_pairs
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, Refused
-
-if TYPE_CHECKING:
-    pass
-
 
 _MAIN = Arm(name=MAIN_ARM)
 

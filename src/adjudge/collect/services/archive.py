@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from adjudge.collect.importing import (
     Gathering,
@@ -26,10 +26,6 @@ from adjudge.collect.values.project import Arm, GoldEntry, Project
 from adjudge.collect.values.questions import read_questions
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, shown
-
-if TYPE_CHECKING:
-    pass
-
 
 _VERSION = 1  # of the archive
 _PARTS = ("project.json", "guidelines.md", "items.jsonl", "gold.jsonl")  # what is read again

@@ -19,10 +19,10 @@ from adjudge.collect.items.standing import change_needed
 from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.services._arm_report import report_arms
 from adjudge.collect.services._gold_design import (
-    absent,
-    expected_mix,
-    missing_for,
-    ruling,
+    count_missing,
+    expect_mix,
+    find_absent,
+    find_ruling,
 )
 from adjudge.collect.services._stored_projects import check_arms, read_stored_arms, store_arms
 from adjudge.collect.services.caller import Caller
@@ -240,13 +240,13 @@ def _arm_gold_warnings(snapshot: ProjectSnapshot) -> list[str]:
     for name, arm in snapshot.arms.items():
         wanted = arm.policy.training_mix
         count = training_length(arm.policy, len(snapshot.training))
-        mix = expected_mix(snapshot.training, count, wanted, labels)
-        rules = ruling(mix, labels)
+        mix = expect_mix(snapshot.training, count, wanted, labels)
+        rules = find_ruling(mix, labels)
         if rules is not None:
             leaning.append(f"{name} ({rules[1]:.0%} {rules[0]})")
-        for label in absent(mix, labels):
+        for label in find_absent(mix, labels):
             unseen.setdefault(label, []).append(name)
-        missing = missing_for(mix, count, wanted, labels)
+        missing = count_missing(mix, count, wanted, labels)
         if missing:
             listed = ", ".join(f"{many} {label}" for label, many in missing.items())
             lacking.append(

@@ -17,11 +17,12 @@ from adjudge.collect.store.request import Request, edit_gold_alone
 from adjudge.collect.store.schema import members, projects
 from adjudge.collect.store.snapshot import SnapshotCache, load_snapshot
 from adjudge.collect.store.statements import Statement
-from adjudge.collect.values.members import MemberRole, check_role
+from adjudge.collect.values.members import MEMBER_ROLES, MemberRole, may
 from adjudge.collect.values.requesting import Requester
 from adjudge.errors import NotFound, Refused
 
 _Result = TypeVar("_Result")
+
 _WANTED = (
     select(projects.c.id, projects.c.version, projects.c.owner, members.c.role)
     .outerjoin(
@@ -30,7 +31,9 @@ _WANTED = (
     )
     .where(projects.c.slug == bindparam("slug"))
 )
+
 _FOUND = Statement(_WANTED)
+
 _LOCKED = Statement(_WANTED.with_for_update(key_share=True, of=projects))
 
 
@@ -93,7 +96,7 @@ class Caller:
         if found is None or not (owns or found.role):
             raise NotFound("project", slug)
         role: MemberRole = "owner" if owns else found.role
-        check_role(role, least)
+        _check_role(role, least)
         return _FoundProject(found.id, found.version, role)
 
     def open(
@@ -132,3 +135,10 @@ class Caller:
             return work(self.open(on, slug, least=least, lock=lock or alone))
 
         return self.database.write(run)
+
+
+def _check_role(role: MemberRole, least: MemberRole) -> None:
+    """Refuse a role that may not do what asks for at least another. Refused: ``role``."""
+    if not may(role, least):
+        wanted = " or ".join(MEMBER_ROLES[MEMBER_ROLES.index(least) :])
+        raise Refused("role", f"you are a {role} of this project; this takes a {wanted}")

@@ -37,7 +37,6 @@ from adjudge.errors import AdjudgeError, BadData, UnknownName
 if TYPE_CHECKING:
     from adjudge.data.formats import Content, Format
 
-
 _WITHOUT_SPACES = ("qrels", "trec-2011-submission")  # formats whose topics cannot hold any
 _PLAIN = ("consensus", "csv", "tsv", "jsonl", "parquet")  # tables that every tool opens
 _TOPIC_WORDS = ("query", "need", "category")

@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import bindparam, func, select, update
 
 from adjudge.collect.items.storing import count_work
-from adjudge.collect.services._gold_design import (
-    design,
-    forecast,
-)
+from adjudge.collect.services._gold_design import design, forecast
 from adjudge.collect.services._gold_editing import approve, check_workable, edit_gold
 from adjudge.collect.services._gold_review import list_contests, list_golds, settle
 from adjudge.collect.services.caller import Caller
@@ -160,7 +157,7 @@ class GoldService:
         A person has to approve each.
         """
         with self.caller.reading(slug) as request:
-            mix, have = _wanted(request.project)
+            mix, have = _find_wanted(request.project)
             known = [gold.name for gold in request.project.golds.values()]
             known += _list_declined(request)
             return _suggest(consensus, count, known=known, mix=mix, have=have)
@@ -240,7 +237,7 @@ def _suggest(
         least_probability=least_probability,
         least_agreement=least_agreement,
     )
-    return _chosen_of(sure, count, labels=consensus.scale.truths, mix=mix, have=have)
+    return _choose(sure, count, labels=consensus.scale.truths, mix=mix, have=have)
 
 
 def sure_items(
@@ -255,10 +252,10 @@ def sure_items(
     """The items that could become gold, label by label and the surest first; ``each`` a label."""
     judgments, truths = consensus.judgments, consensus.scale.truths
     probability, choice = consensus.probability, consensus.choice
-    agreement = _agreement(consensus)
+    agreement = _measure_agreement(consensus)
     votes = judgments.counts_per_item
     fine = (votes >= least_judgments) & (probability >= least_probability)
-    fine &= (agreement >= least_agreement) & _unknown(consensus, known)
+    fine &= (agreement >= least_agreement) & _find_unknown(consensus, known)
     # The surest first; among those that are about as sure, the one that most judgments agree on.
     order = np.lexsort((-votes, -agreement, -np.round(probability, 2)))
     order = order[fine[order]]
@@ -282,7 +279,7 @@ def sure_items(
     return found
 
 
-def _chosen_of(
+def _choose(
     sure: Sequence[Suggestion],
     count: int,
     *,
@@ -297,12 +294,12 @@ def _chosen_of(
     for one in sure:
         if one.label in piles:
             piles[one.label].append(one)
-    turns = _turns({label: len(pile) for label, pile in piles.items()}, count, mix, have)
+    turns = _take_turns({label: len(pile) for label, pile in piles.items()}, count, mix, have)
     waiting = {label: iter(pile) for label, pile in piles.items()}
     return [next(waiting[label]) for label in turns]
 
 
-def _unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool_]:  # (item,)
+def _find_unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool_]:  # (item,)
     """Items that are no gold yet, and whose label rests on their own judgments."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -317,7 +314,7 @@ def _unknown(consensus: Consensus, known: Sequence[str]) -> NDArray[np.bool_]:  
     return fine
 
 
-def _turns(
+def _take_turns(
     room: Mapping[str, int], count: int, mix: Mix, have: Mapping[str, int] | None
 ) -> list[str]:
     """The labels of the suggestions one after the other: the one gold lacks most comes next."""
@@ -337,7 +334,7 @@ def _turns(
     return turns
 
 
-def _agreement(consensus: Consensus) -> NDArray[np.float64]:  # (item,)
+def _measure_agreement(consensus: Consensus) -> NDArray[np.float64]:  # (item,)
     """The share of each item's judgments whose label stands for the chosen truth."""
     judgments = consensus.judgments
     counts = np.diff(judgments.offsets)
@@ -376,7 +373,7 @@ def _forecast_project(
     )
 
 
-def _wanted(snapshot: ProjectSnapshot) -> tuple[Mix, Counter[str]]:
+def _find_wanted(snapshot: ProjectSnapshot) -> tuple[Mix, Counter[str]]:
     """The mix that new gold should lead to, and the gold there is, by label."""
     mix: Mix = snapshot.policy.training_mix
     active = (gold for gold in snapshot.golds.values() if gold.active)
@@ -387,9 +384,9 @@ def _describe_suggested(
     request: Request, sure: Sequence[Suggestion], count: int
 ) -> list[SuggestedGold]:
     gone = {gold.name for gold in request.project.golds.values()} | set(_list_declined(request))
-    mix, have = _wanted(request.project)
+    mix, have = _find_wanted(request.project)
     left = [one for one in sure if one.item not in gone]
-    chosen = _chosen_of(left, count, labels=request.project.scale.truths, mix=mix, have=have)
+    chosen = _choose(left, count, labels=request.project.scale.truths, mix=mix, have=have)
     texts = {
         row.name: row
         for row in request.on.execute(

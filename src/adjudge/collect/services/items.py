@@ -124,7 +124,7 @@ class ItemService:
                 raise BadSetting("filter", which, " or ".join(FILTERS))
             if sort not in SORTS:
                 raise BadSetting("sort", sort, " or ".join(SORTS))
-            wanted = _filtered(request, which, search)
+            wanted = _filter(request, which, search)
             count = select(func.count()).select_from(wanted.subquery())
             total = request.on.execute(count).scalar_one()
             chosen = wanted.order_by(*_order(sort)).limit(size).offset(page * size)
@@ -139,7 +139,7 @@ class ItemService:
                 .where(adjudications.c.item == row.id)
                 .order_by(adjudications.c.id.desc())
             ).all()
-            known = [_final(one) for one in decided]
+            known = [_make_final(one) for one in decided]
             final = next((one for one in known if one.active), None)
             golds = request.project.golds.values()
             gold = next((one for one in golds if one.item == row.id and one.active), None)
@@ -185,7 +185,7 @@ class ItemService:
         def work(request: Request) -> None:
             if label not in request.project.scale.labels:
                 raise BadSetting("label", label, f"a label of the scale {request.project.scale}")
-            row = _work(request, item)
+            row = _lock_work(request, item)
             _end(request, row.id)
             request.on.execute(
                 insert(adjudications).values(
@@ -203,7 +203,7 @@ class ItemService:
         """Let an item be what its judgments make it: neither decided nor skipped."""
 
         def work(request: Request) -> None:
-            row = _work(request, item)
+            row = _lock_work(request, item)
             _end(request, row.id)
             _open(request, row.id)
             bump(request.on, request.project.id)
@@ -222,7 +222,7 @@ class ItemService:
                 raise BadSetting("more", more, f"1 to {_MOST_MORE} judgments")
             if request.project.policy.judgments_by_arm:
                 raise Refused("by-arm", "every arm has its own number of judgments of an item")
-            row = _work(request, item)
+            row = _lock_work(request, item)
             _end(request, row.id)
             _open(request, row.id)
             now = _find(request, item)
@@ -239,7 +239,7 @@ class ItemService:
         """Give an item to nobody any more; its judgments stay."""
 
         def work(request: Request) -> None:
-            row = _work(request, item)
+            row = _lock_work(request, item)
             _end(request, row.id)
             put(request.on, row.id, "skipped")
             bump(request.on, request.project.id)
@@ -277,7 +277,7 @@ def _counted(project: int) -> tuple[Any, ...]:
     )
 
 
-def _filtered(request: Request, which: str, search: str) -> Select[Any]:
+def _filter(request: Request, which: str, search: str) -> Select[Any]:
     """The items of a filter."""
     project = request.project.id
     wanted = select(items).where(items.c.project == project, items.c.state != "withdrawn")
@@ -327,7 +327,7 @@ def _list(request: Request, rows: Sequence[StoredRow]) -> list[ListedItem]:
     golds = {gold.item: gold for gold in request.project.golds.values()} if traps else {}
     found = []
     for row in rows:
-        listed = _listed(request, row, counts.get(row.id, {}), final.get(row.id))
+        listed = _make_line(request, row, counts.get(row.id, {}), final.get(row.id))
         if row.gold and row.id in golds:
             label = " or ".join(golds[row.id].accepted)
             listed = replace(listed, label=label, probability=None)
@@ -347,7 +347,7 @@ def _count(request: Request, *which: Any) -> dict[int, dict[str, int]]:
     return dict(counts)
 
 
-def _listed(
+def _make_line(
     request: Request, row: StoredRow, counts: dict[str, int], final: FinalLabel | None
 ) -> ListedItem:
     order = {label: place for place, label in enumerate(request.project.scale.labels)}
@@ -388,10 +388,12 @@ def _read_final(request: Request, ids: Sequence[int] | None = None) -> dict[int,
     )
     if ids is not None:
         wanted = wanted.where(adjudications.c.item.in_(ids))
-    return {row.item: _final(row, row.topic, row.document) for row in request.on.execute(wanted)}
+    return {
+        row.item: _make_final(row, row.topic, row.document) for row in request.on.execute(wanted)
+    }
 
 
-def _final(row: StoredRow, topic: str = "", document: str = "") -> FinalLabel:
+def _make_final(row: StoredRow, topic: str = "", document: str = "") -> FinalLabel:
     return FinalLabel(
         label=row.label,
         by=row.by,
@@ -417,7 +419,7 @@ def _find(request: Request, name: str) -> StoredRow:
     return row
 
 
-def _work(request: Request, name: str) -> StoredRow:
+def _lock_work(request: Request, name: str) -> StoredRow:
     """An item that is work, locked. Refused: ``gold-already``."""
     row = _find(request, name)
     if row.gold:

@@ -10,12 +10,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.judging.answering import keep_draft
-from adjudge.collect.judging.arriving import (
-    Admit,
-    find_known,
-    give_consent,
-    take_in,
-)
+from adjudge.collect.judging.arriving import Admit, find_known, give_consent, take_in
 from adjudge.collect.judging.finishing import finish
 from adjudge.collect.judging.leases import expire_pages
 from adjudge.collect.judging.outcomes import contest, repeat_outcome

@@ -121,7 +121,7 @@ class NoticeService:
             )
             keep_setting(request.on, notify_name(request.project.id), asdict(chosen))
             if not before.webhook and not before.emails:
-                keep_setting(request.on, notified_name(request.project.id), _standing(request))
+                keep_setting(request.on, notified_name(request.project.id), _read_standing(request))
             request.log("notifications-changed", actor=request.actor, events=list(chosen.events))
             return chosen
 
@@ -221,7 +221,7 @@ def _is_address(webhook: str) -> bool:
     return parts.scheme in ("http", "https") and named
 
 
-def _standing(request: Request) -> dict[str, Any]:
+def _read_standing(request: Request) -> dict[str, Any]:
     """How far the log goes, and whether the project is done and its budget spent."""
     newest = request.on.execute(
         select(func.max(log.c.id)).where(log.c.project == request.project.id)
@@ -245,12 +245,12 @@ def _gather(request: Request) -> int:
         return 0
     name = notified_name(request.project.id)
     before = read_setting(request.on, name) or {"log": 0, "done": False, "budget": False}
-    now = _standing(request)
+    now = _read_standing(request)
     if now == before:
         return 0
     happened: list[tuple[str, dict[str, Any]]] = []
     if now["log"] > before["log"]:
-        happened += _logged(request, before["log"], now["log"])
+        happened += _read_log(request, before["log"], now["log"])
     if now["done"] and not before["done"]:
         happened.append(("done", {}))
     if now["budget"] and not before["budget"]:
@@ -260,7 +260,7 @@ def _gather(request: Request) -> int:
     return sum(_put(request, chosen, event, figures) for event, figures in wanted)
 
 
-def _logged(request: Request, after: int, until: int) -> list[tuple[str, dict[str, Any]]]:
+def _read_log(request: Request, after: int, until: int) -> list[tuple[str, dict[str, Any]]]:
     rows = request.on.execute(
         select(log.c.event, log.c.figures, judges)
         .join(judges, judges.c.id == log.c.judge)

@@ -31,17 +31,8 @@ from adjudge.collect.services._stored_projects import (
 )
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.request import Request
-from adjudge.collect.store.schema import (
-    items,
-    judges,
-    judgments,
-    pages,
-    projects,
-)
-from adjudge.collect.store.snapshot import (
-    bump,
-    scale_to_json,
-)
+from adjudge.collect.store.schema import items, judges, judgments, pages, projects
+from adjudge.collect.store.snapshot import bump, scale_to_json
 from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.values.questions import FurtherQuestion, check_questions

@@ -81,7 +81,7 @@ class GoldRow:
     missed: int
     labels: dict[str, int]  # label -> answers
     contests: int  # not yet settled
-    doubt: float = 0.0  # 0 to 1: see ``adjudge.collect.services._gold_doubt``
+    doubt: float = 0.0  # 0 to 1: see ``adjudge.collect.services._gold_review``
     best_say: str | None = None  # the label of the best judges, where it is not accepted
 
     @property

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from adjudge.errors import Refused
-
 MemberRole = Literal["viewer", "reviewer", "manager", "owner"]
 MEMBER_ROLES: tuple[MemberRole, ...] = ("viewer", "reviewer", "manager", "owner")  # each may more
 ROLE_WORDS: dict[MemberRole, str] = {
@@ -21,13 +19,6 @@ ROLE_WORDS: dict[MemberRole, str] = {
 def may(role: MemberRole, least: MemberRole) -> bool:
     """Whether a role is at least another."""
     return MEMBER_ROLES.index(role) >= MEMBER_ROLES.index(least)
-
-
-def check_role(role: MemberRole, least: MemberRole) -> None:
-    """Refuse a role that may not do what asks for at least another. Refused: ``role``."""
-    if not may(role, least):
-        wanted = " or ".join(MEMBER_ROLES[MEMBER_ROLES.index(least) :])
-        raise Refused("role", f"you are a {role} of this project; this takes a {wanted}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
