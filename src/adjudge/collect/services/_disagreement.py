@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, select
 
+from adjudge.collect.store.conditions import COUNTED
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judges, judgments
 from adjudge.collect.values.requesting import DisagreementRow, DisagreementTopic
 
-_COUNTED = (judgments.c.kind == "work") & judgments.c.gold.is_(None)
+_TRUSTED = COUNTED & (judgments.c.standing != "untrusted")
 
 
 def list_disagreements(request: Request, search: str, limit: int) -> list[DisagreementTopic]:
@@ -20,12 +21,7 @@ def list_disagreements(request: Request, search: str, limit: int) -> list[Disagr
     wanted = (
         select(judgments.c.item, items.c.topic, judgments.c.label, func.count())
         .join(items, items.c.id == judgments.c.item)
-        .where(
-            judgments.c.project == request.project.id,
-            _COUNTED,
-            ~judgments.c.other,
-            judgments.c.standing != "untrusted",
-        )
+        .where(judgments.c.project == request.project.id, _TRUSTED)
         .group_by(judgments.c.item, items.c.topic, judgments.c.label)
     )
     if search:
@@ -82,12 +78,7 @@ def _topic(
     for one in request.on.execute(
         select(judgments.c.item, judgments.c.label, judges.c.public)
         .join(judges, judges.c.id == judgments.c.judge)
-        .where(
-            judgments.c.item.in_(list(bits)),
-            _COUNTED,
-            ~judgments.c.other,
-            judgments.c.standing != "untrusted",
-        )
+        .where(judgments.c.item.in_(list(bits)), _TRUSTED)
         .order_by(judgments.c.id)
     ):
         said[one.item][one.label].append(one.public)

@@ -16,7 +16,7 @@ from adjudge.collect.services._gold_design import design, forecast
 from adjudge.collect.services._gold_editing import approve, check_workable, edit_gold
 from adjudge.collect.services._gold_review import list_contests, list_golds, settle
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.conditions import is_real
+from adjudge.collect.store.conditions import COUNTED, is_real
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import golds, items, judges, judgments
 from adjudge.collect.store.settings import declined_golds, keep_setting, read_setting
@@ -403,9 +403,7 @@ def _describe_suggested(
         .join(judges, judges.c.id == judgments.c.judge)
         .where(
             judgments.c.item.in_([text.id for text in texts.values()]),
-            judgments.c.kind == "work",
-            judgments.c.gold.is_(None),
-            judgments.c.other.is_(False),
+            COUNTED,
             judgments.c.standing != "untrusted",
         )
         .order_by(judgments.c.id)

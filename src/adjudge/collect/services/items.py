@@ -20,7 +20,7 @@ from adjudge.collect.services._item_history import (
     read_history,
 )
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.conditions import of_real_in
+from adjudge.collect.store.conditions import COUNTED, of_real_in
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import Request, to_time
 from adjudge.collect.store.schema import adjudications, items, judgments
@@ -269,9 +269,7 @@ def _counted(project: int) -> tuple[Any, ...]:
     """The conditions on judgments that count for items."""
     return (
         judgments.c.project == project,
-        judgments.c.kind == "work",
-        judgments.c.gold.is_(None),
-        judgments.c.other.is_(False),
+        COUNTED,
         judgments.c.standing != "untrusted",
         of_real_in(project),
     )

@@ -32,7 +32,7 @@ from adjudge.collect.services._stored_projects import (
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judges, judgments, pages, projects
-from adjudge.collect.store.snapshot import bump, scale_to_json
+from adjudge.collect.store.snapshot import scale_to_json
 from adjudge.collect.values.members import MemberRole
 from adjudge.collect.values.project import GoldEntry, Item, Project
 from adjudge.collect.values.questions import FurtherQuestion, check_questions
@@ -158,11 +158,7 @@ class ProjectService:
         """Replace the guidelines."""
 
         def work(request: Request) -> None:
-            text = guidelines.replace("\0", "")
-            request.on.execute(
-                update(projects).where(projects.c.id == request.project.id).values(guidelines=text)
-            )
-            bump(request.on, request.project.id)
+            _change(request, guidelines=guidelines.replace("\0", ""))
             request.log("guidelines-changed", actor=request.actor)
 
         self.caller.write(slug, work)
@@ -196,16 +192,10 @@ class ProjectService:
         """Replace the further questions. Refused: ``judged-already``."""
 
         def work(request: Request) -> None:
-            given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
-            if request.on.execute(given).scalar() is not None:
-                raise Refused("judged-already", "judges have answered these questions already")
+            _check_unjudged(request, "judges have answered these questions already")
             checked = check_questions(questions, of_pairs=request.project.of_pairs)
             stored = [one.to_dict() for one in checked]
-            request.on.execute(
-                update(projects)
-                .where(projects.c.id == request.project.id)
-                .values(questions=stored, version=projects.c.version + 1)
-            )
+            _change(request, questions=stored)
             names = [one.name for one in questions]
             request.log("questions-changed", actor=request.actor, questions=names)
 
@@ -227,14 +217,7 @@ class ProjectService:
             given = tuple(float(grades[label]) for label in scale.labels)
             relevant = tuple(label for label in scale.labels if grades[label] > 0)
             changed = replace(scale, grades=given, relevant=relevant)
-            request.on.execute(
-                update(projects)
-                .where(projects.c.id == request.project.id)
-                .values(
-                    scale=scale_to_json(changed, request.project.colours),
-                    version=projects.c.version + 1,
-                )
-            )
+            _change(request, scale=scale_to_json(changed, request.project.colours))
             request.log("grades-changed", grades=dict(zip(scale.labels, given, strict=True)))
 
         self.caller.write(slug, work, lock=True)
@@ -326,12 +309,9 @@ class ProjectService:
         """Figures of the whole store: projects, judges, open pages, judgments."""
         with self.caller.database.read() as on:
 
-            def count(table: Any, *conditions: ColumnElement[bool]) -> int:
-                return int(
-                    on.execute(
-                        select(func.count()).select_from(table).where(*conditions)
-                    ).scalar_one()
-                )
+            def count(table: Any, *which: ColumnElement[bool]) -> int:
+                wanted = select(func.count()).select_from(table).where(*which)
+                return int(on.execute(wanted).scalar_one())
 
             return {
                 "projects": count(projects),
@@ -349,19 +329,24 @@ class ProjectService:
         return found[0]
 
 
+def _change(request: Request, **values: Any) -> None:
+    """Change the project under a new version, so that nobody works by what it was."""
+    ours = update(projects).where(projects.c.id == request.project.id)
+    request.on.execute(ours.values(**values, version=projects.c.version + 1))
+
+
+def _check_unjudged(request: Request, problem: str) -> None:
+    """Refuse what cannot change once somebody has judged. Refused: ``judged-already``."""
+    given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
+    if request.on.execute(given).scalar() is not None:
+        raise Refused("judged-already", problem)
+
+
 def _set_policy(request: Request, changes: Mapping[str, Any]) -> None:
     policy = request.project.policy.changed(changes)
     if policy == request.project.policy:
         return
-    request.on.execute(
-        update(projects)
-        .where(projects.c.id == request.project.id)
-        .values(
-            policy=policy.to_dict(),
-            policy_version=projects.c.policy_version + 1,
-            version=projects.c.version + 1,
-        )
-    )
+    _change(request, policy=policy.to_dict(), policy_version=projects.c.policy_version + 1)
     if any(getattr(policy, name) != getattr(request.project.policy, name) for name in _NUMBERS):
         change_needed(request.on, request.project.id, policy)
     elif policy.set_aside_after != request.project.policy.set_aside_after:
@@ -380,11 +365,21 @@ def _set_state(request: Request, state: ProjectState) -> None:
         raise Refused("no-items", "there is nothing to judge in this project yet")
     if state == request.project.state:
         return
-    request.on.execute(
-        update(projects).where(projects.c.id == request.project.id).values(state=state)
-    )
-    bump(request.on, request.project.id)
+    _change(request, state=state)
     request.log(f"project-{state}", actor=request.actor)
+
+
+def _set_scale(request: Request, scale: Scale, colours: Mapping[str, str]) -> None:
+    check_colours(colours, scale)
+    _check_unjudged(request, "judges have used these labels already")
+    if request.project.of_pairs and not is_of_pairs(scale.labels):
+        raise BadSetting("labels", str(scale), "left, right and perhaps tie: items are pairs")
+    for gold in request.project.golds.values():
+        for label in gold.accepted if gold.active else ():
+            if label not in scale.labels:
+                raise BadSetting("labels", str(scale), f"{label} among them: gold has that label")
+    _change(request, scale=scale_to_json(scale, colours))
+    request.log("labels-changed", actor=request.actor, labels=list(scale.labels))
 
 
 def entry_link(base: str, policy: Policy) -> str:
@@ -392,22 +387,3 @@ def entry_link(base: str, policy: Policy) -> str:
     if policy.panel == "prolific":
         return base + "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in PROLIFIC_PARAMETERS)
     return f"{base}?{quote(policy.participant_parameter or 'participant')}=ID"
-
-
-def _set_scale(request: Request, scale: Scale, colours: Mapping[str, str]) -> None:
-    check_colours(colours, scale)
-    given = select(judgments.c.id).where(judgments.c.project == request.project.id).limit(1)
-    if request.on.execute(given).scalar() is not None:
-        raise Refused("judged-already", "judges have used these labels already")
-    if request.project.of_pairs and not is_of_pairs(scale.labels):
-        raise BadSetting("labels", str(scale), "left, right and perhaps tie: items are pairs")
-    for gold in request.project.golds.values():
-        for label in gold.accepted if gold.active else ():
-            if label not in scale.labels:
-                raise BadSetting("labels", str(scale), f"{label} among them: gold has that label")
-    request.on.execute(
-        update(projects)
-        .where(projects.c.id == request.project.id)
-        .values(scale=scale_to_json(scale, colours), version=projects.c.version + 1)
-    )
-    request.log("labels-changed", actor=request.actor, labels=list(scale.labels))
