@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from adjudge import Judgments, MajorityVote, Scale
 from adjudge.collect.rules.golds import GoldCard, quota
 from adjudge.collect.rules.policy import Policy
-from adjudge.collect.services._gold_design import _skew_warnings, design, expect_mix, forecast
+from adjudge.collect.services._gold_mixes import expect_mix, warn_of_skew
 from adjudge.collect.services.arms import _PAPER_LABELS, FIVE_MIXES
 from adjudge.collect.services.gold import _suggest
+from adjudge.collect.services.gold_design import design, forecast
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.request import lock_judge
@@ -106,17 +107,17 @@ def test_the_papers_skewed_mixes_are_warned_of_and_its_even_one_is_not() -> None
     said = {
         arm: [
             one
-            for one in _skew_warnings(dict(zip(_PAPER_LABELS, mix, strict=True)), _PAPER_LABELS)
+            for one in warn_of_skew(dict(zip(_PAPER_LABELS, mix, strict=True)), _PAPER_LABELS)
             if "lean" in one
         ]
         for arm, mix in FIVE_MIXES.items()
     }
     assert [arm for arm, warnings in said.items() if not warnings] == ["mix-3"]
     assert said["mix-5"][0].startswith("84% of the training gold is Not Matching:")
-    assert _skew_warnings({"a": 5, "b": 5}, ("a", "b")) == []
-    assert _skew_warnings({"a": 6, "b": 4}, ("a", "b")) != []
-    assert _skew_warnings({"a": 11, "b": 9}, ("a", "b")) == []
-    assert _skew_warnings({}, ("a", "b")) == []
+    assert warn_of_skew({"a": 5, "b": 5}, ("a", "b")) == []
+    assert warn_of_skew({"a": 6, "b": 4}, ("a", "b")) != []
+    assert warn_of_skew({"a": 11, "b": 9}, ("a", "b")) == []
+    assert warn_of_skew({}, ("a", "b")) == []
 
 
 def test_a_forecast_worked_out_by_hand() -> None:

@@ -18,12 +18,7 @@ from sqlalchemy import delete, select, update
 from adjudge.collect.items.standing import change_needed
 from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.services._arm_report import report_arms
-from adjudge.collect.services._gold_design import (
-    count_missing,
-    expect_mix,
-    find_absent,
-    find_ruling,
-)
+from adjudge.collect.services._gold_mixes import count_missing, expect_mix, find_absent, find_ruling
 from adjudge.collect.services._stored_projects import check_arms, read_stored_arms, store_arms
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.request import Request

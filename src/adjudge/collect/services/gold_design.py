@@ -1,4 +1,4 @@
-"""Designing gold: sets to a wanted label mix, how much is needed, and where more may come from.
+"""Designing gold: sets to a wanted label mix, and how much is needed.
 
 Judges learn the mix of labels that training shows them and lean towards it (Le and others, 2010),
 and a judge who meets a gold again knows the answer: so the mix should be even, and gold plenty.
@@ -17,14 +17,13 @@ import numpy as np
 from adjudge.collect.rules.decisions import training_length
 from adjudge.collect.rules.golds import GoldCard, choose_training, quota
 from adjudge.collect.rules.policy import Policy
+from adjudge.collect.services._gold_mixes import count_missing, expect_mix, warn_of_skew
 from adjudge.collect.values.gold import GoldDesign, GoldForecast
 from adjudge.collect.values.project import Mix
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 _Key = TypeVar("_Key", bound=Hashable)
-_SKEWED = 0.5  # a label with more than this share,
-_AHEAD = 1.5  # and so many times the share of the next one, rules a mix
 
 
 def design(
@@ -83,19 +82,6 @@ def _order(mix: Mix, labels: Sequence[str]) -> Mix:
     return {label: mix.get(label, 0.0) for label in labels}
 
 
-def count_missing(
-    have: Mapping[str, float], wanted: int, mix: Mix, labels: Sequence[str]
-) -> dict[str, int]:
-    """By how much each label falls short of its quota."""
-    if mix == "any":
-        return {}
-    lacking = {
-        label: count - int(have.get(label, 0))
-        for label, count in quota(mix, labels, wanted).items()
-    }
-    return {label: count for label, count in lacking.items() if count > 0}
-
-
 def _set_warnings(
     what: str,
     have: Mapping[str, int],
@@ -111,59 +97,7 @@ def _set_warnings(
     if missing:
         listed = ", ".join(f"{count} {label}" for label, count in missing.items())
         said.append(f"The {what} set lacks gold for its mix: {listed}.")
-    return said + _skew_warnings(have, labels, what=what)
-
-
-def find_ruling(mix: Mapping[str, float], labels: Sequence[str]) -> tuple[str, float] | None:
-    """The label that rules a mix, and its share; None where the mix is even enough."""
-    total = sum(mix.values())
-    if not total or len(labels) < 2:
-        return None
-    shares = sorted(((mix.get(label, 0) / total, label) for label in labels), reverse=True)
-    (most, label), (next_most, _) = shares[0], shares[1]
-    skewed = most > _SKEWED and most >= _AHEAD * next_most - 1e-9
-    return (label, most) if skewed else None
-
-
-def find_absent(mix: Mapping[str, float], labels: Sequence[str]) -> list[str]:
-    """The labels that a mix has nothing of; none for an empty mix."""
-    return [label for label in labels if not mix.get(label, 0)] if sum(mix.values()) else []
-
-
-def _skew_warnings(
-    mix: Mapping[str, float], labels: Sequence[str], *, what: str = "training"
-) -> list[str]:
-    """What is wrong with a mix of labels, in sentences: one that rules, and those never shown."""
-    said = []
-    rules = find_ruling(mix, labels)
-    if rules is not None:
-        label, most = rules
-        said.append(
-            f"{most:.0%} of the {what} gold is {label}: judges learn to expect it and lean to it, "
-            "and whoever always gives it looks good. An even mix gave the best labels in the "
-            "experiment of Le and others (2010)."
-        )
-    none = find_absent(mix, labels)
-    if none:
-        said.append(f"No {what} gold is {' or '.join(none)}: judges never meet one there.")
-    return said
-
-
-def expect_mix(
-    cards: Sequence[GoldCard[_Key]], count: int, mix: Mix, labels: Sequence[str]
-) -> dict[str, float]:
-    """How many golds of each label a judge's set of so many has, on average, from these cards."""
-    pool = Counter(card.label for card in cards)
-    count = min(count, len(cards))
-    if not count:
-        return dict.fromkeys(labels, 0.0)
-    if mix == "any":
-        return {label: count * pool[label] / len(cards) for label in labels}
-    wanted = quota(mix, labels, count)
-    got = {label: min(wanted[label], pool[label]) for label in labels}
-    spare = {label: pool[label] - got[label] for label in labels}
-    left, room = count - sum(got.values()), sum(spare.values())
-    return {label: got[label] + (left * spare[label] / room if room else 0.0) for label in labels}
+    return said + warn_of_skew(have, labels, what=what)
 
 
 def forecast(
@@ -218,7 +152,7 @@ def forecast(
     said = _forecast_warnings(made, policy, most * work * judges)
     shown = training_length(policy, len(training))
     mix = expect_mix(training, shown, policy.training_mix, labels)
-    said += _skew_warnings(mix, labels)
+    said += warn_of_skew(mix, labels)
     return replace(made, warnings=tuple(said))
 
 
