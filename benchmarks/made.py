@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from adjudge import Judgments, Scale
 from adjudge.data.formats.tables import write_csv
 from adjudge.data.stored import store
-from adjudge.simulation import Crowd, Population
-from adjudge.simulation.crowd import number_names
+from adjudge.simulation import Crowd, Population, number_names
 
 # Hard enough that Dawid-Skene still gains in its twentieth iteration.
 POPULATION = "skilled(6,4):80,spammer:10,lazy:10"

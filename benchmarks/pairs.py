@@ -65,7 +65,7 @@ def _made(size: int, cache: Path) -> Path:
     folder = cache / f"pairs-{size}"
     if not (folder / f"{PARTS[-1]}.npy").is_file():
         from adjudge.data.comparisons import LEFT
-        from adjudge.simulation.preferences import make_comparisons
+        from adjudge.simulation._preferences import make_comparisons
 
         random = np.random.default_rng(1)
         strengths, right = random.normal(0, 1, ITEMS), random.beta(8, 2, JUDGES)

@@ -11,7 +11,7 @@ import numpy as np
 from meter import Meter, answer
 
 from adjudge import HierarchicalRelevance, Judgments, Scale, ThreadsEngine
-from adjudge.simulation.crowd import number_names
+from adjudge.simulation import number_names
 
 SCALE = Scale(labels=("0", "1"), ordinal=True)
 JUDGMENTS = "judgments.npz"

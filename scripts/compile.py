@@ -158,7 +158,7 @@ def paired() -> None:
     from adjudge.models.pairs.bradley_terry import BradleyTerry
     from adjudge.models.pairs.crowd_bradley_terry import CrowdBradleyTerry
     from adjudge.models.pairs.graded_bradley_terry import GradedBradleyTerry
-    from adjudge.simulation.preferences import make_comparisons
+    from adjudge.simulation._preferences import make_comparisons
 
     right, lean = np.array([0.9, 0.7]), np.array([0.1, -0.2])
     made = make_comparisons(np.arange(5.0), 60, right=right, lean=lean, tied=0.3)

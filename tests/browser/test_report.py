@@ -18,7 +18,7 @@ from adjudge.report import Provenance, gather, write_report
 from adjudge.report.preferences import write_pair_report
 from adjudge.report.results import Results
 from adjudge.simulation import Crowd, Population, demo
-from adjudge.simulation.preferences import make_comparisons
+from adjudge.simulation._preferences import make_comparisons
 from sizes import FULL
 from visitors import find_faults
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adjudge.data.formats import Content, write
-from adjudge.simulation.preferences import make_comparisons
+from adjudge.simulation._preferences import make_comparisons
 from commands import Run
 
 

@@ -8,18 +8,18 @@ import pytest
 
 from adjudge import HybridConfusion, Judgments
 from adjudge.evaluation.diagnosis.advice import ADVICE
-from adjudge.report import Results, embedding, gather
-from adjudge.report.embedding import embed_results
-from adjudge.report.packing import SHARES, packed
+from adjudge.report import Results, gather
+from adjudge.report import _embedding as embedding
+from adjudge.report._embedding import _SHARES, embed_results, pack
 from unpacking import unpacked
 
 
 def test_the_page_holds_what_was_found(sampled: Results) -> None:
-    texts, arrays = unpacked(packed(*embed_results(sampled)))
+    texts, arrays = unpacked(pack(*embed_results(sampled)))
     consensus, judgments = sampled.consensus, sampled.consensus.judgments
     np.testing.assert_array_equal(arrays["choice"], consensus.choice)
     np.testing.assert_allclose(
-        arrays["posterior"].reshape(-1, 2) / SHARES, consensus.posterior, atol=0.5 / SHARES
+        arrays["posterior"].reshape(-1, 2) / _SHARES, consensus.posterior, atol=0.5 / _SHARES
     )
     np.testing.assert_array_equal(arrays["judge"], judgments.judge)
     np.testing.assert_array_equal(arrays["label"], judgments.label)
@@ -34,9 +34,9 @@ def test_the_page_holds_what_was_found(sampled: Results) -> None:
     told = [texts["advice"][code] for code in arrays["judgeAdvice"]]
     assert told == sampled.diagnosis.judges["advice"].to_pylist()
     np.testing.assert_allclose(
-        arrays["confusion_mean"].reshape(sampled.diagnosis.confusion.mean.shape) / SHARES,
+        arrays["confusion_mean"].reshape(sampled.diagnosis.confusion.mean.shape) / _SHARES,
         sampled.diagnosis.confusion.mean,
-        atol=0.5 / SHARES,
+        atol=0.5 / _SHARES,
     )
 
 
@@ -48,10 +48,10 @@ def test_of_too_many_items_the_most_doubtful_are_kept(
     entropy = sampled.consensus.entropy
     assert texts["itemsInAll"] == len(entropy)
     assert len(arrays["choice"]) == 10
-    kept = arrays["entropy"] / SHARES
-    assert kept.min() >= np.sort(entropy)[-10] - 1 / SHARES
+    kept = arrays["entropy"] / _SHARES
+    assert kept.min() >= np.sort(entropy)[-10] - 1 / _SHARES
     judgments = sampled.consensus.judgments
-    chosen = embedding.chosen_items(sampled)
+    chosen = embedding._chosen_items(sampled)
     for place, item in enumerate(chosen):
         ours = arrays["judge"][arrays["offsets"][place] : arrays["offsets"][place + 1]]
         theirs = judgments.judge[judgments.offsets[item] : judgments.offsets[item + 1]]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from adjudge.report.packing import packed, shares, smallest
+from adjudge.report._embedding import _shares, _smallest, pack
 from unpacking import unpacked
 
 KINDS = st.sampled_from([np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32])
@@ -19,7 +19,7 @@ KINDS = st.sampled_from([np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.i
 )
 def test_what_goes_in_comes_out(texts: dict[str, str], given_arrays: dict[str, np.ndarray]) -> None:
     texts = {key: value.encode("utf-8", "replace").decode() for key, value in texts.items()}
-    text, found = unpacked(packed(texts, given_arrays))
+    text, found = unpacked(pack(texts, given_arrays))
     assert text == texts
     assert set(found) == set(given_arrays)
     for name, array in given_arrays.items():
@@ -28,17 +28,17 @@ def test_what_goes_in_comes_out(texts: dict[str, str], given_arrays: dict[str, n
 
 
 def test_no_name_can_end_the_script() -> None:
-    line = packed({"items": ["</script><script>alert(1)</script>"]}, {"x": np.arange(9.0)})
+    line = pack({"items": ["</script><script>alert(1)</script>"]}, {"x": np.arange(9.0)})
     assert set(line) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
 
 
 def test_arrays_begin_on_eight_bytes_so_that_a_page_reads_them_in_place() -> None:
     given_arrays = {"a": np.arange(3, dtype=np.uint8), "b": np.arange(2, dtype=np.float64)}
-    text, found = unpacked(packed({"n": "x"}, given_arrays))
+    text, found = unpacked(pack({"n": "x"}, given_arrays))
     assert text == {"n": "x"}
     assert found["b"].tolist() == [0.0, 1.0]
     with pytest.raises(TypeError, match="c is int64, which no page can read"):
-        packed({}, {"c": np.arange(2)})
+        pack({}, {"c": np.arange(2)})
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def test_arrays_begin_on_eight_bytes_so_that_a_page_reads_them_in_place() -> Non
     ],
 )
 def test_the_smallest_type(values: list[int], kind: str) -> None:
-    found = smallest(np.array(values, dtype=np.int64))
+    found = _smallest(np.array(values, dtype=np.int64))
     assert found.dtype.name == kind
     assert found.tolist() == values
 
 
 def test_shares_keep_four_digits_and_what_is_unknown() -> None:
-    found = shares(np.array([0.0, 0.12345, 1.0, np.nan, 2.5]))
+    found = _shares(np.array([0.0, 0.12345, 1.0, np.nan, 2.5]))
     assert found.tolist() == [0, 1234, 10_000, 65_535, 25_000]

@@ -5,16 +5,8 @@ from dataclasses import asdict
 import pytest
 
 from adjudge.errors import UnknownName
-from adjudge.report.theme import (
-    DARK,
-    LIGHT,
-    THEMES,
-    Theme,
-    css_variables,
-    find_theme,
-    recolour,
-    themed_svg,
-)
+from adjudge.report._colouring import _variables, recolour, themed_svg
+from adjudge.report.theme import DARK, LIGHT, THEMES, Theme, find_theme
 
 
 def luminance(colour: str) -> float:
@@ -74,8 +66,8 @@ def test_a_drawing_gets_variables_and_fewer_digits_and_keeps_its_words() -> None
 
 
 def test_every_colour_is_a_variable() -> None:
-    assert css_variables(LIGHT).startswith(f"--paper:{LIGHT.paper};")
-    assert all(f"--{name}:{value};" in css_variables(DARK) for name, value in asdict(DARK).items())
+    assert _variables(LIGHT).startswith(f"--paper:{LIGHT.paper};")
+    assert all(f"--{name}:{value};" in _variables(DARK) for name, value in asdict(DARK).items())
 
 
 def test_a_theme_that_is_not() -> None:

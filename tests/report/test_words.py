@@ -9,17 +9,16 @@ import pytest
 from adjudge import Judgments, MajorityVote
 from adjudge.evaluation import BesideVote
 from adjudge.report import Results, gather
-from adjudge.report.health import health
+from adjudge.report._health import describe_data, percent
 from adjudge.report.words import (
+    _join_names,
+    _judges_found,
+    _labels_found,
+    _model_fits,
+    _next_judgments,
     certainty,
     findings,
-    join_names,
-    judges_found,
-    labels_found,
     missing,
-    model_fits,
-    next_judgments,
-    percent,
 )
 
 TABLE = pa.table(
@@ -45,14 +44,14 @@ def test_shares_in_words(share: float, said: str) -> None:
 
 
 def test_lists_in_words() -> None:
-    assert join_names([]) == ""
-    assert join_names(["a"]) == "a"
-    assert join_names(["a", "b", "c"]) == "a, b and c"
-    assert join_names(["a", "b"], 1_002) == "a, b and 1,000 more"
+    assert _join_names([]) == ""
+    assert _join_names(["a"]) == "a"
+    assert _join_names(["a", "b", "c"]) == "a, b and c"
+    assert _join_names(["a", "b"], 1_002) == "a, b and 1,000 more"
 
 
 def test_which_labels(voted: Results) -> None:
-    assert labels_found(voted).answer == (
+    assert _labels_found(voted).answer == (
         "3 items have a label: 1 for 2 (67%), 0 for 1 (33%).",
         "0 labels (0%) are not what a plain vote would say.",
     )
@@ -112,7 +111,7 @@ def test_probabilities_worse_than_the_votes_are_not_to_be_believed(sampled: Resu
 
 
 def test_whom_to_keep_adds_up_to_all_judges(sampled: Results) -> None:
-    first = judges_found(sampled).answer[0]
+    first = _judges_found(sampled).answer[0]
     advice = sampled.diagnosis.judges["advice"].to_pylist()
     assert first.startswith(f"Of {len(advice)} judges, keep: {advice.count('keep')} (")
     for name in set(advice):
@@ -120,7 +119,7 @@ def test_whom_to_keep_adds_up_to_all_judges(sampled: Results) -> None:
 
 
 def test_what_next_names_the_items_with_most_to_gain(sampled: Results) -> None:
-    finding = next_judgments(sampled)
+    finding = _next_judgments(sampled)
     assert finding is not None
     best = sampled.diagnosis.items.sort_by([("gain_rank", "ascending")])["item"][0].as_py()
     assert f"One more judgment tells most about {best}," in finding.answer[0]
@@ -137,7 +136,7 @@ def test_what_next_says_what_the_items_are_where_the_file_does(voted: Results) -
     )
     judgments = replace(voted.consensus.judgments, fields=fields)
     told = replace(voted, consensus=replace(voted.consensus, judgments=judgments))
-    finding = next_judgments(told)
+    finding = _next_judgments(told)
     assert finding is not None
     said = finding.answer[0]
     assert 'a ("brass lamp", "A lamp with a foot of brass, a shade of linen ...")' in said
@@ -146,7 +145,7 @@ def test_what_next_says_what_the_items_are_where_the_file_does(voted: Results) -
 
 
 def test_what_next_without_gold_asks_for_some(voted: Results) -> None:
-    finding = next_judgments(voted)
+    finding = _next_judgments(voted)
     assert finding is not None
     assert finding.answer[1] == "1 item has fewer than two judgments."
     assert finding.answer[2].startswith("There is no gold:")
@@ -154,17 +153,17 @@ def test_what_next_without_gold_asks_for_some(voted: Results) -> None:
 
 def test_failed_checks_are_said_with_their_numbers(sampled: Results) -> None:
     check = replace(sampled.checks[0], observed=0.9, low=0.5, high=0.6, p=0.0)
-    finding = model_fits(replace(sampled, checks=(check,), diagnostics=()))
+    finding = _model_fits(replace(sampled, checks=(check,), diagnostics=()))
     assert finding.tone == "warn"
     assert finding.answer == (
         "1 of 1 check fail: agreement of pairs is 0.900 where it expects 0.500 to 0.600. Items "
         "differ in ways this model does not know, so its probabilities are too sure.",
     )
     passed = replace(check, p=0.5)
-    good = model_fits(replace(sampled, checks=(passed,), diagnostics=({"r_hat": 1.004},)))
+    good = _model_fits(replace(sampled, checks=(passed,), diagnostics=({"r_hat": 1.004},)))
     assert good.tone == "good"
     assert good.answer[1] == "The chains agree (R-hat at most 1.004)."
-    bad = model_fits(replace(sampled, checks=(passed,), diagnostics=({"r_hat": 1.2},)))
+    bad = _model_fits(replace(sampled, checks=(passed,), diagnostics=({"r_hat": 1.2},)))
     assert bad.tone == "warn"
 
 
@@ -190,7 +189,7 @@ def test_five_questions_are_answered(sampled: Results) -> None:
 
 
 def test_the_state_of_the_data(voted: Results) -> None:
-    found = health(voted)
+    found = describe_data(voted)
     assert found.sizes == (("6", "judgments"), ("3", "items"), ("3", "judges"))
     assert found.remarks == (
         "An item has 2 judgments (median), from 1 to 3; a judge gave 2, from 1 to 3.",

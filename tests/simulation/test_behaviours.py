@@ -8,14 +8,12 @@ import pytest
 from adjudge.errors import BadSetting
 from adjudge.simulation.behaviours import (
     Clicker,
-    Colluder,
-    ColludingRing,
     Ethical,
     LabelSpammer,
     MadeJudge,
     Patience,
-    find_right_answers,
 )
+from adjudge.simulation.crowd_spec import _Colluder, _ColludingRing
 from adjudge.simulation.visits import GoldFeedback, Sheet
 
 LABELS = ("a", "b", "c")
@@ -62,7 +60,7 @@ def test_an_anchored_judge_takes_the_mix_for_a_prior() -> None:
 def test_a_right_answer_teaches_as_well_as_a_correction() -> None:
     labels = ["a", "b", "c"]
     told = [GoldFeedback(0, ("a", "b"), True), GoldFeedback(2, ("b", "a"), False)]
-    assert find_right_answers(labels, told) == {0: "a", 2: "b"}
+    assert {one.row: one.right_answer(labels) for one in told} == {0: "a", 2: "b"}
     judge = Ethical(THETA, SIGHT, rng())
     judge.learn(work("is a", "is b", "is c"), labels, told)
     assert judge.label_counts.tolist() == [2, 2, 1]
@@ -104,8 +102,8 @@ def test_a_clicker_gives_every_label_alike_and_learns_nothing() -> None:
 
 
 def test_colluders_agree_and_pass_on_the_golds_they_were_told() -> None:
-    ring = ColludingRing(rng(1))
-    one, other = Colluder(ring), Colluder(ring)
+    ring = _ColludingRing(rng(1))
+    one, other = _Colluder(ring), _Colluder(ring)
     page = work(*[f"text {number}" for number in range(40)])
     given = one.answer(page)
     assert other.answer(page) == given

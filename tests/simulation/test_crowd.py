@@ -20,7 +20,8 @@ from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.simulation import Crowd, Given, Made, Population
-from adjudge.simulation.crowd import number_names, pick
+from adjudge.simulation._crowd import number_names
+from adjudge.simulation._draws import pick
 
 THREE = Scale.parse("0<1<2")
 MIX = Population.parse("skilled:80,spammer:10,lazy:5,adversary:5", judges=40)

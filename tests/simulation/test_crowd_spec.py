@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from adjudge.errors import AdjudgeError, Refused
-from adjudge.simulation.behaviours import Clicker, Colluder, LabelSpammer, MadeJudge
+from adjudge.simulation.behaviours import Clicker, LabelSpammer, MadeJudge
 from adjudge.simulation.crowd_spec import (
     CrowdSpec,
-    Dropout,
-    DroppedOut,
-    MadeTruths,
+    _Colluder,
+    _Dropout,
+    _DroppedOut,
+    _MadeTruths,
     make_truths,
     send_crowd,
 )
@@ -94,11 +95,11 @@ def test_a_bad_population_is_told(text: str, message: str) -> None:
 
 def test_actors_are_of_their_kind_and_the_seed_makes_them_the_same() -> None:
     spec = CrowdSpec.parse("ethical(1):1,spammer:1,random:1,colluder:2,dropout:1")
-    truths = MadeTruths(3, {}, 0)
+    truths = _MadeTruths(3, {}, 0)
     sheet = Sheet("work", tuple(f"q\nt{place}\nx" for place in range(50)), LABELS)
     once, again = (spec.make_judges(truths, 3, np.random.default_rng(4)) for _ in range(2))
     kinds = [type(actor.behaviour) for actor in once]
-    assert kinds[1:] == [LabelSpammer, Clicker, Colluder, Colluder, Dropout]
+    assert kinds[1:] == [LabelSpammer, Clicker, _Colluder, _Colluder, _Dropout]
     assert once[0].answer(sheet) == [LABELS[truths[row]] for row in sheet.rows]
     for one, other in zip(once[:5], again[:5], strict=True):
         assert one.answer(sheet) == other.answer(sheet)
@@ -118,11 +119,11 @@ def test_sight_knows_gold_and_makes_up_the_rest_for_everyone_alike() -> None:
 
 def test_a_dropout_vanishes_with_the_sheet_in_her_hands() -> None:
     client = OneRowDesk(sheets=9)
-    leaves = MadeJudge(Dropout(Clicker(np.random.default_rng(0)), 4))
+    leaves = MadeJudge(_Dropout(Clicker(np.random.default_rng(0)), 4))
     (ended,) = send_crowd(client, [leaves], ["dropout"], at_once=1)
     assert (ended.stage, ended.sheets, ended.gone) == ("working", 4, True)
     assert len(client.given["judge-0"]) == 4
-    with pytest.raises(DroppedOut):
+    with pytest.raises(_DroppedOut):
         leaves.answer(Sheet("work", ("x",), LABELS))
 
 

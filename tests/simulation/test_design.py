@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from adjudge.errors import UnknownName
-from adjudge.simulation.design import activity_of, assign
+from adjudge.simulation._design import activity_of, assign
 
 
 def chance_of_sets(activity: NDArray[np.float64], wanted: int) -> dict[tuple[int, ...], float]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.simulation.judges import (
+from adjudge.simulation._judges import (
     KINDS,
     Adversary,
     Biased,

@@ -12,7 +12,7 @@ from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.simulation import Crowd, Given, Population
-from adjudge.simulation.planning import drawn_judges, golds_to_tell, plan, population_of
+from adjudge.simulation.planning import _drawn_judges, _golds_to_tell, _population_of, plan
 
 MODEL = HybridConfusion(method="em")
 CROWD = Crowd(
@@ -30,12 +30,12 @@ def test_the_population_of_judges_is_recovered() -> None:
     counts = np.stack([[rng.multinomial(60, row) for row in judge] for judge in theta]).astype(
         np.float64
     )
-    assert population_of(counts) == pytest.approx(alpha, rel=0.25)
+    assert _population_of(counts) == pytest.approx(alpha, rel=0.25)
 
 
 def test_drawn_judges_are_like_the_pilots() -> None:
     pilot = MODEL.fit(CROWD.make(seed=1).judgments)
-    drawn = drawn_judges(pilot, 4000, np.random.default_rng(2))
+    drawn = _drawn_judges(pilot, 4000, np.random.default_rng(2))
     assert drawn.sum(axis=2) == pytest.approx(1.0)
     weight = pilot.counts.sum(axis=(1, 2))
     own = np.einsum("j,jkl->kl", weight / weight.sum(), pilot.confusion)
@@ -72,7 +72,7 @@ def test_what_cannot_be_reached_is_said() -> None:
 
 @pytest.mark.parametrize(("good", "bad"), [(0.8, 0.5), (0.9, 0.25), (0.7, 0.6)])
 def test_golds_tell_judges_apart_and_one_fewer_does_not(good: float, bad: float) -> None:
-    golds, mark = golds_to_tell(good, bad, 0.05)
+    golds, mark = _golds_to_tell(good, bad, 0.05)
     assert golds is not None
     assert mark is not None
 
@@ -85,8 +85,8 @@ def test_golds_tell_judges_apart_and_one_fewer_does_not(good: float, bad: float)
 
 
 def test_judges_no_better_than_guessing_cannot_be_told() -> None:
-    assert golds_to_tell(0.5, 0.5, 0.05) == (None, None)
-    assert golds_to_tell(0.501, 0.5, 0.05) == (None, None)
+    assert _golds_to_tell(0.5, 0.5, 0.05) == (None, None)
+    assert _golds_to_tell(0.501, 0.5, 0.05) == (None, None)
 
 
 def test_the_seed_decides() -> None:

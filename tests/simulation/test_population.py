@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.simulation.judges import Adversary, Biased, Given, Lazy, Skilled, Spammer
-from adjudge.simulation.population import Population
+from adjudge.simulation._judges import Adversary, Biased, Given, Lazy, Skilled, Spammer
+from adjudge.simulation._population import Population
 
 MIX = "skilled:80,spammer:10,lazy:5,adversary:5"
 

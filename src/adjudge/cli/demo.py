@@ -133,8 +133,7 @@ def _copied(made: Made) -> list[dict[str, Any]]:
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.models.default import DEFAULT, SETTINGS
     from adjudge.models.registry import model
-    from adjudge.simulation import copy_judge
-    from adjudge.simulation.panels import MODEL_NAME
+    from adjudge.simulation import MODEL_NAME, copy_judge
 
     models: dict[str, Any] = {name: model(name, weigh_copies=False) for name in _COPIED}
     models[DEFAULT] = model(DEFAULT, **SETTINGS)
@@ -150,7 +149,7 @@ def _copied(made: Made) -> list[dict[str, Any]]:
 
 def _copies(copied: list[dict[str, Any]]) -> Any:
     """What copies of the language model do to each model's labels and probabilities."""
-    from adjudge.simulation.panels import MODEL_NAME
+    from adjudge.simulation import MODEL_NAME
 
     names = dict.fromkeys(row["name"] for row in copied)
     rows = [

@@ -74,7 +74,7 @@ def run(
     """
     from adjudge.cli.report import found
     from adjudge.cli.writing import check_places, print_json
-    from adjudge.report.figures import FIGURES
+    from adjudge.report.plots.figures import FIGURES
 
     be_quiet(printing.quiet or printing.json)
     if list_figures:
@@ -117,7 +117,7 @@ def _draw(
 ) -> dict[str, Path]:
     """Write the figures; of those not asked for by name, what cannot be drawn is told."""
     from adjudge.models.model import Step
-    from adjudge.report.figures import FIGURES, draw
+    from adjudge.report.plots.figures import FIGURES, draw
     from adjudge.report.saving import save
 
     single = output.suffix.lower()[1:] in _KINDS
@@ -144,7 +144,7 @@ def _draw(
 def _list(printing: o.Printing) -> None:
     """The figures, for a program or a person."""
     from adjudge.cli.writing import print_json
-    from adjudge.report.figures import FIGURES
+    from adjudge.report.plots.figures import FIGURES
 
     if printing.json:
         print_json([{"name": entry.name, "shows": entry.shows} for entry in FIGURES.values()])

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import export
 
 if TYPE_CHECKING:
-    from adjudge.report.figures import FIGURES as FIGURES
-    from adjudge.report.figures import Figure as Figure
-    from adjudge.report.figures import draw as draw
     from adjudge.report.page import report_html as report_html
     from adjudge.report.page import write_report as write_report
+    from adjudge.report.plots.figures import FIGURES as FIGURES
+    from adjudge.report.plots.figures import Figure as Figure
+    from adjudge.report.plots.figures import draw as draw
     from adjudge.report.results import Provenance as Provenance
     from adjudge.report.results import Results as Results
     from adjudge.report.results import gather as gather

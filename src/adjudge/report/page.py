@@ -18,14 +18,12 @@ from markupsafe import Markup
 from adjudge.data.source import count_of
 from adjudge.evaluation.measures import MEASURES
 from adjudge.models.model import Progress, Step
-from adjudge.report.embedding import MOST_ITEMS, embed_results
-from adjudge.report.figures import FIGURES
-from adjudge.report.health import health
-from adjudge.report.packing import packed
+from adjudge.report._colouring import page_style, spec_of, themed_svg
+from adjudge.report._embedding import MOST_ITEMS, embed_results, pack
+from adjudge.report._health import describe_data
 from adjudge.report.plots.clouds import judge_clouds
+from adjudge.report.plots.figures import FIGURES
 from adjudge.report.results import Results
-from adjudge.report.saving import spec_of
-from adjudge.report.theme import DARK, FONT, LIGHT, css_variables, themed_svg
 from adjudge.report.words import findings, missing
 
 _HERE = Path(__file__).parent
@@ -93,7 +91,7 @@ def _environment() -> Environment:
 def report_html(results: Results, *, progress: Progress | None = None) -> str:
     """The report as one HTML document."""
     drawings = _drawings(results, progress)
-    style = _style()
+    style = page_style(_HERE / "templates" / "report.css")
     script = _script()
     texts, arrays = embed_results(results)
     return (
@@ -104,7 +102,7 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
             consensus=results.consensus,
             judgments=results.consensus.judgments,
             findings=findings(results),
-            health=health(results),
+            health=describe_data(results),
             missing=missing(results),
             drawings=drawings,
             cut=results.consensus.judgments.item_count > MOST_ITEMS,
@@ -118,7 +116,7 @@ def report_html(results: Results, *, progress: Progress | None = None) -> str:
             policy=_policy(style, script),
             style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
             script=Markup(script),  # noqa: S704 - likewise
-            data=packed(texts, arrays),
+            data=pack(texts, arrays),
         )
     )
 
@@ -154,15 +152,6 @@ def _drawing(name: str, results: Results) -> _Drawing:
         title=str(title["text"]),
         caption=" ".join(title.get("subtitle", [])),
         svg=Markup(svg),  # noqa: S704 - drawn from a specification, which escapes its texts
-    )
-
-
-def _style() -> str:
-    text = (_HERE / "templates" / "report.css").read_text(encoding="utf-8")
-    light, dark = css_variables(LIGHT), css_variables(DARK)
-    return (
-        f":root{{color-scheme:light dark;--font:{FONT};{light}}}\n"
-        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{text}"
     )
 
 

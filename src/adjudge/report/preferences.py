@@ -14,7 +14,7 @@ from markupsafe import Markup
 from adjudge.data.preferences import Preferences
 from adjudge.data.source import count_of
 from adjudge.evaluation import preferences as evaluation
-from adjudge.report.theme import DARK, FONT, LIGHT, css_variables
+from adjudge.report._colouring import page_style
 
 _HERE = Path(__file__).parent / "templates"
 _MATRIX = 30  # items of the matrix: more cannot be read
@@ -40,7 +40,7 @@ def pair_report_html(found: Preferences, *, title: str, command: str = "") -> st
     )
     environment.filters["counted"] = count_of
     fit = evaluation.measure_fit(found)
-    style = _style()
+    style = page_style(_HERE / "pairs.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     rows = found.ranking.to_pylist()
     ends = [row["low"] for row in rows] + [row["high"] for row in rows]
@@ -69,15 +69,6 @@ def pair_report_html(found: Preferences, *, title: str, command: str = "") -> st
         r_hat={} if found.samples is None else found.samples.r_hat(),
         policy=f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'",
         style=Markup(style),  # noqa: S704 - our own file, its hash is in the policy
-    )
-
-
-def _style() -> str:
-    text = (_HERE / "pairs.css").read_text(encoding="utf-8")
-    light, dark = css_variables(LIGHT), css_variables(DARK)
-    return (
-        f":root{{color-scheme:light dark;--font:{FONT};{light}}}\n"
-        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{text}"
     )
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import BadSetting
-from adjudge.report.theme import DARK, FONT, LIGHT, Theme, chart_config, find_theme, recolour
+from adjudge.report._colouring import spec_of
+from adjudge.report.theme import DARK, FONT, LIGHT, find_theme
 
 _SUFFIXES = (".png", ".svg", ".html", ".json")
 _SCALE = 2.0  # pixels of a PNG for each of the chart
@@ -47,19 +48,6 @@ def _rendered(chart: Any, suffix: str, *, theme: str = "light") -> bytes:
     if suffix == ".svg":
         return str(vl_convert.vegalite_to_svg(spec)).encode()
     return bytes(vl_convert.vegalite_to_png(spec, scale=_SCALE))
-
-
-def spec_of(chart: Any, theme: Theme = LIGHT) -> dict[str, Any]:
-    """The Vega-Lite specification of a chart under a theme."""
-    spec: dict[str, Any] = recolour(chart.to_dict(validate=False), theme)
-    # Room on the right: browsers set words a little wider than the engine that places them.
-    padding = {"left": 5, "top": 5, "right": 16, "bottom": 5}
-    return {**spec, "padding": padding, "config": {**chart_config(theme), **_own(spec)}}
-
-
-def _own(spec: dict[str, Any]) -> dict[str, Any]:
-    """What a chart configures itself; what Altair configures for everyone is left out."""
-    return {key: value for key, value in spec.get("config", {}).items() if key != "view"}
 
 
 def _script_json(value: Any) -> str:

@@ -14,6 +14,7 @@ from adjudge.data.names import as_names, look_up
 from adjudge.data.source import count_of
 from adjudge.evaluation.against_gold import Evaluation
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
+from adjudge.report._health import percent
 from adjudge.report.results import Results
 
 _SURE = 0.9  # a label of this probability is called sure
@@ -26,6 +27,7 @@ _TEXTS = (  # columns that tell a person what an item is, of each kind the first
     ("query", "question", "prompt"),
     ("title", "name", "headline", "text", "sentence", "tweet", "comment", "content", "snippet"),
 )
+
 _OFF = 0.05  # a gap between sure and right, or a calibration error, that is worth a warning
 _FAR = 1.05  # an R-hat that is more than a trifle too high
 
@@ -42,29 +44,18 @@ class _Finding:
 def findings(results: Results) -> list[_Finding]:
     """What a person wants to know, in the order in which they ask."""
     parts = [
-        labels_found(results),
+        _labels_found(results),
         certainty(results),
-        judges_found(results),
+        _judges_found(results),
         _voices_found(results),
         _models_found(results),
-        next_judgments(results),
-        model_fits(results),
+        _next_judgments(results),
+        _model_fits(results),
     ]
     return [part for part in parts if part is not None]
 
 
-def percent(share: float) -> str:
-    """A share as people say it; what is nearly nothing, or nearly all, does not look like it."""
-    if not np.isfinite(share):
-        return "–"
-    if 0 < share < 0.01:
-        return "under 1%"
-    if 0.99 < share < 1:
-        return "over 99%"
-    return f"{share:.0%}"
-
-
-def join_names(names: Iterable[str], total: int | None = None) -> str:
+def _join_names(names: Iterable[str], total: int | None = None) -> str:
     """Names in a sentence: ``a, b and c``, or ``a, b and 3 more``."""
     chosen = list(names)
     hidden = 0 if total is None else total - len(chosen)
@@ -75,7 +66,7 @@ def join_names(names: Iterable[str], total: int | None = None) -> str:
     return f"{', '.join(chosen[:-1])} and {chosen[-1]}"
 
 
-def labels_found(results: Results) -> _Finding:
+def _labels_found(results: Results) -> _Finding:
     """Which labels there are, and how they fare against gold."""
     consensus = results.consensus
     items = len(consensus.choice)
@@ -160,7 +151,7 @@ def _believable(results: Results, found: Evaluation) -> tuple[list[str], str]:
     return said, "warn"
 
 
-def judges_found(results: Results) -> _Finding:
+def _judges_found(results: Results) -> _Finding:
     """Whom to keep, train, watch or drop."""
     judges = results.diagnosis.judges.sort_by([("judgments", "descending")])
     total = max(len(results.consensus.judgments), 1)
@@ -185,7 +176,7 @@ def judges_found(results: Results) -> _Finding:
         if len(rows):
             tone = "warn"
             first = rows["judge"].slice(0, _NAMED).to_pylist()
-            answer.append(f"{verb}, with most judgments: {join_names(first, len(rows))}.")
+            answer.append(f"{verb}, with most judgments: {_join_names(first, len(rows))}.")
     common = results.diagnosis.common
     if len(common):
         row = common.sort_by([("judgments", "descending")]).slice(0, 1).to_pylist()[0]
@@ -229,7 +220,7 @@ def _models_found(results: Results) -> _Finding | None:
         tone = "good" if passed else "warn"
         rule = panel.replacement.rule
         told = f"May replace people, by the alternative annotator test (epsilon {rule.epsilon:g}): "
-        answer.append(f"{told}{join_names(passed[:_NAMED], len(passed)) if passed else 'none'}.")
+        answer.append(f"{told}{_join_names(passed[:_NAMED], len(passed)) if passed else 'none'}.")
         answer += [f"{text[:1].upper()}{text[1:]}." for text in panel.replacement.warnings]
     elif panel.people:
         answer.append(f"Whether models may replace people is not known: {panel.untested}.")
@@ -243,7 +234,7 @@ def _models_found(results: Results) -> _Finding | None:
     return _Finding(question="People and models?", answer=tuple(answer), tone=tone)
 
 
-def next_judgments(results: Results) -> _Finding | None:
+def _next_judgments(results: Results) -> _Finding | None:
     """What to collect next."""
     items = results.diagnosis.items
     if not len(items):
@@ -256,7 +247,7 @@ def next_judgments(results: Results) -> _Finding | None:
     counts = items["judgments"].to_numpy()
     few = int((counts < 2).sum())
     answer = [
-        f"One more judgment tells most about {join_names(first, None)}. Half of all that one more "
+        f"One more judgment tells most about {_join_names(first, None)}. Half of all that one more "
         f"judgment each could tell lies in {count_of(half, 'item')} "
         f"({percent(half / len(items))}): start with these."
     ]
@@ -309,7 +300,7 @@ def _flattens(curve: Any) -> str:
     )
 
 
-def model_fits(results: Results) -> _Finding:
+def _model_fits(results: Results) -> _Finding:
     """Whether the model is one to believe."""
     consensus = results.consensus
     answer, tone = [], "good"

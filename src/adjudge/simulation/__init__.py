@@ -10,14 +10,15 @@ Judgments(5,000 judgments, 1,000 items, 40 judges, 20 topics, scale 0 < 1 < 2)
 >>> made.kinds.count("spammer"), len(made.truth), len(made.gold)
 (4, 1000, 100)
 
-``judges`` has the kinds of judges, ``population`` their mixture, ``design`` who judges what,
-``crowd`` puts them together, and ``panels`` has ready-made ones. ``behaviours`` has made judges who
-act and learn, sheet by sheet, wherever judgments are collected: ``visits`` says what they can do
-there, ``http_client`` lets them judge at a server, and ``crowd_spec`` says how many of which kind.
+Kinds of judges, their mixture, who judges what and the crowd they make stand behind this door;
+``panels`` has the ready-made ones of a study. ``behaviours`` has made judges who act and learn,
+sheet by sheet, wherever judgments are collected: ``visits`` says what they can do there,
+``http_client`` lets them judge at a server, and ``crowd_spec`` says how many of which kind.
 """
 
-from adjudge.simulation.crowd import Crowd, Made
-from adjudge.simulation.judges import (
+from adjudge.simulation._crowd import Crowd, Made, number_names
+from adjudge.simulation._demo import MODEL_NAME, copy_judge, demo
+from adjudge.simulation._judges import (
     KINDS,
     Adversary,
     Biased,
@@ -25,15 +26,17 @@ from adjudge.simulation.judges import (
     Given,
     Kind,
     Lazy,
+    Matrix,
     Skilled,
     Spammer,
     TwoCoin,
 )
-from adjudge.simulation.panels import copy_judge, demo, monitoring_panel, three_judges
-from adjudge.simulation.population import Population
+from adjudge.simulation._population import Population
+from adjudge.simulation.panels import monitoring_panel, three_judges
 
 __all__ = [
     "KINDS",
+    "MODEL_NAME",
     "Adversary",
     "Biased",
     "Crowd",
@@ -42,6 +45,7 @@ __all__ = [
     "Kind",
     "Lazy",
     "Made",
+    "Matrix",
     "Population",
     "Skilled",
     "Spammer",
@@ -49,5 +53,6 @@ __all__ = [
     "copy_judge",
     "demo",
     "monitoring_panel",
+    "number_names",
     "three_judges",
 ]

@@ -6,7 +6,6 @@ A made judge has a behaviour (what they do with a sheet) and a patience (when th
                   feedback named most: anchoring.
 ``LabelSpammer``  does not look: gives the label that was right most often so far.
 ``Clicker``       does not look: any label, each as likely.
-``Colluder``      does not look: gives what their ring has found out or agreed on.
 
 What a result truly is, a judge who looks knows from its text: ``KnownTruths`` maps texts to truths,
 as the maker of the experiment knows them.
@@ -151,7 +150,7 @@ class Ethical:
         """Count the answers that were right; of several accepted ones, the first."""
         if sheet.kind == "work" and not self.learns_at_work:
             return
-        for answer in find_right_answers(labels, feedback).values():
+        for answer in (one.right_answer(labels) for one in feedback):
             self.label_counts[sheet.labels.index(answer)] += 1
 
 
@@ -175,7 +174,7 @@ class LabelSpammer:
 
     def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:  # noqa: ARG002
         """Count the answers that were right."""
-        for answer in find_right_answers(labels, feedback).values():
+        for answer in (one.right_answer(labels) for one in feedback):
             self.label_counts[answer] = self.label_counts.get(answer, 0) + 1
         if self.label_counts:
             self.favourite = max(self.label_counts, key=self.label_counts.__getitem__)
@@ -196,45 +195,3 @@ class Clicker:
 
     def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
         """Nothing."""
-
-
-class ColludingRing:
-    """What colluders share: the right answers they were told, and what they agreed on else.
-
-    A judge is told of golds alone, so that a ring passes golds that one of its members has met and
-    agrees, rightly or not, on everything else: its votes look like a consensus.
-    """
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self.known: dict[str, str] = {}
-        self.agreed: dict[str, str] = {}
-        self.rng = rng
-
-    def answer(self, text: str, labels: Sequence[str]) -> str:
-        """The ring's answer to a result: known, agreed before, or agreed on now."""
-        if text in self.known:
-            return self.known[text]
-        if text not in self.agreed:
-            self.agreed[text] = labels[int(self.rng.integers(len(labels)))]
-        return self.agreed[text]
-
-
-class Colluder:
-    """One who does not look: gives what their ring knows or has agreed on."""
-
-    def __init__(self, ring: ColludingRing) -> None:
-        self.ring = ring
-
-    def answer(self, sheet: Sheet) -> list[str]:
-        """The ring's answers."""
-        return [self.ring.answer(text, sheet.labels) for text in sheet.rows]
-
-    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
-        """Tell the ring."""
-        for row, answer in find_right_answers(labels, feedback).items():
-            self.ring.known[sheet.rows[row]] = answer
-
-
-def find_right_answers(labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> dict[int, str]:
-    """The right answer of each row that something was told of: their own, or the first accepted."""
-    return {one.row: labels[one.row] if one.right else one.accepted[0] for one in feedback}

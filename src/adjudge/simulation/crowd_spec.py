@@ -6,7 +6,7 @@
 ``colluder``                      shares a ring with all the other colluders
 ``dropout(pairs)``                is ethical, and vanishes in the middle of something
 
-What a result truly is, only gold says. ``MadeTruths`` makes up the rest from the text and a seed:
+What a result truly is, only gold says. ``_MadeTruths`` makes up the rest from the text and a seed:
 the same text is the same to everyone who looks.
 """
 
@@ -27,8 +27,6 @@ from adjudge.errors import AdjudgeError, BadSetting, UnknownName
 from adjudge.simulation.behaviours import (
     Behaviour,
     Clicker,
-    Colluder,
-    ColludingRing,
     Ethical,
     KnownTruths,
     LabelSpammer,
@@ -36,13 +34,51 @@ from adjudge.simulation.behaviours import (
 )
 from adjudge.simulation.visits import GoldFeedback, JudgingClient, Sheet, Stage, visit
 
+
+class _ColludingRing:
+    """What colluders share: the right answers they were told, and what they agreed on else.
+
+    A judge is told of golds alone, so that a ring passes golds that one of its members has met and
+    agrees, rightly or not, on everything else: its votes look like a consensus.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.known: dict[str, str] = {}
+        self.agreed: dict[str, str] = {}
+        self.rng = rng
+
+    def answer(self, text: str, labels: Sequence[str]) -> str:
+        """The ring's answer to a result: known, agreed before, or agreed on now."""
+        if text in self.known:
+            return self.known[text]
+        if text not in self.agreed:
+            self.agreed[text] = labels[int(self.rng.integers(len(labels)))]
+        return self.agreed[text]
+
+
+class _Colluder:
+    """One who does not look: gives what their ring knows or has agreed on."""
+
+    def __init__(self, ring: _ColludingRing) -> None:
+        self.ring = ring
+
+    def answer(self, sheet: Sheet) -> list[str]:
+        """The ring's answers."""
+        return [self.ring.answer(text, sheet.labels) for text in sheet.rows]
+
+    def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
+        """Tell the ring."""
+        for one in feedback:
+            self.ring.known[sheet.rows[one.row]] = one.right_answer(labels)
+
+
 _BEHAVIOURS = ("ethical", "spammer", "random", "colluder", "dropout")
 _SETTINGS = {"ethical": ("accuracy", "anchoring"), "dropout": ("pairs",)}
 _EXAMPLE = "'ethical:80,spammer:10,random:10'"
 _PART = re.compile(r"([A-Za-z_-]+)\s*(?:\(([^()]*)\)\s*)?(?::\s*(.*))?")
 
 
-class MadeTruths(Mapping[str, int]):
+class _MadeTruths(Mapping[str, int]):
     """The truth of every text: what gold says, else made up from the text and the seed."""
 
     def __init__(self, labels: int, known: Mapping[str, int], seed: int) -> None:
@@ -65,17 +101,17 @@ class MadeTruths(Mapping[str, int]):
         return len(self._known)
 
 
-def make_truths(labels: Sequence[str], golds: Mapping[str, str], seed: int) -> MadeTruths:
+def make_truths(labels: Sequence[str], golds: Mapping[str, str], seed: int) -> _MadeTruths:
     """The truths that a crowd sees which knows the gold, by ``http_client.item_key``."""
     known = {top: labels.index(label) for top, label in golds.items() if label in labels}
-    return MadeTruths(len(labels), known, seed)
+    return _MadeTruths(len(labels), known, seed)
 
 
-class DroppedOut(Exception):
+class _DroppedOut(Exception):
     """Someone vanished: closed the window, with a page open."""
 
 
-class Dropout:
+class _Dropout:
     """One who looks, and vanishes after so many pairs, in the middle of whatever it is."""
 
     def __init__(self, behaviour: Behaviour, pairs: int) -> None:
@@ -86,7 +122,7 @@ class Dropout:
         """Labels, while they are there."""
         self._left -= len(sheet.rows)
         if self._left < 0:
-            raise DroppedOut
+            raise _DroppedOut
         return self._behaviour.answer(sheet)
 
     def learn(self, sheet: Sheet, labels: Sequence[str], feedback: Sequence[GoldFeedback]) -> None:
@@ -140,7 +176,7 @@ class CrowdSpec:
         self, truths: KnownTruths, labels: int, rng: np.random.Generator
     ) -> list[MadeJudge]:
         """The judges, each with a random stream of their own, in the order of ``kinds``."""
-        ring = ColludingRing(np.random.default_rng(rng.integers(2**63)))
+        ring = _ColludingRing(np.random.default_rng(rng.integers(2**63)))
         return [
             MadeJudge(
                 _behaviour(part, truths, labels, np.random.default_rng(rng.integers(2**63)), ring)
@@ -187,21 +223,21 @@ def _behaviour(
     truths: KnownTruths,
     labels: int,
     rng: np.random.Generator,
-    ring: ColludingRing,
+    ring: _ColludingRing,
 ) -> Behaviour:
     if part.kind == "spammer":
         return LabelSpammer(rng)
     if part.kind == "random":
         return Clicker(rng)
     if part.kind == "colluder":
-        return Colluder(ring)
+        return _Colluder(ring)
     accuracy = part.settings.get("accuracy", 0.9)
     looks = Ethical(
         _confusion(labels, accuracy), truths, rng, anchoring=part.settings.get("anchoring", 0.0)
     )
     if part.kind == "dropout":
         mean = max(1.0, part.settings.get("pairs", 40.0))
-        return Dropout(looks, int(rng.geometric(1 / mean)))
+        return _Dropout(looks, int(rng.geometric(1 / mean)))
     return looks
 
 
@@ -268,7 +304,7 @@ def _visit(client: _StagedClient, judge: MadeJudge, key: str, kind: str) -> Visi
     try:
         for _ in visit(judge, client, key):
             sheets += 1
-    except DroppedOut:
+    except _DroppedOut:
         gone = True
     except AdjudgeError as fault:
         problem = str(fault)

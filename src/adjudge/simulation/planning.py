@@ -32,9 +32,9 @@ from adjudge.data.consensus import Consensus
 from adjudge.errors import BadSetting
 from adjudge.models.dependence import count_effective, working_correlation
 from adjudge.models.model import Model, Progress, Step
-from adjudge.simulation.crowd import Crowd
-from adjudge.simulation.judges import Given
-from adjudge.simulation.population import Population
+from adjudge.simulation._crowd import Crowd
+from adjudge.simulation._judges import Given
+from adjudge.simulation._population import Population
 
 _ITEMS = 2_000  # made in a run: enough to measure accuracy to a hundredth
 _ROUNDS = 500
@@ -55,7 +55,7 @@ class JudgmentPlan:
     notes: tuple[str, ...] = ()
 
 
-def population_of(
+def _population_of(
     counts: NDArray[np.float64],  # (judge, truth, label)
 ) -> NDArray[np.float64]:  # (truth, label)
     """The Dirichlet of each row of confusion that judges' expected counts come from."""
@@ -74,12 +74,12 @@ def population_of(
     return np.asarray(alpha)
 
 
-def drawn_judges(
+def _drawn_judges(
     consensus: Consensus, judges: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:  # (judge, truth, label)
     """So many judges like those of a fitted pilot."""
     counts = consensus.counts
-    alpha = population_of(counts)
+    alpha = _population_of(counts)
     weight = counts.sum(axis=(1, 2))
     chosen = rng.choice(len(weight), size=judges, p=weight / weight.sum())
     gamma = rng.standard_gamma(counts[chosen] + alpha[None])
@@ -129,7 +129,7 @@ def plan(
         if reached is not None and number >= reached + beyond:
             break
     typical, guessing = _typical(pilot), float(np.max(pilot.overall_prevalence))
-    golds, mark = golds_to_tell(typical, guessing, error)
+    golds, mark = _golds_to_tell(typical, guessing, error)
     return JudgmentPlan(
         wanted=accuracy,
         per_item=reached,
@@ -145,7 +145,7 @@ def plan(
     )
 
 
-def golds_to_tell(good: float, bad: float, error: float) -> tuple[int | None, float | None]:
+def _golds_to_tell(good: float, bad: float, error: float) -> tuple[int | None, float | None]:
     """The fewest golds that tell a good judge from a bad one, and the share to pass with.
 
     Both wrong decisions are made at most with chance ``error``; None where 500 golds do not do.
@@ -207,7 +207,7 @@ def _run(
 ) -> float:
     """The accuracy of the model on one made crowd."""
     rng = np.random.default_rng(seeds)
-    confusion = drawn_judges(pilot, judges, rng)
+    confusion = _drawn_judges(pilot, judges, rng)
     groups = tuple((Given(tuple(map(tuple, matrix.tolist()))), 1.0) for matrix in confusion)
     prevalence = pilot.overall_prevalence
     crowd = Crowd(

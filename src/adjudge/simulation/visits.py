@@ -33,6 +33,10 @@ class GoldFeedback:
     accepted: tuple[str, ...]
     right: bool
 
+    def right_answer(self, labels: Sequence[str]) -> str:
+        """The right answer of its row: their own, given their labels, or the first accepted."""
+        return labels[self.row] if self.right else self.accepted[0]
+
 
 @dataclass(frozen=True, slots=True)
 class SheetOutcome:

@@ -4,16 +4,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from adjudge.evaluation.against_gold import calibration
-from adjudge.report.plots.calibration import calibration_plot
-from adjudge.report.plots.ratings import accuracy_by_ratings
+from adjudge.evaluation.against_gold import _calibration
+from adjudge.report.plots._calibration import calibration_plot
+from adjudge.report.plots._ratings import accuracy_by_ratings
 from charts import spec_with_data
 
 
 def test_a_point_for_each_bin_that_holds_items() -> None:
     confidence = np.array([0.55, 0.55, 0.95, 0.95, 0.95, 0.95])
     right = np.array([True, False, True, True, True, False])
-    spec = spec_with_data(calibration_plot(calibration(confidence, right)))
+    spec = spec_with_data(calibration_plot(_calibration(confidence, right)))
     rows = spec["layer"][2]["data"]["values"]
     points = [{name: row[name] for name in ("confidence", "share", "items")} for row in rows]
     assert points == [
@@ -30,7 +30,7 @@ def test_a_point_for_each_bin_that_holds_items() -> None:
 
 
 def test_no_error_is_less_than_none() -> None:
-    found = calibration(np.full(10, 0.9), np.arange(10) > 0)
+    found = _calibration(np.full(10, 0.9), np.arange(10) > 0)
     assert found.corrected < 0
     spec = spec_with_data(calibration_plot(found))
     assert "calibration error 0.000, bias corrected" in spec["title"]["subtitle"][0]

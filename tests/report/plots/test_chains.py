@@ -4,11 +4,11 @@ import numpy as np
 
 from adjudge import HybridConfusion
 from adjudge.report import Results
-from adjudge.report.plots.chains import (
+from adjudge.report.plots._chains import (
+    _ranks_by_chain,
     likelihood_trace,
     parameters_of,
     rank_plot,
-    ranks_by_chain,
     trace_plot,
 )
 from adjudge.simulation import demo
@@ -17,12 +17,12 @@ from charts import spec_with_data
 
 def test_ranks_of_chains_that_do_not_overlap() -> None:
     values = np.array([[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]])
-    assert ranks_by_chain(values, bins=4).tolist() == [[2, 2, 0, 0], [0, 0, 2, 2]]
+    assert _ranks_by_chain(values, bins=4).tolist() == [[2, 2, 0, 0], [0, 0, 2, 2]]
 
 
 def test_ranks_of_chains_that_agree_are_flat() -> None:
     values = np.array([[0.0, 2.0, 4.0, 6.0], [1.0, 3.0, 5.0, 7.0]])
-    assert ranks_by_chain(values, bins=4).tolist() == [[1, 1, 1, 1], [1, 1, 1, 1]]
+    assert _ranks_by_chain(values, bins=4).tolist() == [[1, 1, 1, 1], [1, 1, 1, 1]]
 
 
 def test_the_hyper_parameters_are_looked_at(sampled: Results) -> None:

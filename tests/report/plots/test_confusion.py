@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adjudge.report.plots.confusion import confusion_map
+from adjudge.report.plots._confusion import confusion_map
 from charts import spec_with_data
 
 MEAN = np.array([[0.75, 0.25, 0.0], [0.125, 0.875, np.nan]])

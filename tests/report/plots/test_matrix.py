@@ -3,7 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from adjudge import Judgments
-from adjudge.report.plots.matrix import busiest_block, judge_item_matrix
+from adjudge.report.plots._matrix import _busiest_block, judge_item_matrix
 from charts import spec_with_data
 
 TABLE = pa.table(
@@ -17,7 +17,7 @@ TABLE = pa.table(
 
 def test_judges_and_items_go_by_their_means() -> None:
     judgments = Judgments.from_table(TABLE)
-    block = busiest_block(judgments)
+    block = _busiest_block(judgments)
     judges = [judgments.judges[int(code)].as_py() for code in block.judges]
     items = [judgments.items[int(code)].as_py() for code in block.items]
     assert judges == ["z", "y", "x", "w"]  # means 0, 0.5, 1, 2
@@ -31,7 +31,7 @@ def test_judges_and_items_go_by_their_means() -> None:
 
 def test_of_many_the_busiest_are_shown() -> None:
     judgments = Judgments.from_table(TABLE)
-    block = busiest_block(judgments, judges=2, items=1)
+    block = _busiest_block(judgments, judges=2, items=1)
     assert [judgments.judges[int(code)].as_py() for code in block.judges] == ["y", "x"]
     assert [judgments.items[int(code)].as_py() for code in block.items] == ["a"]
     assert block.label.tolist() == [2, 1]

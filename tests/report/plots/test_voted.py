@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge import Gold, Judgments, MajorityVote, Scale
-from adjudge.report.plots.voted import estimate_both, mean_estimate, voted_relevance
+from adjudge.report.plots.voted import _mean_estimate, estimate_both, voted_relevance
 from charts import spec_with_data
 
 
@@ -52,7 +52,7 @@ def test_the_line_has_the_mean_of_each_part() -> None:
     labels = {"a": "0001", "b": "0011", "c": "0111", "d": "1111"}
     consensus = MajorityVote().fit(judged(labels, "0<1"))
     both = estimate_both(consensus)
-    along, mean = mean_estimate(both, parts=2)  # below one half, and from one half on
+    along, mean = _mean_estimate(both, parts=2)  # below one half, and from one half on
     np.testing.assert_allclose(along, [0.25, 0.75])
     np.testing.assert_allclose(mean, [both.estimated[0], both.estimated[1:].mean()])
 

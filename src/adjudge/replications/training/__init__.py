@@ -30,7 +30,7 @@ from adjudge.replications.training.crowd import (
     Material,
     run_experiment,
 )
-from adjudge.simulation.crowd import number_names
+from adjudge.simulation import number_names
 
 SCALE = Scale(labels=LABELS, ordinal=False)
 CAME, TRAINED, PASSED, FAILED = (
@@ -127,7 +127,6 @@ UNIFORM = "3"  # the most uniform mix
 _QUERIES = 256  # with 5 results each
 MIX = (14.5, 82.67, 2.5, 0.33)  # of the results, in percent: section 3, page 2
 BASELINE = 0.8267  # of answering Not Matching throughout: section 5.3, page 3
-
 # Table 1, page 2: percent of each label in an arm's training data. All are multiples of 1 in 150
 # as far as they are rounded, so 150 golds an arm (arm 4 sums to 100.7 in the paper: 151).
 TABLE_1: dict[str, tuple[float, ...]] = {
@@ -138,7 +137,6 @@ TABLE_1: dict[str, tuple[float, ...]] = {
     "5": (12.7, 84.0, 3.3, 0.0),
 }
 GOLDS = {arm: tuple(round(1.5 * share) for share in shares) for arm, shares in TABLE_1.items()}
-
 TABLE_2: dict[str, tuple[float, ...]] = {  # page 3: arms 1 to 5
     CAME: (43, 42, 42, 87, 41),
     TRAINED: (26, 25, 27, 50, 21),
@@ -166,7 +164,6 @@ TABLE_4: dict[str, tuple[float, ...]] = {  # page 3
 # The paper's own lines are not published. These let about three in four pass the training, as in
 # table 2 (116 of 149); the rest is as published, and the server's default.
 POLICY = Policy(training_pass=0.6, warn_below=0.6, block_below=0.5)
-
 _CROWD = Assumptions()
 MAIN, CONTROL, LEARNING, CORRECT = "anchoring", "control", "learning", "correct"
 CROWDS: dict[str, Assumptions] = {

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from adjudge.collect.rules.policy import Policy
 from adjudge.errors import BadSetting
 from adjudge.replications.training.collection import ArmCollection, Shown
+from adjudge.simulation import Matrix
 from adjudge.simulation.behaviours import (
     Behaviour,
     Clicker,
@@ -24,7 +25,6 @@ from adjudge.simulation.behaviours import (
     MadeJudge,
     Patience,
 )
-from adjudge.simulation.judges import Matrix
 from adjudge.simulation.visits import Stage, visit
 
 LABELS = ("Matching", "Not Matching", "Off Topic", "Spam")

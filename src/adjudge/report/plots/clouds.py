@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, spread_places
 from adjudge.report.theme import LIGHT
 
 _PANELS = 16
@@ -21,7 +22,7 @@ _SIDE = 112
 _NAME = 13  # letters of a judge's name that a panel has room for
 
 
-def chosen_judges(
+def _chosen_judges(
     counts: NDArray[np.int64], wanted: int = _PANELS
 ) -> NDArray[np.int64]:  # (judge,) -> (chosen,)
     """Judges from the fewest to the most judgments, spaced evenly on a scale of ratios.
@@ -43,13 +44,13 @@ def chosen_judges(
     return np.asarray(order[taken])
 
 
-def rates_drawn(
+def _rates_drawn(
     draws: Draws, judge: int, samples: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # (sample,), (sample,)
     """Draws of one judge's specificity and sensitivity, spread over all chains."""
     stands = np.array(draws.scale.truth_of)
     drawn = draws.confusion[:, :, judge].reshape(-1, *draws.confusion.shape[3:])
-    drawn = drawn[drawing.spread_places(len(drawn), samples)].astype(np.float64)
+    drawn = drawn[spread_places(len(drawn), samples)].astype(np.float64)
     rates = [drawn[:, truth, stands == truth].sum(axis=1) for truth in (0, 1)]
     return rates[0], rates[1]
 
@@ -58,11 +59,11 @@ def judge_clouds(consensus: Consensus, draws: Draws, *, samples: int = 300) -> A
     """The chart: a panel a judge, each point one draw of their specificity and sensitivity."""
     counts = consensus.judgments.counts_per_judge
     names = consensus.judgments.judges
-    chosen = chosen_judges(counts)
+    chosen = _chosen_judges(counts)
     columns = 4
     panels = []
     for place, judge in enumerate(chosen):
-        specificity, sensitivity = rates_drawn(draws, int(judge), samples)
+        specificity, sensitivity = _rates_drawn(draws, int(judge), samples)
         last = place >= len(chosen) - columns
         panels.append(
             _panel(
@@ -72,8 +73,8 @@ def judge_clouds(consensus: Consensus, draws: Draws, *, samples: int = 300) -> A
                 up="sensitivity" if place % columns == 0 else None,
             )
         )
-    return drawing.add_title(
-        drawing.wrap_charts(panels, columns),
+    return add_title(
+        alt.concat(*panels, columns=columns),
         "What is known of sixteen judges" if len(chosen) == _PANELS else "What is known of judges",
         f"{samples} draws of each; N is the number of judgments; dashes are chance",
     )

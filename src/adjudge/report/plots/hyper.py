@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.draws import Draws
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, spread_places, tooltip, unit
 from adjudge.report.theme import LIGHT
 
 _SAMPLES = 200
@@ -53,8 +54,8 @@ def learnt_priors(draws: Draws, samples: int = _SAMPLES) -> list[_PriorDraws]:
     return [
         _PriorDraws(
             name=name,
-            phi=phi.reshape(-1)[drawing.spread_places(phi.size, samples)].astype(np.float64),
-            kappa=kappa.reshape(-1)[drawing.spread_places(kappa.size, samples)].astype(np.float64),
+            phi=phi.reshape(-1)[spread_places(phi.size, samples)].astype(np.float64),
+            kappa=kappa.reshape(-1)[spread_places(kappa.size, samples)].astype(np.float64),
         )
         for name, phi, kappa in found
         if phi.std() > 0 and kappa.std() > 0
@@ -70,8 +71,8 @@ def hyper_priors(draws: Draws) -> Any:
         _panel(prior, low * 0.95, high * 1.05, "κ: how alike" if place % 3 == 0 else None)
         for place, prior in enumerate(priors)
     ]
-    return drawing.add_title(
-        drawing.wrap_charts(panels, 3),
+    return add_title(
+        alt.concat(*panels, columns=3),
         "Learnt priors",
         f"{_SAMPLES} draws of each; a larger κ means judges (or topics) are more alike",
     )
@@ -82,14 +83,14 @@ def _panel(prior: _PriorDraws, low: float, high: float, up: str | None) -> Any:
         alt.Chart(drawing.table(phi=prior.phi, kappa=prior.kappa))
         .mark_circle(color=LIGHT.blue, size=14, opacity=0.5, aria=False)
         .encode(
-            x=alt.X(**drawing.unit("phi", "φ: mean")),
+            x=alt.X(**unit("phi", "φ: mean")),
             y=alt.Y(
                 "kappa:Q",
                 title=up,
                 scale=alt.Scale(type="log", domain=[low, high], nice=False),
                 axis=alt.Axis(values=_TICKS, labels=up is not None, format="~g"),
             ),
-            tooltip=drawing.tooltip({"phi": "φ", "kappa": "κ"}, {"phi": ".3f", "kappa": ".2f"}),
+            tooltip=tooltip({"phi": "φ", "kappa": "κ"}, {"phi": ".3f", "kappa": ".2f"}),
         )
         .properties(width=150, height=170)
         .properties(title=alt.TitleParams(prior.name, fontSize=11, fontWeight="normal"))

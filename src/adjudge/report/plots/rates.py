@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from adjudge.data.source import count_of
 from adjudge.evaluation.diagnosis.advice import ADVICE
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, tooltip, unit
 from adjudge.report.theme import LIGHT
 
 COLOURS = {"keep": LIGHT.blue, "train": LIGHT.orange, "watch": LIGHT.purple, "drop": LIGHT.red}
@@ -42,8 +43,8 @@ def sensitivity_specificity(judges: Any) -> Any:
     advised = "advice" in judges.column_names
     if advised:
         columns["advice"] = rows["advice"]
-    across = alt.X(**drawing.unit("specificity", "specificity: right on what is not relevant"))
-    up = alt.Y(**drawing.unit("sensitivity", "sensitivity: right on what is relevant"))
+    across = alt.X(**unit("specificity", "specificity: right on what is not relevant"))
+    up = alt.Y(**unit("sensitivity", "sensitivity: right on what is relevant"))
     told = {
         "judge": "judge",
         "judgments": "judgments",
@@ -64,7 +65,7 @@ def sensitivity_specificity(judges: Any) -> Any:
                 tickCount=3, symbolFillColor="transparent", symbolStrokeColor=LIGHT.soft
             ),
         ),
-        "tooltip": drawing.tooltip(told, formats),
+        "tooltip": tooltip(told, formats),
     }
     if not advised:
         channels["shape"] = alt.value("circle")
@@ -89,7 +90,7 @@ def sensitivity_specificity(judges: Any) -> Any:
     chart = (
         chance.encode(x=across, y=up) + points + named.encode(x=across, y=up, text="word:N")
     ).properties(width=400, height=360)
-    return drawing.add_title(
+    return add_title(
         chart,
         "Sensitivity against specificity",
         f"{count_of(len(rows), 'judge')}; on the dashed line a judge does no better than chance",

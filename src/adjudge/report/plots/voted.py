@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from adjudge.data.consensus import Consensus
 from adjudge.data.source import count_of
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, tooltip
 from adjudge.report.theme import LIGHT
 
 _CELLS = 15  # to a side
@@ -63,7 +64,7 @@ def estimate_both(consensus: Consensus) -> _Voted:
     )
 
 
-def mean_estimate(
+def _mean_estimate(
     both: _Voted, parts: int = _PARTS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # (part,), (part,)
     """The mean vote and the mean estimate of the items in each part of the votes."""
@@ -85,7 +86,7 @@ def voted_relevance(consensus: Consensus) -> Any:
     count = np.bincount(x * _CELLS + y, minlength=_CELLS * _CELLS)
     cell = np.flatnonzero(count)
     column, row = cell // _CELLS, cell % _CELLS
-    along, mean = mean_estimate(both)
+    along, mean = _mean_estimate(both)
     margin = (both.high - both.low) * 0.03
     domain = alt.Scale(domain=[both.low - margin, both.high + margin], nice=False)
     across = alt.X("voted:Q", title=f"voted {both.what}", scale=domain)
@@ -105,7 +106,7 @@ def voted_relevance(consensus: Consensus) -> Any:
                 scale=alt.Scale(range=[4, 560]),
                 legend=alt.Legend(tickCount=3),
             ),
-            tooltip=drawing.tooltip(
+            tooltip=tooltip(
                 {"voted": "voted", "estimated": "estimated", "items": "items"},
                 {"voted": ".2f", "estimated": ".2f", "items": ","},
             ),
@@ -118,7 +119,7 @@ def voted_relevance(consensus: Consensus) -> Any:
     chart = (cells + same.encode(x=across, y=up) + line.encode(x=across, y=up)).properties(
         width=360, height=330
     )
-    return drawing.add_title(
+    return add_title(
         chart,
         f"Voted against estimated {both.what}",
         f"{count_of(len(both.voted), 'item')} in cells; the line is the mean estimate of each "

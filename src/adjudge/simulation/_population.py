@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.errors import BadSetting, UnknownName
-from adjudge.simulation.judges import KINDS, Confusion, Kind, World
+from adjudge.simulation._judges import KINDS, Confusion, Kind, World
 
 _EXAMPLE = "'skilled(8,2):80,spammer:10'"
 _GROUP = re.compile(r"([A-Za-z_-]+)\s*(?:\(([^()]*)\)\s*)?(?::\s*(.*))?")

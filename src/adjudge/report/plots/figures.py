@@ -59,7 +59,7 @@ def _clouds(results: Results) -> str | None:
 
 
 def _draws(results: Results) -> str | None:
-    from adjudge.report.plots.chains import parameters_of
+    from adjudge.report.plots._chains import parameters_of
 
     draws = results.consensus.draws
     return _DRAWS if draws is None or draws.draws < 2 or not parameters_of(draws) else None
@@ -118,7 +118,7 @@ def _hyper_chart(results: Results) -> Any:
 
 
 def _confusion_chart(results: Results) -> Any:
-    from adjudge.report.plots.confusion import confusion_map
+    from adjudge.report.plots._confusion import confusion_map
 
     population, scale = results.diagnosis.population, results.consensus.scale
     name = f"{results.consensus.model}, {count_of(population.judges, 'judge')}"
@@ -126,25 +126,25 @@ def _confusion_chart(results: Results) -> Any:
 
 
 def _matrix_chart(results: Results) -> Any:
-    from adjudge.report.plots.matrix import judge_item_matrix
+    from adjudge.report.plots._matrix import judge_item_matrix
 
     return judge_item_matrix(results.consensus.judgments)
 
 
 def _ratings_chart(results: Results) -> Any:
-    from adjudge.report.plots.ratings import accuracy_by_ratings
+    from adjudge.report.plots._ratings import accuracy_by_ratings
 
     return accuracy_by_ratings(results.curve)
 
 
 def _skills_chart(results: Results) -> Any:
-    from adjudge.report.plots.skills import accuracy_by_judgments
+    from adjudge.report.plots._skills import accuracy_by_judgments
 
     return accuracy_by_judgments(results.diagnosis.judges)
 
 
 def _calibration_chart(results: Results) -> Any:
-    from adjudge.report.plots.calibration import calibration_plot
+    from adjudge.report.plots._calibration import calibration_plot
 
     found = results.evaluation
     return (
@@ -153,21 +153,21 @@ def _calibration_chart(results: Results) -> Any:
 
 
 def _trace_chart(results: Results) -> Any:
-    from adjudge.report.plots.chains import trace_plot
+    from adjudge.report.plots._chains import trace_plot
 
     draws = results.consensus.draws
     return None if draws is None else trace_plot(draws)
 
 
 def _rank_chart(results: Results) -> Any:
-    from adjudge.report.plots.chains import rank_plot
+    from adjudge.report.plots._chains import rank_plot
 
     draws = results.consensus.draws
     return None if draws is None else rank_plot(draws)
 
 
 def _steps_chart(results: Results) -> Any:
-    from adjudge.report.plots.chains import likelihood_trace
+    from adjudge.report.plots._chains import likelihood_trace
 
     return likelihood_trace(results.consensus.trace)
 

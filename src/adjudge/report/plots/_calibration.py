@@ -8,6 +8,7 @@ import altair as alt
 
 from adjudge.evaluation.against_gold import CalibrationBins
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, tooltip, unit
 from adjudge.report.theme import LIGHT
 
 
@@ -15,8 +16,8 @@ def calibration_plot(calibration: CalibrationBins, what: str = "label") -> Any:
     """The chart: confidence of each bin against its share right, with that share's interval."""
     table = calibration.to_table()
     rows = table.filter(table["items"].to_numpy() > 0)
-    across = alt.X(**drawing.unit("confidence", f"probability given to the {what}"))
-    up = alt.Y(**drawing.unit("share", "share that is right by gold"))
+    across = alt.X(**unit("confidence", f"probability given to the {what}"))
+    up = alt.Y(**unit("share", "share that is right by gold"))
     data = drawing.table(
         **{name: rows[name] for name in ("confidence", "share", "share_low", "share_high", "items")}
     )
@@ -34,7 +35,7 @@ def calibration_plot(calibration: CalibrationBins, what: str = "label") -> Any:
             scale=alt.Scale(range=[25, 400]),
             legend=alt.Legend(tickCount=3),
         ),
-        tooltip=drawing.tooltip(
+        tooltip=tooltip(
             {
                 "confidence": "probability",
                 "share": "right",
@@ -53,7 +54,7 @@ def calibration_plot(calibration: CalibrationBins, what: str = "label") -> Any:
     )
     ends = drawing.table(confidence=[0, 1], share=[0, 1])
     perfect = alt.Chart(ends).mark_line(color=LIGHT.soft, strokeDash=[4, 4], aria=False)
-    return drawing.add_title(
+    return add_title(
         (perfect.encode(x=across, y=up) + reach + line + points).properties(width=340, height=320),
         "Calibration",
         f"calibration error {calibration.shown:.3f}, bias corrected; lines are 95% intervals; "

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.draws import Draws
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, spread_places
 from adjudge.report.theme import LIGHT
 
 _PARAMETERS = 6
@@ -46,7 +47,7 @@ def trace_plot(draws: Draws) -> Any:
     """The chart: draws of each parameter in order, a line a chain."""
     panels = []
     for name, values in parameters_of(draws).items():
-        kept = drawing.spread_places(values.shape[1], _POINTS)
+        kept = spread_places(values.shape[1], _POINTS)
         chains = len(values)
         data = drawing.table(
             chain=np.repeat(np.arange(1, chains + 1), len(kept)),
@@ -66,8 +67,8 @@ def trace_plot(draws: Draws) -> Any:
             .properties(width=135, height=90)
             .properties(title=alt.TitleParams(name, fontSize=11, fontWeight="normal"))
         )
-    return drawing.add_title(
-        drawing.wrap_charts(panels, 3),
+    return add_title(
+        alt.concat(*panels, columns=3),
         "Traces",
         "chains that agree lie on one another and wander nowhere",
     )
@@ -77,7 +78,7 @@ def rank_plot(draws: Draws) -> Any:
     """The chart: for each chain, how its draws rank among all; flat where chains agree."""
     panels = []
     for name, values in parameters_of(draws).items():
-        counts = ranks_by_chain(values)
+        counts = _ranks_by_chain(values)
         chains, even = len(values), values.shape[1] / _BINS
         data = drawing.table(
             chain=np.repeat(np.arange(1, chains + 1), _BINS),
@@ -98,14 +99,14 @@ def rank_plot(draws: Draws) -> Any:
                 title=alt.TitleParams(name, fontSize=11, fontWeight="normal")
             )
         )
-    return drawing.add_title(
-        drawing.wrap_charts(panels, 3),
+    return add_title(
+        alt.concat(*panels, columns=3),
         "Ranks of draws",
         "1 is an even share; bars of equal height mean that the chains agree",
     )
 
 
-def ranks_by_chain(values: NDArray[np.float64], bins: int = _BINS) -> NDArray[np.int64]:
+def _ranks_by_chain(values: NDArray[np.float64], bins: int = _BINS) -> NDArray[np.int64]:
     """How many draws of each chain fall in each bin of the ranks among all: (chain, bin)."""
     rank = np.empty(values.size, dtype=np.int64)
     rank[np.argsort(values.reshape(-1), kind="stable")] = np.arange(values.size)
@@ -116,7 +117,7 @@ def ranks_by_chain(values: NDArray[np.float64], bins: int = _BINS) -> NDArray[np
 def likelihood_trace(trace: tuple[float, ...]) -> Any:
     """The chart of a model fitted by steps: what it maximises, after each of them."""
     data = drawing.table(step=np.arange(1, len(trace) + 1), value=np.array(trace))
-    return drawing.add_title(
+    return add_title(
         alt.Chart(data)
         .mark_line(color=LIGHT.blue, point=True, aria=False)
         .encode(

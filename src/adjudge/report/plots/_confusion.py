@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, tooltip
 from adjudge.report.theme import LIGHT
 
 _Matrix = NDArray[np.float64]  # (truth, label)
@@ -28,8 +29,8 @@ def confusion_map(
         _panel(name if len(matrices) > 1 else "", mean, sd, truths, labels, first=place == 0)
         for place, (name, (mean, sd)) in enumerate(matrices.items())
     ]
-    return drawing.add_title(
-        drawing.wrap_charts(panels, len(panels)),
+    return add_title(
+        alt.concat(*panels, columns=len(panels)),
         "Average confusion",
         *([] if len(matrices) > 1 else [f"{next(iter(matrices))}:"]),
         "probability of each label given the truth, mean over judges (sd between judges)",
@@ -65,7 +66,7 @@ def _panel(
         fillOpacity=alt.FillOpacity(
             "mean:Q", scale=alt.Scale(domain=[0, 1], range=[0.03, 0.62]), legend=None
         ),
-        tooltip=drawing.tooltip(
+        tooltip=tooltip(
             {"truth": "truth", "label": "label", "mean": "mean", "sd": "sd"},
             {"mean": ".3f", "sd": ".3f"},
         ),

@@ -9,7 +9,6 @@ import numpy as np
 
 from adjudge.data.source import count_of
 from adjudge.report.results import Results
-from adjudge.report.words import percent
 
 _BARS = 12
 
@@ -33,7 +32,7 @@ class _Health:
     labels: tuple[_Bar, ...]
 
 
-def health(results: Results) -> _Health:
+def describe_data(results: Results) -> _Health:
     """The sizes, spreads and oddities of the judgments."""
     judgments = results.consensus.judgments
     sizes = [
@@ -125,3 +124,14 @@ def _bars(
         )
         for name, value in zip(names, values, strict=True)
     )
+
+
+def percent(share: float) -> str:
+    """A share as people say it; what is nearly nothing, or nearly all, does not look like it."""
+    if not np.isfinite(share):
+        return "–"
+    if 0 < share < 0.01:
+        return "under 1%"
+    if 0.99 < share < 1:
+        return "over 99%"
+    return f"{share:.0%}"

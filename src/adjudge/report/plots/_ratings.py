@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, tooltip
 
 
 def accuracy_by_ratings(curve: Any) -> Any:
@@ -33,7 +34,7 @@ def accuracy_by_ratings(curve: Any) -> Any:
         color=alt.Color("method:N", title=None, scale=alt.Scale(domain=methods)),
     )
     scale = alt.Scale(zero=False)
-    told = drawing.tooltip(
+    told = tooltip(
         {"method": "method", "ratings": "judgments", "accuracy": "accuracy"},
         {"ratings": "d", "accuracy": ".3f"},
     )
@@ -47,7 +48,7 @@ def accuracy_by_ratings(curve: Any) -> Any:
     bars = base.mark_rule(opacity=0.5, aria=False).encode(
         y=alt.Y("low:Q", scale=scale, title="accuracy against gold"), y2="high:Q"
     )
-    return drawing.add_title(
+    return add_title(
         (bars + lines + points).properties(width=400, height=260),
         "Accuracy against the number of judgments",
         "each item keeps at most so many, drawn at random; bars are 95% intervals over gold items",

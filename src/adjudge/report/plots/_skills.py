@@ -9,16 +9,17 @@ import altair as alt
 from adjudge.data.source import count_of
 from adjudge.evaluation.diagnosis.advice import ADVICE
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, tooltip
 from adjudge.report.plots.rates import COLOURS, SHAPES, drawn_rows
 from adjudge.report.theme import LIGHT
 
-NEEDED = ("accuracy",)
+_NEEDED = ("accuracy",)
 _CROWDED = 150  # judges beyond which intervals hide one another
 
 
 def accuracy_by_judgments(judges: Any) -> Any:
     """The chart from a table of judges: judge, judgments, accuracy with its interval, advice."""
-    rows = judges.take(drawn_rows(judges, *NEEDED))
+    rows = judges.take(drawn_rows(judges, *_NEEDED))
     columns = ("judge", "judgments", "accuracy", "accuracy_low", "accuracy_high")
     data: dict[str, Any] = {name: rows[name] for name in columns}
     advised = "advice" in judges.column_names
@@ -50,7 +51,7 @@ def accuracy_by_judgments(judges: Any) -> Any:
         .mark_point(filled=True, size=26, opacity=0.75, aria=False)
         .encode(
             y=alt.Y("accuracy:Q", scale=up, title="accuracy"),
-            tooltip=drawing.tooltip(
+            tooltip=tooltip(
                 {
                     "judge": "judge",
                     "judgments": "judgments",
@@ -68,7 +69,7 @@ def accuracy_by_judgments(judges: Any) -> Any:
         bars = bars.encode(color=alt.value(LIGHT.blue))
         points = points.encode(color=alt.value(LIGHT.blue))
     crowded = len(rows) > _CROWDED
-    return drawing.add_title(
+    return add_title(
         (points if crowded else bars + points).properties(width=400, height=300),
         "Accuracy of judges against how much they judged",
         count_of(len(rows), "judge") + ("" if crowded else ", with 90% intervals"),

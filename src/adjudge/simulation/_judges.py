@@ -21,7 +21,6 @@ from adjudge.errors import BadSetting, UnknownName
 
 Confusion = NDArray[np.float64]  # (judge, truth, label)
 Matrix = tuple[tuple[float, ...], ...]  # (truth, label)
-
 _ORDINAL_DECAY = 0.4
 _SPAM = ("uniform", "prevalence")
 

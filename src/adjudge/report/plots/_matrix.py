@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
 from adjudge.report.plots import drawing
+from adjudge.report.plots._layout import add_title, tooltip
 
 _JUDGES = 150
 _ITEMS = 60
@@ -33,7 +34,7 @@ class _Block:
     label: NDArray[np.int64]  # (cell,)
 
 
-def busiest_block(judgments: Judgments, judges: int = _JUDGES, items: int = _ITEMS) -> _Block:
+def _busiest_block(judgments: Judgments, judges: int = _JUDGES, items: int = _ITEMS) -> _Block:
     """The judges with most judgments, and the items that most of these judged."""
     item, judge = judgments.item, judgments.judge
     value = judgments.scale.values[judgments.label]
@@ -76,7 +77,7 @@ def _places(order: NDArray[np.int64], size: int) -> NDArray[np.int64]:
 
 def judge_item_matrix(judgments: Judgments) -> Any:
     """The chart: a cell a judgment, coloured by its label."""
-    block = busiest_block(judgments)
+    block = _busiest_block(judgments)
     labels, names = judgments.scale.labels, judgments.judges
     colour: dict[str, Any] = {"domain": list(labels)} if len(labels) <= _LABELS else {}
     if judgments.scale.ordinal:
@@ -101,7 +102,7 @@ def judge_item_matrix(judgments: Judgments) -> Any:
                 "row:O", title="items, by mean label", axis=alt.Axis(labels=False, ticks=False)
             ),
             color=alt.Color("label:N", title="label", scale=alt.Scale(**colour)),
-            tooltip=drawing.tooltip({"judge": "judge", "item": "item", "label": "label"}),
+            tooltip=tooltip({"judge": "judge", "item": "item", "label": "label"}),
         )
         .properties(width=step * wide, height=max(3, min(12, 360 // high)) * high)
     )
@@ -112,4 +113,4 @@ def judge_item_matrix(judgments: Judgments) -> Any:
         else f"{wide:,} of {count_of(judgments.judge_count, 'judge')}, and the {high:,} of "
         f"{count_of(judgments.item_count, 'item')} that the busiest judged most"
     )
-    return drawing.add_title(chart, "Judges and items", which)
+    return add_title(chart, "Judges and items", which)
