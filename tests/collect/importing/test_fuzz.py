@@ -120,7 +120,7 @@ def test_the_seeds_themselves_are_read(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=sized(8, full=1000))
+@settings(max_examples=sized(5, full=1000))
 def test_a_damaged_file_is_told_or_read_within_memory(
     kind: str, memory: Memory, data: st.DataObject
 ) -> None:
@@ -146,7 +146,7 @@ def real_files(folder: Path) -> list[Path]:
 
 @given(data=st.data())
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=sized(25, full=1000)
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=sized(15, full=1000)
 )
 def test_damaged_real_files_are_told_or_read(
     shared_data: Path, tmp_path: Path, data: st.DataObject

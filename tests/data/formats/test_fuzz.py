@@ -173,7 +173,7 @@ def test_a_value_of_another_type_is_told_or_read(name: str, tmp_path: Path) -> N
     """Each place of a sample in turn, every thirteenth in every run."""
     file, whole = JSON[name]
     path, lines = tmp_path / file, SAMPLES[name][1].count(b"\n{") > 0
-    for value in islice(changed(whole), 0, None, sized(13, full=1)):
+    for value in islice(changed(whole), 0, None, sized(29, full=1)):
         parts = value if lines and isinstance(value, list) else [value]
         path.write_text("\n".join(json.dumps(part) for part in parts))
         with suppress(AdjudgeError):
