@@ -43,7 +43,7 @@ def follow(folder: Path) -> Walk:
         warnings.simplefilter("ignore")  # the test client's own
         from starlette.testclient import TestClient
     from adjudge.collect.services.requester import RequesterServices
-    from adjudge.collect.starter import starter
+    from adjudge.collect.starter import make_starter
     from adjudge.collect.store.database import Database
     from adjudge.collect.web.app import create_app
     from adjudge.collect.web.settings import Settings
@@ -52,7 +52,7 @@ def follow(folder: Path) -> Walk:
     services = RequesterServices(Database(settings.database))
     accounts = services.accounts
     owner = services.acting_for(accounts.set_up(accounts.make_setup_token(), "ada", "of this walk"))
-    project = replace(starter(), policy={"training": False, "require_consent": False})
+    project = replace(make_starter(), policy={"training": False, "require_consent": False})
     slug = owner.projects.create(project).slug
     owner.projects.set_state(slug, "open")
     _, secret = owner.accounts.make_token("walk", scope="judge", project=slug)

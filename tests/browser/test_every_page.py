@@ -99,8 +99,8 @@ def build(site: Site) -> Made:
     for _ in range(2):
         answer_all(come(site, slug, f"/j/{slug}"), slug, pages=8, wrong=True)
     come(site, slug, f"/j/{slug}")  # has a page in hand
-    refit.fit_one(site.services, slug, refit.DEFAULT, with_report=True)
-    refit.fit_one(site.services, slug, "majority-vote@freshness", with_report=True)
+    refit._fit_one(site.services, slug, refit.DEFAULT, with_report=True)
+    refit._fit_one(site.services, slug, "majority-vote@freshness", with_report=True)
     item = site.services.items.get_all(slug, which="disputed")[0][0].item
     site.services.items.adjudicate(slug, item, "Good", reason="Seen by hand.")
     site.services.items.reopen(slug, item)
@@ -116,7 +116,7 @@ def build(site: Site) -> Made:
     pairs = site.open_project(paired_project())
     for _ in range(2):
         compare_all(come(site, pairs, f"/j/{pairs}"), pairs)
-    refit.fit_one(site.services, pairs, refit.DEFAULT)
+    refit._fit_one(site.services, pairs, refit.DEFAULT)
     draft = site.services.projects.create(replace(given, name="Draft", seed=8)).slug
     empty = site.services.projects.create(replace(given, name="Empty", items=(), golds=())).slug
     return Made(site, slug, pairs, draft, empty, item, first, link.link)
@@ -173,7 +173,7 @@ def plan(site: Site, slug: str) -> None:
     ada = log_in(site)
     ada.get(f"/projects/{slug}/plan")
     ada.post(f"/projects/{slug}/plan", accuracy="0.8", pay_per_page="0.25", gold_share="0.25")
-    asked = planner.asked_for(site.services, slug)
+    asked = planner.read_asked(site.services, slug)
     assert asked is not None
     rows = tuple(
         PlanRow(per_item=n, accuracy=0.6 + 0.08 * n, low=0.58 + 0.08 * n, high=0.62 + 0.08 * n,

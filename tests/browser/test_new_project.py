@@ -112,7 +112,7 @@ def test_from_a_file_to_labels(
     slug = site.services.projects.get_all()[0].slug
     judge_all(site, slug)
     assert site.services.projects.get_progress(slug).open == 0
-    refit.fit_one(site.services, slug, refit.DEFAULT, with_report=True)
+    refit._fit_one(site.services, slug, refit.DEFAULT, with_report=True)
 
     here = f"{site.url}/projects/{slug}"
     ada.goto(f"{here}/items?filter=disputed&sort=unsure")
@@ -123,7 +123,7 @@ def test_from_a_file_to_labels(
     ada.locator("#decide ~ form label", has_text="Partly relevant").click()
     follow(ada.get_by_role("button", name="Adjudicate"))
     expect(ada.get_by_text("the fit takes it for gold")).to_be_visible()
-    refit.fit_one(site.services, slug, refit.DEFAULT, with_report=True)
+    refit._fit_one(site.services, slug, refit.DEFAULT, with_report=True)
     ada.goto(f"{here}/item?item={item}")
     expect(ada.locator(".figures")).to_contain_text("Partly relevant")
     ada.goto(f"{here}/consensus")
@@ -134,7 +134,7 @@ def test_from_a_file_to_labels(
 
     ada.goto(f"{here}/export")
     look(ada, f"{kind}-8-export")
-    labels = refit.table(site.services, slug, refit.DEFAULT)
+    labels = refit.read_table(site.services, slug, refit.DEFAULT)
     known = {row["document"]: LABELS.index(row["label"]) for row in labels.to_pylist()}
     assert len(known) == 60
     names = ada.eval_on_selector_all("td a", "links => links.map(one => one.getAttribute('href'))")
@@ -262,7 +262,7 @@ def test_the_requesters_path_by_keys_alone(site: Site, visitors: Visitors, tmp_p
     send(ada)
     expect(ada.get_by_text("The project is open")).to_be_visible()
     judge_all(site, slug)
-    refit.fit_one(site.services, slug, "majority-vote")
+    refit._fit_one(site.services, slug, "majority-vote")
 
     tab_to(ada, "Items")
     send(ada)

@@ -131,7 +131,7 @@ def test_from_a_file_of_pairs_to_a_ranking(
     assert tally.sides.agreed == tally.sides.pairs > 0
     assert site.services.projects.get_progress(slug).open == 0
 
-    refit.fit_one(site.services, slug, refit.DEFAULT)
+    refit._fit_one(site.services, slug, refit.DEFAULT)
     follow(ada.get_by_role("link", name="Ranking", exact=True))
     expect(ada.locator("h2", has_text="Ranking")).to_be_visible()
     check_again(ada, "pairs-4-ranking")

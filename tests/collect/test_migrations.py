@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.store._opening import upgrade
 from adjudge.collect.store.database import Database
-from adjudge.collect.store.migrating import upgrade
 from collecting import Bench, made_project
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.consensus.ranking import read_ranking
+from adjudge.collect.consensus.reports import read_ranking
 from adjudge.collect.store.database import Database
 from adjudge.collect.values.judging import Answer
 from adjudge.collect.values.questions import FurtherQuestion
@@ -43,11 +43,11 @@ def test_pairs_are_compared_and_asked_about(database: Database) -> None:
     item = bench.services.items.get(bench.slug, words[0]["item"])
     assert {one.swapped for one in item.judgments} <= {True, False}
 
-    fit = refit.fit_one(bench.services, bench.slug, "majority-vote@clear")
+    fit = refit._fit_one(bench.services, bench.slug, "majority-vote@clear")
     assert (fit.state, fit.problem) == ("ready", "")
-    rows = refit.labels(bench.services, bench.slug, "majority-vote", 0, question="clear")
+    rows = refit.read_labels(bench.services, bench.slug, "majority-vote", 0, question="clear")
     assert {row["label"] for row in rows} == {"Clear"}
-    refit.fit_one(bench.services, bench.slug, refit.DEFAULT)
+    refit._fit_one(bench.services, bench.slug, refit.DEFAULT)
     name = refit.name_of(bench.services.projects.get_head(bench.slug))
     ranking = read_ranking(bench.services, name)
     assert ranking is not None

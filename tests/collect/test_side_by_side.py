@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.consensus.ranking import read_ranking, read_ranking_report
+from adjudge.collect.consensus.reports import read_ranking, read_ranking_report
 from adjudge.collect.services.archive import read_archive
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
@@ -137,7 +137,7 @@ def test_a_fit_keeps_the_ranking_and_its_report(database: Database) -> None:
         work(bench, key)
     name = refit.name_of(bench.services.projects.get(bench.slug))
     assert read_ranking(bench.services, name) is None
-    assert refit.fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
+    assert refit._fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
     kept = read_ranking(bench.services, name)
     assert kept is not None
     assert [row["item"] for row in kept.rows] == [f"engine {n}" for n in reversed(range(ENGINES))]
@@ -160,7 +160,7 @@ def test_an_adaptive_project_asks_what_tells_most_about_the_ranking(database: Da
         assert page is not None
         answers = [Answer(row=row, label=side) for row, side in seen(page).items()]
         bench.judging.submit(judge, page.page, page.key, answers)
-    refit.fit_one(bench.services, bench.slug, refit.DEFAULT)
+    refit._fit_one(bench.services, bench.slug, refit.DEFAULT)
     with database.read() as on:
         rows = on.execute(
             sa.select(schema.items.c.document, schema.items.c.beside)

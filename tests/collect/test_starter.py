@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from adjudge.collect.importing import Upload, read
-from adjudge.collect.starter import LABELS, RESULTS, starter
+from adjudge.collect.starter import LABELS, RESULTS, make_starter
 
 
 def test_it_is_a_whole_project() -> None:
-    project = starter(queries=40, golds=100)
+    project = make_starter(queries=40, golds=100)
     assert len(project.items) == 40 * RESULTS + 100
     assert len(project.golds) == 100
     names = [item.name for item in project.items]
@@ -21,7 +21,7 @@ def test_it_is_a_whole_project() -> None:
 
 
 def test_gold_is_spread_evenly_over_labels_and_roles() -> None:
-    project = starter(queries=5, golds=400)
+    project = make_starter(queries=5, golds=400)
     mix = Counter(gold.accepted[0] for gold in project.golds)
     # 400 draws of 1/4 each: sd 8.7
     assert all(abs(mix[label] - 100) < 35 for label in LABELS)
@@ -30,7 +30,7 @@ def test_gold_is_spread_evenly_over_labels_and_roles() -> None:
 
 
 def test_screening_gold_stands_under_queries_that_are_judged() -> None:
-    project = starter(queries=40, golds=100)
+    project = make_starter(queries=40, golds=100)
     topics = {item.name: item.topic for item in project.items}
     golds = {gold.item for gold in project.golds}
     judged = {item.topic for item in project.items if item.name not in golds}
@@ -39,12 +39,12 @@ def test_screening_gold_stands_under_queries_that_are_judged() -> None:
 
 
 def test_the_seed_decides() -> None:
-    assert starter(seed=3) == starter(seed=3)
-    assert starter(seed=3).items != starter(seed=4).items
+    assert make_starter(seed=3) == make_starter(seed=3)
+    assert make_starter(seed=3).items != make_starter(seed=4).items
 
 
 def test_it_reads_back_from_a_file() -> None:
-    project = starter(queries=3, golds=10)
+    project = make_starter(queries=3, golds=10)
     lines = ["item\ttopic\tquery\tdocument\tcategory\ttitle\ttext\tgold\treason\trole"]
     golds = {gold.item: gold for gold in project.golds}
     for item in project.items:

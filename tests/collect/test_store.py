@@ -19,8 +19,8 @@ from alembic.script import ScriptDirectory
 from adjudge.collect.judging import pages
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
+from adjudge.collect.store._opening import _configuration
 from adjudge.collect.store.database import Database
-from adjudge.collect.store.migrating import configuration
 from adjudge.collect.store.schema import HEAD, metadata
 from adjudge.collect.values.judging import Arrival
 from adjudge.errors import BadSetting, Unavailable
@@ -32,7 +32,7 @@ def unavailable(code: str) -> object:
 
 
 def test_the_newest_migration_is_the_one_the_store_wants() -> None:
-    scripts = ScriptDirectory.from_config(configuration())
+    scripts = ScriptDirectory.from_config(_configuration())
     assert scripts.get_heads() == [HEAD]
 
 

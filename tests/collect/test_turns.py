@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from adjudge.collect.store._sqlite_file import SqliteFile
 from adjudge.collect.store.database import Database
-from adjudge.collect.store.sqlite_file import SqliteFile
 from adjudge.errors import Unavailable
 from collecting import Bench
 from sizes import sized
@@ -76,7 +76,7 @@ def test_two_that_ask_without_a_pause_have_every_second_turn(tmp_path: Path) -> 
     code = """
 import sys, time
 from pathlib import Path
-from adjudge.collect.store.sqlite_file import SqliteFile
+from adjudge.collect.store._sqlite_file import SqliteFile
 file = SqliteFile(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
@@ -133,7 +133,7 @@ def test_a_turn_that_does_not_come_is_told_in_time(tmp_path: Path) -> None:
 _HOLD = """
 import sys, time
 from pathlib import Path
-from adjudge.collect.store.sqlite_file import SqliteFile
+from adjudge.collect.store._sqlite_file import SqliteFile
 assert SqliteFile(Path(sys.argv[1])).take_turn(time.monotonic() + 60)
 print("held", flush=True)
 sys.stdin.read()

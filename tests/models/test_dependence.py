@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import DawidSkene, Judgments
-from adjudge.collect.rules.adaptive import Knowledge, accuracy_by_count, learnt, order_of
+from adjudge.collect.rules.adaptive import Knowledge, accuracy_by_count, order_of, read_knowledge
 from adjudge.data.families import Families
 from adjudge.evaluation.diagnosis.diagnose import _count_votes, _list_items
 from adjudge.evaluation.diagnosis.next_judges import suggest_judges
@@ -60,7 +60,7 @@ def test_what_is_believed_between_fits_is_as_sure_as_the_fit() -> None:
     judgments = panel(together=0.25)
     fit = ItemTypes().fit(judgments)
     ids = np.arange(judgments.judge_count)
-    knowledge = learnt(fit, ids)
+    knowledge = read_knowledge(fit, ids)
     assert knowledge.correlation > 0
     again = Knowledge.from_json(knowledge.to_json())
     assert again.correlation == knowledge.correlation
@@ -75,7 +75,7 @@ def test_what_is_believed_between_fits_is_as_sure_as_the_fit() -> None:
 def test_made_judges_are_more_than_as_many_who_err_together() -> None:
     judgments = panel(together=0.25)
     fit = ItemTypes().fit(judgments)
-    knowledge = learnt(fit, np.arange(judgments.judge_count))
+    knowledge = read_knowledge(fit, np.arange(judgments.judge_count))
     alone = Knowledge.from_json({**knowledge.to_json(), "correlation": 0.0})
     with_, without = (accuracy_by_count(k, knowledge.confusion, 9) for k in (knowledge, alone))
     assert with_[:2] == pytest.approx(without[:2])

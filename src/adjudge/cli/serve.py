@@ -125,9 +125,9 @@ def _prepare(settings: Settings, where: str) -> list[str]:
         if settings.demo:
             projects = services.projects.get_all()
             if not projects:
-                from adjudge.collect.starter import starter
+                from adjudge.collect.starter import make_starter
 
-                projects = [services.projects.create(starter())]
+                projects = [services.projects.create(make_starter())]
                 services.projects.set_state(projects[0].slug, "open")
             lines.append(f"Judges come by:  {where}/j/{projects[-1].slug}")
         return lines

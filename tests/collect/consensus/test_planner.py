@@ -36,21 +36,21 @@ def piloted(database: Database) -> Bench:
 def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
     bench = piloted(sqlite)
     services, slug = bench.services, bench.slug
-    assert (planner.due(services), planner.plan_of(services, slug)) == ([], None)
+    assert (planner.find_due(services), planner.read_plan(services, slug)) == ([], None)
     planner.ask(services, slug, WISH)
-    assert planner.due(services) == [slug]
-    asked = planner.asked_for(services, slug)
+    assert planner.find_due(services) == [slug]
+    asked = planner.read_asked(services, slug)
     assert asked is not None
     assert (asked.wish, asked.tried) == (WISH, 0)
-    plan = planner.plan_one(services, slug)
+    plan = planner._plan_one(services, slug)
     assert plan is not None
-    assert (plan.problem, planner.due(services), planner.asked_for(services, slug)) == (
+    assert (plan.problem, planner.find_due(services), planner.read_asked(services, slug)) == (
         "",
         [],
         None,
     )
-    assert planner.plan_of(services, slug) == plan, "as it was kept"
-    assert planner.plan_one(services, slug) is None, "nothing is asked any more"
+    assert planner.read_plan(services, slug) == plan, "as it was kept"
+    assert planner._plan_one(services, slug) is None, "nothing is asked any more"
     assert (plan.items, plan.pilot_judges) == (40, 8)
     assert plan.per_item is not None
     chosen = plan.row(plan.per_item)
@@ -66,10 +66,10 @@ def test_a_plan_is_asked_for_made_and_used(sqlite: Database) -> None:
         assert row.money == Decimal("0.60") * row.per_item
     assert (plan.golds_there, plan.golds_needed > 0) == (20, True)
     services.projects.set_policy(slug, {"judgments_per_item": plan.per_item + 1})
-    changes = planner.changes(plan, services.projects.get_policy(slug)[0])
+    changes = planner.list_changes(plan, services.projects.get_policy(slug)[0])
     assert changes == {"pay_per_page": Decimal("0.30"), "judgments_per_item": plan.per_item}
     services.projects.set_policy(slug, changes)
-    assert planner.changes(plan, services.projects.get_policy(slug)[0]) == {}
+    assert planner.list_changes(plan, services.projects.get_policy(slug)[0]) == {}
 
 
 def test_made_judges_who_are_not_like_the_real_ones_on_gold_are_told(sqlite: Database) -> None:
@@ -101,11 +101,11 @@ def test_made_judges_who_are_not_like_the_real_ones_on_gold_are_told(sqlite: Dat
 
 def test_another_share_of_gold_is_said_in_fewest_numbers() -> None:
     plan = planner.ProjectPlan(wish=Wish.checked(0.9, "0", 0.125), per_item=5)
-    assert planner.changes(plan, Policy()) == {"screening_golds": 1, "screening_pairs": 7}
+    assert planner.list_changes(plan, Policy()) == {"screening_golds": 1, "screening_pairs": 7}
     none = planner.ProjectPlan(wish=Wish.checked(0.9, "0", 0.0), per_item=5)
-    assert planner.changes(none, Policy()) == {"screening": False}
+    assert planner.list_changes(none, Policy()) == {"screening": False}
     same = planner.ProjectPlan(wish=Wish.checked(0.9, "0", 0.2), per_item=7)
-    assert planner.changes(same, Policy()) == {"judgments_per_item": 7}
+    assert planner.list_changes(same, Policy()) == {"judgments_per_item": 7}
 
 
 @pytest.mark.parametrize(
@@ -132,20 +132,20 @@ def test_what_stands_in_the_way_is_said_and_nothing_is_tried_for_ever(sqlite: Da
         planner.ask(services, slug, WISH)
     bench.turn(bench.arrive().judge)
     planner.ask(services, slug, WISH)
-    planner.gave_up(services, slug, -9)
-    plan = planner.plan_of(services, slug)
+    planner.note_failure(services, slug, -9)
+    plan = planner.read_plan(services, slug)
     assert plan is not None
     assert plan.problem == "its process ended with code -9"
-    assert planner.due(services) == []
+    assert planner.find_due(services) == []
     bench.services.judges.block(slug, services.judges.get_all(slug)[0].judge)
     planner.ask(services, slug, WISH)
-    made = planner.plan_one(services, slug)
+    made = planner._plan_one(services, slug)
     assert made is not None
     assert made.problem == "a plan needs a pilot: there are no trusted judgments yet"
     planner.ask(services, slug, WISH)
     services.projects.set_state(slug, "closed")
     services.projects.delete(slug)
-    assert planner.due(services) == []
+    assert planner.find_due(services) == []
     assert services.settings.find("plan-asked:") == {}, "the project is gone, and its wish with it"
 
 
@@ -154,12 +154,12 @@ def test_a_plan_of_an_adaptive_project_is_of_fixed_numbers(sqlite: Database) -> 
     services, slug = bench.services, bench.slug
     services.projects.set_policy(slug, {"closing": "adaptive", "least_judgments": 3})
     planner.ask(services, slug, WISH)
-    plan = planner.plan_one(services, slug)
+    plan = planner._plan_one(services, slug)
     assert plan is not None
     assert plan.problem == ""
     assert [row.judgments for row in plan.rows] == [40 * row.per_item for row in plan.rows]
     policy = Policy(closing="adaptive", least_judgments=3)
-    fresh = planner.changes(replace(plan, per_item=2), policy)
+    fresh = planner.list_changes(replace(plan, per_item=2), policy)
     assert (fresh["judgments_per_item"], fresh["least_judgments"]) == (2, 2)
 
 
@@ -177,7 +177,7 @@ def test_a_wish_that_comes_while_a_plan_is_made_is_kept(sqlite: Database) -> Non
 
     services = RequesterServices(sqlite)
     services.exports = Asking(services.caller)
-    planner.plan_one(services, bench.slug)
-    asked = planner.asked_for(bench.services, bench.slug)
+    planner._plan_one(services, bench.slug)
+    asked = planner.read_asked(bench.services, bench.slug)
     assert asked is not None
     assert (asked.wish, asked.tried) == (other, 0)

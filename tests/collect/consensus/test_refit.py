@@ -24,15 +24,15 @@ def test_fits_follow_the_judgments(tmp_path: Path) -> None:
     with served(tmp_path) as site:
         services = site.services
         slug = site.open_project(queries=20)
-        assert refit.due(services) == []
+        assert refit.find_due(services) == []
         judge = site.browser().join(slug).train(slug)
         while services.projects.get(slug).judgments < 25:
             judge.answer(slug).go_on(slug)
-        assert refit.due(services) == [(slug, refit.DEFAULT)], "enough judgments came"
-        fit = refit.fit_one(services, slug, refit.DEFAULT)
+        assert refit.find_due(services) == [(slug, refit.DEFAULT)], "enough judgments came"
+        fit = refit._fit_one(services, slug, refit.DEFAULT)
         assert fit.state == "ready"
-        assert refit.due(services) == []
-        rows = refit.labels(services, slug, refit.DEFAULT, 0)
+        assert refit.find_due(services) == []
+        rows = refit.read_labels(services, slug, refit.DEFAULT, 0)
         assert len(rows) == fit.items
         assert {row["item"][0] for row in rows} == {"q"}, "gold is not among the labels"
         right = {
@@ -43,11 +43,11 @@ def test_fits_follow_the_judgments(tmp_path: Path) -> None:
         assert [row["entropy"] for row in rows] == sorted(
             (row["entropy"] for row in rows), reverse=True
         )
-        assert [row["judge"] for row in refit.judges(services, slug, refit.DEFAULT)] == [
+        assert [row["judge"] for row in refit.read_judges(services, slug, refit.DEFAULT)] == [
             services.judges.get_all(slug)[0].judge
         ]
-        assert refit.table(services, slug, refit.DEFAULT).num_rows == fit.items
-        assert refit.table(services, slug, "pmf") is None
+        assert refit.read_table(services, slug, refit.DEFAULT).num_rows == fit.items
+        assert refit.read_table(services, slug, "pmf") is None
 
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:
         slug = site.open_project()
         with pytest.raises(UnknownName):
             refit.ask(site.services, slug, "majority")
-        assert refit.fits(site.services, slug) == []
+        assert refit.list_fits(site.services, slug) == []
 
 
 def test_a_fit_that_fails_says_why_and_is_not_tried_for_ever(tmp_path: Path) -> None:
@@ -65,10 +65,10 @@ def test_a_fit_that_fails_says_why_and_is_not_tried_for_ever(tmp_path: Path) -> 
         judge.answer(slug)
         site.services.exports = NoJudgments(site.services.caller)
         refit.ask(site.services, slug, "vote")
-        assert refit.due(site.services) == [(slug, "vote")]
-        fit = refit.fit_one(site.services, slug, "vote")
+        assert refit.find_due(site.services) == [(slug, "vote")]
+        fit = refit._fit_one(site.services, slug, "vote")
         assert (fit.state, fit.problem) == ("failed", "vote = 1: wanted 2")
-        assert refit.due(site.services) == []
+        assert refit.find_due(site.services) == []
 
 
 class NoJudgments(ExportService):
@@ -85,7 +85,7 @@ def test_the_server_fits_by_itself_in_a_process_of_its_own(tmp_path: Path) -> No
         judge.answer(slug)
         refit.ask(site.services, slug, "majority-vote")
         limit = time.monotonic() + 300
-        while not any(fit.state == "ready" for fit in refit.fits(site.services, slug)):
-            assert time.monotonic() < limit, refit.fits(site.services, slug)
+        while not any(fit.state == "ready" for fit in refit.list_fits(site.services, slug)):
+            assert time.monotonic() < limit, refit.list_fits(site.services, slug)
             time.sleep(0.1)
-        assert refit.labels(site.services, slug, "majority-vote", 0)
+        assert refit.read_labels(site.services, slug, "majority-vote", 0)

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from adjudge.collect.consensus import refit
-from adjudge.collect.consensus.learning import learn
+from adjudge.collect.consensus._learning import learn
 from adjudge.collect.store import schema
 from adjudge.collect.store.database import Database
 from adjudge.collect.store.settings import knowledge_name
@@ -72,11 +72,14 @@ def collect(database: Database, *, judges: int, fit_every: int, seed: int = 1, *
                 bench.judging.submit(judge, page.page, page.key, given)
         stored = bench.services.projects.get(bench.slug).judgments
         if stored - fitted >= fit_every:
-            assert refit.fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
+            assert refit._fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
             fitted, idle = stored, 0
-    fit = refit.fit_one(bench.services, bench.slug, refit.DEFAULT)
-    rows = [row for page in range(fit.pages)
-            for row in refit.labels(bench.services, bench.slug, refit.DEFAULT, page)]  # fmt: skip
+    fit = refit._fit_one(bench.services, bench.slug, refit.DEFAULT)
+    rows = [
+        row
+        for page in range(fit.pages)
+        for row in refit.read_labels(bench.services, bench.slug, refit.DEFAULT, page)
+    ]
     right = [row["label"] == truths[f"title of {row['item']}"] for row in rows]
     return Run(bench, bench.services.projects.get(bench.slug).judgments, float(np.mean(right)))
 
@@ -263,7 +266,7 @@ def test_judges_fits_and_blocks_at_once_keep_every_need_right(database: Database
 
     def disturb() -> None:
         while not done.is_set():
-            assert refit.fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
+            assert refit._fit_one(bench.services, bench.slug, refit.DEFAULT).state == "ready"
             bench.services.judges.block(bench.slug, judges[0])
             bench.services.judges.unblock(bench.slug, judges[0])
 
@@ -277,6 +280,6 @@ def test_judges_fits_and_blocks_at_once_keep_every_need_right(database: Database
         other.join()
     check_counters(bench)
     check_standing(bench)
-    refit.fit_one(bench.services, bench.slug, refit.DEFAULT)
+    refit._fit_one(bench.services, bench.slug, refit.DEFAULT)
     bench.check()
     assert {item.state for item in bench.items()} <= {"closed", "open"}

@@ -12,8 +12,8 @@ from alembic import command
 
 from adjudge.collect.items.quotas import taken_by_arm
 from adjudge.collect.judging import pages
+from adjudge.collect.store._opening import _configuration
 from adjudge.collect.store.database import Database
-from adjudge.collect.store.migrating import configuration
 from adjudge.collect.values.project import Arm
 from adjudge.errors import Refused
 from collecting import Bench, check_quotas, made_project
@@ -209,7 +209,7 @@ def test_a_store_of_the_first_version_is_brought_up_with_its_data(database: Data
     bench.work_off(bench.of("even"))
     before = bench.taken()
     with database.engine.begin() as on:
-        command.downgrade(configuration(on), "0001")
+        command.downgrade(_configuration(on), "0001")
         names = {index["name"] for index in sa.inspect(on).get_indexes("judgments")}
         assert "ix_judgments_counted" not in names
     database.migrate()

@@ -129,15 +129,15 @@ def test_answers_are_exported_and_fitted_by_question(bench: Bench, tmp_path: Pat
     with pytest.raises(Refused, match="not answered with labels"):
         exports.get_judgments(bench.slug, question="why")
     services = bench.services
-    fit = refit.fit_one(services, bench.slug, "majority-vote@freshness")
+    fit = refit._fit_one(services, bench.slug, "majority-vote@freshness")
     assert (fit.state, fit.question) == ("ready", "freshness")
-    rows = refit.labels(services, bench.slug, "majority-vote", 0, question="freshness")
+    rows = refit.read_labels(services, bench.slug, "majority-vote", 0, question="freshness")
     assert {row["label"] for row in rows} <= {"Stale", "Fresh"}
     assert {round(row["probability"], 6) for row in rows if row["judgments"] == 2} == {0.5}
-    assert refit.labels(services, bench.slug, "majority-vote", 0) == []
-    assert refit.fits(services, bench.slug) == []
-    assert (bench.slug, "item-types@freshness") in refit.due(services)
-    labels = refit.table(services, bench.slug, "majority-vote", question="freshness")
+    assert refit.read_labels(services, bench.slug, "majority-vote", 0) == []
+    assert refit.list_fits(services, bench.slug) == []
+    assert (bench.slug, "item-types@freshness") in refit.find_due(services)
+    labels = refit.read_table(services, bench.slug, "majority-vote", question="freshness")
     out = io.BytesIO()
     exports.write(bench.slug, "labels-consensus", out, labels=labels, question="freshness")
     assert out.getvalue().count(b"\n") == len(rows) + 1

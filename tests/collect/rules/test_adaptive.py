@@ -17,11 +17,11 @@ from adjudge.collect.rules.adaptive import (
     Knowledge,
     accuracy_by_count,
     count_for,
-    learnt,
     needed_of,
     neutral,
     order_of,
     rates_of,
+    read_knowledge,
     rule_of,
 )
 from adjudge.collect.rules.policy import Policy
@@ -101,7 +101,7 @@ def test_what_a_fit_knows_gives_the_labels_of_the_fit() -> None:
     made = demo()
     fit = model("dawid-skene").fit(made.judgments)
     ids = np.arange(made.judgments.judge_count)[::-1] + 5  # in another order than the fit has them
-    knowledge = learnt(fit, ids)
+    knowledge = read_knowledge(fit, ids)
     assert knowledge.judged.tolist() == made.judgments.counts_per_judge[::-1].tolist()
     found = knowledge.posterior_of(
         made.judgments.item_count,
@@ -132,7 +132,7 @@ def test_the_prior_is_that_of_work_and_not_of_gold() -> None:
     fit = model("dawid-skene").fit(judgments, Gold.from_table(answers))
     share = float(np.mean(truth[:60] == 0))
     assert fit.prevalence[0, 0] < share - 0.2, "a quarter of the gold has that label"
-    prior = learnt(fit, np.arange(judgments.judge_count)).prior
+    prior = read_knowledge(fit, np.arange(judgments.judge_count)).prior
     assert prior.sum() == pytest.approx(1.0)
     assert prior[0] == pytest.approx(share, abs=0.05)
 

@@ -12,18 +12,18 @@ from scipy.stats import beta
 
 from adjudge.collect.rules.decisions import (
     Record,
+    _is_below,
+    _probability_below,
     after_page,
     after_regrade,
     after_training,
-    blocked_by_hand,
+    block_by_hand,
     first_stage,
-    is_below,
     passes,
-    probability_below,
-    resumed,
+    resume,
     training_left,
     training_length,
-    unblocked_by_hand,
+    unblock_by_hand,
 )
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.accuracy import accuracy_of
@@ -31,15 +31,15 @@ from adjudge.errors import BadSetting
 
 
 def test_share_and_beta_say_below_as_worked_out_by_hand() -> None:
-    assert is_below(3, 5, 0.7)
-    assert not is_below(4, 5, 0.7)
-    assert not is_below(7, 10, 0.7)
-    assert not is_below(0, 4, 0.7, least=5)
+    assert _is_below(3, 5, 0.7)
+    assert not _is_below(4, 5, 0.7)
+    assert not _is_below(7, 10, 0.7)
+    assert not _is_below(0, 4, 0.7, least=5)
     # P(accuracy < 0.6 | 0 right of 1) = 1 - 0.4^2 = 0.84
-    assert probability_below(0, 1, 0.6) == pytest.approx(0.84)
-    assert not is_below(0, 1, 0.6, trust="beta", confidence=0.9)
+    assert _probability_below(0, 1, 0.6) == pytest.approx(0.84)
+    assert not _is_below(0, 1, 0.6, trust="beta", confidence=0.9)
     # 0 of 2: 1 - 0.4^3 = 0.936
-    assert is_below(0, 2, 0.6, trust="beta", confidence=0.9)
+    assert _is_below(0, 2, 0.6, trust="beta", confidence=0.9)
     assert accuracy_of(0, 0) is None
 
 
@@ -49,7 +49,7 @@ def test_probability_below_is_the_beta_distribution_of_scipy(
     right: int, wrong: int, line: float
 ) -> None:
     expected = beta(1 + right, 1 + wrong).cdf(line)
-    assert probability_below(right, right + wrong, line) == pytest.approx(expected, abs=1e-12)
+    assert _probability_below(right, right + wrong, line) == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_first_stage_depends_on_consent_training_and_gold() -> None:
@@ -150,18 +150,18 @@ def test_a_regrade_only_ever_puts_right() -> None:
 
 def test_by_hand_gives_a_fresh_start_and_goes_back_to_where_she_was() -> None:
     record = working(3, 10, stage="blocked", warned_at=5)
-    fresh = unblocked_by_hand(blocked_by_hand(record))
+    fresh = unblock_by_hand(block_by_hand(record))
     assert fresh == Record(stage="working")
-    early = blocked_by_hand(training(2, 3))
+    early = block_by_hand(training(2, 3))
     assert (early.stage, early.by_hand) == ("blocked", True)
-    assert unblocked_by_hand(early) == training(2, 3)
+    assert unblock_by_hand(early) == training(2, 3)
 
 
 def test_taking_up_work_again_keeps_a_warning() -> None:
     policy = Policy()
     low = working(3, 10, stage="finished", warned_at=5)
-    assert resumed(low, policy).stage == "warned"
-    assert resumed(dataclasses.replace(low, right=8), policy).stage == "working"
+    assert resume(low, policy).stage == "warned"
+    assert resume(dataclasses.replace(low, right=8), policy).stage == "working"
 
 
 @given(

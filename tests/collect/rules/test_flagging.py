@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.collect.rules.flagging import JudgeFacts, WorkAnswers, flag_judges, measure_agreement
+from adjudge.collect.rules.flagging import JudgeFacts, WorkAnswers, _measure_agreement, flag_judges
 from adjudge.collect.rules.policy import Policy
 
 LABELS = ("a", "b", "c", "d")
@@ -65,7 +65,7 @@ answers = st.lists(
 
 @given(answers)
 def test_agreement_is_that_of_a_plain_loop(rows: list[tuple[int, int, int]]) -> None:
-    beside = measure_agreement(work_of(rows), 5, 3)
+    beside = _measure_agreement(work_of(rows), 5, 3)
     by_item: dict[int, dict[int, int]] = {}
     for judge, item, label in rows:
         by_item.setdefault(item, {})[judge] = label

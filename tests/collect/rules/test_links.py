@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.collect.rules.links import filled
+from adjudge.collect.rules._links import fill_template
 from adjudge.collect.rules.policy import Policy
 from adjudge.errors import BadSetting
 
@@ -67,7 +67,7 @@ def test_a_participant_goes_by_a_plain_name(name: str) -> None:
 @given(value=st.text(max_size=30))
 def test_no_value_changes_where_a_link_leads_or_what_else_it_says(value: str) -> None:
     template = "https://panel.example/a/{participant}/b?code={code}&who={participant}"
-    parts = urlsplit(filled(template, {"participant": value, "code": "C0DE"}))
+    parts = urlsplit(fill_template(template, {"participant": value, "code": "C0DE"}))
     assert (parts.scheme, parts.netloc, parts.fragment) == ("https", "panel.example", "")
     assert len(parts.path.split("/")) == 4
     assert ".." not in parts.path.split("/")
@@ -79,6 +79,6 @@ def test_no_value_changes_where_a_link_leads_or_what_else_it_says(value: str) ->
 
 
 def test_what_is_not_there_is_empty() -> None:
-    assert filled("https://p.example/?s={SESSION_ID}&c={code}", {"code": "A"}) == (
+    assert fill_template("https://p.example/?s={SESSION_ID}&c={code}", {"code": "A"}) == (
         "https://p.example/?s=&c=A"
     )

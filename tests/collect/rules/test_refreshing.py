@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from adjudge.collect.rules.golds import GoldCard, quota
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.refreshing import (
+    _label_weights,
     between,
     choose_refresher,
     confusions,
     from_json,
     is_due,
-    label_weights,
     to_json,
     why,
 )
@@ -54,7 +54,7 @@ def test_a_refresher_has_what_was_confused_in_proportion_and_the_unseen_first(
     seen: set[int],
 ) -> None:
     chosen = choose_refresher(golds, confused, count, np.random.default_rng(seed), seen=seen)
-    weights = label_weights(confused)
+    weights = _label_weights(confused)
     label = {gold.item: gold.label for gold in golds}
     there = Counter(gold.label for gold in golds if gold.label in weights)
     assert len(chosen) == len(set(chosen)) == min(count, there.total())
@@ -75,7 +75,7 @@ def test_confusions_are_counted_told_and_kept() -> None:
     missed = [("Spam", "Off Topic"), ("Matching", "Spam"), ("Spam", "Off Topic")]
     confused = confusions(missed)
     assert list(confused.items()) == [(("Spam", "Off Topic"), 2), (("Matching", "Spam"), 1)]
-    assert label_weights(confused) == {"Spam": 3, "Off Topic": 2, "Matching": 1}
+    assert _label_weights(confused) == {"Spam": 3, "Off Topic": 2, "Matching": 1}
     assert from_json(to_json(confused)) == confused
     assert why(confused) == (
         "Among your last results you missed 3 results whose answers are known: you answered "
@@ -123,7 +123,7 @@ def test_a_judge_who_misses_is_refreshed_and_works_on(database: Database) -> Non
     ]
     confused = from_json(given["confused"])  # type: ignore[arg-type]
     assert (given["number"], given["misses"], sum(confused.values())) == (1, 5, 5)
-    assert set(truths.values()) <= set(label_weights(confused))
+    assert set(truths.values()) <= set(_label_weights(confused))
 
     wrong = next(label for label in LABELS if label != truths[1])
     told = bench.judging.answer_training(judge, page.page, 1, wrong).feedback[0]

@@ -17,9 +17,9 @@ from adjudge.collect.rules.golds import GoldCard, screening_order
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import (
     Plan,
+    _count_scheduled_golds,
     assign_arm,
     compose,
-    count_scheduled_golds,
     interleave,
     item_state,
 )
@@ -89,7 +89,7 @@ def test_gold_is_due_at_places_that_cannot_be_counted_out() -> None:
     at: Counter[int] = Counter()
     judges = sized(500, full=2000)
     for judge in range(judges):
-        steps = [count_scheduled_golds(rows, policy, (7, judge)) for rows in range(51)]
+        steps = [_count_scheduled_golds(rows, policy, (7, judge)) for rows in range(51)]
         assert (steps[25], steps[50]) == (5, 10)
         at.update(row for row in range(50) if steps[row + 1] > steps[row])
     # Each of 50 places is gold for a fifth of the judges: of 2,000 for 400, give or take 18.
@@ -111,7 +111,7 @@ def test_what_rounding_leaves_over_is_carried_to_the_next_page() -> None:
         )
         shown += sum(map(len, plan))
         golds += sum(slot.gold for group in plan for slot in group)
-        assert abs(golds - count_scheduled_golds(shown, policy, (0,))) <= 2
+        assert abs(golds - _count_scheduled_golds(shown, policy, (0,))) <= 2
     assert shown == 150
 
 
@@ -194,7 +194,7 @@ def test_every_page_keeps_the_rules(
         return
     assert len({slot.item for slot in slots}) == len(slots)
     size = len(plan[0])
-    due = count_scheduled_golds(shown + golds_shown + len(slots), policy, (0,)) - golds_shown
+    due = _count_scheduled_golds(shown + golds_shown + len(slots), policy, (0,)) - golds_shown
     # The last pages may have the usual golds where fewer are due, so that all work fits on them.
     due = max(due, round(policy.screening_share * len(slots)), 0)
     assert sum(slot.gold for slot in slots) <= max(2 * due, due + size / 2) + 1e-9

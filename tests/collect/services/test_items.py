@@ -37,7 +37,7 @@ def test_filters_search_and_sort(sqlite: Database) -> None:
     assert names(bench, "open") | disputed | names(bench, "gold") == every
     assert names(bench, "all", search="query t1") == {"t1d0", "t1d1", "t1d2"}
     assert names(bench, "all", search="100%_") == set()
-    refit.fit_one(bench.services, bench.slug, "item-types")
+    refit._fit_one(bench.services, bench.slug, "item-types")
     assert names(bench, "unsure") == disputed
     rows, total = bench.services.items.get_all(bench.slug, sort="unsure", size=1)
     assert total == 11
@@ -65,7 +65,7 @@ def test_a_decision_is_final_and_the_fit_learns_from_it(database: Database) -> N
     bench = bench_of(database)
     item = min(names(bench, "disputed"))
     services = bench.services
-    refit.fit_one(services, bench.slug, "majority-vote")
+    refit._fit_one(services, bench.slug, "majority-vote")
     services.items.adjudicate(bench.slug, item, "Spam", reason="It is.", gold=True)
     bench.check()
     gold = services.exports.get_gold(bench.slug, adjudicated=True)
@@ -76,9 +76,9 @@ def test_a_decision_is_final_and_the_fit_learns_from_it(database: Database) -> N
     assert item not in own.items.to_pylist()  # judges are not graded by it
     for again in (False, True):  # what is exported is final at once, and after the refit
         if again:
-            refit.fit_one(services, bench.slug, "majority-vote")
+            refit._fit_one(services, bench.slug, "majority-vote")
         table = {row["item"]: row for row in
-                 refit.table(services, bench.slug, "majority-vote").to_pylist()}  # fmt: skip
+                 refit.read_table(services, bench.slug, "majority-vote").to_pylist()}  # fmt: skip
         assert (table[item]["label"], table[item]["probability"]) == ("Spam", 1.0)
         assert (table[item]["p_Spam"], table[item]["p_Matching"]) == (1.0, 0.0)
     services.items.adjudicate(bench.slug, item, "Matching", gold=False)
@@ -102,10 +102,10 @@ def test_a_decision_is_final_and_the_fit_learns_from_it(database: Database) -> N
 def test_what_nobody_judged_can_be_decided_and_is_exported(sqlite: Database) -> None:
     bench = bench_of(sqlite, queries_per_page=1)
     item = min(names(bench, "unjudged"))
-    refit.fit_one(bench.services, bench.slug, "majority-vote")
+    refit._fit_one(bench.services, bench.slug, "majority-vote")
     bench.services.items.adjudicate(bench.slug, item, "Off Topic")
     assert item not in names(bench, "unjudged")
-    table = refit.table(bench.services, bench.slug, "majority-vote")
+    table = refit.read_table(bench.services, bench.slug, "majority-vote")
     row = next(row for row in table.to_pylist() if row["item"] == item)
     assert (row["label"], row["judgments"], row["p_Off Topic"]) == ("Off Topic", 0, 1.0)
     judge = bench.arrive("carl").judge

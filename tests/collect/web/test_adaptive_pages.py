@@ -25,7 +25,7 @@ def test_savings_and_budget_are_shown_to_who_pays(site: Site) -> None:
     assert progress.savings is not None
     assert progress.budget is not None
     assert progress.budget.spent
-    refit.fit_one(site.services, slug, refit.DEFAULT)
+    refit._fit_one(site.services, slug, refit.DEFAULT)
     overview = ada.get(f"/projects/{slug}").text
     shown = " ".join(unescape(re.sub(r"<[^>]+>", " ", overview)).split())
     assert "The budget is spent, or in judges' hands" in shown

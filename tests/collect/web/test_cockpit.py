@@ -68,9 +68,9 @@ def test_both_accuracies_and_the_advice_stand_in_the_list(
     site, slug, ada, _ = crowd
     ada.get(f"/projects/{slug}/judges")
     assert "In the consensus" in ada.words
-    refit.fit_one(site.services, slug, "dawid-skene")
+    refit._fit_one(site.services, slug, "dawid-skene")
     ada.get(f"/projects/{slug}/judges?sort=consensus")
-    rows = refit.judges(site.services, slug, "dawid-skene")
+    rows = refit.read_judges(site.services, slug, "dawid-skene")
     assert {row["advice"] for row in rows} <= {"keep", "train", "drop", "watch"}
     best = max(rows, key=lambda row: row["accuracy"])
     assert f"{best['accuracy']:.0%}" in ada.words
@@ -85,7 +85,7 @@ def test_the_consensus_page_has_the_same_figures_on_gold(
 ) -> None:
     """A scale without grades, gold that is hidden among the work: as on the page of judges."""
     site, slug, ada, _ = crowd
-    refit.fit_one(site.services, slug, "dawid-skene")
+    refit._fit_one(site.services, slug, "dawid-skene")
     ada.get(f"/projects/{slug}/consensus?model=dawid-skene")
     told = {row.name: row for row in site.services.judges.get_all(slug)}
     for name, row in told.items():
@@ -96,7 +96,7 @@ def test_the_consensus_page_has_the_same_figures_on_gold(
         )
         assert re.search(rf"{share} \d+% to \d+%; {counts}", ada.words), name
     assert {row.gold_right / row.gold_seen for row in told.values()} == {0.0, 1.0}
-    first = refit.labels(site.services, slug, "dawid-skene", 0)[0]["item"]
+    first = refit.read_labels(site.services, slug, "dawid-skene", 0)[0]["item"]
     item = site.services.items.get(slug, first)
     assert f"<bdi>{item.query}</bdi></td>" in ada.text
     assert f"<bdi>{item.title}</bdi></a>" in ada.text, "by its title, not by its id"
@@ -108,7 +108,7 @@ def test_the_report_calls_judges_by_their_names(
     site, slug, _, _ = crowd
     eve = next(row.judge for row in site.services.judges.get_all(slug) if not row.gold_right)
     site.services.judges.rename(slug, eve, "Grace Hopper")  # the second of that name
-    refit.fit_one(site.services, slug, "dawid-skene", with_report=True)
+    refit._fit_one(site.services, slug, "dawid-skene", with_report=True)
     report = refit.read_report(site.services, slug, "dawid-skene")
     assert report is not None
     (grace,) = [row.judge for row in site.services.judges.get_all(slug)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from inspect import signature
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from fastapi import FastAPI
@@ -32,16 +32,27 @@ PAGES = {
 }
 
 
-def operations() -> dict[tuple[str, str], str]:
+def described() -> dict[str, Any]:
     app = FastAPI()
     rest = (api_judges, api_consensus, api_items, api_members, api_arms, api_planning)
     for module in (api_judging, api_projects, *rest):
         app.include_router(module.router, prefix=API)
+    return app.openapi()
+
+
+def operations() -> dict[tuple[str, str], str]:
     return {
         (method.upper(), path): operation["description"].splitlines()[0].replace("``", "`")
-        for path, found in app.openapi()["paths"].items()
+        for path, found in described()["paths"].items()
         for method, operation in found.items()
     }
+
+
+def test_no_name_in_the_schema_is_private() -> None:
+    schema = described()
+    names = [*schema["components"]["schemas"]]
+    names += [one["operationId"] for path in schema["paths"].values() for one in path.values()]
+    assert [name for name in names if name.startswith("_")] == []
 
 
 def test_every_route_of_the_api_is_told_as_it_is() -> None:

@@ -25,7 +25,7 @@ def test_every_link_is_a_file_and_what_cannot_be_made_says_why(site: Site) -> No
     assert "No pair has a label yet." in requester.words
     assert "a consensus has to be fitted first" in requester.words
     assert not [link for link in links(requester) if "/export/labels-" in link]
-    refit.fit_one(site.services, slug, "majority-vote")
+    refit._fit_one(site.services, slug, "majority-vote")
     requester.get(f"/projects/{slug}/export")
     assert "give each label a grade, below" in requester.words
     assert '<a href="#grades">' in requester.text
@@ -47,7 +47,7 @@ def test_every_link_is_a_file_and_what_cannot_be_made_says_why(site: Site) -> No
 
 def test_what_labels_leave_out_is_counted(site: Site) -> None:
     requester, slug = judged(site)
-    refit.fit_one(site.services, slug, "majority-vote")
+    refit._fit_one(site.services, slug, "majority-vote")
     requester.get(f"/projects/{slug}/export")
     found = re.search(
         r"(\d+) pairs have a label by majority-vote\. (\d+) pairs that nobody", requester.words

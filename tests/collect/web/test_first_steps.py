@@ -223,7 +223,7 @@ def test_the_consensus_says_how_good_it_is_and_knows_models_from_people(site: Si
     ada.get(f"/projects/{slug}/consensus")
     offered = re.findall(r'<option value="([\w-]+)"[^>]*>\1: [^<]+</option>', ada.text)
     assert tuple(offered) == refit.MODEL_NAMES, "each with a word on what it is"
-    refit.fit_one(site.services, slug, refit.DEFAULT, with_report=True)
+    refit._fit_one(site.services, slug, refit.DEFAULT, with_report=True)
     report = refit.read_report(site.services, slug, refit.DEFAULT)
     assert report is not None
     assert not report.problem

@@ -34,7 +34,7 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
     ada.get(f"{here}?done=asked")
     assert "suggestions appear here when it is ready" in ada.words
     assert '<noscript><meta http-equiv="refresh"' in ada.text
-    refit.fit_one(site.services, slug, refit.DEFAULT)
+    refit._fit_one(site.services, slug, refit.DEFAULT)
     ada.get(here)
     assert "http-equiv" not in ada.text
     items = re.findall(r'name="item" value="([^"]+)"', ada.text)
@@ -69,7 +69,7 @@ def test_gold_is_suggested_approved_and_declined(site: Site, ada: Browser) -> No
     assert not {item, other} & set(left)
     assert "Declined: 1" in ada.words
     assert site.services.projects.get_log(slug, event="gold-declined")[0].figures == {"item": other}
-    refit.fit_one(site.services, slug, refit.DEFAULT)
+    refit._fit_one(site.services, slug, refit.DEFAULT)
     ada.get(here)
     assert other not in re.findall(
         r'name="item" value="([^"]+)"', ada.text.partition("<details")[0]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.collect.values.project import GoldEntry, Item, Project
-from adjudge.collect.web._markup import beginning, highlighted, unmarked
+from adjudge.collect.web._markup import beginning, highlight, unmark
 from adjudge.data.scale import Scale
 from sites import Site
 
@@ -32,14 +32,14 @@ SCRAPS = ("<em>", "</em>", "<b>", "</b>", "<B>", "</strong>", "<script>", "<b on
     ],
 )
 def test_only_marks_in_pairs_are_marked(text: str, html: str) -> None:
-    assert str(highlighted(text)) == html
+    assert str(highlight(text)) == html
 
 
 @given(st.lists(st.sampled_from(SCRAPS), max_size=12).map("".join))
 def test_no_tag_but_mark_comes_out_and_no_word_is_lost(text: str) -> None:
-    html = str(highlighted(text))
+    html = str(highlight(text))
     assert set(re.findall(r"<[^>]*>", html)) <= {"<mark>", "</mark>"}
-    assert unescape(html.replace("<mark>", "").replace("</mark>", "")) == unmarked(text)
+    assert unescape(html.replace("<mark>", "").replace("</mark>", "")) == unmark(text)
     assert html.count("<mark>") == html.count("</mark>")
 
 

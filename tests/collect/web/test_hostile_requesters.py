@@ -143,7 +143,7 @@ def test_no_text_of_anybody_runs_on_any_page(site: Site) -> None:
     services.judges.rename(slug, who.judge, SCRIPT + BROKEN)
     judge.go_on(slug)
     seen.append(("message", judge.text))
-    refit.fit_one(services, slug, "majority-vote", with_report=True)
+    refit._fit_one(services, slug, "majority-vote", with_report=True)
     services.judges.block(slug, who.judge, SCRIPT + BROKEN)
     known = {"project": slug, "judge": who.judge, "page": page, "format": "answers"}
     for route in page_routes():

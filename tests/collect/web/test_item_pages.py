@@ -92,7 +92,7 @@ def test_every_item_that_is_named_leads_to_its_page(site: Site) -> None:
     item = first_disputed(site, slug)
     site.services.items.adjudicate(slug, item, "Bad", reason="Seen.")
     site.services.items.reopen(slug, item)
-    refit.fit_one(site.services, slug, "majority-vote")
+    refit._fit_one(site.services, slug, "majority-vote")
     judge = site.services.judges.get_all(slug)[0].judge
     items = site.services.projects.read(slug).items
     told = 0
@@ -113,7 +113,7 @@ def test_the_report_opens_in_the_app(site: Site) -> None:
     assert "There is no report of majority-vote yet" in requester.words
     item = first_disputed(site, slug)
     site.services.items.adjudicate(slug, item, "Bad")
-    refit.fit_one(site.services, slug, "majority-vote", with_report=True)
+    refit._fit_one(site.services, slug, "majority-vote", with_report=True)
     requester.get(f"/projects/{slug}/consensus?model=majority-vote")
     assert "Open the report" in requester.words
     answer = requester.get(f"/projects/{slug}/consensus/report?model=majority-vote")

@@ -44,7 +44,7 @@ def test_a_plan_is_asked_for_shown_and_used(site: Site) -> None:
     assert '<noscript><meta http-equiv="refresh"' in ada.text
     assert 'hx-trigger="every 2s"' in ada.text
     assert 'name="accuracy" value="0.8"' in ada.text
-    asked = planner.asked_for(site.services, slug)
+    asked = planner.read_asked(site.services, slug)
     assert asked is not None
     made = ProjectPlan(
         wish=asked.wish, made="2026-01-02 03:04", items=24, currency="USD", per_item=3,

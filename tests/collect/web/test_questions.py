@@ -50,7 +50,7 @@ def test_a_judge_answers_every_question_without_scripts(asked: tuple[Site, str, 
             response = judge.post(f"/j/{slug}/pages/{judge.page}", **everything(judge, label))
             judge.get(response.headers["location"])
             judge.go_on(slug)
-    refit.fit_one(site.services, slug, "majority-vote@freshness", with_report=True)
+    refit._fit_one(site.services, slug, "majority-vote@freshness", with_report=True)
     ada.get(f"/projects/{slug}/consensus?question=freshness&model=majority-vote")
     assert "How fresh?" in ada.words
     assert re.search(r"<td>(Stale|Fresh)</td>", ada.text)
@@ -129,7 +129,7 @@ def test_questions_over_the_api(site: Site) -> None:
     assert [one["name"] for one in asked] == ["freshness"]
     wanted = {"model": "majority-vote", "question": "freshness"}
     assert api.post(f"{API}/projects/shop/consensus", json=wanted).status_code == 202
-    fit = refit.fit_one(site.services, "shop", "majority-vote@freshness")
+    fit = refit._fit_one(site.services, "shop", "majority-vote@freshness")
     assert (fit.state, fit.problem, fit.items) == ("ready", "", len(rows))
     labels = api.get(
         f"{API}/projects/shop/consensus/majority-vote", params={"question": "freshness"}

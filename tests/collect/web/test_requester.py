@@ -294,9 +294,9 @@ def test_a_consensus_is_asked_for_fitted_shown_and_exported(
     ada.post(f"/projects/{slug}/consensus", model="majority-vote")
     ada.get(f"/projects/{slug}/consensus")
     assert "majority-vote wanted" in ada.words
-    assert (slug, "majority-vote") in refit.due(site.services)
-    refit.fit_one(site.services, slug, "majority-vote")
-    assert (slug, "majority-vote") not in refit.due(site.services)
+    assert (slug, "majority-vote") in refit.find_due(site.services)
+    refit._fit_one(site.services, slug, "majority-vote")
+    assert (slug, "majority-vote") not in refit.find_due(site.services)
     ada.get(f"/projects/{slug}/consensus")
     assert "majority-vote ready" in ada.words
     assert "Labels by majority-vote" in ada.words

@@ -106,7 +106,7 @@ def _ready_made(archive: Path | None, *, starter: bool) -> Project | None:
 
         return read_archive(archive)
     if starter:
-        from adjudge.collect.starter import starter as starter_project
+        from adjudge.collect.starter import make_starter as starter_project
 
         return starter_project()
     return None

@@ -129,7 +129,7 @@ def ask(services: RequesterServices, slug: str, wish: Wish) -> Asked:
     return asked
 
 
-def asked_for(services: RequesterServices, slug: str) -> Asked | None:
+def read_asked(services: RequesterServices, slug: str) -> Asked | None:
     """The plan that is waited for."""
     project = services.projects.get_head(slug)
     held = services.settings.get(_ASKED + name_of(project))
@@ -140,7 +140,7 @@ def asked_for(services: RequesterServices, slug: str) -> Asked | None:
     return Asked(**{**held, "wish": Wish(**held["wish"]), "tried": tried})
 
 
-def plan_of(services: RequesterServices, slug: str) -> ProjectPlan | None:
+def read_plan(services: RequesterServices, slug: str) -> ProjectPlan | None:
     """The last plan that was made."""
     held = services.settings.get(_made(services.projects.get_head(slug)))
     if held is None:
@@ -150,7 +150,7 @@ def plan_of(services: RequesterServices, slug: str) -> ProjectPlan | None:
     return ProjectPlan(**{**held, "wish": Wish(**held["wish"]), "rows": rows, "notes": notes})
 
 
-def due(services: RequesterServices) -> list[str]:
+def find_due(services: RequesterServices) -> list[str]:
     """The projects whose plan is asked for; those that are gone are forgotten."""
     found = []
     for name, held in services.settings.find(_ASKED).items():
@@ -165,10 +165,10 @@ def due(services: RequesterServices) -> list[str]:
     return found
 
 
-def plan_one(services: RequesterServices, slug: str) -> ProjectPlan | None:
+def _plan_one(services: RequesterServices, slug: str) -> ProjectPlan | None:
     """Make the plan that is asked for, and keep it; None where none is."""
     project = services.projects.get(slug)
-    asked = asked_for(services, slug)
+    asked = read_asked(services, slug)
     if asked is None:
         return None
     began = time.time()
@@ -182,15 +182,15 @@ def plan_one(services: RequesterServices, slug: str) -> ProjectPlan | None:
     return plan
 
 
-def gave_up(services: RequesterServices, slug: str, code: int) -> None:
+def note_failure(services: RequesterServices, slug: str, code: int) -> None:
     """Note that the process of a plan ended without a word, so that it is not tried for ever."""
-    asked = asked_for(services, slug)
+    asked = read_asked(services, slug)
     if asked is not None:
         plan = ProjectPlan(wish=asked.wish, problem=f"its process ended with code {code}")
         _keep(services, services.projects.get_head(slug), asked, plan)
 
 
-def changes(plan: ProjectPlan, policy: Policy) -> dict[str, Any]:
+def list_changes(plan: ProjectPlan, policy: Policy) -> dict[str, Any]:
     """The settings of a policy that a plan would change."""
     wanted = {**_settings(plan.wish, policy), "judgments_per_item": plan.per_item}
     if policy.closing == "adaptive" and policy.most_judgments is None and plan.per_item:
@@ -340,7 +340,7 @@ def _keep(
 ) -> None:
     """Keep a plan; what was asked is done with, unless something else was asked meanwhile."""
     services.settings.keep(_made(project), asdict(plan))
-    now = asked_for(services, project.slug)
+    now = read_asked(services, project.slug)
     if now is not None and now.at == asked.at:
         services.settings.forget(_ASKED + name_of(project))
 
@@ -355,7 +355,7 @@ def main() -> None:
     wanted = json.loads(os.environ[ENVIRONMENT])
     database = Database(wanted["database"])
     try:
-        plan = plan_one(RequesterServices(database), wanted["project"])
+        plan = _plan_one(RequesterServices(database), wanted["project"])
     finally:
         database.close()
     sys.exit(3 if plan is not None and plan.problem else 0)

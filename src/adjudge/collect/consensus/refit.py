@@ -1,8 +1,8 @@
 """The consensus of a project by any model, refitted in the background, never in a request.
 
-The server asks ``due`` now and then, and runs this module as a process of its own for each fit:
-models are heavy to import, and a fit that fails or is stopped takes nothing with it. What a fit
-found is kept with the settings of the server, so that every process can show it.
+The server asks ``find_due`` now and then, and runs this module as a process of its own for each
+fit: models are heavy to import, and a fit that fails or is stopped takes nothing with it.
+What a fit found is kept with the settings of the server, so that every process can show it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import json
 import os
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from adjudge.collect.consensus.ranking import make_ranking
-from adjudge.collect.consensus.reporting import KeptReport, make_report
+from adjudge.collect.consensus.reports import KeptReport, make_ranking, make_report
 from adjudge.errors import AdjudgeError, UnknownName
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def ask(services: RequesterServices, slug: str, model: str, *, question: str = "
     if model not in MODEL_NAMES:
         raise UnknownName("model", model, MODEL_NAMES)
     _check_question(services, slug, question)
-    name = _asked(services.projects.get_head(slug))
+    name = _setting("fits-asked", services.projects.get_head(slug))
     asked = services.settings.get(name) or {}
     services.settings.keep(name, {**asked, _key(model, question): time.time()})
 
@@ -111,15 +110,15 @@ def _check_question(services: RequesterServices, slug: str, question: str) -> No
 
 def ask_again(services: RequesterServices, slug: str) -> None:
     """Ask for the fits that are shown once more, since what they rest on has changed."""
-    for fit in fits(services, slug):
+    for fit in list_fits(services, slug):
         if fit.made:
             ask(services, slug, fit.model)
 
 
-def fits(services: RequesterServices, slug: str, *, question: str = "") -> list[ModelFit]:
+def list_fits(services: RequesterServices, slug: str, *, question: str = "") -> list[ModelFit]:
     """Every fit of a project to one question, also those that are only asked for."""
     project = services.projects.get_head(slug)
-    done, asked = _known(services, project), services.settings.get(_asked(project)) or {}
+    done, asked = _known(services, project), _asked(services, project)
     found = []
     for model in MODEL_NAMES:
         key = _key(model, question)
@@ -131,14 +130,13 @@ def fits(services: RequesterServices, slug: str, *, question: str = "") -> list[
     return found
 
 
-def labels(
+def read_labels(
     services: RequesterServices, slug: str, model: str, page: int, *, question: str = ""
 ) -> list[dict[str, Any]]:
     """One page of the items of a fit, the least sure first; a final label is what was decided."""
-    key = _key(model, question)
-    rows: list[dict[str, Any]] = (
-        services.settings.get(_rows(services.projects.get_head(slug), key, page)) or []
-    )
+    key, project = _key(model, question), services.projects.get_head(slug)
+    name = _setting("fit-labels", project, key, page)
+    rows: list[dict[str, Any]] = services.settings.get(name) or []
     final = {} if question else services.items.get_final(slug)
     return [_decided(row, final[row["item"]]) if row["item"] in final else row for row in rows]
 
@@ -149,7 +147,7 @@ def _decided(row: dict[str, Any], final: FinalLabel) -> dict[str, Any]:
     return {**row, **shares, "label": final.label, "probability": 1.0, "entropy": 0.0}
 
 
-def table(services: RequesterServices, slug: str, model: str, *, question: str = "") -> Any:
+def read_table(services: RequesterServices, slug: str, model: str, *, question: str = "") -> Any:
     """All items of a fit as an Arrow table of labels, for exports; None where there is none."""
     import pyarrow as pa
 
@@ -159,7 +157,7 @@ def table(services: RequesterServices, slug: str, model: str, *, question: str =
         return None
     rows: list[dict[str, Any]] = []
     for page in range(fit.pages):
-        rows += labels(services, slug, model, page, question=question)
+        rows += read_labels(services, slug, model, page, question=question)
     there = {row["item"] for row in rows}
     finals = {} if question else services.items.get_final(slug)
     for item, final in finals.items():
@@ -171,30 +169,31 @@ def table(services: RequesterServices, slug: str, model: str, *, question: str =
     return pa.Table.from_pylist(rows).sort_by([("item", "ascending")]) if rows else None
 
 
-def judges(
+def read_judges(
     services: RequesterServices, slug: str, model: str, *, question: str = ""
 ) -> list[dict[str, Any]]:
     """The judges by a fit, those of most bits a judgment first."""
-    rows: list[dict[str, Any]] = (
-        services.settings.get(_judges(services.projects.get_head(slug), _key(model, question)))
-        or []
-    )
+    name = _setting("fit-judges", services.projects.get_head(slug), _key(model, question))
+    rows: list[dict[str, Any]] = services.settings.get(name) or []
     return rows
 
 
-def sure_of(services: RequesterServices, slug: str) -> tuple[ModelFit | None, list[Suggestion]]:
+def find_sure(services: RequesterServices, slug: str) -> tuple[ModelFit | None, list[Suggestion]]:
     """The fit that gold is suggested from, and the items it was sure enough of, label by label."""
     from adjudge.collect.values.gold import Suggestion
 
-    ready = {fit.model: fit for fit in fits(services, slug) if fit.made}
+    ready = {fit.model: fit for fit in list_fits(services, slug) if fit.made}
     fit = ready.get(DEFAULT) or next(iter(ready.values()), None)
     if fit is None:
         return None, []
-    kept = services.settings.get(_sure(services.projects.get_head(slug), fit.model)) or []
+    kept = (
+        services.settings.get(_setting("fit-sure", services.projects.get_head(slug), fit.model))
+        or []
+    )
     return fit, [Suggestion(**row) for row in kept]
 
 
-def due(services: RequesterServices) -> list[tuple[str, str]]:
+def find_due(services: RequesterServices) -> list[tuple[str, str]]:
     """The fits to make now, as (project, model): asked for, or with enough new judgments.
 
     A fit to a further question is ``model@question``.
@@ -203,7 +202,7 @@ def due(services: RequesterServices) -> list[tuple[str, str]]:
     for project in services.projects.get_all():
         if not project.judgments:
             continue
-        done, asked = _known(services, project), services.settings.get(_asked(project)) or {}
+        done, asked = _known(services, project), _asked(services, project)
         further = [q.name for q in services.projects.get_questions(project.slug) if q.fitted]
         always = {_key(DEFAULT, question) for question in ("", *further)}
         for model in sorted({*done, *asked, *always}):
@@ -216,7 +215,7 @@ def due(services: RequesterServices) -> list[tuple[str, str]]:
     return found
 
 
-def fit_one(
+def _fit_one(
     services: RequesterServices, slug: str, model: str, *, with_report: bool = False
 ) -> ModelFit:
     """Fit one model to a project's trusted judgments, and keep what it found.
@@ -235,35 +234,33 @@ def fit_one(
     try:
         items, consensus = _fitted(services, project, model, question)
     except AdjudgeError as fault:
-        fit = ModelFit(**{**asdict(running), "state": "failed", "problem": str(fault)})
+        fit = replace(running, state="failed", problem=str(fault))
     else:
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-        ready = {"state": "ready", "items": items, "seconds": time.time() - began, "made": made}
-        fit = ModelFit(**{**asdict(running), **ready})
+        fit = replace(running, state="ready", items=items, seconds=time.time() - began, made=made)
     _keep(services, project, fit)
     if model == DEFAULT and consensus is not None:
         make_ranking(services, slug, name_of(project), project.name, fit.made)
     if with_report and consensus is not None:
-        services.settings.keep(
-            _report(project, key), make_report(services, project, consensus, fit.made, question)
-        )
+        report = make_report(services, project, consensus, fit.made, question)
+        services.settings.keep(_setting("fit-report", project, key), report)
     return fit
 
 
-def gave_up(services: RequesterServices, slug: str, model: str, code: int) -> None:
+def note_failure(services: RequesterServices, slug: str, model: str, code: int) -> None:
     """Note that the process of a fit ended without a word, so that it is not tried for ever."""
     project = services.projects.get_head(slug)
     fit = _known(services, project).get(model)
     if fit is not None and fit.state == "running":
         problem = f"its process ended with code {code}"
-        _keep(services, project, ModelFit(**{**asdict(fit), "state": "failed", "problem": problem}))
+        _keep(services, project, replace(fit, state="failed", problem=problem))
 
 
 def _fitted(
     services: RequesterServices, project: ProjectSummary, model: str, question: str = ""
 ) -> tuple[int, Consensus | None]:
     """Fit, and keep labels by pages, judges and possible gold; how many items, and the fit."""
-    from adjudge.collect.consensus.learning import learn
+    from adjudge.collect.consensus._learning import learn
     from adjudge.collect.services.gold import sure_items
     from adjudge.models import default, registry
 
@@ -281,15 +278,14 @@ def _fitted(
     table = consensus.labels.sort_by([("entropy", "descending"), ("item", "ascending")])
     rows = [row for row in table.to_pylist() if row["item"] not in golden]
     for page in range(0, max(len(rows), 1), _PAGE):
-        name = _rows(project, key, page // _PAGE)
+        name = _setting("fit-labels", project, key, page // _PAGE)
         services.settings.keep(name, rows[page : page + _PAGE])
-    about = _advised(consensus)
-    services.settings.keep(_judges(project, key), about)
+    services.settings.keep(_setting("fit-judges", project, key), _advised(consensus))
     if question:
         return len(rows), consensus
     known = set() if gold is None else set(gold.items.to_pylist())
     found = sure_items(consensus, known=sorted(known), each=_SURE)
-    services.settings.keep(_sure(project, model), [asdict(one) for one in found])
+    services.settings.keep(_setting("fit-sure", project, model), [asdict(one) for one in found])
     if model == DEFAULT:
         learn(services, project.slug, consensus)
         kept = [(row["item"], row["label"], row["probability"]) for row in rows]
@@ -311,7 +307,8 @@ def read_report(
     services: RequesterServices, slug: str, model: str, *, question: str = ""
 ) -> KeptReport | None:
     """The report of the last fit of a model, None where there is none yet."""
-    kept = services.settings.get(_report(services.projects.get_head(slug), _key(model, question)))
+    name = _setting("fit-report", services.projects.get_head(slug), _key(model, question))
+    kept = services.settings.get(name)
     return None if kept is None else KeptReport.from_json(kept)
 
 
@@ -324,34 +321,25 @@ def name_of(project: ProjectHead) -> str:
     return hashlib.blake2s(born.encode(), digest_size=9).hexdigest()
 
 
-def _asked(project: ProjectHead) -> str:
-    return f"fits-asked:{name_of(project)}"
+def _setting(kind: str, project: ProjectHead, *more: object) -> str:
+    """The name of a setting with something of a project's fits."""
+    return ":".join(map(str, (kind, name_of(project), *more)))
 
 
-def _rows(project: ProjectHead, model: str, page: int) -> str:
-    return f"fit-labels:{name_of(project)}:{model}:{page}"
-
-
-def _judges(project: ProjectHead, model: str) -> str:
-    return f"fit-judges:{name_of(project)}:{model}"
-
-
-def _report(project: ProjectHead, model: str) -> str:
-    return f"fit-report:{name_of(project)}:{model}"
-
-
-def _sure(project: ProjectHead, model: str) -> str:
-    return f"fit-sure:{name_of(project)}:{model}"
+def _asked(services: RequesterServices, project: ProjectHead) -> dict[str, float]:
+    """When each fit was asked for."""
+    asked: dict[str, float] = services.settings.get(_setting("fits-asked", project)) or {}
+    return asked
 
 
 def _known(services: RequesterServices, project: ProjectHead) -> dict[str, ModelFit]:
-    held = services.settings.get(f"fits:{name_of(project)}") or {}
+    held = services.settings.get(_setting("fits", project)) or {}
     return {model: ModelFit(**fit) for model, fit in held.items()}
 
 
 def _keep(services: RequesterServices, project: ProjectHead, fit: ModelFit) -> None:
-    held = services.settings.get(f"fits:{name_of(project)}") or {}
-    services.settings.keep(f"fits:{name_of(project)}", {**held, fit.key: asdict(fit)})
+    held = services.settings.get(_setting("fits", project)) or {}
+    services.settings.keep(_setting("fits", project), {**held, fit.key: asdict(fit)})
 
 
 def main() -> None:
@@ -364,7 +352,7 @@ def main() -> None:
     wanted = json.loads(os.environ[ENVIRONMENT])
     database = Database(wanted["database"])
     try:
-        fit = fit_one(
+        fit = _fit_one(
             RequesterServices(database), wanted["project"], wanted["model"], with_report=True
         )
     finally:

@@ -166,7 +166,7 @@ def preferred(
     """Candidates for a judge's page (item, topic, rank), those that gain most from them first.
 
     As they were in a project with a fixed number, and in one of pairs, whose queue is in the order
-    of what they tell about the ranking (see consensus.ranking). Of a query no more are left than
+    of what they tell about the ranking (see consensus.reports). Of a query no more are left than
     one group has, where there are queries enough: a page would else take any of them.
     """
     if snapshot.policy.closing != "adaptive" or snapshot.of_pairs or not queue:

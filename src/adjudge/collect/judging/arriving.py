@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.dry_runs import arm_of, check_open, is_dry_run
 from adjudge.collect.rules.decisions import first_stage, stage_after_consent
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.routing import assign_arm
@@ -21,7 +20,7 @@ from adjudge.collect.store.schema import (
     judges,
     projects,
 )
-from adjudge.collect.store.snapshot import SnapshotCache
+from adjudge.collect.store.snapshot import ProjectSnapshot, SnapshotCache
 from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import (
@@ -34,9 +33,9 @@ from adjudge.collect.values.judging import (
 from adjudge.data.source import count_of
 from adjudge.errors import NotFound, Refused
 
+PARAMETER = "dry_run"  # of a link: whoever comes by it only tries the project out
+_NO = ("", "0", "false", "no", "off")
 _LONGEST_KEY = 500
-
-
 _OPEN_WAYS: tuple[Channel, ...] = (
     "open",
     "panel",
@@ -63,9 +62,41 @@ _FIND = Statement(
 _PROJECT = Statement(
     select(projects.c.id, projects.c.version).where(projects.c.slug == bindparam("slug"))
 )
-
-
 Admit = Callable[[Policy], None]  # refuses a newcomer who is one too many
+
+
+class _Who(Protocol):
+    """A judge, or somebody who comes to be one."""
+
+    @property
+    def kind(self) -> str:
+        """Person, model or dry run."""
+
+    @property
+    def channel(self) -> str:
+        """By which way they come."""
+
+
+def is_dry_run(parameters: dict[str, Any]) -> bool:
+    """Whether a judge's parameters mark them as one who only tries the project out."""
+    return str(parameters.get(PARAMETER, "")).strip().casefold() not in _NO
+
+
+def _arm_of(snapshot: ProjectSnapshot, parameters: dict[str, Any]) -> str:
+    """The arm that a dry run looks at: the one its link names, else the first."""
+    wanted = str(parameters.get("arm", ""))
+    return wanted if wanted in snapshot.arms else next(iter(snapshot.arms))
+
+
+def check_open(who: _Who, snapshot: ProjectSnapshot, message: str) -> None:
+    """Refuse where a project is not open; a dry run may come before it opens, and in a pause.
+
+    Only a requester's own, which is signed: anybody can call himself a dry run in a panel's link.
+    """
+    signed = who.kind == DRY_RUN and who.channel != "panel"
+    if snapshot.state == "open" or (signed and snapshot.state != "closed"):
+        return
+    raise Refused("not-open", message)
 
 
 def take_in(
@@ -207,7 +238,7 @@ def _make_judge(request: Request, arrival: Arrival, number: int, invite: int | N
     """A new judge in their arm and first stage."""
     dry = arrival.kind == DRY_RUN
     if dry:
-        arm = arm_of(request.project, arrival.parameters)
+        arm = _arm_of(request.project, arrival.parameters)
     else:
         arm = assign_arm(request.project.seed, number, list(request.project.arms))
     policy = request.project.policy_of(arm)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlalchemy import insert, select, update
 
-from adjudge.collect.judging.answering import LONGEST_COMMENT, conclude
-from adjudge.collect.judging.showing import GIVEN, make_feedback
+from adjudge.collect.judging._answering import LONGEST_COMMENT, conclude
+from adjudge.collect.judging._showing import GIVEN, make_feedback
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest
 from adjudge.collect.store.schema import contests

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from adjudge.collect.items.closing import renew_needs
 from adjudge.collect.items.counters import (
@@ -19,7 +19,7 @@ from adjudge.collect.items.counters import (
 )
 from adjudge.collect.items.quotas import with_arm_room
 from adjudge.collect.items.standing import counted_items, untrust
-from adjudge.collect.judging.answering import (
+from adjudge.collect.judging._answering import (
     ADD,
     CLOSE,
     ROWS,
@@ -28,19 +28,18 @@ from adjudge.collect.judging.answering import (
     conclude,
     log_decision,
     make_judgment,
-    save_draft,
 )
-from adjudge.collect.judging.budget import rows_left
+from adjudge.collect.judging._budget import rows_left
+from adjudge.collect.judging._showing import make_feedback
 from adjudge.collect.judging.leases import end_pages
 from adjudge.collect.judging.outcomes import repeat_outcome
-from adjudge.collect.judging.showing import make_feedback
 from adjudge.collect.judging.training import submit_training
 from adjudge.collect.rules.decisions import Decision, after_page
 from adjudge.collect.rules.endings import to_micros
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, columns_of, record_of
-from adjudge.collect.store.schema import items
+from adjudge.collect.store.schema import items, pages
 from adjudge.collect.values.judging import DRY_RUN, OTHERS, Answer, Outcome
 from adjudge.errors import Refused
 
@@ -61,7 +60,7 @@ def submit(
         return submit_training(request, page, rows, given)
     missing = [row.row for row in rows if row.row not in given]
     if missing:
-        save_draft(request, page, given)
+        _save_draft(request, page, given)
         return Refused(
             "rows-missing",
             f"{len(missing)} of {len(rows)} rows have no answer yet",
@@ -69,7 +68,7 @@ def submit(
         )
     missing = _rows_unanswered(request, rows, given)
     if missing:
-        save_draft(request, page, given)
+        _save_draft(request, page, given)
         some = "a row has" if len(missing) == 1 else f"{len(missing)} rows have"
         return Refused("rows-missing", f"{some} no answer to a further question", rows=missing)
     return _submit_work(request, page, rows, given)
@@ -209,3 +208,23 @@ def _count(request: JudgeRequest, made: Sequence[dict[str, Any]], late: set[int]
     count_again(request.on, late, policy, surplus=1)
     if policy.closing == "adaptive":
         renew_needs(request.on, request.project, [*labelled, *other, *late])
+
+
+def keep_draft(request: JudgeRequest, public: str, answers: Sequence[Answer]) -> int:
+    """Keep answers to a page that are not sent yet, checked; how many are kept."""
+    page = request.page(public)
+    if page.state == "answered":
+        raise Refused("page-answered", "this page is answered already")
+    check_may_answer(request, page)
+    rows = ROWS.all(request.on, {"page": page.id})
+    return _save_draft(request, page, check_answers(answers, rows, request.project))
+
+
+def _save_draft(request: JudgeRequest, page: StoredRow, given: dict[int, Answer]) -> int:
+    """Keep answers that are not sent yet, beside those kept before."""
+    kept = {row["row"]: row for row in page.draft or ()}
+    for answer in given.values():
+        kept[answer.row] = asdict(answer)
+    draft = [kept[row] for row in sorted(kept)]
+    request.on.execute(update(pages).where(pages.c.id == page.id).values(draft=draft))
+    return len(draft)

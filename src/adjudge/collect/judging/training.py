@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from adjudge.collect.judging.answering import (
+from adjudge.collect.judging._answering import (
     ADD,
     CLOSE,
     ROWS,
@@ -16,8 +16,8 @@ from adjudge.collect.judging.answering import (
     log_decision,
     make_judgment,
 )
+from adjudge.collect.judging._showing import GIVEN, make_feedback
 from adjudge.collect.judging.refreshers import is_refresher
-from adjudge.collect.judging.showing import GIVEN, make_feedback
 from adjudge.collect.rules.decisions import Decision, after_training
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.database import StoredRow

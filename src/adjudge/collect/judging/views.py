@@ -1,4 +1,4 @@
-"""Where a judge stands, as they may know it themselves, and whether any item is open to them."""
+"""A judge and a project as the judge may know them, and whether any item is open to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, exists, select, text
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.quotas import arm_room
-from adjudge.collect.judging.budget import rows_left
+from adjudge.collect.judging._budget import rows_left
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
     MAX_PAGES,
@@ -26,11 +26,7 @@ from adjudge.collect.store.request import JudgeRequest, record_of
 from adjudge.collect.store.schema import pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import Statement
-from adjudge.collect.values.judging import (
-    JudgeView,
-    Kind,
-    Stage,
-)
+from adjudge.collect.values.judging import OTHERS, JudgeView, Kind, ProjectView, Stage
 
 _ANY_OPEN = Statement(select(exists().where(*OPEN_TO_JUDGE).label("any")))
 _ANY_OPEN_IN_ARM = Statement(select(exists().where(*OPEN_TO_JUDGE, arm_room).label("any")))
@@ -92,6 +88,33 @@ def view_judge(request: JudgeRequest, *, open_items: bool | None = None) -> Judg
         return_link=way_back(request.judge, policy),
         notice=tuple(request.judge.notice),
         message=request.judge.message,
+    )
+
+
+def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
+    """What a judge may know of a project."""
+    policy = snapshot.policy_of(arm)
+    return ProjectView(
+        slug=snapshot.slug,
+        name=snapshot.name,
+        state=snapshot.state,
+        guidelines=snapshot.guidelines_of(arm),
+        labels=snapshot.scale.labels,
+        others=OTHERS,
+        consent=policy.consent if policy.require_consent else "",
+        training_pairs=snapshot.training_pairs(arm),
+        training_rule=policy.training_rule,
+        training_pass=policy.training_pass,
+        training_tries=policy.training_tries,
+        pairs_per_page=policy.pairs_per_page,
+        pay_per_page=policy.pay_per_page,
+        pay_failed=policy.pay_failed,
+        currency=policy.currency,
+        feedback=policy.feedback,
+        page_minutes=policy.lease_minutes,
+        images=policy.images,
+        previews=policy.previews,
+        of_pairs=snapshot.of_pairs,
     )
 
 

@@ -1,4 +1,4 @@
-"""How much work is left: for a judge, in pages, or of a project at all."""
+"""How much is left: of work for a judge, in pages, of work at all, and of the budget."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from sqlalchemy import bindparam, exists, func, select
 from sqlalchemy.engine import Connection
 
 from adjudge.collect.items.quotas import arm_lacks, arm_room
-from adjudge.collect.judging.budget import rows_left
+from adjudge.collect.judging._budget import has_budget, is_spent, rows_left, spending_of
 from adjudge.collect.judging.views import in_arm
+from adjudge.collect.rules.endings import to_money
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import NOT_JUDGED, OPEN_TO_JUDGE
 from adjudge.collect.store.database import StoredRow
-from adjudge.collect.store.request import JudgeRequest
+from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import items, page_rows
 from adjudge.collect.store.statements import Statement
 from adjudge.collect.values.judging import DRY_RUN, MOST_PAGES_LEFT
+from adjudge.collect.values.requesting import Budget
 
 _LEFT = (
     items.c.project == bindparam("project"),
@@ -83,3 +85,21 @@ def count_pages_left(request: JudgeRequest) -> int:
         in_hand = 0 if judge.page is None or judge.stage == "training" else 1
         number = min(number, max(0, policy.max_pages - judge.pages - in_hand))
     return number
+
+
+def read_budget(request: Request) -> Budget | None:
+    """The budget as a requester sees it; None where there is none."""
+    policy = request.project.policy
+    if not has_budget(policy):
+        return None
+    spent = spending_of(request)
+    pay = min(arm.policy.pay_per_page for arm in request.project.arms.values())
+    return Budget(
+        money=policy.budget,
+        earned=to_money(spent.earned),
+        in_hand=to_money(spent.in_hand),
+        judgments=policy.budget_judgments,
+        judged=spent.judgments,
+        rows_in_hand=spent.rows,
+        spent=is_spent(spent, policy, pay),
+    )

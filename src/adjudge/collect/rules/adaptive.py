@@ -147,7 +147,7 @@ def neutral(scale: Scale) -> Knowledge:
     )
 
 
-def learnt(consensus: Consensus, ids: NDArray[np.integer[Any]]) -> Knowledge:
+def read_knowledge(consensus: Consensus, ids: NDArray[np.integer[Any]]) -> Knowledge:
     """What a fit knows; ``ids`` are the judges' ids, in the order of its judges.
 
     The prior is that of work: the mix of gold is a requester's choice, and says nothing of it.

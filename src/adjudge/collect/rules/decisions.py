@@ -176,13 +176,13 @@ def after_regrade(record: Record, policy: Policy, *, passed: bool = False) -> De
     return Decision(record=free, events=("unblocked",))
 
 
-def blocked_by_hand(record: Record) -> Record:
+def block_by_hand(record: Record) -> Record:
     """The record after a requester blocked the judge."""
     before = None if record.stage == "blocked" else record.stage
     return replace(record, stage="blocked", by_hand=True, before=before or record.before)
 
 
-def unblocked_by_hand(record: Record) -> Record:
+def unblock_by_hand(record: Record) -> Record:
     """The record after a requester unblocked the judge: a fresh start, tallies from zero.
 
     One who was blocked before they came to work goes on where they were.
@@ -192,7 +192,7 @@ def unblocked_by_hand(record: Record) -> Record:
     return replace(record, stage=stage, by_hand=False, before=None, seen=0, right=0, warned_at=None)
 
 
-def resumed(record: Record, policy: Policy) -> Record:
+def resume(record: Record, policy: Policy) -> Record:
     """The record of a finished judge who takes up work again."""
     low = record.warned_at is not None and _below(record, policy, policy.warn_below)
     return replace(record, stage="warned" if low else "working")
@@ -200,7 +200,7 @@ def resumed(record: Record, policy: Policy) -> Record:
 
 def _below(record: Record, policy: Policy, line: float, least: int | None = None) -> bool:
     trained = policy.trust_training
-    return is_below(
+    return _is_below(
         record.right + (record.training_right if trained else 0),
         record.seen + (record.training_seen if trained else 0),
         line,
@@ -210,7 +210,7 @@ def _below(record: Record, policy: Policy, line: float, least: int | None = None
     )
 
 
-def probability_below(right: int, seen: int, line: float) -> float:
+def _probability_below(right: int, seen: int, line: float) -> float:
     """P(accuracy < line) given the golds, with a uniform prior: Beta(1 + right, 1 + wrong)."""
     if line <= 0:
         return 0.0
@@ -221,7 +221,7 @@ def probability_below(right: int, seen: int, line: float) -> float:
     return float(betainc(1 + right, 1 + seen - right, line))
 
 
-def is_below(
+def _is_below(
     right: int,
     seen: int,
     line: float,
@@ -239,4 +239,4 @@ def is_below(
         return False
     if trust == "share":
         return right < line * seen - 1e-9
-    return probability_below(right, seen, line) > confidence
+    return _probability_below(right, seen, line) > confidence

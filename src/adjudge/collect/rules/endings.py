@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Literal, cast
 
-from adjudge.collect.rules.links import filled
+from adjudge.collect.rules._links import fill_template
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.values.judging import DRY_RUN
 from adjudge.data.source import count_of
@@ -138,7 +138,7 @@ def way_back(judge: Any, policy: Policy) -> str | None:
     mine = {"participant": judge.key, "outcome": outcome, "code": code or ""}
     if policy.participant_parameter:
         mine[policy.participant_parameter] = judge.key
-    return filled(policy.return_link, {"PROLIFIC_PID": judge.key, **given, **mine})
+    return fill_template(policy.return_link, {"PROLIFIC_PID": judge.key, **given, **mine})
 
 
 def pay_of(judge: Any, policy: Policy) -> int:

@@ -63,7 +63,7 @@ class _WorkAgreement:
     around: NDArray[np.float64]  # (judge, label) shares of the others' labels on the same items
 
 
-def measure_agreement(work: WorkAnswers, judges: int, labels: int) -> _WorkAgreement:
+def _measure_agreement(work: WorkAnswers, judges: int, labels: int) -> _WorkAgreement:
     """Each judge beside the others, on the items that both have answered."""
     counts = np.zeros((int(work.item.max(initial=-1)) + 1, labels))  # (item, label)
     np.add.at(counts, (work.item, work.label), 1.0)
@@ -100,7 +100,7 @@ def flag_judges(
 ) -> list[tuple[Flag, ...]]:
     """The flags of each judge, by the policy of each, in the order of their numbers."""
     judges = len(policies)
-    beside = measure_agreement(work, judges, len(labels))
+    beside = _measure_agreement(work, judges, len(labels))
     lines = {
         name: np.array([float(getattr(policy, name)) for policy in policies])
         for name in ("flag_seconds", "flag_same_label", "flag_work_share", "flag_least")

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, get_args
 from unicodedata import category
 
-from adjudge.collect.rules.links import check_parameter, check_template
+from adjudge.collect.rules._links import check_parameter, check_template
 from adjudge.collect.values.judging import CHANNELS
 from adjudge.collect.values.project import Mix
 from adjudge.errors import BadSetting, UnknownName

@@ -37,7 +37,7 @@ def confusions(missed: Iterable[Pair]) -> dict[Pair, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def label_weights(confused: Mapping[Pair, int]) -> dict[str, int]:
+def _label_weights(confused: Mapping[Pair, int]) -> dict[str, int]:
     """How much each label is to be trained.
 
     A mistake has two sides: the label that was right, and the one that was given. Both are shown,
@@ -66,7 +66,7 @@ def choose_refresher(
     Within a label golds that they have not seen come first. A label with too little gold is made up
     from the others, so that the refresher is as long as their gold allows.
     """
-    weights = label_weights(confused)
+    weights = _label_weights(confused)
     of_kind = [gold for gold in golds if gold.label in weights]
     labels = sorted({gold.label for gold in of_kind})
     wanted = quota(

@@ -16,10 +16,10 @@ from adjudge.collect.rules.decisions import (
     after_regrade,
     after_training,
     at_finish,
-    blocked_by_hand,
+    block_by_hand,
     passes,
-    resumed,
-    unblocked_by_hand,
+    resume,
+    unblock_by_hand,
 )
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.refreshing import is_due
@@ -124,13 +124,13 @@ class LogReplay:
             case "training-resumed":
                 return replace(record, stage="training")
             case "resumed":
-                return resumed(record, policy)
+                return resume(record, policy)
             case "blocked-by-hand":
-                return blocked_by_hand(record)
+                return block_by_hand(record)
             case "unblocked-by-hand":
                 judge.work.clear()
                 judge.mark = 0
-                return unblocked_by_hand(record)
+                return unblock_by_hand(record)
         return record
 
     def _grades(self, answers: Iterable[tuple[str, str]]) -> Counter[str]:

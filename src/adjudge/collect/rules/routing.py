@@ -48,7 +48,7 @@ def item_state(*, trusted: int, needed: int, broken: int, set_aside_after: int) 
     return "set aside" if broken >= set_aside_after else "open"
 
 
-def count_scheduled_golds(rows: int, policy: Policy, seed: Sequence[int]) -> int:
+def _count_scheduled_golds(rows: int, policy: Policy, seed: Sequence[int]) -> int:
     """How many of a judge's first ``rows`` rows are to be gold.
 
     Among every 25 rows (5 golds with 20 pairs, by the policy) gold has its places drawn at random,
@@ -73,7 +73,7 @@ class _Due:
 
     def of(self, rows: int) -> int:
         """Golds for a page of this many rows; what rounding left over before is made up."""
-        return count_scheduled_golds(self.shown + rows, self.policy, self.seed) - self.golds
+        return _count_scheduled_golds(self.shown + rows, self.policy, self.seed) - self.golds
 
 
 def compose(

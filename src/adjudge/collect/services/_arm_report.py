@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from adjudge.collect.judging.dry_runs import is_dry_run
+from adjudge.collect.judging.arriving import is_dry_run
 from adjudge.collect.judging.refreshers import refreshers_by_arm
 from adjudge.collect.services._arm_measures import (
     confusions,

@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy import case, func, select, text
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.budget import budget_of
+from adjudge.collect.judging.work_left import read_budget
 from adjudge.collect.rules.adaptive import count_for
 from adjudge.collect.rules.endings import pay_of, to_money
 from adjudge.collect.services._gold_editing import warn_of_gold
@@ -51,7 +51,7 @@ def measure_progress(request: Request) -> Progress:
         by_trusted[group.trusted] += group.many
     answers = _answers_apart(request.on, project)
     done = _done_by_judges(request.on, project)
-    savings, budget = savings_of(request), budget_of(request)
+    savings, budget = savings_of(request), read_budget(request)
     lacking = lacking_of(
         ((g.trusted, g.needed, g.many) for g in kept if g.state == "open"), savings
     )

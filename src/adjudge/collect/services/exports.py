@@ -21,8 +21,14 @@ from adjudge.collect.services._panels import table_outcomes
 from adjudge.collect.services._stored_projects import read_project
 from adjudge.collect.services.archive import write_archive
 from adjudge.collect.services.caller import Caller
-from adjudge.collect.store.arrow import label_of, read_gold, read_judgments, read_table
-from adjudge.collect.store.comparisons import read_comparison_table, read_comparisons
+from adjudge.collect.store.arrow import (
+    label_of,
+    read_comparison_table,
+    read_comparisons,
+    read_gold,
+    read_judgments,
+    read_table,
+)
 from adjudge.collect.store.conditions import of_real_in
 from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import items, judgments

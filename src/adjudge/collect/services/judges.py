@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 from adjudge.collect.items.standing import restore_trust, untrust
 from adjudge.collect.judging.leases import take_back_page
 from adjudge.collect.judging.refreshers import refreshers_of
-from adjudge.collect.rules.decisions import blocked_by_hand, unblocked_by_hand
+from adjudge.collect.rules.decisions import block_by_hand, unblock_by_hand
 from adjudge.collect.rules.endings import (
     BUDGET_SPENT,
     CAME_LATE,
@@ -312,7 +312,7 @@ def _block(request: Request, public: str, reason: str) -> JudgeRow:
     if judge.stage == "blocked" and judge.by_hand:
         return _line_of(request, judge)
     was_blocked = judge.stage == "blocked"
-    record = blocked_by_hand(record_of(judge))
+    record = block_by_hand(record_of(judge))
     take_back_page(request.on, judge)
     request.on.execute(
         update(judges)
@@ -348,7 +348,7 @@ def _unblock(request: Request, public: str, reason: str) -> JudgeRow:
     judge = lock_judge(request.on, public)
     if judge.stage != "blocked":
         return _line_of(request, judge)
-    record = unblocked_by_hand(record_of(judge))
+    record = unblock_by_hand(record_of(judge))
     newest = request.on.execute(
         select(judgments.c.id)
         .where(judgments.c.judge == judge.id)

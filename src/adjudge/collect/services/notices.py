@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import and_, func, insert, select, update
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.judging.budget import budget_of
+from adjudge.collect.judging.work_left import read_budget
 from adjudge.collect.services._invites import invited_names, name_of_judge
 from adjudge.collect.services.caller import Caller
 from adjudge.collect.store.request import Request, to_time
@@ -234,7 +234,7 @@ def _read_standing(request: Request) -> dict[str, Any]:
             .group_by(items.c.state)
         )
     }
-    budget = budget_of(request)
+    budget = read_budget(request)
     done = states.get("closed", 0) > 0 and states.get("open", 0) == 0
     return {"log": newest or 0, "done": done, "budget": budget is not None and budget.spent}
 

@@ -18,9 +18,9 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, DisconnectionError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from adjudge.collect.store.opening import checked_url, make_engine
+from adjudge.collect.store._opening import checked_url, make_engine
+from adjudge.collect.store._sqlite_file import Flusher, SqliteFile
 from adjudge.collect.store.schema import HEAD, VERSIONS, settings
-from adjudge.collect.store.sqlite_file import Flusher, SqliteFile
 from adjudge.errors import BadSetting, Unavailable
 
 _Result = TypeVar("_Result")
@@ -95,7 +95,7 @@ class Database:
                     wanted = f"a schema up to {HEAD}; this one is {found}, of a newer adjudge"
                     raise BadSetting("database", name, wanted)
                 if found != HEAD:
-                    from adjudge.collect.store.migrating import upgrade
+                    from adjudge.collect.store._opening import upgrade
 
                     upgrade(connection)
 

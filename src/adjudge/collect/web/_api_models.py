@@ -127,10 +127,4 @@ def item_of(body: ItemIn) -> Item:
 
 def gold_of(body: GoldIn) -> GoldEntry:
     """A gold from what was sent."""
-    return GoldEntry(
-        item=body.item,
-        accepted=tuple(body.accepted),
-        reason=body.reason,
-        reasons=body.reasons,
-        role=body.role,
-    )
+    return GoldEntry(**{**dict(body), "accepted": tuple(body.accepted)})

@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
-import logging
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import IO
@@ -20,9 +18,8 @@ from adjudge.collect.consensus import planner, refit
 from adjudge.collect.services.judging import JudgingService
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.web._middleware import Metrics
-from adjudge.collect.web.logs import event
+from adjudge.collect.web.logs import event, run_noting
 from adjudge.collect.web.settings import Settings
-from adjudge.errors import AdjudgeError
 
 _ARENA_MAX = -8  # M_ARENA_MAX of glibc
 _STOCKS = 2
@@ -90,23 +87,13 @@ class Background:
             now = time.monotonic()
             if now - swept >= self._settings.sweep_seconds:
                 swept = now
-                self._do(self._sweep)
-                self._do(self._flag)
+                run_noting("background-failed", self._sweep)
+                run_noting("background-failed", self._flag)
                 _give_back()
             if self._settings.refit_seconds and now - looked >= self._settings.refit_seconds:
                 looked = now
-                self._do(self._plan)
-                self._do(self._refit)
-
-    @staticmethod
-    def _do(work: Callable[[], None]) -> None:
-        """Do a piece of work; a fault of it is told, and keeps nothing else from being done."""
-        try:
-            work()
-        except AdjudgeError as fault:
-            event("background-failed", logging.ERROR, why=type(fault).__name__)
-        except Exception:
-            logging.getLogger("adjudge.serve").exception("background-failed")
+                run_noting("background-failed", self._plan)
+                run_noting("background-failed", self._refit)
 
     def _leads(self) -> bool:
         """Whether this process holds the lock; it is tried again in case its holder has gone."""
@@ -145,21 +132,21 @@ class Background:
                     event("flagged-blocked", judges=len(blocked))
 
     def _refit(self) -> None:
-        for project, model in refit.due(self._services):
+        for project, model in refit.find_due(self._services):
             code = self._run_beside(refit, project=project, model=model)
             if self._stop.is_set():
                 return
             if code not in _SAID:
-                refit.gave_up(self._services, project, model, code)
+                refit.note_failure(self._services, project, model, code)
             self._metrics.count("refits")
 
     def _plan(self) -> None:
-        for project in planner.due(self._services):
+        for project in planner.find_due(self._services):
             code = self._run_beside(planner, project=project)
             if self._stop.is_set():
                 return
             if code not in _SAID:
-                planner.gave_up(self._services, project, code)
+                planner.note_failure(self._services, project, code)
             self._metrics.count("plans")
 
     def _run_beside(self, module: ModuleType, **wanted: str) -> int:

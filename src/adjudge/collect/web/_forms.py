@@ -18,6 +18,7 @@ _PROOF = "proof"
 _HEADER = "x-form-proof"
 _MOST_FIELDS = 2_000
 _MOST_FILES = 50
+_SHORTEST = 10  # characters of a password
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,16 @@ async def read_form(request: Request) -> Form:
         return await _taken(data, state.settings.upload_bytes)
     finally:
         await data.close()
+
+
+def new_password(form: Form) -> str:
+    """The password of a form that sets one, typed twice. Refused: ``bad-form``."""
+    password = form.fields.get("password", "")
+    if password != form.fields.get("again", ""):
+        raise Refused("bad-form", "The two passwords differ.")
+    if len(password) < _SHORTEST or len(password) > 1_000:
+        raise Refused("bad-form", f"A password has at least {_SHORTEST} characters.")
+    return password
 
 
 SentForm = Annotated[Form, Depends(read_form)]  # of a route that runs in a thread

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from starlette.requests import Request
 
-from adjudge.collect.judging.dry_runs import PARAMETER as DRY_RUNS
+from adjudge.collect.judging.arriving import PARAMETER as DRY_RUNS
 from adjudge.collect.values.ids import make_id
 from adjudge.collect.values.judging import DRY_RUN, Arrival, JudgeView, ProjectView
 from adjudge.collect.values.members import MemberLink

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adjudge.collect.consensus.reporting import CalledJudges
+from adjudge.collect.consensus.reports import CalledJudges
 from adjudge.collect.services.requester import RequesterServices
 from adjudge.collect.values.members import MemberRole, may
 from adjudge.collect.values.requesting import ProjectHead, Requester
@@ -175,6 +176,9 @@ def require_login(request: Request) -> LoggedIn:
         least = _LEAST.get(path.removeprefix("/projects/{project}"), "manager")
         services.projects.check_role(request.path_params["project"], least)
     return LoggedIn(request, requester, services)
+
+
+Who = Annotated[LoggedIn, Depends(require_login)]  # of a route that runs in a thread
 
 
 def start_session(request: Request, requester: Requester) -> None:

@@ -68,19 +68,19 @@ def _pieces(text: str) -> tuple[tuple[str, bool], ...]:
     return tuple(piece for piece in pieces if piece[0])
 
 
-def highlighted(text: str) -> Markup:
+def highlight(text: str) -> Markup:
     """A text with its marked words marked, and all else as it is written."""
     return _markup(_pieces(text))
 
 
-def unmarked(text: str) -> str:
+def unmark(text: str) -> str:
     """A text without the marks, for titles and names."""
     return "".join(piece for piece, _ in _pieces(text))
 
 
 def beginning(text: str) -> Markup | None:
     """The first words of a text that is long enough to be folded; None for others."""
-    if len(unmarked(text)) <= _FOLDED:
+    if len(unmark(text)) <= _FOLDED:
         return None
     kept: list[tuple[str, bool]] = []
     room = _START

@@ -17,13 +17,11 @@ import hmac
 import http.client
 import ipaddress
 import json
-import logging
 import smtplib
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
 from queue import Empty, SimpleQueue
@@ -31,10 +29,11 @@ from urllib.parse import unquote, urlsplit
 
 from adjudge.collect.services.notices import Parcel
 from adjudge.collect.services.requester import RequesterServices
-from adjudge.collect.web.logs import event
+from adjudge.collect.web.logs import event, run_noting
 from adjudge.collect.web.settings import Settings
-from adjudge.errors import AdjudgeError, Refused
+from adjudge.errors import Refused
 
+_FAILED = "messenger-failed"
 _SECONDS = 10.0  # for each step of a sending
 _WHOLE_SECONDS = 20.0  # for a webhook to take a message and answer, once it is connected
 _GLOBAL_6 = ipaddress.IPv6Network("2000::/3")  # what is given out to the Internet
@@ -197,7 +196,7 @@ class Messenger:
 
     def _run(self) -> None:
         while not self._stop.wait(self._settings.notify_seconds):
-            _noting(self.look)
+            run_noting(_FAILED, self.look)
 
     def look(self) -> None:
         """Put what has happened into the outbox, and send what is due."""
@@ -208,7 +207,9 @@ class Messenger:
             waiting.put(parcel)
         senders = [
             # Daemons: a server that ends does not wait for a webhook that is slow.
-            threading.Thread(target=_noting, args=(lambda: self._send_all(waiting),), daemon=True)
+            threading.Thread(
+                target=run_noting, args=(_FAILED, lambda: self._send_all(waiting)), daemon=True
+            )
             for _ in range(min(_AT_ONCE, waiting.qsize()))
         ]
         for sender in senders:
@@ -225,13 +226,3 @@ class Messenger:
             problem = _send(parcel, self._settings)
             self._services.notices.settle(parcel, problem)
             event("message", way=parcel.way, sent=not problem, tries=parcel.tries)
-
-
-def _noting(work: Callable[[], None]) -> None:
-    """Do something, and write to the log what went wrong."""
-    try:
-        work()
-    except AdjudgeError as fault:
-        event("messenger-failed", logging.ERROR, why=type(fault).__name__)
-    except Exception:
-        logging.getLogger("adjudge.serve").exception("messenger-failed")

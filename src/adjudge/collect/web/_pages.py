@@ -19,7 +19,7 @@ from adjudge.collect.rules.policy import Policy
 from adjudge.collect.rules.two_accuracies import gold_interval
 from adjudge.collect.values.sides import in_words, is_of_pairs
 from adjudge.collect.web import _policy_form
-from adjudge.collect.web._markup import beginning, highlighted, unmarked
+from adjudge.collect.web._markup import beginning, highlight, unmark
 from adjudge.collect.web._security import Session, Sessions
 from adjudge.data.source import count_of
 
@@ -109,8 +109,8 @@ def _environment() -> Environment:
         "remaining": _remaining,
         "minutes": spell_minutes,
         "figure": _figure,
-        "highlighted": highlighted,
-        "unmarked": unmarked,
+        "highlighted": highlight,
+        "unmarked": unmark,
         "beginning": beginning,
         "in_words": in_words,
         "labels_in_words": lambda labels: ", ".join(

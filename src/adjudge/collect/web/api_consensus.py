@@ -49,7 +49,7 @@ def _list_fits(
     request: Request, project: Slug, question: Annotated[Short, Query()] = ""
 ) -> Response:
     """Which models are fitted."""
-    return send_list(refit.fits(services_of(request, project), project, question=question))
+    return send_list(refit.list_fits(services_of(request, project), project, question=question))
 
 
 @router.post(
@@ -59,7 +59,7 @@ def _ask_for_fit(request: Request, project: Slug, body: _ModelIn) -> Response:
     """Ask for a fit of a model; it is made in the background."""
     services = services_of(request, project)
     refit.ask(services, project, body.model, question=body.question)
-    return send_list(refit.fits(services, project, question=body.question), 202)
+    return send_list(refit.list_fits(services, project, question=body.question), 202)
 
 
 @router.get("/projects/{project}/consensus/{model}", response_model=Listed[dict[str, Any]])
@@ -72,4 +72,4 @@ def _read_fit(
 ) -> Response:
     """A page of the labels by a model, the least sure first."""
     services = services_of(request, project)
-    return send_list(refit.labels(services, project, model, page, question=question))
+    return send_list(refit.read_labels(services, project, model, page, question=question))

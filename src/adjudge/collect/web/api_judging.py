@@ -52,13 +52,7 @@ class _AnswerIn(ApiModel):
 
     def value(self) -> Answer:
         """As the service takes it."""
-        return Answer(
-            row=self.row,
-            label=self.label,
-            comment=self.comment,
-            seconds=self.seconds,
-            answers=self.answers,
-        )
+        return Answer(**dict(self))
 
 
 class _AnswersIn(ApiModel):

@@ -113,7 +113,7 @@ def _list_suggestions(
     """Items that could become gold: what the consensus in the background is surest of."""
     services = services_of(request, project)
     return send_list(
-        services.gold.describe_suggested(project, refit.sure_of(services, project)[1], limit)
+        services.gold.describe_suggested(project, refit.find_sure(services, project)[1], limit)
     )
 
 
@@ -149,5 +149,5 @@ def _ask_for_plan(request: Request, project: Slug, body: _WishIn) -> Response:
 
 
 def _plan(services: RequesterServices, project: str) -> dict[str, Any]:
-    asked, plan = planner.asked_for(services, project), planner.plan_of(services, project)
+    asked, plan = planner.read_asked(services, project), planner.read_plan(services, project)
     return {"asked": asked, "plan": plan}

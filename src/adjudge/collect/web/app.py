@@ -37,16 +37,14 @@ from adjudge.collect.web import (
     judge,
     judges_pages,
     member_pages,
-    notice_pages,
     plan_pages,
     project_pages,
-    project_settings,
-    ranking_pages,
     requester,
+    settings_pages,
     wizard_pages,
 )
 from adjudge.collect.web._background import Background, share_memory
-from adjudge.collect.web._keys import Keys
+from adjudge.collect.web._keys import Keys, Tokens
 from adjudge.collect.web._limiting import Newcomers
 from adjudge.collect.web._login import LoginNeeded, on_login_needed
 from adjudge.collect.web._messenger import Messenger
@@ -54,7 +52,6 @@ from adjudge.collect.web._middleware import Around, Metrics
 from adjudge.collect.web._pages import STATIC, Pages
 from adjudge.collect.web._security import Attempts, Sessions
 from adjudge.collect.web._state import State
-from adjudge.collect.web._tokens import Tokens
 from adjudge.collect.web._uploading import UploadReaders
 from adjudge.collect.web.logs import configure, event
 from adjudge.collect.web.settings import Settings
@@ -125,19 +122,19 @@ def _routes() -> tuple[BaseRoute, ...]:
     router.include_router(api_arms.router, prefix=API)
     router.include_router(api_planning.router, prefix=API)
     for module in (
-        *(
-            health,
-            requester,
-            wizard_pages,
-            judges_pages,
-            member_pages,
-            project_pages,
-            project_settings,
-            ranking_pages,
-            consensus_pages,
-            arm_pages,
-        ),
-        *(gold_pages, plan_pages, notice_pages, export_pages, item_pages),
+        health,
+        requester,
+        wizard_pages,
+        judges_pages,
+        member_pages,
+        project_pages,
+        settings_pages,
+        consensus_pages,
+        arm_pages,
+        gold_pages,
+        plan_pages,
+        export_pages,
+        item_pages,
     ):
         router.include_router(module.router)
     return tuple(router.routes)

@@ -16,7 +16,7 @@ from adjudge.collect.values.arms import JUDGES, VOTE, ArmReport
 from adjudge.collect.values.project import Arm
 from adjudge.collect.web import _policy_form
 from adjudge.collect.web._forms import SentForm
-from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._login import LoggedIn, Who, require_login
 from adjudge.collect.web._pages import go
 from adjudge.data.scale import as_number
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
@@ -191,9 +191,8 @@ def _share(name: str, part: str) -> tuple[str, float]:
 
 
 @router.post("")
-def _set_arms(request: Request, project: str, form: SentForm) -> Response:
+def _set_arms(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Set the arms, by a preset, by the fields of the form or as written."""
-    who = require_login(request)
     labels = who.services.projects.get_head(project).labels
     gold = who.services.exports.get_gold(project)
     known = gold.texts() if gold is not None else []

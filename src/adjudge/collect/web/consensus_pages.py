@@ -1,4 +1,4 @@
-"""The requester's pages of the consensus."""
+"""The requester's pages of the consensus, and of the ranking of a side-by-side project."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.consensus import refit
+from adjudge.collect.consensus.reports import read_ranking, read_ranking_report
 from adjudge.collect.values.questions import FurtherQuestion
 from adjudge.collect.web._forms import SentForm
-from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._login import LoggedIn, Who
 from adjudge.collect.web._pages import go, root
 from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound
 
-router = APIRouter(prefix="/projects/{project}/consensus", include_in_schema=False)
+router = APIRouter(prefix="/projects/{project}", include_in_schema=False)
 
 _ABOUT = {  # models, to whom their names say nothing
     "item-types": "the default: stays honest where judges err together",
@@ -28,12 +29,11 @@ _ABOUT = {  # models, to whom their names say nothing
 }
 
 
-@router.get("")
-def _consensus(request: Request, project: str) -> Response:
+@router.get("/consensus")
+def _consensus(request: Request, project: str, who: Who) -> Response:
     """The consensus by one model, and which models are fitted."""
-    who = require_login(request)
     question, asked = question_of(who, project)
-    known = refit.fits(who.services, project, question=question)
+    known = refit.list_fits(who.services, project, question=question)
     ready = {fit.model: fit for fit in known if fit.made}
     given = request.query_params.get("model", "")
     chosen = given if given in ready else next(iter(ready), refit.DEFAULT)
@@ -43,8 +43,8 @@ def _consensus(request: Request, project: str) -> Response:
     if chosen in ready:
         pages, total = ready[chosen].pages, ready[chosen].items
         page = min(page, max(pages - 1, 0))
-        rows = refit.labels(who.services, project, chosen, page, question=question)
-        judges = refit.judges(who.services, project, chosen, question=question)
+        rows = refit.read_labels(who.services, project, chosen, page, question=question)
+        judges = refit.read_judges(who.services, project, chosen, question=question)
         judges = judges if page == 0 else []
         report = refit.read_report(who.services, project, chosen, question=question)
         if judges and not question:  # the gold is of the first, and counted as judges are told
@@ -80,12 +80,11 @@ def question_of(who: LoggedIn, project: str) -> tuple[str, list[FurtherQuestion]
     return given, asked
 
 
-@router.get("/fits")
-def _fits(request: Request, project: str) -> Response:
+@router.get("/consensus/fits")
+def _fits(request: Request, project: str, who: Who) -> Response:
     """The part of the page that is asked for again and again."""
-    who = require_login(request)
     question, _ = question_of(who, project)
-    known = refit.fits(who.services, project, question=question)
+    known = refit.list_fits(who.services, project, question=question)
     here = f"{root(request)}/projects/{project}"
     page = state_of(request).pages.render(
         request, "requester/fits.html", fits=known, here=here, question=question
@@ -93,10 +92,9 @@ def _fits(request: Request, project: str) -> Response:
     return HTMLResponse(page)
 
 
-@router.get("/report")
-def _report(request: Request, project: str) -> Response:
+@router.get("/consensus/report")
+def _report(request: Request, project: str, who: Who) -> Response:
     """The whole report of a fit."""
-    who = require_login(request)
     model = request.query_params.get("model", refit.DEFAULT)
     question, _ = question_of(who, project)
     report = refit.read_report(who.services, project, model, question=question)
@@ -107,12 +105,38 @@ def _report(request: Request, project: str) -> Response:
     return HTMLResponse(report.html, headers={"Content-Security-Policy": report.policy})
 
 
-@router.post("")
-def _ask(request: Request, project: str, form: SentForm) -> Response:
+@router.post("/consensus")
+def _ask(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Ask for a fit of a model."""
-    who = require_login(request)
     model = form.need("model", most=100)
     question = form.text("question", most=100)
     refit.ask(who.services, project, model, question=question)
     about = f"&question={question}" if question else ""
     return go(request, f"/projects/{project}/consensus?model={model}{about}&done=asked")
+
+
+@router.get("/ranking")
+def _ranking(project: str, who: Who) -> Response:
+    """The ranking by the last fit."""
+    name = refit.name_of(who.services.projects.get_head(project))
+    ranking = read_ranking(who.services, name)
+    ends = [row[end] for row in (ranking.rows if ranking else ()) for end in ("low", "high")]
+    known = [end for end in ends if end is not None]
+    return who.show_project(
+        "Ranking",
+        "requester/ranking.html",
+        project,
+        ranking=ranking,
+        least=min(known, default=0.0),
+        most=max(known, default=1.0),
+    )
+
+
+@router.get("/ranking/report")
+def _ranking_report(request: Request, project: str, who: Who) -> Response:
+    """The whole report of the ranking."""
+    name = refit.name_of(who.services.projects.get_head(project))
+    report = read_ranking_report(who.services, name)
+    if report is None:  # there is none yet, and the page says why
+        return go(request, f"/projects/{project}/ranking")
+    return HTMLResponse(report.html, headers={"Content-Security-Policy": report.policy})

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from adjudge.collect.consensus import refit
 from adjudge.collect.web._forms import SentForm
-from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._login import LoggedIn, Who, require_login
 from adjudge.collect.web._pages import go
 from adjudge.collect.web.consensus_pages import question_of
 from adjudge.data.scale import as_number
@@ -40,11 +40,11 @@ def _exports(request: Request, project: str) -> Response:
 
 def _show(who: LoggedIn, project: str, problem: str = "", status: int = 200) -> Response:
     question, asked = question_of(who, project)
-    ready = [fit for fit in refit.fits(who.services, project, question=question) if fit.made]
+    ready = [fit for fit in refit.list_fits(who.services, project, question=question) if fit.made]
     given = who.request.query_params.get("model", "")
     model = given if given in {fit.model for fit in ready} else ""
     model = model or next((fit.model for fit in ready), refit.DEFAULT)
-    labels = refit.table(who.services, project, model, question=question)
+    labels = refit.read_table(who.services, project, model, question=question)
     scale = who.services.projects.get_scale(project)
     places: list[float | None] = [*map(float, range(len(scale.labels)))]
     if not scale.ordinal:
@@ -67,9 +67,8 @@ def _show(who: LoggedIn, project: str, problem: str = "", status: int = 200) -> 
 
 
 @router.post("/export/grades")
-def _set_grades(request: Request, project: str, form: SentForm) -> Response:
+def _set_grades(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Give each label its grade."""
-    who = require_login(request)
     labels, given = form.lists.get("label", []), form.lists.get("grade", [])
     try:
         who.services.projects.set_grades(project, _read_grades(labels, given))
@@ -106,7 +105,7 @@ def send_export(who: LoggedIn, project: str, format: str) -> Response:
     labels = None
     if entry.kind == "labels":
         model = who.request.query_params.get("model", refit.DEFAULT)
-        labels = refit.table(who.services, project, model, question=question)
+        labels = refit.read_table(who.services, project, model, question=question)
     file = tempfile.SpooledTemporaryFile(max_size=4_000_000)  # noqa: SIM115 - closed when sent
     try:
         who.services.exports.write(project, format, file, labels=labels, question=question)

@@ -11,7 +11,7 @@ from adjudge.collect.consensus import refit
 from adjudge.collect.values.gold import GoldDesign
 from adjudge.collect.values.project import ROLES, Mix, Role
 from adjudge.collect.web._forms import PROVEN, SentForm
-from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._login import LoggedIn, Who, require_login
 from adjudge.collect.web._pages import go
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
@@ -56,9 +56,8 @@ def _design(
 
 
 @router.post("/design")
-def _split(request: Request, project: str, form: SentForm) -> Response:
+def _split(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Split the gold into training and screening, or show what that would give."""
-    who = require_login(request)
     labels = who.services.projects.get_head(project).labels
     given: dict[str, Any] = {
         "training": form.text("training", most=7),
@@ -121,8 +120,10 @@ def _suggestions(
     problem: str = "",
     status: int = 200,
 ) -> Response:
-    fit, sure = refit.sure_of(who.services, project)
-    asked = any(one.state in ("wanted", "running") for one in refit.fits(who.services, project))
+    fit, sure = refit.find_sure(who.services, project)
+    asked = any(
+        one.state in ("wanted", "running") for one in refit.list_fits(who.services, project)
+    )
     return who.show_project(
         "Gold",
         "requester/gold_suggestions.html",
@@ -139,9 +140,8 @@ def _suggestions(
 
 
 @router.post("/suggestions")
-def _decide(request: Request, project: str, form: SentForm) -> Response:
+def _decide(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Approve a suggestion, decline it, or take a decline back."""
-    who = require_login(request)
     item, what = form.need("item", most=10_000), form.need("do", most=20)
     tried: dict[str, Any] = {
         "item": item,
@@ -178,8 +178,7 @@ def _role(text: str) -> Role:
 
 
 @router.post("/suggestions/fit", dependencies=[PROVEN])
-def _ask(request: Request, project: str) -> Response:
+def _ask(request: Request, project: str, who: Who) -> Response:
     """Ask for the consensus that suggestions come from."""
-    who = require_login(request)
     refit.ask(who.services, project, refit.DEFAULT)
     return go(request, f"/projects/{project}/gold/suggestions?done=asked")

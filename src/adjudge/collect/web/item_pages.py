@@ -10,7 +10,7 @@ from starlette.responses import Response
 from adjudge.collect.consensus import refit
 from adjudge.collect.services.items import FILTERS, SORTS, UNSURE
 from adjudge.collect.web._forms import Form, SentForm
-from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._login import LoggedIn, Who, require_login
 from adjudge.collect.web._pages import go
 from adjudge.errors import AdjudgeError, BadSetting, NotFound, Refused
 
@@ -35,9 +35,8 @@ _ORDERS = {
 
 
 @router.get("/items")
-def _items(request: Request, project: str) -> Response:
+def _items(request: Request, project: str, who: Who) -> Response:
     """Every item, searched, filtered and sorted."""
-    who = require_login(request)
     given = request.query_params
     which = given.get("filter", "all") if given.get("filter") in FILTERS else "all"
     sort = given.get("sort", "query") if given.get("sort") in SORTS else "query"
@@ -81,9 +80,8 @@ def _show(who: LoggedIn, project: str, item: str, problem: str = "", status: int
 
 
 @router.post("/item")
-def _act(request: Request, project: str, form: SentForm) -> Response:
+def _act(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Decide an item, open it again, ask for more judgments, make it gold, or skip it."""
-    who = require_login(request)
     item = form.need("item", most=10_000)
     who.services.items.get(project, item)  # theirs, or it is not there
     try:

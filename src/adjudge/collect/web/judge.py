@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from starlette.responses import HTMLResponse, Response
 
 from adjudge.collect.values.ids import make_id
@@ -38,6 +38,19 @@ _ENDS = {
     "blocked": ("Your work here has ended", "bad", "You cannot judge any more in this project."),
 }
 _COMMENT = 2_000  # characters
+
+
+async def _find_judge(request: Request, project: str) -> str:
+    """The judge that the browser is in a project, for whom alone everything is done."""
+    judge = state_of(request).pages.session(request).judges.get(project)
+    if judge is None:
+        raise Refused(
+            "not-joined", "this browser is not a judge of this project; open your link again"
+        )
+    return judge
+
+
+_Judge = Annotated[str, Depends(_find_judge)]
 
 
 @router.get("/j/{project}")
@@ -142,41 +155,36 @@ def _guidelines(request: Request, project: str) -> Response:
 
 
 @router.post("/j/{project}/warned", dependencies=[PROVEN])
-def _read_again(request: Request, project: str) -> Response:
+def _read_again(request: Request, project: str, judge: _Judge) -> Response:
     """Note that a warned judge has the guidelines read again."""
-    session, judge = _session(request, project)
-    session.acknowledge(judge)
+    state_of(request).pages.session(request).acknowledge(judge)
     return go(request, f"/j/{quote(project)}")
 
 
 @router.post("/j/{project}/read", dependencies=[PROVEN])
-def _read_message(request: Request, project: str) -> Response:
+def _read_message(request: Request, project: str, judge: _Judge) -> Response:
     """Note that a judge has read what the requester wrote to them."""
-    _, judge = _session(request, project)
     state_of(request).judging.read_message(judge)
     return go(request, f"/j/{quote(project)}")
 
 
 @router.post("/j/{project}/finish", dependencies=[PROVEN])
-def _finish(request: Request, project: str) -> Response:
+def _finish(request: Request, project: str, judge: _Judge) -> Response:
     """Stop at the judge's own wish."""
-    _, judge = _session(request, project)
     state_of(request).judging.finish(judge)
     return go(request, f"/j/{quote(project)}")
 
 
 @router.post("/j/{project}/more", dependencies=[PROVEN])
-def _more(request: Request, project: str) -> Response:
+def _more(request: Request, project: str, judge: _Judge) -> Response:
     """Go on after stopping: a page is asked for, which takes them up again."""
-    _, judge = _session(request, project)
     state_of(request).judging.page(judge)
     return go(request, f"/j/{quote(project)}")
 
 
 @router.post("/j/{project}/pages/{page}")
-def _submit(request: Request, project: str, page: str, form: SentForm) -> Response:
+def _submit(request: Request, project: str, page: str, form: SentForm, judge: _Judge) -> Response:
     """Store the answers to a page."""
-    _, judge = _session(request, project)
     judging = state_of(request).judging
     answers = _answers_of(form.fields)
     try:
@@ -208,9 +216,8 @@ def _incomplete(request: Request, judge: str, rows: list[Any] | tuple[Any, ...])
 
 
 @router.post("/j/{project}/pages/{page}/draft")
-def _draft(request: Request, project: str, page: str, form: SentForm) -> Response:
+def _draft(request: Request, page: str, form: SentForm, judge: _Judge) -> Response:
     """Keep answers that are not yet sent."""
-    _, judge = _session(request, project)
     answers = _answers_of(form.fields)
     try:
         state_of(request).judging.save(judge, page, answers)
@@ -222,9 +229,8 @@ def _draft(request: Request, project: str, page: str, form: SentForm) -> Respons
 
 
 @router.post("/j/{project}/pages/{page}/rows/{row}")
-def _train(request: Request, project: str, page: str, row: int, form: SentForm) -> Response:
+def _train(request: Request, page: str, row: int, form: SentForm, judge: _Judge) -> Response:
     """Look at one answer of the training at once."""
-    _, judge = _session(request, project)
     state = state_of(request)
     label = form.need(f"label-{row}", most=1_000)
     outcome = state.judging.answer_training(judge, page, row, label)
@@ -233,10 +239,9 @@ def _train(request: Request, project: str, page: str, row: int, form: SentForm) 
 
 
 @router.get("/j/{project}/pages/{page}")
-def _show_outcome(request: Request, project: str, page: str) -> Response:
+def _show_outcome(request: Request, project: str, page: str, judge: _Judge) -> Response:
     """What came of a page: the golds that were missed, and why."""
     state = state_of(request)
-    _, judge = _session(request, project)
     try:
         outcome = state.judging.outcome(judge, page)
     except Refused as refusal:
@@ -302,9 +307,8 @@ def _miss(entry: Feedback, group: Any, row: Any) -> dict[str, Any]:
 
 
 @router.post("/j/{project}/pages/{page}/contest")
-def _contest(request: Request, project: str, page: str, form: SentForm) -> Response:
+def _contest(request: Request, project: str, page: str, form: SentForm, judge: _Judge) -> Response:
     """Disagree with a gold."""
-    _, judge = _session(request, project)
     row, text = form.number("row"), form.need("text", most=_COMMENT)
     state_of(request).judging.contest(judge, page, row, text)
     return go(request, f"/j/{quote(project)}/pages/{quote(page)}")
@@ -346,17 +350,6 @@ def _seconds(text: str) -> float | None:
     except ValueError:
         return None
     return seconds if 0 <= seconds <= 86_400 else None
-
-
-def _session(request: Request, project: str) -> tuple[Any, str]:
-    """The session and the judge that it is in a project, for whom alone everything is done."""
-    session = state_of(request).pages.session(request)
-    judge = session.judges.get(project)
-    if judge is None:
-        raise Refused(
-            "not-joined", "this browser is not a judge of this project; open your link again"
-        )
-    return session, judge
 
 
 def _next(request: Request, view: JudgeView) -> Response:

@@ -18,7 +18,7 @@ from adjudge.collect.values.members import may
 from adjudge.collect.values.requesting import JudgeRow, ProjectHead
 from adjudge.collect.web._forms import PROVEN, SentForm
 from adjudge.collect.web._joining import invite_link, origin
-from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._login import LoggedIn, Who, require_login
 from adjudge.collect.web._pages import go, root
 from adjudge.collect.web._state import state_of
 from adjudge.errors import NotFound, Refused
@@ -61,9 +61,8 @@ def _or(figure: float | None) -> float:
 
 
 @router.get("")
-def _judges(request: Request, project: str) -> Response:
+def _judges(request: Request, project: str, who: Who) -> Response:
     """Every judge, to be sorted, filtered and acted on; and invitations."""
-    who = require_login(request)
     summary = who.services.projects.get_head(project)
     invites = []
     if may(summary.role, "manager"):
@@ -86,9 +85,8 @@ def _judges(request: Request, project: str) -> Response:
 
 
 @router.get("/table")
-def _table(request: Request, project: str) -> Response:
+def _table(request: Request, project: str, who: Who) -> Response:
     """The part of the page that is asked for again and again."""
-    who = require_login(request)
     listed = _listed(who, project, who.services.projects.get_head(project))
     here = f"{root(request)}/projects/{project}"
     page = state_of(request).pages.render(
@@ -138,11 +136,11 @@ def _seen(who: LoggedIn, project: str) -> list[_SeenJudge]:
 
 def _fit_of(who: LoggedIn, project: str) -> list[dict[str, Any]]:
     """The judges by the default model, or by any that is fitted."""
-    rows = refit.judges(who.services, project, refit.DEFAULT)
+    rows = refit.read_judges(who.services, project, refit.DEFAULT)
     if rows:
         return rows
-    ready = (fit.model for fit in refit.fits(who.services, project) if fit.made)
-    return next((refit.judges(who.services, project, model) for model in ready), [])
+    ready = (fit.model for fit in refit.list_fits(who.services, project) if fit.made)
+    return next((refit.read_judges(who.services, project, model) for model in ready), [])
 
 
 def _with_consensus(row: JudgeRow, fitted: dict[str, Any]) -> _SeenJudge:
@@ -163,9 +161,8 @@ def _matches(one: _SeenJudge, asked: dict[str, str]) -> bool:
 
 
 @router.post("/bulk")
-def _act(request: Request, project: str, form: SentForm) -> Response:
+def _act(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Block, unblock or write to several judges at once."""
-    who = require_login(request)
     who.services.projects.check_role(project, "manager")
     services = who.services.judges
     chosen = list(dict.fromkeys(form.lists.get("judge", [])))
@@ -200,21 +197,19 @@ def _invite(request: Request, project: str, form: SentForm) -> Response:
 
 
 @router.post("/invites/{invite}/revoke", dependencies=[PROVEN])
-def _revoke_invite(request: Request, project: str, invite: str) -> Response:
+def _revoke_invite(request: Request, project: str, invite: str, who: Who) -> Response:
     """Revoke an invitation."""
-    who = require_login(request)
     who.services.judges.revoke_invite(project, invite)
     return go(request, f"/projects/{project}/judges?done=invite-revoked#invites")
 
 
 @router.get("/links.csv")
-def _links(request: Request, project: str) -> Response:
+def _links(request: Request, project: str, who: Who) -> Response:
     """The links of all invitations that are still good, to send them by mail."""
     import pyarrow as pa
 
     from adjudge.data.formats.tables import write_csv
 
-    who = require_login(request)
     good = [one for one in reversed(who.services.judges.get_invites(project)) if not one.revoked]
     columns = {
         "for": [one.note for one in good],
@@ -234,9 +229,8 @@ def _links(request: Request, project: str) -> Response:
 
 
 @router.get("/{judge}")
-def _judge(request: Request, project: str, judge: str) -> Response:
+def _judge(project: str, judge: str, who: Who) -> Response:
     """One judge: both accuracies, confusion, answers to gold, history."""
-    who = require_login(request)
     detail = who.services.judges.get(project, judge)
     fitted = {row["judge"]: row for row in _fit_of(who, project)}
     seen = _with_consensus(detail.row, fitted.get(judge, {}))
@@ -244,33 +238,29 @@ def _judge(request: Request, project: str, judge: str) -> Response:
 
 
 @router.post("/{judge}/name")
-def _rename(request: Request, project: str, judge: str, form: SentForm) -> Response:
+def _rename(request: Request, project: str, judge: str, form: SentForm, who: Who) -> Response:
     """Call a judge by another name."""
-    who = require_login(request)
     who.services.judges.rename(project, judge, form.text("name", most=200))
     return go(request, f"/projects/{project}/judges/{judge}?done=renamed")
 
 
 @router.post("/{judge}/message")
-def _message(request: Request, project: str, judge: str, form: SentForm) -> Response:
+def _message(request: Request, project: str, judge: str, form: SentForm, who: Who) -> Response:
     """Write to a judge."""
-    who = require_login(request)
     who.services.projects.check_role(project, "manager")
     who.services.judges.send_message(project, [judge], form.need("text", most=2_000))
     return go(request, f"/projects/{project}/judges/{judge}?done=messaged")
 
 
 @router.post("/{judge}/block")
-def _block(request: Request, project: str, judge: str, form: SentForm) -> Response:
+def _block(request: Request, project: str, judge: str, form: SentForm, who: Who) -> Response:
     """Block a judge by hand."""
-    who = require_login(request)
     who.services.judges.block(project, judge, form.text("reason", most=1_000))
     return go(request, f"/projects/{project}/judges/{judge}?done=blocked")
 
 
 @router.post("/{judge}/unblock")
-def _unblock(request: Request, project: str, judge: str, form: SentForm) -> Response:
+def _unblock(request: Request, project: str, judge: str, form: SentForm, who: Who) -> Response:
     """Unblock a judge."""
-    who = require_login(request)
     who.services.judges.unblock(project, judge, form.text("reason", most=1_000))
     return go(request, f"/projects/{project}/judges/{judge}?done=unblocked")

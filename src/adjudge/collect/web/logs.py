@@ -6,7 +6,10 @@ import json
 import logging
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
+
+from adjudge.errors import AdjudgeError
 
 LOG = logging.getLogger("adjudge.serve")
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
@@ -15,6 +18,16 @@ _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "co
 def event(name: str, level: int = logging.INFO, **fields: object) -> None:
     """Write one event with its figures."""
     LOG.log(level, name, extra=fields)
+
+
+def run_noting(name: str, work: Callable[[], None]) -> None:
+    """Do a piece of work; what goes wrong is an event, and keeps nothing else from being done."""
+    try:
+        work()
+    except AdjudgeError as fault:
+        event(name, logging.ERROR, why=type(fault).__name__)
+    except Exception:
+        LOG.exception(name)
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:

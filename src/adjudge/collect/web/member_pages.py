@@ -8,13 +8,12 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from adjudge.collect.values.members import MEMBER_ROLES, ROLE_WORDS, MemberRole, may
-from adjudge.collect.web._forms import PROVEN, SentForm
+from adjudge.collect.web._forms import PROVEN, SentForm, new_password
 from adjudge.collect.web._joining import member_link
-from adjudge.collect.web._login import LoggedIn, LoginNeeded, require_login, start_session
+from adjudge.collect.web._login import LoggedIn, LoginNeeded, Who, require_login, start_session
 from adjudge.collect.web._pages import go
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web.logs import event
-from adjudge.collect.web.requester import new_password
 from adjudge.errors import Refused
 
 router = APIRouter(include_in_schema=False)
@@ -23,9 +22,8 @@ _LONGEST = 3_650  # days that a link may last
 
 
 @router.get(_HERE)
-def _members(request: Request, project: str) -> Response:
+def _members(request: Request, project: str, who: Who) -> Response:
     """Who may do what, and links for others."""
-    who = require_login(request)
     summary = who.services.projects.get_head(project)
     links = []
     if may(summary.role, "owner"):
@@ -52,9 +50,8 @@ def _role(text: str) -> MemberRole:
 
 
 @router.post(f"{_HERE}/links")
-def _invite(request: Request, project: str, form: SentForm) -> Response:
+def _invite(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Make a link for one person."""
-    who = require_login(request)
     days = form.number("days")
     if not 1 <= days <= _LONGEST:
         raise Refused("bad-form", f"days = {days}: wanted 1 to {_LONGEST:,}")
@@ -75,17 +72,15 @@ def _revoke(request: Request, project: str, link: str) -> Response:
 
 
 @router.post(f"{_HERE}/{{member}}")
-def _set_role(request: Request, project: str, member: str, form: SentForm) -> Response:
+def _set_role(request: Request, project: str, member: str, form: SentForm, who: Who) -> Response:
     """Give a member another role."""
-    who = require_login(request)
     who.services.members.set_role(project, member, _role(form.need("role", most=20)))
     return go(request, f"/projects/{project}/members?done=member-role")
 
 
 @router.post(f"{_HERE}/{{member}}/remove", dependencies=[PROVEN])
-def _remove(request: Request, project: str, member: str) -> Response:
+def _remove(request: Request, project: str, member: str, who: Who) -> Response:
     """Let somebody be a member no more."""
-    who = require_login(request)
     who.services.members.remove(project, member)
     if member == who.requester.requester:
         return go(request, "/projects?done=left")
@@ -128,9 +123,8 @@ def _landing(
 
 
 @router.post("/member/{link}", dependencies=[PROVEN])
-def _join(request: Request, link: str) -> Response:
+def _join(request: Request, link: str, who: Who) -> Response:
     """Become a member with the account that is logged in."""
-    who = require_login(request)
     joined = who.services.members.join(link)
     return go(request, f"/projects/{joined.project}?done=member-joined")
 

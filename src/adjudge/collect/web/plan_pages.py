@@ -11,7 +11,7 @@ from starlette.responses import Response
 from adjudge.collect.consensus import planner
 from adjudge.collect.consensus.planner import ProjectPlan, Wish
 from adjudge.collect.web._forms import PROVEN, SentForm
-from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._login import LoggedIn, Who, require_login
 from adjudge.collect.web._pages import go
 from adjudge.errors import BadSetting, Refused
 
@@ -94,8 +94,8 @@ def _show(
     status: int = 200,
 ) -> Response:
     policy, _ = who.services.projects.get_policy(project)
-    asked = planner.asked_for(who.services, project)
-    plan = planner.plan_of(who.services, project)
+    asked = planner.read_asked(who.services, project)
+    plan = planner.read_plan(who.services, project)
     last = asked.wish if asked else plan.wish if plan else None
     shown = {
         "accuracy": f"{last.accuracy:g}" if last else "0.9",
@@ -104,7 +104,7 @@ def _show(
     }
     changes = {}
     if plan is not None and plan.per_item is not None:
-        fresh = planner.changes(plan, policy)
+        fresh = planner.list_changes(plan, policy)
         changes = {name: (getattr(policy, name), value) for name, value in fresh.items()}
     return who.show_project(
         "Plan",
@@ -123,9 +123,8 @@ def _show(
 
 
 @router.post("")
-def _ask(request: Request, project: str, form: SentForm) -> Response:
+def _ask(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Ask for a plan."""
-    who = require_login(request)
     given = {name: form.text(name, most=20) for name in ("accuracy", "pay_per_page", "gold_share")}
     try:
         wish = Wish.checked(
@@ -154,11 +153,11 @@ def _number(name: str, text: str) -> float:
 def _use(request: Request, project: str) -> Response:
     """Change the policy to what the plan recommends."""
     services = require_login(request).services
-    plan = planner.plan_of(services, project)
+    plan = planner.read_plan(services, project)
     if plan is None or plan.per_item is None:
         raise Refused("no-plan", "there is no plan that recommends a number of judgments")
     policy, _ = services.projects.get_policy(project)
-    changes = planner.changes(plan, policy)
+    changes = planner.list_changes(plan, policy)
     if changes:
         services.projects.set_policy(project, changes)
     return go(request, f"/projects/{project}/plan?done=plan-used")

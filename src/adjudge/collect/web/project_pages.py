@@ -14,7 +14,7 @@ from adjudge.collect.values.sides import is_of_pairs
 from adjudge.collect.web import _uploading
 from adjudge.collect.web._forms import Form, SentForm, read_form
 from adjudge.collect.web._joining import dry_run_link, origin
-from adjudge.collect.web._login import require_login
+from adjudge.collect.web._login import Who, require_login
 from adjudge.collect.web._pages import go, root
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web._uploading import KeptFiles
@@ -58,18 +58,16 @@ def _overview(
 
 
 @router.post("/dry-run")
-def _dry_run(request: Request, project: str, form: SentForm) -> Response:
+def _dry_run(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Go the way of a judge, without anything counting."""
-    who = require_login(request)
     who.services.projects.get_head(project)  # theirs, or it is not there
     link = dry_run_link(request, project, form.text("arm", most=200))
     return go(request, link.removeprefix(origin(request) + root(request)))
 
 
 @router.get("/progress")
-def _progress(request: Request, project: str) -> Response:
+def _progress(request: Request, project: str, who: Who) -> Response:
     """The part of the overview that is asked for again and again."""
-    who = require_login(request)
     figures = who.services.projects.get_progress(project)
     here = f"{root(request)}/projects/{project}"
     of_pairs = is_of_pairs(who.services.projects.get_head(project).labels)
@@ -80,9 +78,8 @@ def _progress(request: Request, project: str) -> Response:
 
 
 @router.post("/state")
-def _set_state(request: Request, project: str, form: SentForm) -> Response:
+def _set_state(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Open, pause or close the project."""
-    who = require_login(request)
     wanted = form.need("state", most=20)
     for state in PROJECT_STATES:
         if state == wanted:
@@ -117,9 +114,8 @@ def _upload(request: Request, project: str, form: Form, preview: Preview) -> Res
 
 
 @router.get("/disagreements")
-def _disagreements(request: Request, project: str) -> Response:
+def _disagreements(request: Request, project: str, who: Who) -> Response:
     """Where trusted judges differ, by query."""
-    who = require_login(request)
     search = request.query_params.get("search", "")[:200]
     topics = who.services.projects.get_disagreements(project, search=search)
     return who.show_project(
@@ -128,9 +124,8 @@ def _disagreements(request: Request, project: str) -> Response:
 
 
 @router.get("/gold")
-def _gold(request: Request, project: str) -> Response:
+def _gold(project: str, who: Who) -> Response:
     """Every gold, the most doubtful first."""
-    who = require_login(request)
     golds = who.services.gold.get_all(project)
     return who.show_project(
         "Gold",
@@ -143,9 +138,8 @@ def _gold(request: Request, project: str) -> Response:
 
 
 @router.get("/gold/edit")
-def _show_gold(request: Request, project: str) -> Response:
+def _show_gold(request: Request, project: str, who: Who) -> Response:
     """One gold, to be changed."""
-    who = require_login(request)
     item = request.query_params.get("item", "")
     found = [entry for entry in who.services.gold.get_all(project) if entry.item == item]
     if not found:
@@ -181,9 +175,8 @@ def _settle(request: Request, project: str, contest: int, form: SentForm) -> Res
 
 
 @router.get("/log")
-def _log(request: Request, project: str) -> Response:
+def _log(request: Request, project: str, who: Who) -> Response:
     """Every decision, newest first."""
-    who = require_login(request)
     given = request.query_params.get("before", "")
     before = int(given) if given.isdecimal() and len(given) < 18 else None
     entries = who.services.projects.get_log(project, before=before, limit=_LOG_LINES)

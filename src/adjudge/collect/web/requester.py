@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from adjudge.collect.web._forms import PROVEN, Form, SentForm
+from adjudge.collect.web._forms import PROVEN, SentForm, new_password
 from adjudge.collect.web._login import (
     LoggedIn,
+    Who,
     end_session,
     password_stamp,
     read_notice,
@@ -25,7 +26,6 @@ from adjudge.data.source import count_of
 from adjudge.errors import BadSetting, Refused, Unavailable
 
 router = APIRouter(include_in_schema=False)
-_SHORTEST = 10  # characters of a password
 
 
 @router.get("/")
@@ -75,16 +75,6 @@ def _set_up(request: Request, token: str, form: SentForm) -> Response:
     event("set-up")
     start_session(request, requester)
     return go(request, "/projects")
-
-
-def new_password(form: Form) -> str:
-    """The password of a form that sets one, typed twice. Refused: ``bad-form``."""
-    password = form.fields.get("password", "")
-    if password != form.fields.get("again", ""):
-        raise Refused("bad-form", "The two passwords differ.")
-    if len(password) < _SHORTEST or len(password) > 1_000:
-        raise Refused("bad-form", f"A password has at least {_SHORTEST} characters.")
-    return password
 
 
 @router.get("/login")
@@ -188,9 +178,8 @@ def _account(
 
 
 @router.post("/account/password")
-def _change_password(request: Request, form: SentForm) -> Response:
+def _change_password(request: Request, form: SentForm, who: Who) -> Response:
     """Change one's own password; every other session of theirs ends."""
-    who = require_login(request)
     name = (f"name:{who.requester.name.casefold()}",)
     _begin_attempt(request, *name)
     try:
@@ -209,9 +198,8 @@ def _change_password(request: Request, form: SentForm) -> Response:
 
 
 @router.post("/account/tokens")
-def _make_token(request: Request, form: SentForm) -> Response:
+def _make_token(form: SentForm, who: Who) -> Response:
     """Make an API token, and show its secret this once."""
-    who = require_login(request)
     days = form.text("days", most=6)
     if days and not days.isdecimal():
         raise Refused("bad-form", f"days = {days!r} is no whole number")
@@ -233,18 +221,16 @@ def _make_token(request: Request, form: SentForm) -> Response:
 
 
 @router.post("/account/tokens/{token}/revoke", dependencies=[PROVEN])
-def _revoke_token(request: Request, token: str) -> Response:
+def _revoke_token(request: Request, token: str, who: Who) -> Response:
     """Revoke an API token."""
-    who = require_login(request)
     who.services.accounts.revoke_token(token)
     state_of(request).tokens.forget()
     return go(request, "/account?done=token-revoked")
 
 
 @router.post("/account/requesters")
-def _add_requester(request: Request, form: SentForm) -> Response:
+def _add_requester(request: Request, form: SentForm, who: Who) -> Response:
     """Let somebody else log in, as an admin may."""
-    who = require_login(request)
     try:
         who.services.accounts.add(
             form.need("name", most=200), new_password(form), admin=bool(form.text("admin"))
@@ -257,17 +243,15 @@ def _add_requester(request: Request, form: SentForm) -> Response:
 
 
 @router.post("/account/requesters/{requester}/projects", dependencies=[PROVEN])
-def _end_guest(request: Request, requester: str) -> Response:
+def _end_guest(request: Request, requester: str, who: Who) -> Response:
     """Let somebody who came by a link make projects of their own, as an admin may."""
-    who = require_login(request)
     who.services.accounts.end_guest(requester)
     return go(request, "/account?done=guest-ended")
 
 
 @router.get("/projects")
-def _projects(request: Request) -> Response:
+def _projects(request: Request, who: Who) -> Response:
     """The requester's projects."""
-    who = require_login(request)
     return who.show(
         "requester/projects.html",
         projects=who.services.projects.get_all(),
@@ -282,19 +266,17 @@ def _toured(who: LoggedIn) -> str:
 
 
 @router.post("/account/tour", dependencies=[PROVEN])
-def _leave_tour(request: Request) -> Response:
+def _leave_tour(request: Request, who: Who) -> Response:
     """Show the tour no more."""
-    who = require_login(request)
     who.services.settings.keep(_toured(who), True)
     return go(request, "/projects")
 
 
 @router.post("/projects/starter", dependencies=[PROVEN])
-def _make_starter(request: Request) -> Response:
+def _make_starter(request: Request, who: Who) -> Response:
     """Make the starter project, to look around in."""
     from adjudge.collect import starter
 
-    who = require_login(request)
-    made = who.services.projects.create(starter.starter())
+    made = who.services.projects.create(starter.make_starter())
     who.services.projects.set_state(made.slug, "open")
     return go(request, f"/projects/{made.slug}?done=starter")

@@ -28,7 +28,7 @@ from adjudge.collect.web._beginning import (
     words_for,
 )
 from adjudge.collect.web._forms import Form, SentForm, read_form
-from adjudge.collect.web._login import LoggedIn, require_login
+from adjudge.collect.web._login import LoggedIn, Who, require_login
 from adjudge.collect.web._pages import go
 from adjudge.collect.web._state import state_of
 from adjudge.collect.web._uploading import KeptFiles
@@ -224,9 +224,8 @@ def _begin(who: LoggedIn, slug: str, problem: str = "", status: int = 200) -> Re
 
 
 @router.post("/projects/{project}/begin")
-def _save(request: Request, project: str, form: SentForm) -> Response:
+def _save(request: Request, project: str, form: SentForm, who: Who) -> Response:
     """Save a part of the draft, or open it."""
-    who = require_login(request)
     if who.services.projects.get_head(project).state != "draft":
         raise Refused("not-draft", "this project is no draft any more: its settings change it now")
     try:

@@ -7,20 +7,20 @@ however many judges ask at once. Whoever asks for a page takes their turn first 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import Boolean, ColumnElement, and_, bindparam, func, literal_column, select, text
 from sqlalchemy.engine import Connection
 
-from adjudge.collect.rules.endings import pay_of, to_micros, to_money
+from adjudge.collect.rules.endings import pay_of, to_micros
 from adjudge.collect.rules.policy import Policy
 from adjudge.collect.store.conditions import is_real
 from adjudge.collect.store.request import JudgeRequest, Request
 from adjudge.collect.store.schema import judges, page_rows, pages
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.values.judging import DRY_RUN
-from adjudge.collect.values.requesting import Budget
 
 _TURN = text("SELECT pg_advisory_xact_lock(7234003, CAST(:project AS integer))")
 _ROWS = (
@@ -75,12 +75,12 @@ def take_turn(on: Connection, project: int) -> None:
         on.execute(_TURN, {"project": project})
 
 
-def _has_budget(policy: Policy) -> bool:
+def has_budget(policy: Policy) -> bool:
     """Whether a policy sets any budget."""
     return policy.budget is not None or policy.budget_judgments is not None
 
 
-def _spending_of(request: Request) -> _Spending:
+def spending_of(request: Request) -> _Spending:
     """What a project has spent, and what is out."""
     earned = in_hand = judgments = rows = 0
     for group in request.on.execute(_SPENT, {"project": request.project.id}):
@@ -119,11 +119,11 @@ def rows_left(request: JudgeRequest, *, turn: bool = True) -> int | None:
     Without a ``turn`` only a look, which may be wrong a moment later.
     """
     policy = request.project.policy
-    if not _has_budget(policy) or request.judge.kind == DRY_RUN:
+    if not has_budget(policy) or request.judge.kind == DRY_RUN:
         return None
     if turn:
         take_turn(request.on, request.judge.project)
-    spent = _spending_of(request)
+    spent = spending_of(request)
     theirs = request.policy
     pay = to_micros(theirs.pay_per_page)
     if _is_owed(request.judge):  # so much is kept for them already
@@ -138,40 +138,17 @@ def rows_left(request: JudgeRequest, *, turn: bool = True) -> int | None:
 def may_begin(request: JudgeRequest) -> bool:
     """Whether a page could follow the training of a judge, or they have begun it already."""
     policy = request.project.policy
-    if not _has_budget(policy) or request.judge.kind == DRY_RUN or request.judge.made > 0:
+    if not has_budget(policy) or request.judge.kind == DRY_RUN or request.judge.made > 0:
         return True
     take_turn(request.on, request.judge.project)
-    spent = _spending_of(request)
+    spent = spending_of(request)
     theirs = request.policy
-    least = to_micros(max(theirs.pay_per_page, theirs.pay_failed))
-    money = policy.budget is not None and (
-        spent.earned + spent.in_hand + least > to_micros(policy.budget)
-    )
-    count = policy.budget_judgments is not None and (
-        spent.judgments + spent.rows >= policy.budget_judgments
-    )
-    return not (money or count)
+    return not is_spent(spent, policy, max(theirs.pay_per_page, theirs.pay_failed))
 
 
-def budget_of(request: Request) -> Budget | None:
-    """The budget as a requester sees it; None where there is none."""
-    policy = request.project.policy
-    if not _has_budget(policy):
-        return None
-    spent = _spending_of(request)
-    pay = min(to_micros(arm.policy.pay_per_page) for arm in request.project.arms.values())
-    over = policy.budget is not None and (
-        spent.earned + spent.in_hand + pay > to_micros(policy.budget)
-    )
-    over |= policy.budget_judgments is not None and (
-        spent.judgments + spent.rows >= policy.budget_judgments
-    )
-    return Budget(
-        money=policy.budget,
-        earned=to_money(spent.earned),
-        in_hand=to_money(spent.in_hand),
-        judgments=policy.budget_judgments,
-        judged=spent.judgments,
-        rows_in_hand=spent.rows,
-        spent=over,
-    )
+def is_spent(spent: _Spending, policy: Policy, pay: Decimal) -> bool:
+    """Whether nobody who is to be paid so much can be given a page any more."""
+    money, count = policy.budget, policy.budget_judgments
+    held = spent.earned + spent.in_hand + to_micros(pay)
+    over = money is not None and held > to_micros(money)
+    return over or (count is not None and spent.judgments + spent.rows >= count)

@@ -19,9 +19,9 @@ from adjudge.collect.items.storing import set_ranks
 from adjudge.collect.rules.adaptive import (
     Knowledge,
     accuracy_by_count,
-    learnt,
     order_of,
     rates_of,
+    read_knowledge,
     rule_of,
 )
 from adjudge.collect.rules.routing import interleave
@@ -50,7 +50,7 @@ def learn(services: RequesterServices, slug: str, consensus: Consensus) -> None:
         ids: dict[str, int] = dict(found.all())
         names = consensus.judgments.judges.to_pylist()
         who = np.array([ids[name] for name in names], dtype=np.int64)
-        knowledge = learnt(consensus, who)
+        knowledge = read_knowledge(consensus, who)
         keep_setting(on, knowledge_name(snapshot.id), knowledge.to_json())
         if snapshot.policy.closing == "adaptive":
             bump(on, snapshot.id)  # every process reads it again

@@ -15,7 +15,7 @@ from sqlalchemy import BindParameter, bindparam, exists, select, text, update
 
 from adjudge.collect.items.counters import lease
 from adjudge.collect.items.quotas import with_arm_room
-from adjudge.collect.rules.decisions import resumed
+from adjudge.collect.rules.decisions import resume
 from adjudge.collect.store.database import StoredRow
 from adjudge.collect.store.request import JudgeRequest, record_of
 from adjudge.collect.store.schema import ITEM_HAS_ROOM, items, judgments, page_rows, pages
@@ -117,7 +117,7 @@ def _take_up(request: JudgeRequest, page: StoredRow) -> None:
     """Let the judge have the page, and be at work again if they had finished."""
     values: dict[str, Any] = {"page": page.id, "last": request.now}
     if request.judge.stage == "finished":
-        record = resumed(record_of(request.judge), request.policy)
+        record = resume(record_of(request.judge), request.policy)
         values |= {"stage": record.stage, "reason": ""}
         request.log("resumed", judge=request.judge.id, stage=record.stage)
     request.set_judge(**values)

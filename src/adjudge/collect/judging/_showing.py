@@ -1,4 +1,4 @@
-"""What a judge is shown: the project, a stored row, and what was answered to it.
+"""What a judge is shown of a page: a stored row, and what was answered to it.
 
 Of a pair, the sides are as the coin set them.
 """
@@ -15,40 +15,13 @@ from adjudge.collect.store.request import Request
 from adjudge.collect.store.schema import judgments
 from adjudge.collect.store.snapshot import ProjectSnapshot
 from adjudge.collect.store.statements import Statement
-from adjudge.collect.values.judging import OTHERS, Answer, BesideRow, Feedback, ProjectView
+from adjudge.collect.values.judging import Answer, BesideRow, Feedback
 from adjudge.collect.values.judging import Row as PageRow
 from adjudge.collect.values.sides import mirror
 
 GIVEN = Statement(
     select(judgments).where(judgments.c.page == bindparam("page")).order_by(judgments.c.row)
 )
-
-
-def view_project(snapshot: ProjectSnapshot, arm: str) -> ProjectView:
-    """What a judge may know of a project."""
-    policy = snapshot.policy_of(arm)
-    return ProjectView(
-        slug=snapshot.slug,
-        name=snapshot.name,
-        state=snapshot.state,
-        guidelines=snapshot.guidelines_of(arm),
-        labels=snapshot.scale.labels,
-        others=OTHERS,
-        consent=policy.consent if policy.require_consent else "",
-        training_pairs=snapshot.training_pairs(arm),
-        training_rule=policy.training_rule,
-        training_pass=policy.training_pass,
-        training_tries=policy.training_tries,
-        pairs_per_page=policy.pairs_per_page,
-        pay_per_page=policy.pay_per_page,
-        pay_failed=policy.pay_failed,
-        currency=policy.currency,
-        feedback=policy.feedback,
-        page_minutes=policy.lease_minutes,
-        images=policy.images,
-        previews=policy.previews,
-        of_pairs=snapshot.of_pairs,
-    )
 
 
 def show_row(row: Any, asked: tuple[str, ...]) -> PageRow:

@@ -115,32 +115,6 @@ def _kept_answers(
     return {name: answer.answers[name] for name in asked if answer.answers.get(name)} or None
 
 
-def keep_draft(request: JudgeRequest, public: str, answers: Sequence[Answer]) -> int:
-    """Keep answers to a page that are not sent yet, checked; how many are kept."""
-    page = request.page(public)
-    if page.state == "answered":
-        raise Refused("page-answered", "this page is answered already")
-    check_may_answer(request, page)
-    rows = ROWS.all(request.on, {"page": page.id})
-    return save_draft(request, page, check_answers(answers, rows, request.project))
-
-
-def save_draft(request: JudgeRequest, page: StoredRow, given: dict[int, Answer]) -> int:
-    """Keep answers that are not sent yet, beside those kept before."""
-    kept = {row["row"]: row for row in page.draft or ()}
-    for answer in given.values():
-        kept[answer.row] = {
-            "row": answer.row,
-            "label": answer.label,
-            "comment": answer.comment,
-            "seconds": answer.seconds,
-            "answers": dict(answer.answers),
-        }
-    draft = [kept[row] for row in sorted(kept)]
-    request.on.execute(update(pages).where(pages.c.id == page.id).values(draft=draft))
-    return len(draft)
-
-
 def make_judgment(
     request: JudgeRequest, page: StoredRow, row: StoredRow, answer: Answer, standing: str
 ) -> dict[str, Any]:

@@ -7,11 +7,29 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import event
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from adjudge.errors import BadSetting
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def _configuration(connection: Connection | None = None) -> Config:
+    """Alembic's settings, made here so that no ini file is needed."""
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Run the migrations that are missing, inside the connection's transaction."""
+    command.upgrade(_configuration(connection), revision)
 
 
 def checked_url(url: str | Path) -> sa.URL:

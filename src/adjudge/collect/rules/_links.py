@@ -59,7 +59,7 @@ def _server(link: str) -> tuple[str, str]:
 _PLACES = "{code}, {participant}, {outcome}, or {NAME} of a parameter in the judge's own link"
 
 
-def filled(template: str, values: Mapping[str, str]) -> str:
+def fill_template(template: str, values: Mapping[str, str]) -> str:
     """The link with its placeholders filled in; a value that is not there is empty.
 
     >>> filled("https://panel.example/done?code={code}&who={participant}",
