@@ -218,7 +218,7 @@ def not_compiled() -> list[str]:
     from numba.core.dispatcher import Dispatcher
 
     found = []
-    for file in sorted(KERNELS.glob("[a-z]*.py")):
+    for file in sorted(KERNELS.glob("*[a-z].py")):
         for name, kernel in vars(import_module(f"adjudge.kernels.{file.stem}")).items():
             own = isinstance(kernel, Dispatcher) and kernel.py_func.__code__.co_filename == str(
                 file

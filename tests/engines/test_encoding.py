@@ -13,7 +13,7 @@ from adjudge import BadData, DawidSkene, Judgments, Scale
 from adjudge.data.formats import Content, read, write
 from adjudge.data.formats.format import Options
 from adjudge.engines.encoding import Encoded, encode_files
-from adjudge.kernels.hashing import deal
+from adjudge.kernels.keys import deal
 from adjudge.simulation import demo
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from adjudge.kernels import hyper
+from adjudge.kernels import _hyper as hyper
+from adjudge.kernels import rates
 
 
 def strided(counts: np.ndarray) -> np.ndarray:
@@ -62,7 +63,7 @@ def test_density_equals_scipys(data: st.DataObject) -> None:
     rows, columns = data.draw(st.integers(1, 300)), data.draw(st.integers(2, 5))
     most = data.draw(st.sampled_from([3, 200, 5000]))
     counts = rng.integers(0, most, (rows, columns)) * (rng.random((rows, columns)) < 0.7)
-    phi, tails, large, reach = hyper.workspace(rows, columns)
+    phi, tails, large, reach = rates.workspace(rows, columns)
     hyper.summarise(strided(counts), tails, large, reach)
     eta, log_kappa = rng.normal(0, 2, columns - 1), rng.exponential(2)
     found = hyper.log_density(eta, log_kappa, phi, tails, large, reach)
@@ -71,7 +72,7 @@ def test_density_equals_scipys(data: st.DataObject) -> None:
 
 def test_kappa_below_one_is_impossible() -> None:
     counts = np.array([[1, 2], [0, 3]])
-    phi, tails, large, reach = hyper.workspace(2, 2)
+    phi, tails, large, reach = rates.workspace(2, 2)
     hyper.summarise(strided(counts), tails, large, reach)
     assert hyper.log_density(np.zeros(1), -0.01, phi, tails, large, reach) == -np.inf
 
@@ -88,7 +89,7 @@ def test_slices_draw_from_the_posterior_on_a_grid() -> None:
     expected_log_kappa = (weight.sum(axis=0) * grid_kappa).sum()
     spread = np.sqrt((weight.sum(axis=0) * (grid_kappa - expected_log_kappa) ** 2).sum())
     eta, kappa, width = np.zeros(1), np.array([5.0]), np.full(2, 0.7)
-    room = hyper.workspace(15, 2)
+    room = rates.workspace(15, 2)
     draws = []
     given_counts = strided(counts)
     for _ in range(20_000):
@@ -105,7 +106,7 @@ def test_without_counts_the_prior_is_drawn() -> None:
     rng = np.random.default_rng(2)
     counts = np.zeros((4, 3), dtype=np.int64)
     eta, kappa, width = np.zeros(2), np.array([2.0]), np.full(3, 0.7)
-    room = hyper.workspace(4, 3)
+    room = rates.workspace(4, 3)
     draws = []
     given_counts = strided(counts)
     for _ in range(20_000):

@@ -14,7 +14,7 @@ def test_gamma_variates_follow_their_distribution(shape: float) -> None:
     rng = np.random.default_rng(1)
     count = 100_000
     out = np.empty(count)
-    rates.gammas(rng, np.full(count, shape), count, np.empty(count), out)
+    rates._gammas(rng, np.full(count, shape), count, np.empty(count), out)
     assert kstest(out, gamma(shape).cdf).pvalue > 0.001
     assert out.mean() == pytest.approx(shape, rel=5 / np.sqrt(count * shape))
     assert out.var() == pytest.approx(shape, rel=0.1 if shape > 0.1 else 0.3)
@@ -28,7 +28,7 @@ def test_confusion_follows_its_dirichlet() -> None:
     ratio = np.empty(2, dtype=np.int64)
     drawn = []
     for _ in range(20_000):
-        rates.draw_confusion(rng, counts, alpha, theta, ratio, mean, True)
+        rates._draw_confusion(rng, counts, alpha, theta, ratio, mean, True)
         drawn.append(theta[0].copy())
         assert ratio == pytest.approx(np.log(theta[0, 1] / theta[0, 0]) * 2**40, rel=1e-6, abs=2)
     expected = np.array([[7 / 9, 2 / 9], [1 / 24, 23 / 24]])
@@ -50,7 +50,7 @@ def test_many_judges_truths_and_labels_each_have_their_own_counts() -> None:
     ratio = np.empty(judges * labels * (truths - 1), dtype=np.int64)
     total = np.zeros_like(theta)
     for _ in range(400):
-        rates.draw_confusion(rng, counts, alpha, theta, ratio, mean, True)
+        rates._draw_confusion(rng, counts, alpha, theta, ratio, mean, True)
         total += theta
     shapes = counts.transpose(0, 2, 1) + alpha
     expected = shapes / shapes.sum(axis=2, keepdims=True)
@@ -59,7 +59,7 @@ def test_many_judges_truths_and_labels_each_have_their_own_counts() -> None:
     logs = np.log(theta).transpose(0, 2, 1)  # (judge, label, truth)
     known = (logs[:, :, 1:] - logs[:, :, :1]).reshape(-1)
     assert ratio * 2.0**-40 == pytest.approx(known, abs=1e-9)
-    rates.draw_confusion(rng, counts, alpha, theta, ratio, mean, False)
+    rates._draw_confusion(rng, counts, alpha, theta, ratio, mean, False)
     assert mean / 400 == pytest.approx(expected)
 
 
@@ -72,7 +72,7 @@ def test_prevalence_follows_its_dirichlet() -> None:
     prior = np.empty(topics * 2, dtype=np.int64)
     total = np.zeros_like(pi)
     for _ in range(1000):
-        rates.draw_prevalence(rng, classes.astype(np.int64), alpha, pi, prior, mean, True)
+        rates._draw_prevalence(rng, classes.astype(np.int64), alpha, pi, prior, mean, True)
         total += pi
     shapes = classes + alpha
     expected = shapes / shapes.sum(axis=1, keepdims=True)
@@ -90,6 +90,6 @@ def test_tiny_pseudo_counts_give_rates_and_not_nonsense() -> None:
     alpha = np.array([[1e-6, 3e-6]])
     theta, mean = np.empty((2000, 1, 2)), np.zeros((2000, 1, 2))
     counts = np.zeros((2000, 2, 1), dtype=np.int64)
-    rates.draw_confusion(rng, counts, alpha, theta, np.empty(0, dtype=np.int64), mean, True)
+    rates._draw_confusion(rng, counts, alpha, theta, np.empty(0, dtype=np.int64), mean, True)
     assert theta.sum(axis=2) == pytest.approx(1)
     assert theta[:, 0, 1].mean() == pytest.approx(0.75, abs=0.05)

@@ -26,7 +26,8 @@ from adjudge.data.scale import Scale
 from adjudge.engines._sources import Coded
 from adjudge.engines.engine import Counts, Parameters, Tables
 from adjudge.kernels import confusion as kernels
-from adjudge.kernels.fixed import LIKELIHOOD, LOG, log_units
+from adjudge.kernels import voting
+from adjudge.kernels.fixed import LIKELIHOOD, LOG
 
 _SMALL = 100_000  # judgments below which a second thread costs more than it brings
 _BLOCK = 1_000_000  # judgments in a block at most
@@ -61,8 +62,8 @@ class Frame:
 
     def tables(self, parameters: Parameters) -> tuple[Tables, float]:
         """The tables of a sweep, and the log-likelihood of truth 0, which sweeps leave out."""
-        logs = log_units(parameters.confusion)  # (judge, truth, label)
-        prevalence = log_units(parameters.prevalence)  # (topic, truth)
+        logs = kernels.log_units(parameters.confusion)  # (judge, truth, label)
+        prevalence = kernels.log_units(parameters.prevalence)  # (topic, truth)
         truths = prevalence.shape[1]
         ratio = zeros(len(self.cells) * (truths - 1))
         prior = np.empty(len(self.items_of) * (truths - 1), dtype=np.int64)
@@ -217,7 +218,7 @@ class Part:
         give_back = releaser(posterior)
         inputs: tuple[NDArray[np.int64], ...]
         if tables is None:
-            kernel, inputs = kernels.vote_shares(truths), (self.stands(),)
+            kernel, inputs = voting.vote_shares(truths), (self.stands(),)
         else:
             kernel, inputs = kernels.expectation(truths), (tables.prior, tables.ratio)
         where = self.where

@@ -36,7 +36,7 @@ from adjudge.data.scale import Scale
 from adjudge.data.source import Source
 from adjudge.data.stored import Writer, buffers_of, open_stored
 from adjudge.errors import BadData
-from adjudge.kernels.hashing import deal
+from adjudge.kernels.keys import deal
 
 ROWS = 3_000_000  # rows in a bucket, about
 _MOST = 400  # buckets: each is an open file

@@ -12,6 +12,7 @@ from adjudge.data.mapped import releaser
 from adjudge.engines._part import Part
 from adjudge.engines.engine import Tables
 from adjudge.kernels import item_types as kernels
+from adjudge.kernels import keys
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
@@ -162,7 +163,7 @@ class Prints:
         """Prints of the part's judgments, to be added up."""
 
         def add(start: int, stop: int, prints: _Whole) -> None:
-            kernels.add_prints(*part.given, start, stop, self.key, part.labels, prints)
+            keys.add_prints(*part.given, start, stop, self.key, part.labels, prints)
 
         return (part.add_up(part.judgments.judge_count, add),)
 
@@ -216,7 +217,7 @@ class ChooseItems:
         """Mark the chosen items of the part."""
 
         def choose(start: int, stop: int) -> None:
-            kernels.choose_items(*part.given, start, stop, self.key, part.labels, self.share, out)
+            keys.choose_items(*part.given, start, stop, self.key, part.labels, self.share, out)
 
         part.each_block(choose)
 

@@ -19,7 +19,7 @@ from adjudge.engines._voting import count_against, weigh_votes
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Parameters, RowTask, Tables, Task
 from adjudge.errors import BadSetting
-from adjudge.kernels import confusion as kernels
+from adjudge.kernels import voting
 
 
 def usable_cores() -> int:
@@ -155,7 +155,7 @@ class _ThreadsSweeps:
 
 def are_sweeps_compiled() -> bool:
     """Whether the sweeps were compiled before: numba keeps them beside the code or in its cache."""
-    kernel: Any = kernels.count_cells
+    kernel: Any = voting.count_under
     folder = Path(kernel.stats.cache_path)
-    made = [entry.stat().st_mtime for entry in folder.glob("confusion.vote_shares*.nbi")]
-    return bool(made) and max(made) >= Path(kernels.__file__).stat().st_mtime
+    made = [entry.stat().st_mtime for entry in folder.glob("voting.vote_shares*.nbi")]
+    return bool(made) and max(made) >= Path(voting.__file__).stat().st_mtime

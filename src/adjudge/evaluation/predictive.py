@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
 from adjudge.errors import BadData
-from adjudge.kernels.fixed import log_units
+from adjudge.kernels.confusion import log_units
 from adjudge.kernels.gibbs import key_of
 from adjudge.kernels.replicate import replicate
 

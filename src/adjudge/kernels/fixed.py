@@ -11,9 +11,6 @@ so that rounding stays far below what statistics can see, and so that sums canno
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 SHARE = 2.0**32  # units in a probability of 1
 LOG = 2.0**40  # units in a log ratio of 1
 LIKELIHOOD = 2.0**28  # units in a log-likelihood of 1
@@ -21,11 +18,3 @@ WEIGHT = 2.0**20  # units in a weight of 1
 
 # A rate below 2^-40 is taken as 2^-40: no data set tells them apart, and logs stay finite.
 SMALLEST = 2.0**-40
-
-
-def log_units(rates: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The logarithm of each rate, in units of 2^-40."""
-    logs = np.maximum(rates, SMALLEST, order="C")
-    np.log(logs, out=logs)
-    logs *= LOG
-    return np.rint(logs, out=logs).astype(np.int64)

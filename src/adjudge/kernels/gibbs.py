@@ -33,13 +33,12 @@ from typing import Any, cast
 import numpy as np
 from numba import njit
 
-from adjudge.kernels.confusion import _UNLOG, U, add_row, exponentials
-from adjudge.kernels.ties import mixed
+from adjudge.kernels._hashing import mixed
+from adjudge.kernels._vectors import COMPILED, UNLOG, U, add_row, exponentials
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _TO_UNIT = 2.0**-53
 _FEW = 512  # items taken together: enough that calls between the steps do not count
-_COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
 @njit(cache=True, nogil=True)
@@ -50,14 +49,14 @@ def key_of(seed, chain, iteration):
     return mixed(key ^ (U(iteration) + U(1)) * U(_GOLDEN))
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _draw_two(total, uniform, few, keep, x, bits, scale, p, drawn):
     """Draws between two truths, from log ratios: one exponential an item, not two.
 
     Left in ``p`` (truth, item) are the posteriors times ``keep``, unless that is 0.
     """
     for b in range(few):
-        x[b] = -abs(total[b]) * _UNLOG
+        x[b] = -abs(total[b]) * UNLOG
     exponentials(x, bits, scale, p, few)
     for b in range(few):
         less = p[b]  # the weight of the less probable truth; the other's is 1
@@ -71,7 +70,7 @@ def _draw_two(total, uniform, few, keep, x, bits, scale, p, drawn):
             p[U(few + b)] = less * share if total[b] <= 0 else share
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
     """Draws among any number of truths, from log ratios (item, truth - 1); as ``_draw_two``."""
     others = truths - 1
@@ -79,9 +78,9 @@ def _draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
         most = 0
         for k in range(others):
             most = max(most, total[U(b * others + k)])
-        x[b] = -most * _UNLOG
+        x[b] = -most * UNLOG
         for k in range(others):
-            x[U((k + 1) * few + b)] = (total[U(b * others + k)] - most) * _UNLOG
+            x[U((k + 1) * few + b)] = (total[U(b * others + k)] - most) * UNLOG
     exponentials(x, bits, scale, p, few * truths)
     for b in range(few):
         whole = 0.0
@@ -97,7 +96,7 @@ def _draw_many(total, truths, uniform, few, keep, x, bits, scale, p, drawn):
             p[U(k * few + b)] *= keep / whole
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _gather_two(offsets, judge, label, begin, few, topic, topic_step, prior, ratio, step, total):
     """Log ratios of two truths for a few items: sums in a register."""
     for b in range(few):
@@ -111,7 +110,7 @@ def _gather_two(offsets, judge, label, begin, few, topic, topic_step, prior, rat
         total[b] = ahead
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _overrule(known, begin, few, truths, keep, p, drawn):
     """Put gold, where it is known, in the place of draws and posteriors."""
     for b in range(few):
@@ -122,7 +121,7 @@ def _overrule(known, begin, few, truths, keep, p, drawn):
                 p[U(k * few + b)] = keep if k == truth else 0.0
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _recount(
     offsets,
     judge,
@@ -174,7 +173,7 @@ def drawing(truths: int) -> Callable[..., Any]:
     """The drawing sweep for so many truths, a constant of the compiled loop."""
     others = truths - 1
 
-    @njit(**_COMPILED)
+    @njit(**COMPILED)
     def draw(
         offsets,
         judge,

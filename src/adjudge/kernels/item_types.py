@@ -17,33 +17,29 @@ kinds                   types of each label, where they are on no line: type = l
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
-from adjudge.kernels.confusion import (
-    _COMPILED,
-    _FEW,
-    _UNLOG,
+from adjudge.kernels._hashing import is_chosen, item_key, mixed, pair_share
+from adjudge.kernels._vectors import (
+    COMPILED,
+    FEW,
+    UNLOG,
     U,
     exponentials,
     probabilities,
     room_for,
 )
 from adjudge.kernels.fixed import LIKELIHOOD, SHARE, WEIGHT
-from adjudge.kernels.ties import mixed
 
-_KERNEL: dict[str, Any] = _COMPILED
 _FLOOR = 0.1  # votes that every label has before any is cast
 _LIKELY, _UNLIKELY = 0.9, 0.1  # of the kind that an item seems to be, and of the others
 _LINE_FLOOR = 0.001
 _MOST = 2000  # judgments of an item above which its pairs are not looked at
-_ALL = 2.0**64
 _LEAST_DOUBT = 1e-6  # nats: of types of which one is nearly certain
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _tally_votes(offsets, judge, label, i, weight, votes):
     """The weighted votes of one item, in units; returns their sum."""
     votes[:] = 0
@@ -54,7 +50,7 @@ def _tally_votes(offsets, judge, label, i, weight, votes):
     return whole
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _top_share(votes, whole):
     """The smoothed share of the label with most votes."""
     most = 0
@@ -63,7 +59,7 @@ def _top_share(votes, whole):
     return (most / WEIGHT + _FLOOR) / (whole / WEIGHT + _FLOOR * votes.size)
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def count_tops(offsets, judge, label, start, stop, weight, labels, bins):
     """How many judged items have their top share in each bin."""
     votes = np.empty(labels, dtype=np.int64)
@@ -73,7 +69,7 @@ def count_tops(offsets, judge, label, start, stop, weight, labels, bins):
             bins[min(int(_top_share(votes, whole) * bins.size), bins.size - 1)] += 1
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _start_kinds(votes, whole, kinds, easy, p):
     """An item's first types: its vote shares, most of each in the kind that the item seems."""
     for k in range(votes.size):
@@ -84,7 +80,7 @@ def _start_kinds(votes, whole, kinds, easy, p):
         p[:] *= 1.0 / p.sum()
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _start_line(votes, whole, place, width, room, p):
     """An item's first types: those that lie near its mean grade."""
     x, bits, scale = room
@@ -103,7 +99,7 @@ def _start_line(votes, whole, place, width, room, p):
         p[t] /= whole_p
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def begin_types(
     offsets,
     judge,
@@ -150,7 +146,7 @@ def begin_types(
                 counts[cell * (types - 1) + t - 1] += share
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, total):
     """The log ratios of one item's types to type 0."""
     others = total.size
@@ -163,7 +159,7 @@ def _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, tot
             total[t] += ratio[cell + U(t)]
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _measure_doubt(prior, types, doubt):
     """Of the types of each topic the log of the sum of their ratios, and their entropy."""
     others = types - 1
@@ -177,12 +173,12 @@ def _measure_doubt(prior, types, doubt):
         probabilities(total, 1, types, room, p, gain)
         told = 0.0
         for t in range(others):
-            told += p[t + 1] * (total[t] * _UNLOG)
+            told += p[t + 1] * (total[t] * UNLOG)
         doubt[topic, 0] = gain[0]
         doubt[topic, 1] = max(gain[0] - told, _LEAST_DOUBT)
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def count_left_out(
     offsets,
     judge,
@@ -214,18 +210,18 @@ def count_left_out(
     """
     others = types - 1
     whole = np.empty(others, dtype=np.int64)
-    total = np.empty(_FEW * others, dtype=np.int64)
-    cells = np.empty(_FEW, dtype=np.int64)
-    topics = np.empty(_FEW, dtype=np.int64)
-    marked = np.empty(_FEW, dtype=np.bool_)
-    p = np.empty(_FEW * types, dtype=np.float64)
-    gain = np.empty(_FEW, dtype=np.float64)
+    total = np.empty(FEW * others, dtype=np.int64)
+    cells = np.empty(FEW, dtype=np.int64)
+    topics = np.empty(FEW, dtype=np.int64)
+    marked = np.empty(FEW, dtype=np.bool_)
+    p = np.empty(FEW * types, dtype=np.float64)
+    gain = np.empty(FEW, dtype=np.float64)
     room = room_for(types)
     doubt = np.empty((prior.size // max(others, 1), 2), dtype=np.float64)
     _measure_doubt(prior, types, doubt)
     few = 0
     for i in range(start, stop):
-        if items < 1.0 and not _chosen(_item_key(offsets, judge, label, i, key, step), items):
+        if items < 1.0 and not is_chosen(item_key(offsets, judge, label, i, key, step), items):
             continue
         _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
         for m in range(offsets[i], offsets[i + 1]):
@@ -242,7 +238,7 @@ def count_left_out(
             topics[few] = topic[i * topic_step]
             marked[few] = known[i * known_step] >= 0
             few += 1
-            if few == _FEW:
+            if few == FEW:
                 probabilities(total, few, types, room, p, gain)
                 _weigh(total, topics, prior, doubt, few, types, p, gain)
                 _spread(cells, marked, few, types, p, gain, counts, on_gold)
@@ -253,7 +249,7 @@ def count_left_out(
         _spread(cells, marked, few, types, p, gain, counts, on_gold)
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _weigh(total, topics, prior, doubt, few, types, p, gain):
     """Turn the log-likelihoods of a few rows into what they tell of types, 0 to 1."""
     others = types - 1
@@ -261,11 +257,11 @@ def _weigh(total, topics, prior, doubt, few, types, p, gain):
         first = topics[b] * others
         told = doubt[topics[b], 0] - gain[b]
         for t in range(others):
-            told += p[(t + 1) * few + b] * ((total[b * others + t] - prior[first + t]) * _UNLOG)
+            told += p[(t + 1) * few + b] * ((total[b * others + t] - prior[first + t]) * UNLOG)
         gain[b] = np.sqrt(min(1.0, max(0.0, told) / doubt[topics[b], 1]))
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _spread(cells, marked, few, types, p, weight, counts, on_gold):
     """Add the shares of a few rows, each by its weight, to their cells."""
     for b in range(few):
@@ -276,37 +272,7 @@ def _spread(cells, marked, few, types, p, weight, counts, on_gold):
                 on_gold[cells[b] * types + t] += share
 
 
-@njit(**_KERNEL)
-def _item_key(offsets, judge, label, i, key, labels):
-    """A scrambled number made from who said what of an item, in whatever order."""
-    code = U(0)
-    for m in range(offsets[i], offsets[i + 1]):
-        code += mixed(key[judge[m]] + U(label[m]) * U(labels + 1))
-    return mixed(code)
-
-
-@njit(**_KERNEL)
-def choose_items(offsets, judge, label, start, stop, key, labels, share, out):
-    """Mark about a ``share`` of the items, (item, 1), by who said what of them."""
-    for i in range(start, stop):
-        code = _item_key(offsets, judge, label, i, key, labels)
-        out[i, 0] = 1.0 if _chosen(code, share) else 0.0
-
-
-@njit(**_KERNEL)
-def _chosen(code, share):
-    """Whether a scrambled number is among the first ``share`` of all numbers."""
-    return share >= 1.0 or code < U(share * _ALL)
-
-
-@njit(**_KERNEL)
-def _pair_share(count, most):
-    """The share of an item's pairs to look at, so that there are about ``most``."""
-    pairs = 0.5 * count * (count - 1)
-    return 1.0 if pairs <= most else most / pairs
-
-
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums):
     """Add a few pairs of judgments to agreement observed, expected, and the weight of all."""
     probabilities(total, few, types, room, p, gain)
@@ -324,7 +290,7 @@ def _add_agreement(total, left, right, own, few, types, rates, room, p, gain, su
         sums[2] += np.int64(own[b] * LIKELIHOOD)
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def agree_beyond(
     offsets,
     judge,
@@ -355,23 +321,23 @@ def agree_beyond(
     types = rates.shape[1]
     others = types - 1
     whole = np.empty(others, dtype=np.int64)
-    total = np.empty(_FEW * others, dtype=np.int64)
-    left = np.empty((_FEW, 2), dtype=np.int64)
-    right = np.empty((_FEW, 2), dtype=np.int64)
-    own = np.empty(_FEW, dtype=np.float64)
-    p = np.empty(_FEW * types, dtype=np.float64)
-    gain = np.empty(_FEW, dtype=np.float64)
+    total = np.empty(FEW * others, dtype=np.int64)
+    left = np.empty((FEW, 2), dtype=np.int64)
+    right = np.empty((FEW, 2), dtype=np.int64)
+    own = np.empty(FEW, dtype=np.float64)
+    p = np.empty(FEW * types, dtype=np.float64)
+    gain = np.empty(FEW, dtype=np.float64)
     room = room_for(types)
     few = 0
     for i in range(start, stop):
         count = offsets[i + 1] - offsets[i]
         if count < 2 or count > _MOST:
             continue
-        code = _item_key(offsets, judge, label, i, key, step)
-        if not _chosen(code, items):
+        code = item_key(offsets, judge, label, i, key, step)
+        if not is_chosen(code, items):
             continue
         _gather(offsets, judge, label, i, topic, topic_step, prior, ratio, step, whole)
-        share = _pair_share(count, most)
+        share = pair_share(count, most)
         voices = 0
         for m in range(offsets[i], offsets[i + 1]):
             voices += weight[judge[m]]
@@ -379,7 +345,7 @@ def agree_beyond(
             for n in range(m + 1, offsets[i + 1]):
                 if source[judge[m]] == source[judge[n]]:
                     continue
-                if share < 1.0 and not _chosen(
+                if share < 1.0 and not is_chosen(
                     mixed(code ^ (key[judge[m]] + key[judge[n]])), share
                 ):
                     continue
@@ -401,14 +367,14 @@ def agree_beyond(
                 heavy = (weight[judge[m]] / WEIGHT) * (weight[judge[n]] / WEIGHT)
                 own[few] = 2.0 * heavy / (share * (voices / WEIGHT))
                 few += 1
-                if few == _FEW:
+                if few == FEW:
                     _add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums)
                     few = 0
     if few:
         _add_agreement(total, left, right, own, few, types, rates, room, p, gain, sums)
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def read_types(
     offsets,
     judge,
@@ -427,12 +393,12 @@ def read_types(
     """Add ``part`` times what types mean, ``reading`` (type, truth), to each item's truths."""
     types, truths = reading.shape
     others = types - 1
-    total = np.empty(_FEW * others, dtype=np.int64)
-    p = np.empty(_FEW * types, dtype=np.float64)
-    gain = np.empty(_FEW, dtype=np.float64)
+    total = np.empty(FEW * others, dtype=np.int64)
+    p = np.empty(FEW * types, dtype=np.float64)
+    gain = np.empty(FEW, dtype=np.float64)
     room = room_for(types)
-    for begin in range(start, stop, _FEW):
-        few = min(_FEW, stop - begin)
+    for begin in range(start, stop, FEW):
+        few = min(FEW, stop - begin)
         for b in range(few):
             row = total[b * others : (b + 1) * others]
             _gather(offsets, judge, label, begin + b, topic, topic_step, prior, ratio, step, row)
@@ -445,7 +411,7 @@ def read_types(
                 out[begin + b, k] += part * truth
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def _is_repeat(judge, label, start, m):
     """Whether a judgment says again what its judge said of the item, from ``start`` on."""
     found = False
@@ -454,7 +420,7 @@ def _is_repeat(judge, label, start, m):
     return found
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def count_pairs(
     offsets, judge, label, start, stop, key, row, habit, items, most, common, agreed, crossed
 ):
@@ -470,10 +436,10 @@ def count_pairs(
         count = offsets[i + 1] - offsets[i]
         if count < 2 or count > _MOST:
             continue
-        code = _item_key(offsets, judge, label, i, key, labels)
-        if not _chosen(code, items):
+        code = item_key(offsets, judge, label, i, key, labels)
+        if not is_chosen(code, items):
             continue
-        share = _pair_share(count, most)
+        share = pair_share(count, most)
         for m in range(offsets[i], offsets[i + 1]):
             again[m - offsets[i]] = _is_repeat(judge, label, offsets[i], m)
         for m in range(offsets[i], offsets[i + 1]):
@@ -484,7 +450,7 @@ def count_pairs(
                 b = row[judge[n]]
                 if b < 0 or a == b or again[n - offsets[i]]:
                     continue
-                if share < 1.0 and not _chosen(
+                if share < 1.0 and not is_chosen(
                     mixed(code ^ (key[judge[m]] + key[judge[n]])), share
                 ):
                     continue
@@ -499,7 +465,7 @@ def count_pairs(
                 crossed[b, a, 1] += habit[b, label[n]]
 
 
-@njit(**_KERNEL)
+@njit(**COMPILED)
 def count_company(
     offsets, judge, label, start, stop, family, seen, said, own, company, repeated, items
 ):
@@ -524,26 +490,3 @@ def count_company(
             seen[family[judge[m]]] = 0
             said[judge[m], label[m]] = 0
             own[judge[m]] = 0
-
-
-@njit(**_KERNEL)
-def add_prints(offsets, judge, label, start, stop, key, labels, prints):
-    """Add to each judge's print what they said of each item; equal prints: equal judgments.
-
-    Items are told apart by who said what of them, so the copies of a judge all know the same ones.
-    """
-    for i in range(start, stop):
-        code = _item_key(offsets, judge, label, i, key, labels)
-        for m in range(offsets[i], offsets[i + 1]):
-            said = mixed(code + U(label[m]) * U(0x9E3779B97F4A7C15))
-            prints[judge[m]] += np.int64(said >> U(24))  # sums of many stay whole numbers
-
-
-@njit(**_KERNEL)
-def judge_keys(cells, keys):
-    """A scrambled number for each judge, from how often they gave each label, (judge, label)."""
-    for j in range(cells.shape[0]):
-        code = U(0)
-        for y in range(cells.shape[1]):
-            code = mixed(code + U(cells[j, y]) + U(0x9E3779B97F4A7C15))
-        keys[j] = code

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from adjudge.kernels.confusion import _COMPILED
+from adjudge.kernels._vectors import COMPILED
 
 FURTHEST = 25.0  # squared residuals, in those expected: more is an outlier, and counts as this
 
@@ -38,13 +38,13 @@ class Swept(NamedTuple):
     unit: Any  # (5,) of pulls, weights, values, squares, and of what judges have in common
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _whole(number, unit):
     """A number in whole units."""
     return np.int64(np.floor(number * unit + 0.5))
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def measure(offsets, judge, label, start, stop, first, second, unit, judges, items):
     """Add up what stays the same from sweep to sweep, and the plain means of items.
 
@@ -69,7 +69,7 @@ def measure(offsets, judge, label, start, stop, first, second, unit, judges, ite
             items[3] += square * count
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _value(swept, i):
     """The value of an item and its variance, given the judges."""
     code = swept.known[i * swept.known_step]
@@ -86,7 +86,7 @@ def _value(swept, i):
     return min(max(value, -swept.prior[2]), swept.prior[2]), 1.0 / precision
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _together(swept, i, value, spread):
     """By how much squared residuals of an item's judges rise and fall together, over its pairs.
 
@@ -107,7 +107,7 @@ def _together(swept, i, value, spread):
     return pairs - 2.0 * ((shares / unit) ** 2 - taken / unit)
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def expect(swept, start, stop, judges, items):
     """Add up what is expected of the values: ``judges`` (judge, 3) and ``items`` (2,).
 
@@ -127,7 +127,7 @@ def expect(swept, start, stop, judges, items):
             judges[j, 2] += _whole(swept.number[swept.label[m]] * value, swept.unit[3])
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def write_values(swept, start, stop, out):
     """Write the value of each item, its variance and what its judges share to ``out`` (item, 3)."""
     for i in range(start, stop):

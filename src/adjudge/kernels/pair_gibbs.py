@@ -29,7 +29,7 @@ _TERMS = 12
 
 
 @njit(**_COMPILED)
-def precision(many, x, tied, rng):
+def _precision(many, x, tied, rng):
     """A draw of the precision of x, and of the linear term beside it, for so many comparisons."""
     if tied <= 2.0:
         return _summed(many, x, math.acos(0.5 * tied), rng), 0.0
@@ -146,11 +146,11 @@ def augment(a, b, judge, side, wins, turned, node_a, node_b, theta, delta, lean,
         plain = wins[c, 0] + wins[c, 1] + wins[c, 2] - against
         form[c, :] = 0.0
         if plain > 0.0:
-            w, linear = precision(plain, 0.5 * (d + move), tied, rng)
+            w, linear = _precision(plain, 0.5 * (d + move), tied, rng)
             ahead = wins[c, 0] - turned[c, 0] - wins[c, 1] + turned[c, 1]
             form[c, 0], form[c, 1] = 0.25 * w, 0.5 * (ahead + linear)
         if against > 0.0:
-            w, linear = precision(against, 0.5 * (move - d), tied, rng)
+            w, linear = _precision(against, 0.5 * (move - d), tied, rng)
             ahead = turned[c, 0] - turned[c, 1]
             form[c, 2], form[c, 3] = 0.25 * w, 0.5 * (ahead + linear)
 

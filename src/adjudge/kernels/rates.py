@@ -7,22 +7,20 @@ drawn together, in steps, so that all but the random numbers themselves runs as 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
 
-from adjudge.kernels.confusion import U
+from adjudge.kernels._hyper import SMALL, logs, update
+from adjudge.kernels._vectors import COMPILED, U
 from adjudge.kernels.fixed import LOG, SMALLEST
-from adjudge.kernels.hyper import logs, update
 
 _FEW = 512  # rates drawn together
 _TINY = 1e-290
-_COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
-@njit(**_COMPILED)
-def gammas(rng, shape, count, spread, out):
+@njit(**COMPILED)
+def _gammas(rng, shape, count, spread, out):
     """Gamma variates of ``count`` shapes, by G. Marsaglia and W. W. Tsang (2000).
 
     A shape below 1 is drawn one higher and shrunk by a power of a uniform number. The method
@@ -53,7 +51,7 @@ def gammas(rng, shape, count, spread, out):
             out[n] *= math.exp(-rng.standard_exponential() / shape[n])
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _alone(rng, shape, start, columns, weight, rate):
     """One rate of 1 and the others 0: what a Dirichlet of very small shapes comes to."""
     left = rng.random() * weight
@@ -65,14 +63,14 @@ def _alone(rng, shape, start, columns, weight, rate):
     rate[start + chosen] = 1.0
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _dirichlets(rng, shape, rows, columns, room, bits, rate, log):
     """Dirichlet draws, one for each row of shapes, into ``rate``, and their logarithms.
 
     Shapes become expectations of the rates. ``room`` is to work in, ``bits`` the same as whole
     numbers.
     """
-    gammas(rng, shape, rows * columns, room, rate)
+    _gammas(rng, shape, rows * columns, room, rate)
     for row in range(rows):
         start = U(row * columns)
         whole, weight = 0.0, 0.0
@@ -104,8 +102,8 @@ def _make_rates_workspace(size):
     )
 
 
-@njit(**_COMPILED)
-def draw_confusion(rng, counts, alpha, theta, ratio, mean, keep):
+@njit(**COMPILED)
+def _draw_confusion(rng, counts, alpha, theta, ratio, mean, keep):
     """Confusion rows given counts, theta_j[k] ~ Dirichlet(alpha_k + counts), and their log ratios.
 
     ``counts`` is (judge, label, truth), as the sweep leaves them, ``alpha`` (truth, label),
@@ -143,11 +141,11 @@ def draw_confusion(rng, counts, alpha, theta, ratio, mean, keep):
                     into += U(1)
 
 
-@njit(**_COMPILED)
-def draw_prevalence(rng, classes, alpha, prevalence, prior, mean, keep):
+@njit(**COMPILED)
+def _draw_prevalence(rng, classes, alpha, prevalence, prior, mean, keep):
     """Prevalence of each topic given counts, pi_t ~ Dirichlet(alpha + counts), and its log ratios.
 
-    ``classes`` is (topic, truth), as the sweep leaves them; the rest is as in ``draw_confusion``.
+    ``classes`` is (topic, truth), as the sweep leaves them; the rest is as in ``_draw_confusion``.
     """
     topics, truths = prevalence.shape
     together = max(1, _FEW // truths)
@@ -176,7 +174,7 @@ def draw_rates(rng, counts, classes, rows, common, confusion, prevalence, keep):
     ``rows`` and ``common`` are the learnt priors of confusion, one a truth, and of prevalence: eta,
     kappa, width, phi and room for ``update``, or None where the prior is fixed. ``confusion`` and
     ``prevalence`` are pseudo-counts, rates, log ratios and sums of expectations, as
-    ``draw_confusion`` and ``draw_prevalence`` take them. All in one, since to hand over a random
+    ``_draw_confusion`` and ``_draw_prevalence`` take them. All in one, since to hand over a random
     generator costs more than a hundred draws from it.
     """
     alpha, theta, ratio, theta_mean = confusion
@@ -194,5 +192,15 @@ def draw_rates(rng, counts, classes, rows, common, confusion, prevalence, keep):
         update(rng, strided, eta[0], kappa[:1], width[0], phi[0], tails, large, reach)
         for k in range(beta.size):
             beta[k] = kappa[0] * phi[0, k]
-    draw_confusion(rng, counts, alpha, theta, ratio, theta_mean, keep)
-    draw_prevalence(rng, classes, beta, pi, prior, pi_mean, keep)
+    _draw_confusion(rng, counts, alpha, theta, ratio, theta_mean, keep)
+    _draw_prevalence(rng, classes, beta, pi, prior, pi_mean, keep)
+
+
+def workspace(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The arrays that ``update`` needs beside its arguments: phi, tails, large, reach."""
+    return (
+        np.empty(columns, dtype=np.float64),
+        np.zeros((columns + 1, SMALL), dtype=np.float64),
+        np.zeros((columns + 1, max(rows, 1)), dtype=np.float64),
+        np.zeros((columns + 1, 2), dtype=np.int64),
+    )

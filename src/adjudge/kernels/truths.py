@@ -11,9 +11,9 @@ import math
 import numpy as np
 from numba import njit
 
-from adjudge.kernels.confusion import U
+from adjudge.kernels._hashing import mixed
+from adjudge.kernels._vectors import U
 from adjudge.kernels.gibbs import _GOLDEN, _TO_UNIT
-from adjudge.kernels.ties import mixed
 
 
 @njit(cache=True, nogil=True)

@@ -1,10 +1,20 @@
-"""Weighted votes, and what judges' features are counted from: one pass each over the judgments."""
+"""Votes, plain and weighted, and what judges' features are counted from: one pass each.
+
+Arguments are those of ``adjudge.kernels.confusion``, and:
+
+votes                   (label, truth) 1 where the label stands for the truth, flat
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, cast
 
 import numpy as np
 from numba import njit
 
+from adjudge.kernels._vectors import COMPILED, FEW, U, add_row, finish, overrule
 from adjudge.kernels.fixed import SHARE
 
 
@@ -79,3 +89,72 @@ def count_against(offsets, judge, label, start, stop, reference, counts):
         if kind >= 0:
             for m in range(offsets[i], offsets[i + 1]):
                 counts[judge[m], kind, label[m]] += 1
+
+
+@njit(**COMPILED)
+def _vote_probabilities(cast, few, truths, every, p):
+    """Probabilities (truth, item) from votes (item, truth); ``every`` is a buffer for their sum."""
+    for b in range(few):
+        votes = 0
+        for k in range(truths):
+            votes += cast[U(b * truths + k)]
+            p[U(k * few + b)] = cast[U(b * truths + k)]
+        every[b] = votes
+    for k in range(truths):
+        for b in range(few):
+            share = p[U(k * few + b)] / max(every[b], 1.0)
+            p[U(k * few + b)] = share if every[b] > 0 else 1.0 / truths
+
+
+@cache
+def vote_shares(truths: int) -> Callable[..., Any]:
+    """The sweep that takes vote shares for posteriors, where everything starts; it returns 0.
+
+    A label that stands for no truth casts no vote; an item without votes is open, every truth
+    alike. Gold overrules votes.
+    """
+    others = truths - 1
+
+    @njit(**COMPILED)
+    def share(
+        offsets,
+        judge,
+        label,
+        start,
+        stop,
+        topic,
+        topic_step,
+        known,
+        known_step,
+        votes,
+        step,
+        counts,
+        classes,
+        posterior,
+        keep,
+    ):
+        total = np.empty(FEW * truths, dtype=np.int64)  # (item, truth)
+        shares = np.empty(FEW * others, dtype=np.int64)  # (item, truth - 1)
+        p = np.empty(FEW * truths, dtype=np.float64)  # (truth, item)
+        every = np.empty(FEW, dtype=np.float64)
+        wide = np.int64(truths)  # no constant: what is called is compiled once for any number
+        for begin in range(start, stop, FEW):
+            few = min(FEW, stop - begin)
+            total[:] = 0
+            for b in range(few):
+                i, base = U(begin + b), U(b * truths)
+                for m in range(U(offsets[i]), U(offsets[i + U(1)])):
+                    add_row(total, base, votes, U(label[m]) * U(truths), truths)
+            _vote_probabilities(total, few, wide, every, p)
+            if known_step:
+                overrule(known, begin, few, wide, p)
+            finish(p, few, wide, begin, shares, posterior, keep)
+            for b in range(few):
+                i, base = U(begin + b), U(b * others)
+                add_row(classes, U(topic[i * U(topic_step)]) * U(others), shares, base, others)
+                for m in range(U(offsets[i]), U(offsets[i + U(1)])):
+                    cell = (U(judge[m]) * U(step) + U(label[m])) * U(others)
+                    add_row(counts, cell, shares, base, others)
+        return 0
+
+    return cast(Callable[..., Any], share)

@@ -15,7 +15,7 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up
 from adjudge.engines.engine import Engine
-from adjudge.kernels.hashing import deal
+from adjudge.kernels.keys import deal
 from adjudge.models._calibration import calibrate_by
 from adjudge.models._families import voices_of
 from adjudge.models.model import Progress, Ties, pick

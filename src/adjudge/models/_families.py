@@ -34,6 +34,7 @@ from adjudge.engines.engine import Sweeps
 from adjudge.engines.item_types import CountPairs, Prints
 from adjudge.kernels import item_types as kernels
 from adjudge.kernels.fixed import WEIGHT
+from adjudge.kernels.keys import judge_keys
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
@@ -68,9 +69,9 @@ class _Pairs:
 
 def key_judges(cells: NDArray[np.int64]) -> NDArray[np.uint64]:  # (judge,)
     """A scrambled number for each judge that neither renaming nor reordering changes."""
-    keys = np.empty(len(cells), dtype=np.uint64)
-    kernels.judge_keys(cells, keys)
-    return keys
+    found = np.empty(len(cells), dtype=np.uint64)
+    judge_keys(cells, found)
+    return found
 
 
 def share_of_items(judgments: Judgments, budget: float, most: float) -> float:

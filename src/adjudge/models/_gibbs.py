@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Sampler, Tally
-from adjudge.kernels import hyper as slices
-from adjudge.kernels.fixed import log_units
-from adjudge.kernels.rates import draw_rates
+from adjudge.kernels.confusion import log_units
+from adjudge.kernels.rates import draw_rates, workspace
 from adjudge.models.model import Progress, Step
 
 _LOOK = 0.2  # seconds between looks at how far the chains are
@@ -76,7 +75,7 @@ class _Learnt:
         self.kappa = np.maximum(start.sum(axis=1), 1.0) + rng.exponential(size=priors)
         self.phi = np.empty_like(start)  # (prior, column), the means
         width = np.full_like(start, 0.7)
-        _, *room = slices.workspace(rows, columns)
+        _, *room = workspace(rows, columns)
         self.parts = (self.eta, self.kappa, width, self.phi, *room)
 
     @property

@@ -22,7 +22,7 @@ from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters, Sweeps
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.errors import BadData, BadSetting
-from adjudge.kernels import ties as kernels
+from adjudge.kernels import keys as kernels
 from adjudge.models._families import Voices, find_families, tell_families, voices_of
 from adjudge.models._voice_sweeps import VoiceSweeps
 

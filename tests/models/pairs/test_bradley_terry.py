@@ -261,7 +261,7 @@ def test_intervals_cover_ninety_per_cent() -> None:
 def test_precisions_have_their_mean_and_variance(x: float, tied: float, many: float) -> None:
     """The density is a mixture of normals: its mean precision is what its derivative says."""
     rng = np.random.default_rng(1)
-    drawn = np.array([pair_gibbs.precision(many, x, tied, rng) for _ in range(20_000)])
+    drawn = np.array([pair_gibbs._precision(many, x, tied, rng) for _ in range(20_000)])
 
     def log(y: float) -> float:
         return -many * np.log(2 * np.cosh(y) + tied)

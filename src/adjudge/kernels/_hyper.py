@@ -7,7 +7,7 @@ additive log ratios eta of phi, one coordinate at a time, by slices with steppin
 
 The density needs sums of log Gamma(a + c) - log Gamma(a) = sum over m < c of log(a + m). With the
 tail counts T_m = #{n : c_n > m} that is sum of T_m log(a + m): rows do not matter any more, only
-how far counts reach. Counts past ``_SMALL`` are few, and take Stirling's series from there.
+how far counts reach. Counts past ``SMALL`` are few, and take Stirling's series from there.
 Logarithms are nearly all of the work, so they are taken many at a time.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 _U = np.uint64
-_SMALL = 128
+SMALL = 128
 _SHAPE = 1.5  # of the Pareto on kappa
 _MOST = 50  # steps out on either side, at most
 _LN2 = 0.6931471805599453
@@ -53,15 +53,15 @@ def logs(x, bits, out, count):
 @njit(cache=True, nogil=True)
 def make_log_workspace():
     """Room for as many numbers as are taken together: floats, the same as whole numbers, logs."""
-    x = np.empty(_SMALL, dtype=np.float64)
-    return x, x.view(np.int64), np.empty(_SMALL, dtype=np.float64)
+    x = np.empty(SMALL, dtype=np.float64)
+    return x, x.view(np.int64), np.empty(SMALL, dtype=np.float64)
 
 
 @njit(cache=True, nogil=True)
 def summarise(counts, tails, large, reach):
     """Tail counts, the large counts, and how many there are, for each column and for row sums.
 
-    ``counts`` is (row, column); ``tails`` is (column + 1, _SMALL), ``large`` (column + 1, row),
+    ``counts`` is (row, column); ``tails`` is (column + 1, SMALL), ``large`` (column + 1, row),
     ``reach`` (column + 1, 2): how far the tail goes, and how many large counts there are.
     """
     rows, columns = counts.shape
@@ -75,15 +75,15 @@ def summarise(counts, tails, large, reach):
                 whole += value
             else:
                 value = whole
-            if value >= _SMALL:
+            if value >= SMALL:
                 large[c, reach[c, 1]] = value
                 reach[c, 1] += 1
-                tails[c, _SMALL - 1] += 1
+                tails[c, SMALL - 1] += 1
             elif value > 0:
                 tails[c, value - 1] += 1
     for c in range(columns + 1):
         running = 0
-        for m in range(_SMALL - 1, -1, -1):
+        for m in range(SMALL - 1, -1, -1):
             running += tails[c, m]
             tails[c, m] = running
             if running > 0 and reach[c, 0] == 0:
@@ -107,7 +107,7 @@ def _summed(x, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _log_gamma(x, log_x):
-    """Log Gamma of a number of _SMALL or more: Stirling's series, exact to 10^-16 there."""
+    """Log Gamma of a number of SMALL or more: Stirling's series, exact to 10^-16 there."""
     inverse = 1.0 / x
     square = inverse * inverse
     tail = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260)))
@@ -126,9 +126,9 @@ def _rising(a, c, tails, large, reach, x, bits, out):
     whole = _summed(x, few)
     many = _U(reach[c, 1])
     if many > 0:
-        base = _log_gamma(a + _SMALL, math.log(a + _SMALL))
-        for begin in range(_U(0), many, _U(_SMALL)):
-            few = min(_U(_SMALL), many - begin)
+        base = _log_gamma(a + SMALL, math.log(a + SMALL))
+        for begin in range(_U(0), many, _U(SMALL)):
+            few = min(_U(SMALL), many - begin)
             for n in range(few):
                 x[n] = a + large[c, begin + n]
             logs(x, bits, out, few)
@@ -241,13 +241,3 @@ def update(rng, counts, eta, kappa, width, phi, tails, large, reach):
         current = value
     kappa[0] = math.exp(log_kappa)
     _spread(eta, phi)
-
-
-def workspace(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays that ``update`` needs beside its arguments: phi, tails, large, reach."""
-    return (
-        np.empty(columns, dtype=np.float64),
-        np.zeros((columns + 1, _SMALL), dtype=np.float64),
-        np.zeros((columns + 1, max(rows, 1)), dtype=np.float64),
-        np.zeros((columns + 1, 2), dtype=np.int64),
-    )

@@ -1,0 +1,162 @@
+"""A few items at a time, in loops that the compiler makes into vector instructions.
+
+Kernels that sweep over items gather the logs of a few of them, turn these into probabilities here,
+and scatter the counts. Rows of tables are added as one vector each; in between, the items lie side
+by side, (truth, item). Indices are unsigned, or every one would first be tested for being negative.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from adjudge.kernels.fixed import LOG, SHARE
+
+U = np.uint64
+COMPILED: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+}  # no test of every divisor
+UNLOG = 1.0 / LOG
+FEW = 128  # items taken together: their judgments and buffers stay in the nearest cache
+_PER_LN2 = 1.4426950408889634
+_LN2 = 0.6931471805599453
+_LN2_HIGH = 0.6931471803691238  # ln 2 in two parts, so that a multiple of it can be taken off
+_LN2_LOW = 1.9082149292705877e-10  # a number without losing its last bits
+
+
+@intrinsic(prefer_literal=True)
+def add_row(_, target, at, source, start, width):
+    """``target[at : at + width] += source[start : start + width]``, as one vector addition.
+
+    Flat arrays of 64-bit whole numbers and a constant width. Written as a loop, it would not become
+    a vector addition, since nothing tells the compiler that the two arrays do not overlap.
+    """
+    if not isinstance(width, types.IntegerLiteral):
+        return None
+
+    def generate(context, builder, signature, values):
+        if width.literal_value == 0:  # one truth, and nothing to say about it
+            return context.get_dummy_value()
+        row = ir.VectorType(ir.IntType(64), width.literal_value).as_pointer()
+
+        def place(array, index):
+            data = context.make_array(signature.args[array])(context, builder, values[array]).data
+            return builder.bitcast(builder.gep(data, [values[index]]), row)
+
+        into, out_of = place(0, 1), place(2, 3)
+        both = builder.add(builder.load(into, align=8), builder.load(out_of, align=8))
+        builder.store(both, into, align=8)
+        return context.get_dummy_value()
+
+    return types.void(target, at, source, start, width), generate
+
+
+@njit(**COMPILED)
+def exponentials(x, bits, scale, out, count):
+    """The exponential of ``count`` numbers of 0 or less, to 1 part in 10^14; below -700 as -700.
+
+    ``scale`` is ``bits`` seen as floats: the power of two is put together there. Written out, so
+    that it runs as vector instructions and gives the same bits on every machine.
+    """
+    for k in range(count):
+        v = max(x[k], -700.0)
+        n = math.floor(v * _PER_LN2 + 0.5)
+        r = (v - n * _LN2_HIGH) - n * _LN2_LOW
+        bits[k] = (np.int64(n) + 1023) << 52
+        tail = 1 / 720 + r * (1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800))))
+        out[k] = 1 + r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * tail)))))
+    for k in range(count):
+        out[k] *= scale[k]
+
+
+@njit(**COMPILED)
+def logarithms(w, bits, out, count):
+    """The logarithm of ``count`` numbers that are 1 or more, to 10^-11; ``w`` is used up.
+
+    ``bits`` is ``w`` seen as whole numbers: the power of two is taken off there, and the rest, in
+    1..2, goes through the series of 2 artanh((w - 1) / (w + 1)).
+    """
+    for k in range(count):
+        power = (bits[k] >> 52) - 1023
+        out[k] = power * _LN2
+        bits[k] -= power << 52
+    for k in range(count):
+        s = (w[k] - 1.0) / (w[k] + 1.0)
+        a = s * s
+        b = a * a
+        c = b * b
+        low = (1.0 + a * (1 / 3)) + b * (1 / 5 + a * (1 / 7))
+        mid = (1 / 9 + a * (1 / 11)) + b * (1 / 13 + a * (1 / 15))
+        high = (1 / 17 + a * (1 / 19)) + b * (1 / 21)
+        out[k] += 2.0 * s * (low + c * (mid + c * high))
+
+
+@njit(**COMPILED)
+def probabilities(total, few, truths, room, p, gain):
+    """Probabilities (truth, item) and log-likelihoods from log ratios (item, truth - 1).
+
+    ``room`` are buffers as ``room_for`` makes them.
+    """
+    x, bits, scale, most, weight, weight_bits = room
+    others = truths - 1
+    for b in range(few):
+        top = 0
+        for k in range(others):
+            top = max(top, total[U(b * others + k)])
+        most[b] = top
+        x[b] = -top * UNLOG
+        for k in range(others):
+            x[U((k + 1) * few + b)] = (total[U(b * others + k)] - top) * UNLOG
+    exponentials(x, bits, scale, p, few * truths)
+    for b in range(few):
+        weight[b] = p[b]
+    for k in range(1, truths):
+        for b in range(few):
+            weight[b] += p[U(k * few + b)]
+    for b in range(few):
+        x[b] = 1.0 / weight[b]
+    for k in range(truths):
+        for b in range(few):
+            p[U(k * few + b)] *= x[b]
+    logarithms(weight, weight_bits, gain, few)
+    for b in range(few):
+        gain[b] += most[b] * UNLOG
+
+
+@njit(**COMPILED)
+def room_for(truths):
+    """Buffers for the probabilities of a few items."""
+    x = np.empty(FEW * truths, dtype=np.float64)  # (truth, item)
+    bits = np.empty(FEW * truths, dtype=np.int64)
+    most = np.empty(FEW, dtype=np.int64)
+    weight = np.empty(FEW, dtype=np.float64)
+    return x, bits, bits.view(np.float64), most, weight, weight.view(np.int64)
+
+
+@njit(**COMPILED)
+def overrule(known, begin, few, truths, p):
+    """Put gold, where it is known, in the place of the probabilities (truth, item)."""
+    for b in range(few):
+        if known[begin + b] >= 0:
+            for k in range(truths):
+                p[U(k * few + b)] = 1.0 if k == known[begin + b] else 0.0
+
+
+@njit(**COMPILED)
+def finish(p, few, truths, begin, shares, posterior, keep):
+    """Probabilities (truth, item) as whole shares (item, truth - 1), and into the posterior."""
+    others = truths - 1
+    for k in range(others):
+        for b in range(few):
+            shares[U(b * others + k)] = np.int64(p[U((k + 1) * few + b)] * SHARE + 0.5)
+    if keep:
+        for b in range(few):
+            for k in range(truths):
+                posterior[U(begin + b), U(k)] = p[U(k * few + b)]
