@@ -24,9 +24,7 @@ def filled(text: str) -> str:
 
 def commands() -> str:
     """Every command with its words, its examples and its options; then the options they share."""
-    from adjudge.cli import application, listed
-
-    known = listed(application())
+    known = list_commands()
     options = {name: list(_options(entry.callback)) for name, entry in known.items()}
     uses = Counter(panel for rows in options.values() for panel in {panel for panel, _, _ in rows})
     shared: dict[str, dict[str, str]] = {}  # panel: option: row
@@ -44,6 +42,19 @@ def commands() -> str:
     for panel, rows in shared.items():
         parts.append(f"### {panel}\n\n{_table(list(rows.values()))}\n")
     return "\n".join(parts)
+
+
+def list_commands(only: str | None = None) -> dict[str, Any]:
+    """Every command by its words, ``consensus``, ``project create``; or those of one file alone."""
+    from adjudge.cli import _build
+
+    made = _build(only)
+    found = {str(entry.name): entry for entry in made.registered_commands}
+    for group in made.registered_groups:
+        below = group.typer_instance
+        if below is not None:
+            found |= {f"{below.info.name} {e.name}": e for e in below.registered_commands}
+    return found
 
 
 def _options(run: Any) -> Iterator[tuple[str | None, str, str]]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pytest
 from rich.console import Console
 
-from adjudge.cli import console
+from adjudge.cli import _console as console
+from adjudge.cli._results import grid, shorten
 from adjudge.data.scale import Scale
 from adjudge.models.model import Step
 from waiting import wait_until
@@ -60,7 +61,7 @@ def errors(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 def test_a_name_is_one_short_line(text: str, wanted: str) -> None:
-    assert console.name(text) == wanted
+    assert shorten(text) == wanted
 
 
 def test_labels_in_words() -> None:
@@ -83,7 +84,7 @@ def test_what_is_said_is_no_markup(
 
 def test_cells_are_no_markup() -> None:
     page = Console(file=io.StringIO(), width=80, highlight=False)
-    page.print(console.grid("T", [("item", "left"), ("n", "right")], [["[/]:x: [red]", "1"]]))
+    page.print(grid("T", ["item", ">n"], [["[/]:x: [red]", "1"]]))
     assert isinstance(page.file, io.StringIO)
     assert "[/]:x: [red]  1" in page.file.getvalue()
 

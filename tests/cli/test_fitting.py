@@ -15,14 +15,15 @@ from adjudge import (
     MajorityVote,
     Pmf,
 )
-from adjudge.cli.fitting import built, engine_of, value_of
-from adjudge.cli.options import Fitting
+from adjudge.cli._fitting import build_model, make_engine
+from adjudge.cli._options import Fitting
+from adjudge.cli._settings import _parse_value
 from adjudge.models.item_types import ItemTypes
 
 
 def test_defaults_are_the_models_own() -> None:
-    assert built(Fitting(model="dawid-skene")) == DawidSkene()
-    assert built(Fitting(model="majority-vote")) == MajorityVote()
+    assert build_model(Fitting(model="dawid-skene")) == DawidSkene()
+    assert build_model(Fitting(model="majority-vote")) == MajorityVote()
 
 
 def test_set_comes_after_the_flags() -> None:
@@ -33,7 +34,7 @@ def test_set_comes_after_the_flags() -> None:
         iterations=9,
         settings=["iterations=7", "diagonal=2"],
     )
-    assert built(fitting) == DawidSkene(seed=3, ties="lower", iterations=7, diagonal=2.0)
+    assert build_model(fitting) == DawidSkene(seed=3, ties="lower", iterations=7, diagonal=2.0)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_set_comes_after_the_flags() -> None:
     ],
 )
 def test_values_have_the_type_of_the_setting(text: str, hint: Any, wanted: object) -> None:
-    found = value_of(f"x={text}", text, hint)
+    found = _parse_value(f"x={text}", text, hint)
     assert found == wanted
     assert type(found) is type(wanted)
 
@@ -66,31 +67,33 @@ def test_values_have_the_type_of_the_setting(text: str, hint: Any, wanted: objec
 )
 def test_values_that_do_not_fit(text: str, hint: Any, wanted: str) -> None:
     with pytest.raises(BadSetting) as caught:
-        value_of(f"x={text}", text, hint)
+        _parse_value(f"x={text}", text, hint)
     assert str(caught.value) == f"--set = 'x={text}': wanted {wanted}"
 
 
 def test_threads() -> None:
-    assert engine_of(Fitting(threads=3)).threads == 3
-    assert engine_of(Fitting()).threads >= 1
+    assert make_engine(3).threads == 3
+    assert make_engine(None).threads >= 1
 
 
 def test_without_a_name_the_default_runs() -> None:
-    assert built(Fitting()) == ItemTypes()
-    assert built(Fitting(model="hybrid-confusion")) == HybridConfusion()
+    assert build_model(Fitting()) == ItemTypes()
+    assert build_model(Fitting(model="hybrid-confusion")) == HybridConfusion()
     sampled = Fitting(model="hierarchical-relevance", chains=2, warmup=5, draws=7, thin=3, seed=4)
-    assert built(sampled) == HierarchicalRelevance(chains=2, warmup=5, draws=7, thin=3, seed=4)
+    assert build_model(sampled) == HierarchicalRelevance(
+        chains=2, warmup=5, draws=7, thin=3, seed=4
+    )
     with pytest.raises(BadSetting, match=r"--chains = 3: wanted a model that has it; item-types"):
-        built(Fitting(chains=3))
+        build_model(Fitting(chains=3))
     with pytest.raises(BadSetting, match=r"--draws = 3: wanted a model that has it; dawid-skene"):
-        built(Fitting(model="dawid-skene", draws=3))
+        build_model(Fitting(model="dawid-skene", draws=3))
     fast = Fitting(model="hierarchical-confusion", method="variational")
-    assert built(fast) == HierarchicalConfusion(method="variational")
+    assert build_model(fast) == HierarchicalConfusion(method="variational")
 
 
 def test_a_setting_takes_a_number_or_its_word() -> None:
-    made = built(Fitting(model="pmf", settings=["rank=auto", "regularisation=0.5"]))
+    made = build_model(Fitting(model="pmf", settings=["rank=auto", "regularisation=0.5"]))
     assert made == Pmf(rank="auto", regularisation=0.5)
     with pytest.raises(BadSetting) as caught:
-        built(Fitting(model="pmf", settings=["rank=all"]))
+        build_model(Fitting(model="pmf", settings=["rank=all"]))
     assert str(caught.value) == "--set = 'rank=all': wanted a whole number"

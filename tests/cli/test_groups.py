@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from adjudge.cli.groups import spread
+from adjudge.cli import _spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ def test_options_of_a_group_stand_where_the_group_stands() -> None:
     ) -> None:
         """What it does."""
 
-    seen = spread(command)
+    seen = _spread(command)
     parameters = signature(seen).parameters
     assert list(parameters) == ["name", "first", "red", "blue", "dark", "last"]
     assert {name: parameters[name].default for name in ("red", "blue", "dark", "last")} == {
@@ -60,7 +60,7 @@ def test_the_command_gets_the_group(arguments: list[str], wanted: Any) -> None:
     def command(name: str, *, shade: Shade, last: int = 9) -> None:
         got.append((name, shade, last))
 
-    app.command()(spread(command))
+    app.command()(_spread(command))
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert got == [wanted]
@@ -72,7 +72,7 @@ def test_help_shows_the_options_of_a_group() -> None:
     def command(*, colour: Colour) -> None:
         """Paint."""
 
-    app.command()(spread(command))
+    app.command()(_spread(command))
     output = CliRunner().invoke(app, ["--help"]).output
     assert "How red." in output
     assert "colour" not in output
@@ -83,4 +83,4 @@ def test_one_name_in_two_groups_is_refused() -> None:
         pass
 
     with pytest.raises(ValueError, match="duplicate parameter name: 'red'"):
-        spread(command)
+        _spread(command)

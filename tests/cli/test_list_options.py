@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.cli.list_options import repeat_options
+from adjudge.cli._options import _repeat_options
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ from adjudge.cli.list_options import repeat_options
     ],
 )
 def test_the_option_is_named_again_before_each_value(given: str, wanted: str) -> None:
-    assert repeat_options(given.split(), ("--runs", "--measures")) == wanted.split()
+    assert _repeat_options(given.split(), ("--runs", "--measures")) == wanted.split()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -18,12 +17,69 @@ import pytest
 import typer
 
 import adjudge as package
-from adjudge.cli import MODULES, application, call, listed
+from adjudge.cli import (
+    _build,
+    agreement,
+    align,
+    call,
+    compare,
+    consensus,
+    convert,
+    crowd,
+    demo,
+    encode,
+    estimate,
+    evaluate,
+    judge_with_model,
+    judges,
+    look,
+    may_replace,
+    models,
+    plan,
+    plot,
+    rank,
+    rank_pairs,
+    replicate,
+    report,
+    serve,
+    simulate,
+    tune,
+)
+from adjudge.cli._commands import COMMANDS as MODULES
+from adjudge.cli.next import COMMAND as NEXT
 from commands import Run
+from tools import load
 from waiting import wait_until
 
-APP = application()
-COMMANDS = list(listed(APP))
+DECLARED = {
+    "agreement": agreement.COMMAND,
+    "align": align.COMMAND,
+    "compare": compare.COMMAND,
+    "consensus": consensus.COMMAND,
+    "convert": convert.COMMAND,
+    "crowd": crowd.COMMAND,
+    "demo": demo.COMMAND,
+    "encode": encode.COMMAND,
+    "estimate": estimate.COMMAND,
+    "evaluate": evaluate.COMMAND,
+    "judge_with_model": judge_with_model.COMMAND,
+    "judges": judges.COMMAND,
+    "look": look.COMMAND,
+    "may_replace": may_replace.COMMAND,
+    "models": models.COMMAND,
+    "next": NEXT,
+    "plan": plan.COMMAND,
+    "plot": plot.COMMAND,
+    "rank": rank.COMMAND,
+    "rank_pairs": rank_pairs.COMMAND,
+    "replicate": replicate.COMMAND,
+    "report": report.COMMAND,
+    "serve": serve.COMMAND,
+    "simulate": simulate.COMMAND,
+    "tune": tune.COMMAND,
+}
+list_commands = load("reference").list_commands
+COMMANDS = list(list_commands())
 PROGRAM = [sys.executable, "-m", "adjudge"]
 LIMIT = 600  # seconds, for what will never be: on a busy machine a start alone may take one
 HEAVY = {"numpy", "numba", "pyarrow", "scipy", "rich", "llvmlite"}
@@ -42,9 +98,9 @@ def test_the_commands() -> None:
 
 
 def test_one_command_alone_is_built_as_it_is_among_all() -> None:
-    among = listed(APP)
+    among = list_commands()
     for name in MODULES:
-        alone = listed(application(name))
+        alone = list_commands(name)
         assert alone
         for words, entry in alone.items():
             whole = among[words]
@@ -52,10 +108,9 @@ def test_one_command_alone_is_built_as_it_is_among_all() -> None:
 
 
 def test_the_list_of_commands_needs_none_of_them_and_says_what_they_say(adjudge: Run) -> None:
-    for name, line in MODULES.items():
-        module = importlib.import_module(f"adjudge.cli.{name}")
-        words = getattr(module, "HELP", None) or module.run.__doc__.partition("\n\n")[0]
-        assert " ".join(words.split()) == line
+    assert {*DECLARED, "project"} == set(MODULES)
+    for name, command in DECLARED.items():
+        assert " ".join((command.run.__doc__ or "").partition("\n\n")[0].split()) == MODULES[name]
     code = (
         "import sys; from adjudge.cli import call; call(['--help']); "
         "print(*(name for name in sys.modules if name.startswith('adjudge.')), file=sys.stderr)"
@@ -94,7 +149,7 @@ def test_help_of_a_command_fits_80_columns_and_ends_with_examples(
 
 @cache
 def whole_program() -> typer.core.TyperGroup:
-    group = typer.main.get_command(APP)
+    group = typer.main.get_command(_build())
     assert isinstance(group, typer.core.TyperGroup)
     return group
 
@@ -378,7 +433,7 @@ def test_stopped_where_the_main_thread_hears_nothing(
         "            file.write(b'half'); file.flush(); print('deaf', flush=True)\n"
         "            hashlib.pbkdf2_hmac('sha256', b'x', b'y', 2_000_000_000)\n"
         "    return work\n"
-        "cli._wanted = deaf; sys.argv = ['adjudge', 'x']; cli.main()"
+        "cli._choose = deaf; sys.argv = ['adjudge', 'x']; cli.main()"
     )
     pipe = subprocess.PIPE
     process = subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe, text=True)

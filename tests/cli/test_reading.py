@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from adjudge import Judgments
-from adjudge.cli.options import Labelling, Reading, TruthLabelling
-from adjudge.cli.reading import read_content
-from adjudge.cli.shaping import allow_labels, shape_labels, without
+from adjudge.cli._files import read_content
+from adjudge.cli._labels import allow_labels, drop_gold, shape_labels
+from adjudge.cli._options import Labelling, Reading, TruthLabelling
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadSetting
@@ -91,8 +91,8 @@ def test_binary_gold_of_graded_judgments_is_collapsed_once() -> None:
 
 def test_gold_without_the_label_is_left_alone() -> None:
     gold = Gold.of({"a": 1})
-    assert without(gold, ["7"]) is gold
-    assert len(without(gold, ["1"])) == 0
+    assert drop_gold(gold, ["7"]) is gold
+    assert len(drop_gold(gold, ["1"])) == 0
 
 
 @pytest.mark.parametrize(

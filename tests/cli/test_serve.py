@@ -148,9 +148,11 @@ def test_options_that_cannot_be_used_are_named(
 def test_the_defaults_of_the_command_are_those_of_the_settings() -> None:
     from inspect import signature
 
-    from adjudge.cli.serve import run
+    from adjudge.cli.serve import COMMAND
 
-    given: dict[str, Any] = {name: p.default for name, p in signature(run).parameters.items()}
+    given: dict[str, Any] = {
+        name: p.default for name, p in signature(COMMAND.run).parameters.items()
+    }
     settings = Settings()
     assert f"sqlite:///{given['database']}" == settings.database
     assert given["upload_megabytes"] * 1_000_000 == settings.upload_bytes

@@ -13,17 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from adjudge.cli.options import Printing
-from adjudge.cli.writing import (
-    STDOUT,
-    check_places,
-    check_printing,
-    interval,
-    kind_of,
-    number,
-    print_json,
-    write_tables,
-)
+from adjudge.cli._files import STDOUT, check_places, check_printing, kind_of, write_tables
+from adjudge.cli._options import Printing
+from adjudge.cli._results import interval, number, print_json
 from adjudge.errors import AdjudgeError
 
 TABLE = pa.table({"item": ["a", "=b"], "n": [1, 2]})

@@ -14,16 +14,16 @@ import pytest
 
 import adjudge
 from adjudge import MODELS, evaluation, simulation
-from adjudge.cli import application, listed
 from adjudge.data.formats import formats
 from adjudge.data.synonyms import SYNONYMS
 from adjudge.evaluation import MEASURES, measure_agreement
+from tools import load
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 REFRESH = "run .venv/bin/python docs/tools/refresh.py, and read what it changed"
-COMMANDS = list(listed(application()))
+COMMANDS = list(load("reference").list_commands())
 
 
 def load(path: Path) -> Any:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge.models.model import Progress, Step
-from adjudge.replications import named
+from adjudge.replications import find_paper
 from adjudge.replications.replication import (
     Cell,
     Claim,
@@ -136,7 +136,7 @@ def quick(
     def replicated(name: str) -> tuple[ReplicationResult, dict[str, bool | None]]:
         if name not in found:
             few = sized(FEW.get(name), full=None)
-            found[name] = run(named(name), Setup(quick=True, data=shared_data, seeds=few))
+            found[name] = run(find_paper(name), Setup(quick=True, data=shared_data, seeds=few))
         return found[name], {claim.text: claim.holds for claim in found[name].claims}
 
     return replicated

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from adjudge.replications.replication import Cell, cell_table, markdown
+from adjudge.replications.pages import _markdown
+from adjudge.replications.replication import Cell, Table
 
 NEAR = Cell(row="a", column="x", published=0.50, obtained=0.51, sd=0.01)
 FAR = Cell(row="b", column="x", published=0.60, obtained=0.51, sd=0.01)
@@ -14,12 +15,14 @@ NEW = Cell(row="b", column="y", published=math.nan, obtained=0.7, sd=0.01, note=
 def test_cells_say_where_they_differ() -> None:
     assert [cell.differs for cell in (NEAR, FAR, NEW)] == [False, True, False]
     assert FAR.difference() == ("b, x: obtained 0.510, published 0.600: lower by 0.090, 9.0 sd.")
-    assert markdown([NEAR, FAR, NEW]) == (
+    assert _markdown([NEAR, FAR, NEW]) == (
         "| | x | y |\n| --- | --- | --- |\n"
         "| a | 0.510 ± 0.010 (0.500) | – |\n"
         "| b | 0.510 ± 0.010 (0.600) | 0.700 ± 0.010 (new) |\n"
     )
-    assert cell_table([NEAR])["published"].to_pylist() == [0.5]
+    assert Table(name="", title="", source="", cells=[NEAR]).to_table()[
+        "published"
+    ].to_pylist() == [0.5]
 
 
 def test_mean_and_sd_are_over_seeds() -> None:
@@ -38,5 +41,5 @@ def test_one_seed_tells_of_no_difference_and_rounding_is_none() -> None:
 
 def test_ranks_have_no_digits() -> None:
     rank = Cell(row="a", column="rank", published=2, obtained=1, sd=0.0, digits=0)
-    assert markdown([rank]).splitlines()[-1] == "| a | 1 (2) |"
+    assert _markdown([rank]).splitlines()[-1] == "| a | 1 (2) |"
     assert rank.difference() == "a, rank: obtained 1, published 2: lower by 1."

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from adjudge.replications import hierarchical, pmf, training, truelabel, zscore
-from adjudge.replications.hierarchical.claims import claims as hierarchical_claims
-from adjudge.replications.pmf.claims import claims as pmf_claims
-from adjudge.replications.pmf.claims import grid_claim
+from adjudge.replications.hierarchical._result import _claims as hierarchical_claims
+from adjudge.replications.pmf._claims import claims as pmf_claims
+from adjudge.replications.pmf._claims import grid_claim
 from adjudge.replications.replication import Claim
-from adjudge.replications.training.claims import CONTRADICTED
-from adjudge.replications.training.claims import claims as training_claims
-from adjudge.replications.truelabel.claims import claims as truelabel_claims
-from adjudge.replications.truelabel.models import DAWID_SKENE, HYBRID, MODELS, SINGLE, VOTE
-from adjudge.replications.zscore.claims import claims as zscore_claims
+from adjudge.replications.training._claims import CONTRADICTED
+from adjudge.replications.training._claims import claims as training_claims
+from adjudge.replications.truelabel import DAWID_SKENE, HYBRID, MODELS, SINGLE, VOTE
+from adjudge.replications.truelabel._claims import claims as truelabel_claims
+from adjudge.replications.zscore._result import _claims as zscore_claims
 
 
 def check(
@@ -172,9 +172,9 @@ def as_rated(order: Sequence[str], *, opposite: bool = False) -> tuple[Any, Any]
     shares = {HYBRID: truelabel.TRUE_PREVALENCE, DAWID_SKENE: truelabel.TRUE_PREVALENCE,
               SINGLE: (0.15, 0.15, 0.7), VOTE: truelabel.VOTED}  # fmt: skip
     synthetic: dict[int, Any] = {}
-    for items in truelabel.SIZES:
+    for items in truelabel._SIZES:
         level = large if items > 1000 else small
-        at = 0 if items == truelabel.SIZES[0] else 1
+        at = 0 if items == truelabel._SIZES[0] else 1
         synthetic[items] = {
             model: {
                 "accuracy": cell(level[as_] - (0.05 if opposite and items == 50 else 0.0)),

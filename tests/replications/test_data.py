@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import BadData
-from adjudge.replications.data import fingerprint, real_file, trec_2011
+from adjudge.replications._data import fingerprint, real_file, trec_2011
 
 
 def test_missing_data_are_asked_for(tmp_path: Path) -> None:

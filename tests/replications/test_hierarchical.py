@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adjudge.replications import hierarchical, pmf
+from adjudge.replications import hierarchical
+from adjudge.replications._data import Split
 
 pytestmark = pytest.mark.slow
 
 
 def test_section_9_3_is_what_arithmetic_says() -> None:
-    found = hierarchical.simulate(2, 400_000)
+    found = hierarchical._simulate(2, 400_000)
     # E[max(p, 1 - p)] = 3/4, and E[p^2] / E[p] = 2/3.
     assert np.mean(found["quantised"], axis=0) == pytest.approx([0.75, 0.75], abs=0.003)
     assert np.mean(found["fractional"], axis=0) == pytest.approx([2 / 3, 2 / 3], abs=0.003)
@@ -20,18 +21,18 @@ def test_section_9_3_is_what_arithmetic_says() -> None:
 def test_the_statistic_of_1992() -> None:
     # Chains 0 2 and 1 3: variances 2 and 2, means 1 and 2: sqrt((1/2 * 2 + 1/2) / 2).
     values = np.array([[0.0, 2.0], [1.0, 3.0]])
-    assert hierarchical.gelman_rubin(values) == pytest.approx(np.sqrt(0.75))
+    assert hierarchical._gelman_rubin(values) == pytest.approx(np.sqrt(0.75))
     same = np.random.default_rng(1).normal(size=(3, 4000))
-    assert hierarchical.gelman_rubin(same) == pytest.approx(1.0, abs=0.002)
-    assert hierarchical.gelman_rubin(same + np.array([[0.0], [1.0], [2.0]])) > 1.3
+    assert hierarchical._gelman_rubin(same) == pytest.approx(1.0, abs=0.002)
+    assert hierarchical._gelman_rubin(same + np.array([[0.0], [1.0], [2.0]])) > 1.3
 
 
 def test_topics_are_ranked_by_hand() -> None:
     truth = np.array([1, 0, 1, 0, 1, 1], dtype=np.int16)
-    split = pmf.Split(None, np.arange(6), truth)
+    split = Split(None, np.arange(6), truth)
     topics = np.array(["1", "1", "1", "2", "2", "3"])
     score = np.array([0.9, 0.8, 0.1, 0.7, 0.6, 0.5])
-    found = hierarchical.by_topic(split, list("abcdef"), topics, score)
+    found = hierarchical._by_topic(split, list("abcdef"), topics, score)
     # Topic 1: relevant at places 1 and 3; topic 2: at place 2; topic 3 has one class alone.
     assert set(found) == {"1", "2"}
     assert found["1"]["AP"] == pytest.approx((1 + 2 / 3) / 2)

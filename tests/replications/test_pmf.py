@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from adjudge.replications import pmf
-from adjudge.replications.data import real_file, trec_2011
-from adjudge.replications.pmf.claims import compare
+from adjudge.replications._data import Split, get_both, real_file, split_gold, trec_2011
+from adjudge.replications.pmf._claims import compare
 from adjudge.replications.replication import ReplicationResult, Setup
 from sizes import FULL, sized
 
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.slow
 
 
 def test_splits_are_balanced_and_disjoint(shared_data: Path) -> None:
-    judgments, gold = pmf.both(trec_2011(real_file("trec-rf10", shared_data)))
+    judgments, gold = get_both(trec_2011(real_file("trec-rf10", shared_data)))
     tests = []
     for seed in range(2):
-        split = pmf.split_of(judgments, gold, seed)
+        split = split_gold(judgments, gold, seed)
         assert len(split.test) == 1000
         assert split.truth.sum() == 500
         assert len(split.train) == 2275
@@ -32,14 +32,14 @@ def test_splits_are_balanced_and_disjoint(shared_data: Path) -> None:
 
 
 def test_outcome_by_hand() -> None:
-    split = pmf.Split(None, np.arange(4), np.array([0, 0, 1, 1], dtype=np.int16))
+    split = Split(None, np.arange(4), np.array([0, 0, 1, 1], dtype=np.int16))
     choice = np.array([0, 1, 1, 1], dtype=np.int16)
-    found = pmf.outcome(split, choice, np.array([False, True, False, False]))
+    found = pmf._outcome(split, choice, np.array([False, True, False, False]))
     assert found == {
         "ACC": 0.75, "SPE": 0.5, "SEN": 1.0, "coverage": 0.75, "covered": 1.0
     }  # fmt: skip
-    assert pmf.marks(split, choice) == "1011"  # those that are not relevant first
-    nobody = pmf.outcome(split, choice, np.ones(4, dtype=np.bool_))
+    assert pmf._marks(split, choice) == "1011"  # those that are not relevant first
+    nobody = pmf._outcome(split, choice, np.ones(4, dtype=np.bool_))
     assert math.isnan(nobody["covered"])
 
 

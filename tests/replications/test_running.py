@@ -15,8 +15,9 @@ import pytest
 
 from adjudge.errors import BadSetting
 from adjudge.models.model import Step
+from adjudge.replications._data import measure_peak
 from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
-from adjudge.replications.running import Done, file_name, forget, peak_memory, run
+from adjudge.replications.running import Done, _file_name, forget, run
 
 FULL = Setup()
 
@@ -61,7 +62,7 @@ def test_a_part_that_is_not_whole_is_worked_again(toy, tmp_path: Path) -> None:
 
 def test_other_settings_are_another_part(toy, tmp_path: Path, monkeypatch) -> None:
     def part(**settings: object) -> str:
-        return file_name(ReplicationPart(name="a", settings=settings, work=lambda _: None))
+        return _file_name(ReplicationPart(name="a", settings=settings, work=lambda _: None))
 
     assert part(seed=1) == part(seed=1) != part(seed=2)
     before = part(seed=1)
@@ -103,7 +104,7 @@ def test_parts_need_names_of_their_own(toy, monkeypatch) -> None:
 
 
 def test_memory_is_told() -> None:
-    assert 1e7 < peak_memory() < 1e12
+    assert 1e7 < measure_peak() < 1e12
 
 
 KILLED = """
@@ -111,6 +112,7 @@ import sys, time
 from pathlib import Path
 sys.path[:0] = [{here!r}, {tests!r}]
 from conftest import Toy
+from adjudge.replications._data import measure_peak
 from adjudge.replications.replication import ReplicationPart, Setup
 from adjudge.replications.running import run
 

@@ -9,20 +9,20 @@ from adjudge.models.dawid_skene import DawidSkene
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.single_confusion import SingleConfusion
-from adjudge.replications.truelabel.models import (
+from adjudge.replications.truelabel import (
     DAWID_SKENE,
     HYBRID,
     SINGLE,
     VOTE,
-    Spectrum,
-    as_one_judge,
-    stack_runs,
+    _as_one_judge,
+    _Spectrum,
+    _stack_runs,
 )
 from adjudge.simulation import three_judges
 
 MADE = [three_judges(60, seed) for seed in (11, 12, 13)]
 RUNS = [made.judgments for made in MADE]
-STACK = stack_runs(RUNS)
+STACK = _stack_runs(RUNS)
 
 
 def test_a_stack_keeps_every_judgment() -> None:
@@ -36,15 +36,15 @@ def test_a_stack_keeps_every_judgment() -> None:
 
 
 def test_one_judge_a_run() -> None:
-    one = as_one_judge(STACK)
+    one = _as_one_judge(STACK)
     assert one.judges.to_pylist() == ["0", "1", "2"]
     np.testing.assert_array_equal(one.judge, np.repeat([0, 1, 2], 180))
-    assert as_one_judge(RUNS[0]).judge_count == 1
+    assert _as_one_judge(RUNS[0]).judge_count == 1
 
 
 @pytest.mark.parametrize(("model", "alone"), [(DAWID_SKENE, DawidSkene), (SINGLE, SingleConfusion)])
 def test_em_on_a_stack_is_em_on_each_run(model: str, alone: type) -> None:
-    fit = Spectrum().fit(model, STACK)
+    fit = _Spectrum().fit(model, STACK)
     apart = [alone(tolerance=1e-6, iterations=3000).fit(run) for run in RUNS]
     together = sum(own.trace[-1] for own in apart)
     assert fit.consensus.trace[-1] == pytest.approx(together, rel=1e-3)
@@ -57,7 +57,7 @@ def test_em_on_a_stack_is_em_on_each_run(model: str, alone: type) -> None:
 
 
 def test_the_sampler_on_a_stack_is_the_sampler_on_each_run() -> None:
-    spectrum = Spectrum(chains=2, warmup=200, draws=1000, thin=1)
+    spectrum = _Spectrum(chains=2, warmup=200, draws=1000, thin=1)
     fit = spectrum.fit(HYBRID, STACK, diagonal=10.0)
     for at, run in enumerate(RUNS):
         own = HybridConfusion(diagonal=10.0, chains=2, warmup=200, draws=1000, thin=1).fit(run)
@@ -68,7 +68,7 @@ def test_the_sampler_on_a_stack_is_the_sampler_on_each_run() -> None:
 
 
 def test_the_vote_counts_against_the_labels_it_chose() -> None:
-    fit = Spectrum(seed=4).fit(VOTE, STACK)
+    fit = _Spectrum(seed=4).fit(VOTE, STACK)
     np.testing.assert_array_equal(fit.choice, MajorityVote(by_topic=True, seed=4).fit(STACK).choice)
     chosen = fit.choice[:60]
     np.testing.assert_allclose(fit.prevalence[0], np.bincount(chosen, minlength=3) / 60)
@@ -83,6 +83,6 @@ def test_the_vote_counts_against_the_labels_it_chose() -> None:
 def test_memory_is_of_the_own_run(model: str) -> None:
     """Items of run 0 labelled after a fit of all runs are labelled as after a fit of run 0."""
     other = [three_judges(40, seed).judgments for seed in (21, 22, 23)]
-    together = Spectrum().fit(model, STACK).recall(stack_runs(other))
-    alone = Spectrum().fit(model, stack_runs(RUNS[:1])).recall(stack_runs(other[:1]))
+    together = _Spectrum().fit(model, STACK).recall(_stack_runs(other))
+    alone = _Spectrum().fit(model, _stack_runs(RUNS[:1])).recall(_stack_runs(other[:1]))
     assert (together[:40] == alone).mean() >= 0.95

@@ -24,13 +24,14 @@ from adjudge.replications.training import (
     REPLICATION,
     TABLE_1,
     TABLE_2,
-    measures,
-    trusted_judgments,
+    _measures,
+    _trusted_judgments,
 )
-from adjudge.replications.training.collection import ArmCollection, Shown
-from adjudge.replications.training.crowd import (
+from adjudge.replications.training._crowd import (
     LABELS,
+    ArmCollection,
     Assumptions,
+    _Shown,
     arrivals,
     material,
     run_experiment,
@@ -145,9 +146,9 @@ def test_an_experiment_ends_with_five_trusted_judgments_an_item() -> None:
     made, collections = run_experiment(POLICY, Assumptions(), SMALL, queries=20, mix=MIX, seed=3)
     again = run_experiment(POLICY, Assumptions(), SMALL, queries=20, mix=MIX, seed=3)[1]
     for arm, collection in collections.items():
-        judgments = trusted_judgments(collection)
+        judgments = _trusted_judgments(collection)
         np.testing.assert_array_equal(judgments.counts_per_item, np.full(100, 5))
-        assert trusted_judgments(again[arm]).to_table().equals(judgments.to_table())
+        assert _trusted_judgments(again[arm]).to_table().equals(judgments.to_table())
         pairs = judgments.item * judgments.judge_count + judgments.judge
         assert len(np.unique(pairs)) == len(judgments)  # nobody judges an item twice
         for judge in collection.records.values():
@@ -157,8 +158,8 @@ def test_an_experiment_ends_with_five_trusted_judgments_an_item() -> None:
 
 
 def golden(golds_by_item: dict[str, str], policy: object = POLICY) -> ArmCollection:
-    items = [Shown(f"item {n}", f"query {n // 5}", "Matching") for n in range(200)]
-    golds = [Shown(text, f"for {text}", truth) for text, truth in golds_by_item.items()]
+    items = [_Shown(f"item {n}", f"query {n // 5}", "Matching") for n in range(200)]
+    golds = [_Shown(text, f"for {text}", truth) for text, truth in golds_by_item.items()]
     return ArmCollection(items, golds, LABELS, policy, rng(5))  # type: ignore[arg-type]
 
 
@@ -238,18 +239,18 @@ def test_spammers_pass_where_one_label_rules_and_fail_where_none_does() -> None:
 
 
 def test_measures_by_hand() -> None:
-    found = measures(np.array([1, 1, 1, 0, 2]), np.array([1, 1, 0, 1, 2]))
+    found = _measures(np.array([1, 1, 1, 0, 2]), np.array([1, 1, 0, 1, 2]))
     assert found == {
         ACCURACY: 0.6,
         PRECISION: pytest.approx(2 / 3),
         RECALL: pytest.approx(2 / 3),
         FALSE_ALARM: 0.5,  # of the two that are not, one is called so
     }
-    never = measures(np.array([0, 0]), np.array([1, 0]))
+    never = _measures(np.array([0, 0]), np.array([1, 0]))
     assert np.isnan(never[PRECISION])
     assert never[RECALL] == 0
     assert never[FALSE_ALARM] == 0
-    assert np.isnan(measures(np.array([1, 0]), np.array([1, 1]))[FALSE_ALARM])
+    assert np.isnan(_measures(np.array([1, 0]), np.array([1, 1]))[FALSE_ALARM])
 
 
 def test_a_training_that_wants_twenty_right_is_beside_the_other(result: ReplicationResult) -> None:

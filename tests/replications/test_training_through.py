@@ -23,15 +23,15 @@ from adjudge.replications.training import (
     UNIFORM,
     VOTE,
 )
-from adjudge.replications.training.crowd import LABELS
-from adjudge.replications.training.through import (
-    MAIN,
-    NONE,
-    POOL,
+from adjudge.replications.training._crowd import LABELS
+from adjudge.replications.training._through import (
+    _MAIN,
+    _NONE,
+    _POOL,
+    _STRONG,
+    _THROUGH,
     REPLICATION,
-    STRONG,
-    THROUGH,
-    experiment,
+    _experiment,
 )
 from sizes import FULL, sized
 
@@ -45,10 +45,10 @@ def accuracy(arms: Arms) -> dict[str, float]:
 
 
 def test_the_gold_is_enough_for_the_training_of_every_arm() -> None:
-    assert tuple(max(GOLDS[arm][place] for arm in ARMS) for place in range(4)) == POOL
+    assert tuple(max(GOLDS[arm][place] for arm in ARMS) for place in range(4)) == _POOL
     cards = [
         GoldCard((label, number), number, label)
-        for label, count in zip(LABELS, POOL, strict=True)
+        for label, count in zip(LABELS, _POOL, strict=True)
         for number in range(count)
     ]
     for shares in TABLE_1.values():
@@ -62,19 +62,19 @@ def test_the_gold_is_enough_for_the_training_of_every_arm() -> None:
 def test_parts_are_experiments_that_can_be_gone_on_with() -> None:
     parts = REPLICATION.parts(Setup(quick=True))
     assert len(parts) == 2 * 3
-    assert {part.name for part in parts} >= {f"{MAIN}-seed-001", f"{NONE}-seed-002"}
+    assert {part.name for part in parts} >= {f"{_MAIN}-seed-001", f"{_NONE}-seed-002"}
     assert parts[0].settings["queries"] < REPLICATION.parts(Setup())[0].settings["queries"]
 
 
-SMALL = replace(THROUGH[NONE], at_once=1, leaving=0.0)
+SMALL = replace(_THROUGH[_NONE], at_once=1, leaving=0.0)
 SHORT = POLICY.changed({"training_pairs": 4})
 QUERIES = sized(2, full=4)  # of five results
 
 
 def test_the_server_reports_every_arm() -> None:
-    found = experiment(SMALL, QUERIES, 1, policy=SHORT)
+    found = _experiment(SMALL, QUERIES, 1, policy=SHORT)
     if FULL:
-        assert experiment(SMALL, QUERIES, 1, policy=SHORT) == found, "it can be had again"
+        assert _experiment(SMALL, QUERIES, 1, policy=SHORT) == found, "it can be had again"
     arms: Arms = found["arms"]
     assert tuple(arms) == ARMS
     for arm in arms.values():
@@ -88,7 +88,7 @@ def test_the_server_reports_every_arm() -> None:
     assert found["work"] > 5 * 5 * 5 * QUERIES
     partials = {
         f"{name}-seed-{seed:03d}": {**found, "judgments": 1000}
-        for name in THROUGH
+        for name in _THROUGH
         for seed in (1, 2)
     }
     result = REPLICATION.gather(Setup(quick=True), partials)
@@ -97,7 +97,7 @@ def test_the_server_reports_every_arm() -> None:
     ]
     held = {claim.text: claim.holds for claim in result.claims}
     assert held["Every arm has the same number of trusted judgments, in every experiment."]
-    assert len(held) == len(THROUGH) + 1
+    assert len(held) == len(_THROUGH) + 1
     assert all(figure.chart(figure.data).to_dict() for figure in result.figures)
 
 
@@ -108,8 +108,8 @@ def test_the_effect_is_the_judges_and_not_the_softwares() -> None:
     The whole dose-response is on the page of the replication; here 50 items an arm, so that the
     next best mix, which is .03 behind, can only be told not to be clearly better.
     """
-    strong = accuracy(experiment(THROUGH[STRONG], 10, 1)["arms"])
-    none = accuracy(experiment(THROUGH[NONE], 10, 1)["arms"])
+    strong = accuracy(_experiment(_THROUGH[_STRONG], 10, 1)["arms"])
+    none = accuracy(_experiment(_THROUGH[_NONE], 10, 1)["arms"])
     error = (0.93 * 0.07 / 50) ** 0.5
     for arm in ARMS:
         assert strong[UNIFORM] > strong[arm] - 2 * error

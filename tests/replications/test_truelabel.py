@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from adjudge.replications.replication import ReplicationResult, Setup
-from adjudge.replications.truelabel import PREVALENCE, REPLICATION, SIZES, thin_ratings
+from adjudge.replications.truelabel import _SIZES, PREVALENCE, REPLICATION, _thin_ratings
 from adjudge.simulation import monitoring_panel
 from sizes import FULL
 
@@ -122,18 +122,18 @@ def test_without_the_real_judgments_the_rest_is_made(tmp_path: Path) -> None:
     parts = REPLICATION.parts(Setup(data=tmp_path))
     assert len(parts) == 2 * 10 + 7 + 2 * 4
     assert not [part for part in parts if part.name.startswith("web")]
-    assert set(PREVALENCE) >= {("MajorityVote", size) for size in SIZES}
+    assert set(PREVALENCE) >= {("MajorityVote", size) for size in _SIZES}
 
 
 def test_thinning_keeps_so_many_of_each_item_at_random() -> None:
     judgments = monitoring_panel(1).judgments
-    kept = thin_ratings(judgments, 7, np.random.default_rng(0))
+    kept = _thin_ratings(judgments, 7, np.random.default_rng(0))
     np.testing.assert_array_equal(np.bincount(judgments.item[kept]), np.full(48, 7))
-    other = thin_ratings(judgments, 7, np.random.default_rng(1))
+    other = _thin_ratings(judgments, 7, np.random.default_rng(1))
     assert (kept != other).any()
-    assert thin_ratings(judgments, 1000, np.random.default_rng(0)).all()
+    assert _thin_ratings(judgments, 1000, np.random.default_rng(0)).all()
     # Every judgment is as likely as another: the first of an item is kept 7 times in about 125.
-    share = np.mean([thin_ratings(judgments, 7, np.random.default_rng(s))[0] for s in range(600)])
+    share = np.mean([_thin_ratings(judgments, 7, np.random.default_rng(s))[0] for s in range(600)])
     assert share == pytest.approx(7 / judgments.counts_per_item[0], abs=0.03)
 
 

@@ -21,7 +21,7 @@ MODELS = (
 
 
 def test_the_data_are_the_papers(shared_data: Path) -> None:
-    judgments, gold = zscore.paper_data(read(shared_data / "trec-rf10" / "judgments.tsv"))
+    judgments, gold = zscore._paper_data(read(shared_data / "trec-rf10" / "judgments.tsv"))
     assert (judgments.item_count, int(gold.honeypot.sum())) == (4460, 1183)
     graded = gold.select(~gold.honeypot)
     items = graded.align(judgments) >= 0

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, labels_of, progress, say
+from adjudge.cli import Command
+from adjudge.cli import _options as o
+from adjudge.cli._console import labels_of, progress, say
+from adjudge.cli._files import check_places, read_judgments
+from adjudge.cli._results import deliver
+from adjudge.cli._summary import scores_grid
 from adjudge.data.source import count_of
 
-NAME = "agreement"
-EXAMPLES = ("adjudge agreement judgments.csv --binary",)
 
-
-def run(
+def _run(
     judgments: o.JudgmentsFiles,
     *,
     output: o.Output = None,
@@ -25,14 +26,9 @@ def run(
     Missing judgments are no trouble: items judged once are left out and counted. Intervals are
     over items, by bootstrap.
     """
-    from adjudge.cli.reading import read_judgments
-    from adjudge.cli.scoring import scores_grid
-    from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.evaluation.agreement import measure_agreement
 
-    be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=judgments)
-    check_printing(printing, output)
+    check_places({"--output": output}, inputs=judgments, printing=printing)
     read = read_judgments(judgments, None, reading, labelling)
     with progress("measuring agreement"):
         result = measure_agreement(read.judgments, resamples=resamples, seed=seed)
@@ -54,3 +50,6 @@ def run(
         },
         show=lambda: scores_grid("Agreement", table, result.level),
     )
+
+
+COMMAND = Command(_run, examples=("adjudge agreement judgments.csv --binary",))

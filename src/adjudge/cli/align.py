@@ -2,57 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, name, progress, say
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import check_places, omissions_of, tell_omissions
+from adjudge.cli._labels import read_gold
+from adjudge.cli._places import keep_files, place_of
+from adjudge.cli._results import deliver_all, interval, number, shorten, show_rows
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.data.model_answers import ModelAnswers
     from adjudge.evaluation.model_judges.alignment import Alignment
 
-NAME = "align"
-EXAMPLES = (
-    "adjudge align answers.csv --gold gold.csv -o versions.csv",
-    "adjudge align answers.csv --gold gold.csv --items items.csv",
-)
 _MOST = 12  # remarks that are shown of one kind
 
 
-def run(
+def _run(
     judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     item_file: Annotated[
         Path | None,
-        o.option(
-            "--items",
-            metavar="FILE",
-            help="Texts of the items (item, title, text, ...), or their length.",
-        ),
+        option("--items", "FILE", "Texts of the items (item, title, text, ...), or their length."),
     ] = None,
     output: o.Output = None,
     remarks: Annotated[
-        Path | None, o.option("--remarks", metavar="FILE", help="Write what was found amiss too.")
+        Path | None, option("--remarks", "FILE", "Write what was found amiss too.")
     ] = None,
     versions: Annotated[
-        Path | None,
-        o.option("--versions", metavar="FILE", help="Write the versions of a model, two and two."),
+        Path | None, option("--versions", "FILE", "Write the versions of a model, two and two.")
     ] = None,
     soft: Annotated[
-        Path | None,
-        o.option("--soft", metavar="FILE", help="Write the samples of an item as shares."),
+        Path | None, option("--soft", "FILE", "Write the samples of an item as shares.")
     ] = None,
     resamples: o.Resamples = 1000,
     seed: o.Seed = 0,
     labels: Annotated[
-        str | None,
-        o.option(
-            "--labels", metavar="SCALE", help="The scale: '0<1<2' in order, 'cat,dog' without."
-        ),
+        str | None, option("--labels", "SCALE", "The scale: '0<1<2' in order, 'cat,dog' without.")
     ] = None,
     reading: o.Reading,
     printing: o.Printing,
@@ -64,15 +56,10 @@ def run(
     used. With gold each version has its accuracy, kappa and calibration, before and after gold.
     Warned of are gold that is stale, texts that speak to the judge, and leanings.
     """
-    from adjudge.cli.delivering import deliver_all
-    from adjudge.cli.reading import omissions_of
-    from adjudge.cli.writing import check_places, check_printing
     from adjudge.evaluation.model_judges.alignment import align
 
-    be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--remarks": remarks, "--versions": versions, "--soft": soft}
-    check_places(places, inputs=(*judgments, gold, item_file))
-    check_printing(printing, output)
+    check_places(places, inputs=(*judgments, gold, item_file), printing=printing)
     answers = _read(judgments, gold, item_file, reading, labels)
     with progress("looking model judges over"):
         found = align(answers, resamples=resamples, seed=seed)
@@ -89,15 +76,23 @@ def run(
         },
         printing,
         about=lambda whole: about | ({"judges": judges.to_pylist()} if whole else {}),
-        show=lambda: _shown(found),
+        show=lambda: _show(found),
     )
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge align answers.csv --gold gold.csv -o versions.csv",
+        "adjudge align answers.csv --gold gold.csv --items items.csv",
+    ),
+)
 
 
 def _read(
     places: list[str], gold: str | None, items: Path | None, reading: o.Reading, labels: str | None
 ) -> ModelAnswers:
     """The answers, with gold and texts that stand in other files."""
-    from adjudge.cli.reading import kept_files, place_of, read_gold, tell_omissions
     from adjudge.data.formats.format import Options
     from adjudge.data.formats.opening import File
     from adjudge.data.formats.plain import read_rows
@@ -106,7 +101,7 @@ def _read(
 
     scale = None if labels is None else Scale.parse(labels)
     settings: dict[str, Any] = {"encoding": reading.encoding, "skip_bad": reading.skip_bad_rows}
-    with kept_files(places) as paths, progress(f"reading {place_of(places)}"):
+    with keep_files(places) as paths, progress(f"reading {place_of(places)}"):
         answers = ModelAnswers.load(
             paths, format=reading.format, scale=scale, question=reading.question, **settings
         )
@@ -138,37 +133,29 @@ def _say(found: Alignment, answers: ModelAnswers) -> None:
             say(f"  ... and {len(own) - _MOST:,} more ({kind}); --remarks FILE has all")
 
 
-def _shown(found: Alignment) -> list[Any]:
+def _show(found: Alignment) -> list[Any]:
     """The versions for people."""
-    from adjudge.cli.writing import interval, number
-
-    rows = [
-        [
-            name(one.judge),
-            f"{one.gold:,}",
-            number(one.accuracy.value),
-            interval(one.accuracy.low, one.accuracy.high),
-            number(one.kappa.value, 2),
-            number(None if one.before is None else one.before.log_loss),
-            number(None if one.after is None else one.after.log_loss),
-            number(one.cost_per_item, 5),
-        ]
-        for one in found.versions
-    ]
-    heads = [("judge", "left"), ("gold", "right"), ("accuracy", "right")]
-    heads += [("95% interval", "right"), ("kappa", "right"), ("log loss", "right")]
-    heads += [("after", "right"), ("cost/item", "right")]
-    parts = [grid("Model judges", heads, rows)]
+    columns: dict[str, Callable[[Any], str]] = {
+        "judge": lambda one: shorten(one.judge),
+        ">gold": lambda one: f"{one.gold:,}",
+        ">accuracy": lambda one: number(one.accuracy.value),
+        ">95% interval": lambda one: interval(one.accuracy.low, one.accuracy.high),
+        ">kappa": lambda one: number(one.kappa.value, 2),
+        ">log loss": lambda one: number(None if one.before is None else one.before.log_loss),
+        ">after": lambda one: number(None if one.after is None else one.after.log_loss),
+        ">cost/item": lambda one: number(one.cost_per_item, 5),
+    }
+    parts = [show_rows("Model judges", found.versions, columns)]
     pairs = [one for one in found.pairs if one.items]
     if pairs:
-        columns = [("first", "left"), ("second", "left"), ("items", "right"), ("same", "right")]
-        columns += [("gold", "right"), ("second is better by", "right"), ("p", "right")]
-        cells = [
-            [
-                name(one.first), name(one.second), f"{one.items:,}", f"{one.same:.0%}",
-                f"{one.gold:,}", number(one.difference), number(one.p),
-            ]
-            for one in pairs
-        ]  # fmt: skip
-        parts.append(grid("Versions of one model", columns, cells))
+        columns = {
+            "first": lambda one: shorten(one.first),
+            "second": lambda one: shorten(one.second),
+            ">items": lambda one: f"{one.items:,}",
+            ">same": lambda one: f"{one.same:.0%}",
+            ">gold": lambda one: f"{one.gold:,}",
+            ">second is better by": lambda one: number(one.difference),
+            ">p": lambda one: number(one.p),
+        }
+        parts.append(show_rows("Versions of one model", pairs, columns))
     return parts

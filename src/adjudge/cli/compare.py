@@ -5,45 +5,41 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, progress, say, tell_if_cold
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say, tell_if_cold
+from adjudge.cli._files import check_places, read_judgments
+from adjudge.cli._fitting import make_engine
+from adjudge.cli._results import deliver, grid, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from adjudge.evaluation.comparison import Comparison
 
-NAME = "compare"
-EXAMPLES = (
-    "adjudge compare judgments.csv --gold gold.csv",
-    "adjudge compare judgments.csv --models dawid-skene,hybrid-confusion:em",
-)
 
-
-def run(
+def _run(
     judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     held_out: Annotated[
-        bool,
-        o.option("--held-out", help="Score by judgments held out, even where there is gold."),
+        bool, flag("--held-out", "Score by judgments held out, even where there is gold.")
     ] = False,
     models: Annotated[
         str | None,
-        o.option(
+        option(
             "--models",
-            metavar="NAMES",
-            help="Models to compare, joined by commas; NAME:METHOD for one way to fit it.",
+            "NAMES",
+            "Models to compare, joined by commas; NAME:METHOD for one way to fit it.",
         ),
     ] = None,
     folds: Annotated[
-        int, o.option("--folds", metavar="N", min=2, help="Folds of the gold or of the judgments.")
+        int, option("--folds", "N", "Folds of the gold or of the judgments.", min=2)
     ] = 5,
     output: o.Output = None,
     seed: o.Seed = 0,
     threads: Annotated[
-        int | None,
-        o.option("--threads", metavar="N", min=1, help="Threads to use; all cores if not given."),
+        int | None, option("--threads", "N", "Threads to use; all cores if not given.", min=1)
     ] = None,
     labelling: o.TruthLabelling,
     reading: o.Reading,
@@ -55,18 +51,13 @@ def run(
     loss. Without, each is scored by how well it predicts judgments that it was not shown, which
     does not say whose labels are right. Models that do not differ significantly share a rank.
     """
-    from adjudge.cli.reading import read_judgments
-    from adjudge.cli.writing import check_places, check_printing, deliver
-    from adjudge.engines.threads import ThreadsEngine
     from adjudge.evaluation.comparison import compare_models, entrants
 
-    be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*judgments, gold))
-    check_printing(printing, output)
+    check_places({"--output": output}, inputs=(*judgments, gold), printing=printing)
     names = None if models is None else [part.strip() for part in models.split(",")]
     entrants(gold=True, names=names)  # a name that does not exist is refused at once
     read = read_judgments(judgments, gold, reading, labelling)
-    known = None if held_out else read.given if read.given is not None else read.beside
+    known = None if held_out else read.every
     if known is not None:
         known.tell_unjudged(read.judgments, needed=True)
     tell_if_cold()
@@ -77,7 +68,7 @@ def run(
             models=entrants(gold=known is not None, names=names, seed=seed),
             folds=folds,
             seed=seed,
-            engine=ThreadsEngine() if threads is None else ThreadsEngine(threads=threads),
+            engine=make_engine(threads),
             progress=on_step,
         )
     for note in compared.notes:
@@ -94,19 +85,21 @@ def run(
         "notes": compared.notes,
         **read.omissions,
     }
-    deliver(
-        compared.to_table(),
-        "models",
-        output,
-        printing,
-        about=about,
-        show=partial(_shown, compared),
-    )
+    show = partial(_show, compared)
+    deliver(compared.to_table(), "models", output, printing, about=about, show=show)
 
 
-def _shown(compared: Comparison) -> Any:
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge compare judgments.csv --gold gold.csv",
+        "adjudge compare judgments.csv --models dawid-skene,hybrid-confusion:em",
+    ),
+)
+
+
+def _show(compared: Comparison) -> Any:
     """The models that were scored, for people."""
-    from adjudge.cli.writing import number
     from adjudge.evaluation.scores import Score
 
     scored = [row for row in compared.results if row.reason is None]
@@ -137,7 +130,7 @@ def _shown(compared: Comparison) -> Any:
     title = "Models, best first; in brackets the rank of those that do not differ"
     return grid(
         title,
-        [("model", "left"), *((head, "right") for head in heads), ("sec.", "right")],
+        ["model", *(f">{head}" for head in heads), ">sec."],
         cells,
     )
 

@@ -2,57 +2,60 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, is_piped, name, page, say
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import is_piped, say
+from adjudge.cli._files import (
+    STDOUT,
+    Input,
+    check_places,
+    check_printing,
+    is_folder,
+    read_judgments,
+    tell_written,
+    write_tables,
+)
+from adjudge.cli._fitting import (
+    are_numbers,
+    choose_model,
+    fit_model,
+    make_engine,
+)
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.cli.reading import Input
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
-    from adjudge.data.judgments import Judgments
     from adjudge.engines.engine import Engine
 
-NAME = "consensus"
-EXAMPLES = (
-    "adjudge consensus judgments.csv --gold gold.csv -o labels.csv",
-    "adjudge consensus judgments.csv -m majority-vote --to qrels > crowd.qrels",
-    "adjudge consensus j.csv -m hierarchical-confusion --save-draws draws.nc",
-    "adjudge consensus part-*.parquet --engine dask --workers 4 -o labels",
-)
-_SHOWN = 12  # items a person is shown
-_FEW = 6  # truths up to which each has a column there
 
-
-def run(
+def _run(
     judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     use_gold: o.UseGold = False,
     output: o.Output = None,
     to: Annotated[
-        str | None,
-        o.option("--to", metavar="FORMAT", help="Another format; see 'adjudge convert --list'."),
+        str | None, option("--to", "FORMAT", "Another format; see 'adjudge convert --list'.")
     ] = None,
     judges: Annotated[
-        Path | None, o.option("--judges", metavar="FILE", help="Write the table of judges too.")
+        Path | None, option("--judges", "FILE", "Write the table of judges too.")
     ] = None,
     topics: Annotated[
-        Path | None,
-        o.option("--topics", metavar="FILE", help="Write the prevalence of each topic too."),
+        Path | None, option("--topics", "FILE", "Write the prevalence of each topic too.")
     ] = None,
     save_draws: Annotated[
-        Path | None,
-        o.option("--save-draws", metavar="FILE", help="Write the draws of a sampled model (.nc)."),
+        Path | None, option("--save-draws", "FILE", "Write the draws of a sampled model (.nc).")
     ] = None,
     with_unjudged: Annotated[
-        bool,
-        o.option("--with-unjudged", help="Keep items that nobody judged, labelled by the rest."),
+        bool, flag("--with-unjudged", "Keep items that nobody judged, labelled by the rest.")
     ] = False,
     fitting: o.Fitting,
     place: o.EngineOptions,
@@ -71,47 +74,67 @@ def run(
     Several files of a kind are taken as one. An output without an extension is a folder, which gets
     Parquet files.
     """
-    from adjudge.cli.engines import check_engine, one_file, open_engine
-    from adjudge.cli.fitting import built, check_sampled, fitted, summary
-    from adjudge.cli.reading import read_judgments
-
-    be_quiet(printing.quiet or printing.json)
     places = {"--output": output, "--judges": judges, "--topics": topics}
     _check((*judgments, gold), places, to, save_draws, printing)
-    check_engine(place, fitting.threads)
-    if fitting.model == "continuous":
-        fitting, labelling = replace(fitting, model=None), replace(labelling, continuous=True)
-    model = None if labelling.continuous else built(fitting)
-    if save_draws is not None:
-        check_sampled(model)
-    with (
-        open_engine(place, keeping, fitting.threads) as engine,
-        one_file(judgments, engine, place, labelling, reading) as file,
-    ):
-        read = read_judgments(file, gold, reading, labelling)
-        read = _judged_only(read, with_unjudged)
-        known = read.given
-        if known is None and use_gold:
-            known = read.beside
-        if model is None or _is_continuous(read.judgments, labelling, fitting):
-            from adjudge.cli.continuous import run_continuous
+    large = not _is_one_file(judgments) or place != o.EngineOptions() or keeping != o.Keeping()
+    if large:
+        from adjudge.cli._large import check_engine
 
-            run_continuous(read, known, fitting, engine, places, to, printing)
+        check_engine(place, fitting.threads)
+    fitting, labelling, model = choose_model(fitting, labelling)
+    if save_draws is not None:
+        from adjudge.cli._summary import check_sampled
+
+        check_sampled(model)
+    opened: Any = nullcontext((None, Path(judgments[0])))
+    if large:
+        from adjudge.cli._large import open_large
+
+        opened = open_large(judgments, place, keeping, labelling, reading, fitting.threads)
+    with opened as (cluster, file):
+        engine = cluster or make_engine(fitting.threads)
+        read = _leave_out_unjudged(read_judgments(file, gold, reading, labelling), with_unjudged)
+        known = read.choose_gold(use_gold)
+        if model is None or are_numbers(read.judgments, labelling, fitting):
+            from adjudge.cli._numbers import deliver_numbers
+
+            deliver_numbers(read, known, fitting, engine, places, to, printing)
             return
-        consensus = fitted(model, read.judgments, known, fitting, engine)
-        about = summary(consensus, read) if printing.json else {}
+        consensus = fit_model(model, read.judgments, known, fitting, engine)
+        about: dict[str, Any] = {}
+        if printing.json:
+            from adjudge.cli._summary import summarise
+
+            about = summarise(consensus, read)
         if known is None and read.beside is not None:
-            from adjudge.cli.against_gold import tell_scores
+            from adjudge.cli._summary import tell_scores
 
             about |= tell_scores(consensus, read.beside, read.judgments)
-        every = read.given if read.given is not None else read.beside
         if save_draws is not None and consensus.draws is not None:
             consensus.draws.save(save_draws)
             say(f"draws written to {save_draws}")
-        _deliver(consensus, every, about, places, to, printing, engine)
+        _deliver(consensus, read.every, about, places, to, printing, engine)
 
 
-def _judged_only(read: Input, with_unjudged: bool) -> Input:
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge consensus judgments.csv --gold gold.csv -o labels.csv",
+        "adjudge consensus judgments.csv -m majority-vote --to qrels > crowd.qrels",
+        "adjudge consensus j.csv -m hierarchical-confusion --save-draws draws.nc",
+        "adjudge consensus part-*.parquet --engine dask --workers 4 -o labels",
+    ),
+)
+
+
+def _is_one_file(judgments: list[str]) -> bool:
+    """Whether one file of this machine is named, by its path."""
+    from adjudge.data.formats.opening import is_uri
+
+    return len(judgments) == 1 and not is_uri(judgments[0]) and not has_magic(judgments[0])
+
+
+def _leave_out_unjudged(read: Input, with_unjudged: bool) -> Input:
     """What was read without the items that nobody judged, which is told; unless they are wanted."""
     idle = read.judgments.counts_per_item == 0
     lone = int(idle.sum())
@@ -124,14 +147,6 @@ def _judged_only(read: Input, with_unjudged: bool) -> Input:
     return replace(read, judgments=read.judgments.select(items=~idle, keep_empty=True))
 
 
-def _is_continuous(judgments: Judgments, labelling: o.NumberLabelling, fitting: o.Fitting) -> bool:
-    """Whether labels are numbers rather than classes: as told, or by how many there are."""
-    from adjudge.data.labels import is_many
-
-    asked = labelling.continuous is not None or fitting.model is not None
-    return not asked and is_many(judgments.scale) and labelling.labels is None
-
-
 def _check(
     inputs: tuple[str | None, ...],
     places: dict[str, Path | None],
@@ -140,16 +155,10 @@ def _check(
     printing: o.Printing,
 ) -> None:
     """Refuse what cannot be written before any work is done."""
-    from adjudge.cli.writing import (
-        STDOUT,
-        check_format,
-        check_places,
-        check_printing,
-        is_folder,
-    )
-
     output = places["--output"]
     if to is not None:
+        from adjudge.cli._results import check_format
+
         check_format(to, output or STDOUT, "labels")
     check_printing(printing, STDOUT if to is not None and output is None else output)
     folder = is_folder(output)
@@ -172,45 +181,35 @@ def _deliver(
     engine: Engine,
 ) -> None:
     """Write the tables where they are wanted, or show the least certain items to a person."""
-    from adjudge.cli.engines import each_of
-    from adjudge.cli.writing import (
-        STDOUT,
-        is_folder,
-        print_json,
-        tell_written,
-        write_content,
-        write_labels,
-        write_tables,
-    )
-    from adjudge.data.formats import Content
-
     place = places["--output"]
     if place is None and (to is not None or (is_piped() and not printing.json)):
         place = STDOUT
     wanted = {name: where for name in ("judges", "topics") if (where := places[f"--{name}"])}
     beside = [(getattr(consensus, name), where) for name, where in wanted.items()]
-    if place is not None and to is None and is_folder(place):
-        write_tables(*beside)
-        write_labels(consensus, place, each_of(engine))
-    elif to is not None and place is not None:
-        content = Content(labels=consensus.labels, scale=consensus.scale, gold=gold)
-        write_content(content, place, to)
+    if place is not None and (to is not None or is_folder(place)):
+        from adjudge.cli._large import write_labels
+
+        write_labels(consensus, gold, place, to, engine)
         write_tables(*beside)
     else:
-        write_tables(*beside, (_labels_to_write(consensus), place))
+        write_tables(*beside, (_get_labels(consensus), place))
     for table, where in {"labels": place, **wanted}.items():
         if where is not None:
             tell_written(table, where)
     if printing.json:
-        print_json(
-            about if place is not None else {**about, "labels": consensus.labels.to_pylist()}
-        )
+        from adjudge.cli._results import print_json
+
+        rows = {} if place is not None else {"labels": consensus.labels.to_pylist()}
+        print_json(about | rows)
     elif place is None:
-        page().print(_least_certain(consensus))
+        from adjudge.cli._results import page
+        from adjudge.cli._summary import show_least_certain
+
+        page().print(show_least_certain(consensus))
         say((f"{count_of(len(consensus.choice), 'label')} in all; -o labels.csv keeps them", "dim"))
 
 
-def _labels_to_write(consensus: Consensus) -> Any:
+def _get_labels(consensus: Consensus) -> Any:
     """The table of labels; in blocks, and without ranks, where it may not fit into memory."""
     from adjudge.data.mapped import map_of
 
@@ -219,26 +218,3 @@ def _labels_to_write(consensus: Consensus) -> Any:
     from adjudge.engines.output import label_blocks
 
     return label_blocks(consensus)
-
-
-def _least_certain(consensus: Consensus) -> Any:
-    """The items about which most doubt is left, as a table for people."""
-    import numpy as np
-
-    order = np.argsort(-consensus.entropy, kind="stable")[:_SHOWN]
-    rows = consensus.labels.take(order).to_pylist()
-    truths = consensus.scale.truths
-    shares = [(f"p({name(truth)})", f"p_{truth}") for truth in truths]
-    if len(truths) > _FEW:
-        shares = [("probability", "probability")]
-    cells = [
-        [
-            name(row["item"]),
-            name(row["label"]),
-            *(f"{row[column]:.2f}" for _, column in shares),
-            f"{row['judgments']:,}",
-        ]
-        for row in rows
-    ]
-    columns = [("item", "left"), ("label", "left"), *((head, "right") for head, _ in shares)]
-    return grid("Least certain items", [*columns, ("judgments", "right")], cells)

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, page, say
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import say
+from adjudge.cli._files import check_places, read_content
+from adjudge.cli._labels import describe, read_gold, shape_labels
+from adjudge.cli._places import place_of
+from adjudge.cli._results import check_format, grid, page, print_json, write_content
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
 
-NAME = "convert"
-EXAMPLES = (
-    "adjudge convert batch_results.csv -o judgments.csv",
-    "adjudge convert labels.csv --to qrels > crowd.qrels",
-    "adjudge convert submissions/ -o judgments.parquet",
-)
 
-
-def run(
+def _run(
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -34,16 +32,14 @@ def run(
     ] = None,
     *,
     to: Annotated[
-        str | None,
-        o.option("--to", metavar="FORMAT", help="Format to write; by extension if not given."),
+        str | None, option("--to", "FORMAT", "Format to write; by extension if not given.")
     ] = None,
     output: Annotated[
-        Path,
-        o.option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
+        Path, option("--output -o", "FILE", "Where to write; - is standard output.")
     ] = Path("-"),
     gold: o.GoldFile = None,
     list_formats: Annotated[
-        bool, o.option("--list", help="List the formats that are read and written, and stop.")
+        bool, flag("--list", "List the formats that are read and written, and stop.")
     ] = False,
     labelling: o.Labelling,
     reading: o.Reading,
@@ -53,11 +49,6 @@ def run(
 
     --json goes with --list only.
     """
-    from adjudge.cli.reading import holds, place_of, read_content, read_gold
-    from adjudge.cli.shaping import shape_labels
-    from adjudge.cli.writing import check_format, check_places, write_content
-
-    be_quiet(printing.quiet)
     if list_formats:
         _list(printing)
         return
@@ -78,14 +69,24 @@ def run(
         content = _relabelled(content, labelling)
     write_content(content, output, target)
     if str(output) != "-":
-        say(f"{place_of(files)}: {holds(content)}; written to {output} as {target}")
+        say(f"{place_of(files)}: {describe(content)}; written to {output} as {target}")
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge convert batch_results.csv -o judgments.csv",
+        "adjudge convert labels.csv --to qrels > crowd.qrels",
+        "adjudge convert submissions/ -o judgments.parquet",
+    ),
+)
 
 
 def _relabelled(content: Content, labelling: o.Labelling) -> Content:
     """Labels or gold on the scale that the person names; only judgments can be changed more."""
-    for option, value in (("--drop-label", labelling.drop_label), ("--binary", labelling.binary)):
+    for name, value in (("--drop-label", labelling.drop_label), ("--binary", labelling.binary)):
         if value:
-            raise BadSetting(option, value, "a file of judgments")
+            raise BadSetting(name, value, "a file of judgments")
     if labelling.relevant and content.scale is not None:
         return replace(content, scale=content.scale.with_relevant(labelling.named_relevant))
     return content
@@ -103,7 +104,6 @@ def _by_extension(output: Path) -> str:
 
 
 def _list(printing: o.Printing) -> None:
-    from adjudge.cli.writing import print_json
     from adjudge.data.formats import formats
 
     entries = formats().values()
@@ -119,5 +119,5 @@ def _list(printing: o.Printing) -> None:
         [e.name, ", ".join(e.reads) or "-", ", ".join(e.writes) or "-", e.title.partition(":")[0]]
         for e in entries
     ]
-    columns = [("format", "left"), ("reads", "left"), ("writes", "left"), ("what it is", "left")]
+    columns = ["format", "reads", "writes", "what it is"]
     page().print(grid("Formats", columns, rows))

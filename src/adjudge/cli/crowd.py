@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, progress, say
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import check_places
+from adjudge.cli._results import deliver, grid
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
@@ -17,55 +20,42 @@ if TYPE_CHECKING:
     from adjudge.simulation.crowd_spec import VisitEnd
     from adjudge.simulation.http_client import CrowdRecord
 
-NAME = "crowd"
-EXAMPLES = (
-    "adjudge crowd http://127.0.0.1:8100 --project shop --judges 50",
-    "adjudge crowd URL --project shop --population 'ethical:150,spammer:20'",
-)
 _POPULATION = "ethical:75,spammer:10,random:10,dropout:5"
 _VARIABLE = "ADJUDGE_TOKEN"
 _STAGES = ("training", "failed", "working", "warned", "blocked", "finished", "not let in")
 
 
-def run(
+def _run(
     server: Annotated[
         str, typer.Argument(metavar="SERVER", help="Where it is, as http://127.0.0.1:8100.")
     ],
     *,
-    project: Annotated[
-        str, o.option("--project", metavar="NAME", help="The project's short name.")
-    ],
+    project: Annotated[str, option("--project", "NAME", "The project's short name.")],
     token: Annotated[
         str,
-        o.option(
-            "--token",
-            metavar="TOKEN",
-            help=f"A requester's, so that those who look can see; or in {_VARIABLE}.",
+        option(
+            "--token", "TOKEN", f"A requester's, so that those who look can see; or in {_VARIABLE}."
         ),
     ] = "",
     population: Annotated[
         str,
-        o.option(
+        option(
             "--population",
-            metavar="KINDS",
-            help="Kinds of judges, with settings in brackets and numbers: ethical(accuracy, "
+            "KINDS",
+            "Kinds of judges, with settings in brackets and numbers: ethical(accuracy, "
             f"anchoring), spammer, random, colluder, dropout(pairs). By default {_POPULATION}.",
             show_default=False,
         ),
     ] = _POPULATION,
     judges: Annotated[
-        int | None,
-        o.option("--judges", metavar="N", min=1, help="How many in all; the numbers are shares."),
+        int | None, option("--judges", "N", "How many in all; the numbers are shares.", min=1)
     ] = None,
-    at_once: Annotated[
-        int, o.option("--at-once", metavar="N", min=1, max=1000, help="How many at a time.")
-    ] = 200,
+    at_once: Annotated[int, option("--at-once", "N", "How many at a time.", min=1, max=1000)] = 200,
     wait: Annotated[
-        float,
-        o.option("--wait", metavar="X", min=0, help="Seconds to wait for a page, if all are out."),
+        float, option("--wait", "X", "Seconds to wait for a page, if all are out.", min=0)
     ] = 5.0,
     name: Annotated[
-        str, o.option("--name", metavar="TEXT", help="The same name and token: the same judges.")
+        str, option("--name", "TEXT", "The same name and token: the same judges.")
     ] = "crowd",
     seed: o.Seed = 0,
     output: o.Output = None,
@@ -76,13 +66,10 @@ def run(
     They come over its HTTP API, all at once, and are trained, tested, warned and blocked like
     anyone. A project to rehearse with is wanted: what they judge is stored like any judgment.
     """
-    from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.simulation.crowd_spec import CrowdSpec
     from adjudge.simulation.http_client import HttpClient
 
-    be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output})
-    check_printing(printing, output)
+    check_places({"--output": output}, printing=printing)
     given = token or os.environ.get(_VARIABLE, "")
     if not given:
         raise BadSetting("--token", None, f"a token of the server, here or in {_VARIABLE}")
@@ -101,9 +88,18 @@ def run(
         output,
         printing,
         about=figures,
-        show=lambda: _shown(ended),
+        show=lambda: _show(ended),
     )
     _tell(figures)
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge crowd http://127.0.0.1:8100 --project shop --judges 50",
+        "adjudge crowd URL --project shop --population 'ethical:150,spammer:20'",
+    ),
+)
 
 
 def _sent(client: Any, spec: Any, at_once: int, name: str, seed: int) -> list[VisitEnd]:
@@ -170,7 +166,7 @@ def _table(ended: list[VisitEnd]) -> Any:
     )
 
 
-def _shown(ended: list[VisitEnd]) -> Any:
+def _show(ended: list[VisitEnd]) -> Any:
     """Judges by kind and by the stage they ended at."""
     kinds = list(dict.fromkeys(visited.kind for visited in ended))
     stages = [stage for stage in _STAGES if any(one.stage == stage for one in ended)]
@@ -181,7 +177,7 @@ def _shown(ended: list[VisitEnd]) -> Any:
         gone = sum(one.gone for one in of_kind)
         rows.append([kind, str(len(of_kind)), *map(str, counts), str(gone)])
     columns = ["kind", "came", *stages, "vanished"]
-    sides = [("kind", "left"), *((column, "right") for column in columns[1:])]
+    sides = ["kind", *(f">{column}" for column in columns[1:])]
     return grid("Where they ended", sides, rows)
 
 

@@ -6,8 +6,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, page, tell_if_cold
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import tell_if_cold
+from adjudge.cli._files import write_tables
+from adjudge.cli._results import grid, interval, number, page, print_json
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
@@ -15,8 +18,6 @@ if TYPE_CHECKING:
     from adjudge.evaluation.against_gold import Evaluation
     from adjudge.simulation import Made
 
-NAME = "demo"
-EXAMPLES = ("adjudge demo --folder demo",)
 _MODELS = ("majority-vote", "single-confusion", "dawid-skene")  # and the default; no sampling
 _COPIED = ("majority-vote", "dawid-skene")  # and the default: what they make of copies
 _COPIES = (0, 1, 4)  # of the language model
@@ -29,23 +30,20 @@ _SHOWN = {
 }
 
 
-def run(
+def _run(
     *,
     folder: Annotated[
-        Path | None,
-        o.option("--folder", metavar="FOLDER", help="Keep the files of the demo here."),
+        Path | None, option("--folder", "FOLDER", "Keep the files of the demo here.")
     ] = None,
     seed: o.Seed = 7,
     printing: o.Printing,
 ) -> None:
     """Make a small crowd, find its consensus, judge the judges, and compare with the truth."""
-    from adjudge.cli.writing import print_json
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.models.default import DEFAULT, SETTINGS
     from adjudge.models.registry import model
     from adjudge.simulation import demo
 
-    be_quiet(printing.quiet or printing.json)
     if folder is not None:
         _check(folder)
     tell_if_cold()
@@ -77,6 +75,9 @@ def run(
     out.print(_next(folder), soft_wrap=True)  # a command to copy stays on one line
 
 
+COMMAND = Command(_run, examples=("adjudge demo --folder demo",))
+
+
 def _story(made: Made) -> str:
     judgments = made.judgments
     return (
@@ -94,14 +95,12 @@ def _scores(results: dict[str, Evaluation]) -> Any:
         [name, *(f"{result[score].shown.value:.3f}" for score in _SHOWN)]
         for name, result in results.items()
     ]
-    columns = [("model", "left"), *((heading, "right") for heading in _SHOWN.values())]
+    columns = ["model", *(f">{heading}" for heading in _SHOWN.values())]
     return grid("Against the truth", columns, rows)
 
 
 def _judges(judges: list[dict[str, Any]]) -> Any:
     """The judges beside what they really are: the model was not told."""
-    from adjudge.cli.writing import interval, number
-
     cells = [
         [
             row["judge"],
@@ -114,12 +113,12 @@ def _judges(judges: list[dict[str, Any]]) -> Any:
         for row in judges
     ]
     columns = [
-        ("judge", "left"),
-        ("really is", "left"),
-        ("judgments", "right"),
-        ("accuracy", "right"),
-        ("90% interval", "right"),
-        ("bits", "right"),
+        "judge",
+        "really is",
+        ">judgments",
+        ">accuracy",
+        ">90% interval",
+        ">bits",
     ]
     title = "Judges by bits a judgment: whom to keep, whom to drop"
     return grid(title, columns, [*cells[:6], ["..."] + [""] * 5, *cells[-8:]])
@@ -164,7 +163,7 @@ def _copies(copied: list[dict[str, Any]]) -> Any:
         for name in names
     ]
     headings = ("alone", "with one copy", "with four")
-    columns = [("model", "left"), *((heading, "right") for heading in headings)]
+    columns = ["model", *(f">{heading}" for heading in headings)]
     return grid(f"Accuracy / log loss with copies of {MODEL_NAME}", columns, rows)
 
 
@@ -181,7 +180,6 @@ def _check(folder: Path) -> None:
 
 def _keep(folder: Path, made: Made, consensus: Consensus) -> None:
     """Write the files of the demo."""
-    from adjudge.cli.writing import write_tables
     from adjudge.data.formats import Content
     from adjudge.data.formats.plain import table_of
 

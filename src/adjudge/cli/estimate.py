@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, progress, say
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import Input, check_places, read_judgments
+from adjudge.cli._fitting import build_model, fit_model
+from adjudge.cli._places import place_of, read_runs
+from adjudge.cli._results import deliver, print_json, show_rows
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from adjudge.cli.reading import Input
     from adjudge.data.gold import Gold
     from adjudge.data.runs import Run
     from adjudge.evaluation.estimation.estimate import Estimate, Plan
-
-NAME = "estimate"
-LIST_OPTIONS = ("--target", "--run")
-EXAMPLES = (
-    "adjudge estimate judgments.csv --gold gold.csv --target share:2,3",
-    "adjudge estimate j.csv --gold g.csv --target nDCG@10 --run a.run b.run",
-    "adjudge estimate j.csv --gold g.csv --target mean-grade --over topics --json",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,80 +30,73 @@ class _Planning:
 
     estimator: Annotated[
         str,
-        o.option(
+        option(
             "--estimator",
-            metavar="NAME",
-            help="prediction-powered, classical (gold alone) or rogan-gladen (a share).",
+            "NAME",
+            "prediction-powered, classical (gold alone) or rogan-gladen (a share).",
         ),
     ] = "prediction-powered"
     over: Annotated[
         str,
-        o.option(
+        option(
             "--over",
-            metavar="WHAT",
-            help="What the interval is about: these items, or topics (others too, by cluster).",
+            "WHAT",
+            "What the interval is about: these items, or topics (others too, by cluster).",
         ),
     ] = "items"
     strata: Annotated[
         str | None,
-        o.option(
+        option(
             "--strata",
-            metavar="WHAT",
-            help="Gold was drawn by topic, or is to be sorted by label: topic, consensus.",
+            "WHAT",
+            "Gold was drawn by topic, or is to be sorted by label: topic, consensus.",
         ),
     ] = None
     sampled: Annotated[
         str | None,
-        o.option(
+        option(
             "--sampled",
-            metavar="HOW",
-            help="'random': gold was drawn at random, even if it does not look like it.",
+            "HOW",
+            "'random': gold was drawn at random, even if it does not look like it.",
         ),
     ] = None
     population: Annotated[
         int | None,
-        o.option(
+        option(
             "--population",
-            metavar="N",
+            "N",
+            "The items are a random draw of so many, about which the interval is; 0: endless.",
             min=0,
-            help="The items are a random draw of so many, about which the interval is; 0: endless.",
         ),
     ] = None
     unjudged: Annotated[
         str,
-        o.option(
-            "--unjudged",
-            metavar="WAY",
-            help="Documents nobody judged: not-relevant, or condensed (taken out).",
+        option(
+            "--unjudged", "WAY", "Documents nobody judged: not-relevant, or condensed (taken out)."
         ),
     ] = "not-relevant"
-    level: Annotated[
-        float, o.option("--level", metavar="P", help="Probability that the interval holds.")
-    ] = 0.95
-    folds: Annotated[
-        int, o.option("--folds", metavar="N", min=2, help="Folds of gold for calibration.")
-    ] = 5
+    level: Annotated[float, option("--level", "P", "Probability that the interval holds.")] = 0.95
+    folds: Annotated[int, option("--folds", "N", "Folds of gold for calibration.", min=2)] = 5
 
 
-def run(
+def _run(
     judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     use_gold: Annotated[
-        bool, o.option("--use-gold", help="Take the gold that stands in the judgments file.")
+        bool, flag("--use-gold", "Take the gold that stands in the judgments file.")
     ] = False,
     target: Annotated[
         list[str],
-        o.option(
+        option(
             "--target",
-            metavar="NAME...",
-            help="mean-grade, share:LABEL,..., agreement:JUDGE, error:JUDGE:TRUTH, or a measure "
+            "NAME...",
+            "mean-grade, share:LABEL,..., agreement:JUDGE, error:JUDGE:TRUTH, or a measure "
             "of runs: P@10, nDCG@10, AP, Bpref.",
         ),
     ],
     system: Annotated[
-        list[str] | None,
-        o.option("--run", metavar="FILE...", help="A run; of two, A minus B is estimated."),
+        list[str] | None, option("--run", "FILE...", "A run; of two, A minus B is estimated.")
     ] = None,
     planning: _Planning,
     output: o.Output = None,
@@ -122,31 +112,35 @@ def run(
     how many labels by people that saves. Gold that has a column sampling_probability, as
     'adjudge next --for' writes it, is weighed by it.
     """
-    from adjudge.cli.rank import read_runs
-    from adjudge.cli.reading import place_of, read_judgments
-    from adjudge.cli.writing import check_places, check_printing
     from adjudge.evaluation.estimation.estimate import Plan
 
-    be_quiet(printing.quiet or printing.json)
     runs = system or []
-    check_places({"--output": output}, inputs=(*judgments, gold, *runs))
-    check_printing(printing, output)
+    check_places({"--output": output}, inputs=(*judgments, gold, *runs), printing=printing)
     ways: Any = {name: getattr(planning, name) for name in _Planning.__dataclass_fields__}
     plan = Plan(**ways, seed=fitting.seed)
     systems = read_runs(runs, reading)
     read = read_judgments(judgments, gold, reading, labelling)
-    known = read.given if read.given is not None or not use_gold else read.beside
+    known = read.choose_gold(use_gold)
     if known is None:
         beside = " (--use-gold takes that of the file itself)" if read.beside is not None else ""
         raise BadData(f"there is no gold; wanted --gold FILE{beside}", source=place_of(judgments))
-    found = _estimated(read, known, target, systems, plan, fitting)
+    found = _estimate(read, known, target, systems, plan, fitting)
     _deliver(found, read, output, printing)
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge estimate judgments.csv --gold gold.csv --target share:2,3",
+        "adjudge estimate j.csv --gold g.csv --target nDCG@10 --run a.run b.run",
+        "adjudge estimate j.csv --gold g.csv --target mean-grade --over topics --json",
+    ),
+    lists=("--target", "--run"),
+)
 
 
 def _deliver(found: list[Estimate], read: Input, output: Path | None, printing: o.Printing) -> None:
     """The estimates where they are wanted: printed, or in a file."""
-    from adjudge.cli.writing import deliver
-
     if printing.json and output is None:
         _print_json(found, read)
         return
@@ -158,11 +152,11 @@ def _deliver(found: list[Estimate], read: Input, output: Path | None, printing: 
         output,
         printing,
         about={"estimates": [one.to_json() for one in found], **read.omissions},
-        show=lambda: _shown(found),
+        show=lambda: _show(found),
     )
 
 
-def _estimated(
+def _estimate(
     read: Input,
     gold: Gold,
     targets: list[str],
@@ -171,14 +165,13 @@ def _estimated(
     fitting: o.Fitting,
 ) -> list[Estimate]:
     """The estimates of some targets, from one fit; warnings and notes are told."""
-    from adjudge.cli.fitting import built, fitted
     from adjudge.evaluation.estimation.estimate import check_gold, estimate_from
     from adjudge.models.cross_calibration import CrossFit
 
     table = read.judgments
-    model = built(fitting)
+    model = build_model(fitting)
     check_gold(gold, table)
-    consensus = fitted(model, table, None, fitting)
+    consensus = fit_model(model, table, None, fitting)
     fit = CrossFit.of(consensus)
     for name in targets:  # what would fail later fails now
         plan.target(name, consensus, runs)
@@ -194,8 +187,6 @@ def _estimated(
 
 def _print_json(found: list[Estimate], read: Input) -> None:
     """One estimate as it is; several as a list."""
-    from adjudge.cli.writing import print_json
-
     if len(found) == 1:
         print_json({**found[0].to_json(), **read.omissions})
     else:
@@ -209,24 +200,19 @@ def _row(one: Estimate) -> dict[str, Any]:
     return {**plain, "warnings": "; ".join(one.warnings), "judged": judged}
 
 
-def _shown(found: list[Estimate]) -> Any:
+def _show(found: list[Estimate]) -> Any:
     """Estimates for people, and what each saved."""
     from rich.console import Group
     from rich.text import Text
 
-    heads = [("target", "left"), ("estimate", "right"), (f"{found[0].level:.0%} interval", "right")]
-    heads += [("gold alone", "right"), ("its interval", "right"), ("saved", "right")]
-    cells = [
-        [
-            one.target,
-            f"{one.estimate:.3f}",
-            f"{one.low:.3f} to {one.high:.3f}",
-            f"{one.classical:.3f}",
-            f"{one.classical_low:.3f} to {one.classical_high:.3f}",
-            "-" if one.saved is None else f"{one.saved:,}",
-        ]
-        for one in found
-    ]
+    columns: dict[str, Callable[[Any], str]] = {
+        "target": lambda one: str(one.target),
+        ">estimate": lambda one: f"{one.estimate:.3f}",
+        f">{found[0].level:.0%} interval": lambda one: f"{one.low:.3f} to {one.high:.3f}",
+        ">gold alone": lambda one: f"{one.classical:.3f}",
+        ">its interval": lambda one: f"{one.classical_low:.3f} to {one.classical_high:.3f}",
+        ">saved": lambda one: "-" if one.saved is None else f"{one.saved:,}",
+    }
     first = found[0]
     title = (
         f"Estimates by {first.method}, {count_of(first.gold, 'gold label')} of "
@@ -235,4 +221,4 @@ def _shown(found: list[Estimate]) -> Any:
     judged = [
         f"judged@k of {name}: {share:.1%}" for name, share in (found[-1].judged or {}).items()
     ]
-    return Group(grid(title, heads, cells), *(Text(line) for line in judged))
+    return Group(show_rows(title, found, columns), *(Text(line) for line in judged))

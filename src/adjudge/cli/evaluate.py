@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, progress, say, tell_if_cold
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say, tell_if_cold
+from adjudge.cli._files import check_places, omissions_of, read_content
+from adjudge.cli._fitting import build_model, fit_model, make_engine
+from adjudge.cli._labels import allow_labels, describe, drop_gold, read_gold, shape_input
+from adjudge.cli._places import place_of
+from adjudge.cli._results import deliver
+from adjudge.cli._summary import scores_grid, summarise
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
@@ -20,14 +27,8 @@ if TYPE_CHECKING:
     from adjudge.data.scale import Scale
     from adjudge.evaluation.against_gold import Evaluation
 
-NAME = "evaluate"
-EXAMPLES = (
-    "adjudge evaluate labels.csv --gold gold.csv",
-    "adjudge evaluate judgments.csv --gold gold.csv --model dawid-skene --folds 5",
-)
 
-
-def run(
+def _run(
     files: Annotated[
         list[str],
         typer.Argument(
@@ -40,17 +41,17 @@ def run(
     gold: o.GoldFile = None,
     folds: Annotated[
         int,
-        o.option(
+        option(
             "--folds",
-            metavar="N",
-            min=0,
-            help="Judgments: cross-validate over the gold, each fold scored by a fit that was told "
+            "N",
+            "Judgments: cross-validate over the gold, each fold scored by a fit that was told "
             "the others' gold; 0 fits once, without gold.",
+            min=0,
         ),
     ] = 0,
     output: o.Output = None,
     resamples: o.Resamples = 1000,
-    explain: Annotated[bool, o.option("--explain", help="Say what each score means.")] = False,
+    explain: Annotated[bool, flag("--explain", "Say what each score means.")] = False,
     fitting: o.Fitting,
     labelling: o.TruthLabelling,
     reading: o.Reading,
@@ -63,27 +64,31 @@ def run(
     the labels of `consensus` are; and says so where the model's probabilities are worse than the
     plain vote's. The gold is that of --gold, or else of the file itself.
     """
-    from adjudge.cli.reading import place_of, read_content
-    from adjudge.cli.writing import check_places, check_printing
-
-    be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*files, gold))
-    check_printing(printing, output)
+    check_places({"--output": output}, inputs=(*files, gold), printing=printing)
     content = read_content(files, reading, labels=labelling, wanted="labels")
     name = place_of(files)
     scoring = {"resamples": resamples, "seed": fitting.seed}
     if content.judgments is None:
         if folds:
             raise BadSetting("--folds", folds, f"judgments to fit, and {name} holds none")
-        result, table, about = _of_labels(content, name, gold, reading, labelling, scoring)
+        result, table, about = _score_labels(content, name, gold, reading, labelling, scoring)
     else:
-        result, table, about = _of_judgments(
+        result, table, about = _score_judgments(
             content, name, gold, reading, labelling, fitting, folds, scoring
         )
     _deliver(result, table, about, output, explain, printing)
 
 
-def _of_labels(
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge evaluate labels.csv --gold gold.csv",
+        "adjudge evaluate judgments.csv --gold gold.csv --model dawid-skene --folds 5",
+    ),
+)
+
+
+def _score_labels(
     content: Content,
     name: str,
     gold: str | None,
@@ -92,8 +97,6 @@ def _of_labels(
     scoring: Mapping[str, Any],
 ) -> tuple[Evaluation, Any, dict[str, Any]]:
     """Scores of labels that stand in a file."""
-    from adjudge.cli.reading import holds, omissions_of, read_gold
-    from adjudge.cli.shaping import allow_labels, without
     from adjudge.evaluation.against_gold import evaluate
 
     labels, truth, contents = content.labels, content.gold, [content]
@@ -101,7 +104,7 @@ def _of_labels(
         table = truth.to_table()
         labels = table.rename_columns([_LABEL.get(name, name) for name in table.column_names])
     if labels is None:
-        raise BadData(f"there are no labels or judgments: {holds(content)}", source=name)
+        raise BadData(f"there are no labels or judgments: {describe(content)}", source=name)
     binary = labelling.binary or labelling.binary_truth
     if gold is not None:
         known = None if binary or content.scale is None else allow_labels(content.scale, labelling)
@@ -109,12 +112,12 @@ def _of_labels(
         truth, contents = given.gold, [content, given]
     if truth is None:
         raise BadSetting("--gold", None, f"a file of gold, since {name} holds none")
-    truth = without(truth, labelling.drop_label or [])
+    truth = drop_gold(truth, labelling.drop_label or [])
     scale = content.scale
     if scale is not None and labelling.relevant and not binary:
         scale = scale.with_relevant(labelling.named_relevant)
     if binary:
-        scale = _graded(labels, truth, labelling)
+        scale = _infer_scale(labels, truth, labelling)
         truth, scale = truth.collapse(scale), scale.with_binary_truth()
     with progress("scoring"):
         result = evaluate(labels, truth, scale, source=name, **scoring)
@@ -124,7 +127,7 @@ def _of_labels(
 _LABEL = {"gold": "label"}
 
 
-def _graded(labels: Any, gold: Gold, labelling: o.TruthLabelling) -> Scale:
+def _infer_scale(labels: Any, gold: Gold, labelling: o.TruthLabelling) -> Scale:
     """The scale that has every grade of labels and gold, since either may be binary already."""
     from adjudge.data.scale import Scale
 
@@ -136,7 +139,7 @@ def _graded(labels: Any, gold: Gold, labelling: o.TruthLabelling) -> Scale:
     return scale.with_relevant(labelling.named_relevant) if labelling.relevant else scale
 
 
-def _of_judgments(
+def _score_judgments(
     content: Content,
     name: str,
     gold: str | None,
@@ -147,24 +150,22 @@ def _of_judgments(
     scoring: Mapping[str, Any],
 ) -> tuple[Evaluation, Any, dict[str, Any]]:
     """Scores of a model's labels, fitted once without gold or cross-validated over it."""
-    from adjudge.cli.fitting import built, engine_of, fitted, summary
-    from adjudge.cli.reading import with_gold
     from adjudge.evaluation.against_gold import evaluate
     from adjudge.evaluation.crossvalidation import cross_validate
     from adjudge.models.registry import with_calibration
 
-    model = built(fitting)
-    read = with_gold(content, gold, reading, labelling)
-    truth = read.given if read.given is not None else read.beside
+    model = build_model(fitting)
+    read = shape_input(content, gold, reading, labelling)
+    truth = read.every
     if truth is None:
         raise BadSetting("--gold", None, f"a file of gold, since {name} holds none")
     truth.tell_unjudged(read.judgments, needed=True)
     if not folds:
-        consensus = fitted(model, read.judgments, None, fitting)
+        consensus = fit_model(model, read.judgments, None, fitting)
         with progress("scoring"):
             result = evaluate(consensus, truth, **scoring)
-        beside = _beside(result, read.judgments)
-        return result, result.to_table(), {**summary(consensus, read), **beside}
+        beside = _compare_with_vote(result, read.judgments)
+        return result, result.to_table(), {**summarise(consensus, read), **beside}
     tell_if_cold()
     with progress(f"cross-validating {model.name}") as on_step:
         crossed = cross_validate(
@@ -172,17 +173,17 @@ def _of_judgments(
             read.judgments,
             truth,
             folds=folds,
-            engine=engine_of(fitting),
+            engine=make_engine(fitting.threads),
             progress=on_step,
             **scoring,
         )
     say((model.name, "bold"), f" by {folds} folds over {count_of(len(truth), 'gold item')}")
-    beside = _beside(crossed.pooled, read.judgments)
+    beside = _compare_with_vote(crossed.pooled, read.judgments)
     about = {"model": model.name, "folds": folds, **beside, **read.omissions}
     return crossed.pooled, crossed.to_table(), about
 
 
-def _beside(result: Evaluation, judgments: Judgments) -> dict[str, Any]:
+def _compare_with_vote(result: Evaluation, judgments: Judgments) -> dict[str, Any]:
     """What the plain vote would have had, and a warning where that is better."""
     from adjudge.evaluation.honesty import beside_vote
 
@@ -199,8 +200,6 @@ def _deliver(
     printing: o.Printing,
 ) -> None:
     """Scores to a file, to a program, or to a person."""
-    from adjudge.cli.scoring import scores_grid
-    from adjudge.cli.writing import deliver
     from adjudge.evaluation.measures import MEASURES
 
     for note in result.notes:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, progress, say
-from adjudge.cli.project.stored import DATABASE, Stored
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import STDOUT, check_places, tell_written, write_tables
+from adjudge.cli._results import print_json
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
@@ -21,13 +23,6 @@ if TYPE_CHECKING:
     from adjudge.collect.model_judge.judging import ModelTally
     from adjudge.collect.model_judge.work import Work
 
-NAME = "judge-with-model"
-EXAMPLES = (
-    "adjudge judge-with-model shop --endpoint http://localhost:8000/v1 --ask NAME",
-    "adjudge judge-with-model shop --endpoint URL --ask NAME --server URL",
-    "adjudge judge-with-model --items i.csv --endpoint URL --ask NAME -o a.csv",
-)
-_ASK = "The model"
 _GRADES = "0<1<2<3"
 
 
@@ -35,69 +30,31 @@ _GRADES = "0<1<2<3"
 class _Asking:
     """Which model is asked, how, and for how much."""
 
-    endpoint: Annotated[
-        str,
-        o.option("--endpoint", metavar="URL", help="OpenAI-compatible: .../v1.", panel=_ASK),
-    ]
-    ask: Annotated[str, o.option("--ask", metavar="NAME", help="The model's name.", panel=_ASK)]
+    panel: ClassVar[str] = "The model"
+
+    endpoint: Annotated[str, option("--endpoint", "URL", "OpenAI-compatible: .../v1.")]
+    ask: Annotated[str, option("--ask", "NAME", "The model's name.")]
     key_variable: Annotated[
-        str,
-        o.option(
-            "--key-variable",
-            metavar="NAME",
-            help="Environment variable with the endpoint's key.",
-            panel=_ASK,
-        ),
+        str, option("--key-variable", "NAME", "Environment variable with the endpoint's key.")
     ] = "OPENAI_API_KEY"
     prompt: Annotated[
         str,
-        o.option(
-            "--prompt",
-            metavar="NAME",
-            help="guidelines, or umbrela: UMBRELA's steps to a grade from 0 to 3.",
-            panel=_ASK,
+        option(
+            "--prompt", "NAME", "guidelines, or umbrela: UMBRELA's steps to a grade from 0 to 3."
         ),
     ] = "guidelines"
-    samples: Annotated[
-        int,
-        o.option("--samples", metavar="N", min=1, help="Times each pair is asked.", panel=_ASK),
-    ] = 1
-    logprobs: Annotated[
-        bool,
-        o.option("--logprobs", help="Ask how probable each label was, too.", panel=_ASK),
-    ] = False
-    concurrency: Annotated[
-        int, o.option("--concurrency", metavar="N", min=1, help="Questions at once.", panel=_ASK)
-    ] = 8
+    samples: Annotated[int, option("--samples", "N", "Times each pair is asked.", min=1)] = 1
+    logprobs: Annotated[bool, flag("--logprobs", "Ask how probable each label was, too.")] = False
+    concurrency: Annotated[int, option("--concurrency", "N", "Questions at once.", min=1)] = 8
     temperature: Annotated[
-        float | None,
-        o.option(
-            "--temperature",
-            metavar="X",
-            help="Of the answers; 0, or 0.7 for several samples.",
-            panel=_ASK,
-        ),
+        float | None, option("--temperature", "X", "Of the answers; 0, or 0.7 for several samples.")
     ] = None
-    max_tokens: Annotated[
-        int, o.option("--max-tokens", metavar="N", min=1, help="Of one answer.", panel=_ASK)
-    ] = 300
-    price_in: Annotated[
-        float,
-        o.option("--price-in", metavar="X", help="Of a million prompt tokens.", panel=_ASK),
-    ] = 0.0
-    price_out: Annotated[
-        float,
-        o.option("--price-out", metavar="X", help="Of a million completion tokens.", panel=_ASK),
-    ] = 0.0
-    money: Annotated[
-        float | None,
-        o.option("--budget", metavar="X", help="Money that may be spent.", panel=_ASK),
-    ] = None
+    max_tokens: Annotated[int, option("--max-tokens", "N", "Of one answer.", min=1)] = 300
+    price_in: Annotated[float, option("--price-in", "X", "Of a million prompt tokens.")] = 0.0
+    price_out: Annotated[float, option("--price-out", "X", "Of a million completion tokens.")] = 0.0
+    money: Annotated[float | None, option("--budget", "X", "Money that may be spent.")] = None
     token_budget: Annotated[
-        int | None,
-        o.option(
-            "--token-budget", metavar="N", min=1, help="Tokens that may be spent.", panel=_ASK
-        ),
+        int | None, option("--token-budget", "N", "Tokens that may be spent.", min=1)
     ] = None
 
     def make(self) -> Endpoint:
@@ -123,7 +80,7 @@ class _Asking:
         )
 
 
-def run(
+def _run(
     project: Annotated[
         str | None,
         typer.Argument(metavar="PROJECT", help="The project's short name; none with --items."),
@@ -131,45 +88,31 @@ def run(
     *,
     item_file: Annotated[
         Path | None,
-        o.option(
+        option(
             "--items",
-            metavar="FILE",
-            help="A table of items to judge, without a project: item, query, title, text, ...",
+            "FILE",
+            "A table of items to judge, without a project: item, query, title, text, ...",
         ),
     ] = None,
     labels: Annotated[
-        str | None,
-        o.option(
-            "--labels",
-            metavar="SCALE",
-            help="With --items: the scale, '0<1<2<3' if not given.",
-        ),
+        str | None, option("--labels", "SCALE", "With --items: the scale, '0<1<2<3' if not given.")
     ] = None,
     guidelines: Annotated[
-        Path | None,
-        o.option("--guidelines", metavar="FILE", help="With --items: what judges go by."),
+        Path | None, option("--guidelines", "FILE", "With --items: what judges go by.")
     ] = None,
     output: o.Output = None,
     judge: Annotated[
-        str | None,
-        o.option("--judge", metavar="NAME", help="Who it is as a judge; the model's name if none."),
+        str | None, option("--judge", "NAME", "Who it is as a judge; the model's name if none.")
     ] = None,
-    stop_after: Annotated[
-        int | None, o.option("--stop-after", metavar="N", min=1, help="So many pairs.")
-    ] = None,
-    no_lessons: Annotated[
-        bool,
-        o.option("--no-lessons", help="Do not tell it of golds it missed."),
-    ] = False,
+    stop_after: Annotated[int | None, option("--stop-after", "N", "So many pairs.", min=1)] = None,
+    no_lessons: Annotated[bool, flag("--no-lessons", "Do not tell it of golds it missed.")] = False,
     ledger: Annotated[
-        Path | None,
-        o.option("--ledger", metavar="FILE", help="Where answers are kept, to go on from."),
+        Path | None, option("--ledger", "FILE", "Where answers are kept, to go on from.")
     ] = None,
     server: Annotated[
-        str | None,
-        o.option("--server", metavar="URL", help="A server elsewhere; its token in ADJUDGE_TOKEN."),
+        str | None, option("--server", "URL", "A server elsewhere; its token in ADJUDGE_TOKEN.")
     ] = None,
-    database: Stored = DATABASE,
+    database: o.Database = o.DATABASE,
     asking: _Asking,
     printing: o.Printing,
 ) -> None:
@@ -180,7 +123,6 @@ def run(
     version, log-probability, tokens and cost, as 'adjudge align' reads them. Stopped and started
     again, it goes on where it was and pays for nothing twice; a budget is never gone beyond.
     """
-    be_quiet(printing.quiet or printing.json)
     if (project is None) == (item_file is None):
         raise BadSetting("PROJECT", project, "either a project, or --items FILE")
     asked = asking.make()
@@ -209,6 +151,16 @@ def run(
     _tell(tally, asked, printing)
 
 
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge judge-with-model shop --endpoint http://localhost:8000/v1 --ask NAME",
+        "adjudge judge-with-model shop --endpoint URL --ask NAME --server URL",
+        "adjudge judge-with-model --items i.csv --endpoint URL --ask NAME -o a.csv",
+    ),
+)
+
+
 def _judge_table(
     file: Path,
     asked: Endpoint,
@@ -222,7 +174,6 @@ def _judge_table(
     """The answers to a table of items."""
     import asyncio
 
-    from adjudge.cli.writing import check_places
     from adjudge.collect.model_judge.items import judge_items, read_items
     from adjudge.collect.model_judge.ledger import AnswerLedger
     from adjudge.data.scale import Scale
@@ -326,8 +277,6 @@ def _deliver(
     printing: o.Printing,
 ) -> None:
     """The answers to their file, or to standard output; how it went for people."""
-    from adjudge.cli.writing import STDOUT, print_json, tell_written, write_tables
-
     table = found.to_table(asking.ask, asking.prompt, judge)
     if output is not None:
         write_tables((table, output))
@@ -352,8 +301,6 @@ def _deliver(
 
 def _tell(tally: ModelTally, asked: Endpoint, printing: o.Printing) -> None:
     """How it went: pairs, trust, tokens, money."""
-    from adjudge.cli.writing import print_json
-
     view = tally.judge
     if printing.json:
         print_json({"pages": tally.pages, "judged": tally.judged, "unanswered": tally.unanswered,

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from adjudge.cli import options as o
-from adjudge.cli.brought import brings_files
-from adjudge.cli.console import be_quiet, grid, name, progress, say
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._files import Input, check_places, read_judgments
+from adjudge.cli._fitting import are_numbers, choose_model, fit_model, make_engine
+from adjudge.cli._numbers import fit_numbers
+from adjudge.cli._pairs import deliver_pair_judges, holds_comparisons, refuse
+from adjudge.cli._places import fetch_first, place_of
+from adjudge.cli._results import deliver, interval, number, shorten, show_rows
+from adjudge.cli._summary import diagnose_fit, summarise
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
-    from adjudge.cli.reading import Input
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
     from adjudge.data.judgments import Judgments
     from adjudge.evaluation.diagnosis.diagnose import Diagnosis
+    from adjudge.evaluation.diagnosis.voices import FamilyVoices
 
-NAME = "judges"
 _VIEWS = ("judges", "mistakes", "common", "drift", "history", "pairs", "families")
-EXAMPLES = (
-    "adjudge judges judgments.csv --gold gold.csv -o judges.csv",
-    "adjudge judges judgments.csv --show mistakes",
-    "adjudge judges judgments.csv --show pairs",
-    "adjudge judges judgments.csv --gold gold.csv --features all",
-)
+_HEADINGS = {"sensitivity": "sens.", "specificity": "spec."}  # so that 80 columns hold them
+_MINUTE = "%Y-%m-%d %H:%M"
+_Columns = dict[str, Callable[[Any], str]]  # heading: cell of a row
 
 
-@brings_files
-def run(
+@fetch_first
+def _run(
     judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
@@ -38,23 +42,17 @@ def run(
     output: o.Output = None,
     show: Annotated[
         str,
-        o.option(
+        option(
             "--show",
-            metavar="WHAT",
-            help="judges; mistakes of each, or those common to all; drift and history, if there "
+            "WHAT",
+            "judges; mistakes of each, or those common to all; drift and history, if there "
             "are times; pairs who agree more than explained; families, who have one voice.",
         ),
     ] = "judges",
-    top: Annotated[
-        int, o.option("--top", metavar="N", min=0, help="Rows to show a person; 0 for all.")
-    ] = 25,
+    top: Annotated[int, option("--top", "N", "Rows to show a person; 0 for all.", min=0)] = 25,
     features: Annotated[
         str | None,
-        o.option(
-            "--features",
-            metavar="NAMES",
-            help="Features instead of a fit: all, or names joined by commas.",
-        ),
+        option("--features", "NAMES", "Features instead of a fit: all, or names joined by commas."),
     ] = None,
     fitting: o.Fitting,
     labelling: o.NumberLabelling,
@@ -69,69 +67,58 @@ def run(
     one of 'adjudge rank-pairs'. Of labels that are many different numbers judges have a bias and a
     noise.
     """
-    from adjudge.cli.fitting import built, fitted, summary
-    from adjudge.cli.pair_commands import holds_comparisons, pair_judges, refuse
-    from adjudge.cli.reading import place_of, read_judgments
-    from adjudge.cli.writing import check_places, check_printing, deliver
-
     if show not in _VIEWS:
         raise UnknownName("view", show, _VIEWS)
-    be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*judgments, gold))
-    check_printing(printing, output)
+    check_places({"--output": output}, inputs=(*judgments, gold), printing=printing)
     if holds_comparisons(judgments, reading):
         refuse({"--gold": gold, "--features": features, "--show": show != "judges"})
-        pair_judges(judgments, output, top, fitting, reading, printing)
+        deliver_pair_judges(judgments, output, top, fitting, reading, printing)
         return
-    if fitting.model == "continuous":
-        fitting, labelling = replace(fitting, model=None), replace(labelling, continuous=True)
-    model = None if labelling.continuous else built(fitting)
+    fitting, labelling, model = choose_model(fitting, labelling)
     read = read_judgments(judgments, gold, reading, labelling)
-    known = read.given
-    if known is None and use_gold:
-        known = read.beside
-    if model is None or _are_numbers(read.judgments, labelling, fitting):
+    known = read.choose_gold(use_gold)
+    if model is None or are_numbers(read.judgments, labelling, fitting):
         if features is not None or show != "judges":
-            option, value = ("--features", features) if features else ("--show", show)
-            raise BadSetting(
-                option, value, "--bin N or --classes beside it, since labels are numbers"
-            )
-        _tell_numbers(read, known, fitting, output, top, printing)
+            asked = ("--features", features) if features else ("--show", show)
+            raise BadSetting(*asked, "--bin N or --classes beside it, since labels are numbers")
+        _deliver_numbers(read, known, fitting, output, top, printing)
         return
-    every = known if known is not None else read.beside
     if features is not None:
-        table = _features(read.judgments, every, features, fitting.seed)
+        table = _measure_features(read.judgments, read.every, features, fitting.seed)
         deliver(
             table,
             "judges",
             output,
             printing,
             about={"features": features, **read.omissions},
-            show=lambda: _shown(table, top or len(table)),
+            show=lambda: _show_features(table, top or len(table)),
         )
         return
-    consensus = fitted(model, read.judgments, known, fitting)
-    found = diagnose_fit(consensus, every, pairs=show == "pairs")
-    table = _view(found, show, place_of(judgments), consensus)
+    consensus = fit_model(model, read.judgments, known, fitting)
+    found = diagnose_fit(consensus, read.every, pairs=show == "pairs")
+    table = _get_view(found, show, place_of(judgments), consensus)
     deliver(
         table,
         show,
         output,
         printing,
-        about={**summary(consensus, read), "diagnosis": found.notes},
-        show=lambda: _for_people(found, show, table, top or len(table), consensus),
+        about={**summarise(consensus, read), "diagnosis": found.notes},
+        show=lambda: _show_view(found, show, table, top or len(table), consensus),
     )
 
 
-def _are_numbers(judgments: Judgments, labelling: o.NumberLabelling, fitting: o.Fitting) -> bool:
-    """Whether labels are numbers rather than classes by how many there are, and nobody says no."""
-    from adjudge.data.labels import is_many
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge judges judgments.csv --gold gold.csv -o judges.csv",
+        "adjudge judges judgments.csv --show mistakes",
+        "adjudge judges judgments.csv --show pairs",
+        "adjudge judges judgments.csv --gold gold.csv --features all",
+    ),
+)
 
-    asked = labelling.continuous is not None or fitting.model is not None
-    return not asked and is_many(judgments.scale) and labelling.labels is None
 
-
-def _tell_numbers(
+def _deliver_numbers(
     read: Input,
     gold: Gold | None,
     fitting: o.Fitting,
@@ -140,54 +127,25 @@ def _tell_numbers(
     printing: o.Printing,
 ) -> None:
     """What each judge adds to the numbers they give, and how far they scatter."""
-    from adjudge.cli.fitting import engine_of, settings_given
-    from adjudge.cli.writing import deliver
-    from adjudge.models.continuous import Continuous
-
-    model = Continuous(**settings_given(fitting, Continuous))
-    with progress("fitting continuous") as on_step:
-        found = model.fit(read.judgments, gold, engine=engine_of(fitting), progress=on_step)
-    given, table = found.judgments, found.judges
-    say(
-        ("continuous", "bold"),
-        f" on {count_of(len(given), 'judgment')} of {count_of(given.item_count, 'item')} by "
-        f"{count_of(given.judge_count, 'judge')}; numbers from {given.scale.labels[0]} to "
-        f"{given.scale.labels[-1]} (--classes or --bin N makes grades of them)",
-    )
-    for note in found.notes:
-        say(f"  {note}")
+    found = fit_numbers(read, gold, fitting, make_engine(fitting.threads))
+    table = found.judges
 
     def show() -> Any:
-        rows = table.sort_by([("judgments", "descending")])
-        cells = [
-            [
-                name(row["judge"]),
-                *(f"{row[column] + 0.0:,.4g}" for column in table.column_names[1:]),
-            ]
-            for row in rows.slice(0, top or len(rows)).to_pylist()
-        ]
-        heads = [(column, "right") for column in table.column_names[1:]]
-        hidden = len(rows) - len(cells)
-        more = f" ({hidden:,} more: --top 0 shows all)" if hidden else ""
-        title = f"Judges: shift is what each adds, noise how far they scatter{more}"
-        return grid(title, [("judge", "left"), *heads], cells)
+        columns: _Columns = {"judge": _judge}
+        for name in table.column_names[1:]:
+            columns[f">{name}"] = partial(_write_number, name)
+        title = "Judges: shift is what each adds, noise how far they scatter"
+        return _show_first(title, columns, _sort(table), top or len(table))
 
     about = {"model": "continuous", "settings": found.settings, "notes": found.notes}
     deliver(table, "judges", output, printing, about={**about, **read.omissions}, show=show)
 
 
-def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Diagnosis:
-    """The diagnosis of a fit, with a bar while it takes long; what it lacks is told."""
-    from adjudge.evaluation.diagnosis.diagnose import diagnose
-
-    with progress("diagnosing") as on_step:
-        found = diagnose(consensus, gold=gold, pairs=pairs, progress=on_step)
-    if pairs:
-        say(f"  {found.notes[-1]}")
-    return found
+def _write_number(key: str, row: Any) -> str:
+    return f"{row[key] + 0.0:,.4g}"
 
 
-def _view(found: Diagnosis, show: str, source: str, consensus: Consensus) -> Any:
+def _get_view(found: Diagnosis, show: str, source: str, consensus: Consensus) -> Any:
     """The table that is asked for."""
     from adjudge.evaluation.diagnosis.voices import FamilyVoices
 
@@ -209,26 +167,22 @@ def _view(found: Diagnosis, show: str, source: str, consensus: Consensus) -> Any
     }[show]
 
 
-def _for_people(found: Diagnosis, show: str, table: Any, count: int, consensus: Consensus) -> Any:
+def _show_view(found: Diagnosis, show: str, table: Any, count: int, consensus: Consensus) -> Any:
     """The page of a view."""
-    from adjudge.cli import judge_views
     from adjudge.evaluation.diagnosis.voices import FamilyVoices
 
     if show == "judges":
-        return judge_views.busiest(found, count, FamilyVoices.of(consensus))
+        return _show_judges(found, count, FamilyVoices.of(consensus))
     if show == "families":
-        return judge_views.families(FamilyVoices.of(consensus), table, count)
-    views = {
-        "mistakes": judge_views.mistakes,
-        "common": judge_views.common,
-        "drift": judge_views.drift,
-        "history": judge_views.history,
-        "pairs": judge_views.pairs,
-    }
-    return views[show](table, count)
+        return _show_families(FamilyVoices.of(consensus), table, count)
+    if show == "pairs" and not len(table):
+        return "No two judges agree more than the model explains."
+    if show == "mistakes":
+        table = _sort(table)
+    return _show_first(*_TABLES[show], table, count)
 
 
-def _features(judgments: Judgments, gold: Gold | None, names: str, seed: int) -> Any:
+def _measure_features(judgments: Judgments, gold: Gold | None, names: str, seed: int) -> Any:
     """The table of features, of all that the data allow or of those named."""
     from adjudge.evaluation.diagnosis.features import feature_table
 
@@ -236,22 +190,161 @@ def _features(judgments: Judgments, gold: Gold | None, names: str, seed: int) ->
     return feature_table(judgments, gold, names=chosen, seed=seed)
 
 
-def _shown(table: Any, count: int) -> Any:
+def _show_features(table: Any, count: int) -> Any:
     """The features of the busiest judges for people: the values, without counts and bounds."""
-    from adjudge.cli.writing import number
     from adjudge.models.features import FEATURES, PAPER, TYPICAL
 
-    rows = table.sort_by([("judgments", "descending")]).slice(0, count).to_pylist()
     heads = [column for column in table.column_names if column in (*FEATURES, "bits")]
-    cells = [
-        [
-            name(row["judge"]),
-            f"{row['judgments']:,}",
-            *(number(row[column], 2) for column in heads),
-        ]
-        for row in rows
-    ]
-    short = [PAPER.get(column, "typ." if column == TYPICAL else column) for column in heads]
-    columns = [("judge", "left"), ("n", "right"), *((head, "right") for head in short)]
+    columns: _Columns = {"judge": _judge, ">n": _judgments}
+    for column in heads:
+        short = PAPER.get(column, "typ." if column == TYPICAL else column)
+        columns[f">{short}"] = _two(column)
     legend = ", ".join(f"{PAPER[column]} {column}" for column in heads if column in PAPER)
-    return grid(f"Features of judges: {legend}, typ. {TYPICAL}", columns, cells)
+    title = f"Features of judges: {legend}, typ. {TYPICAL}"
+    return show_rows(title, _sort(table).slice(0, count).to_pylist(), columns)
+
+
+def _show_judges(found: Diagnosis, count: int, voices: FamilyVoices) -> Any:
+    """The judges with most judgments, whom to look at and why, and who speaks as one."""
+    from rich.console import Group
+    from rich.text import Text
+
+    spoken = [Text(sentence) for sentence in voices.sentences]
+    table = _sort(found.judges)
+    rates = [key for key in ("sensitivity", "specificity") if key in table.column_names]
+    key = "gold_accuracy"
+    gold = key in table.column_names and table[key].null_count < len(table)
+    columns: _Columns = {
+        "judge": _judge,
+        ">n" if rates and gold else ">judgments": _judgments,
+        ">accuracy": lambda row: number(row["accuracy"]),
+        ">90% interval": lambda row: interval(row["accuracy_low"], row["accuracy_high"]),
+        ">bits": lambda row: number(row["bits"]),
+    }
+    known = [key for key in rates or ["bias"] if table[key].null_count < len(table)]
+    columns |= {f">{_HEADINGS.get(key, key)}": _two(key) for key in known}
+    if gold:
+        columns[">gold"] = _two(key)
+    columns["advice"] = _get("advice")
+    first = _show_first("Judges with most judgments", columns, table, count)
+    rows = table.slice(0, count).to_pylist()
+    told = [row for row in rows if row["advice"] != "keep"]
+    tally = Counter(found.judges["advice"].to_pylist())
+    counts = ", ".join(f"{word} {tally[word]:,}" for word in ("keep", "train", "drop", "watch"))
+    if not told:
+        return Group(first, *spoken, f"Of all judges: {counts}")
+    why = {"judge": _judge, "advice": _get("advice"), "why": _get("why")}
+    return Group(first, *spoken, show_rows(f"What to do (of all judges: {counts})", told, why))
+
+
+def _show_families(voices: FamilyVoices, table: Any, count: int) -> Any:
+    """Who has one voice between them, and who may be one source."""
+    from rich.console import Group
+    from rich.text import Text
+
+    told = [Text(sentence) for sentence in voices.sentences]
+    if not len(table):
+        return Group("No judges are known to be one source.", *told)
+    return Group(_show_first(*_TABLES["families"], table, count), *told)
+
+
+def _show_first(title: str, columns: _Columns, table: Any, count: int) -> Any:
+    hidden = len(table) - min(count, len(table))
+    more = f" ({hidden:,} more: --top 0 shows all)" if hidden else ""
+    return show_rows(f"{title}{more}", table.slice(0, count).to_pylist(), columns)
+
+
+def _sort(table: Any) -> Any:
+    """The busiest first."""
+    return table.sort_by([("judgments", "descending")])
+
+
+def _get(key: str) -> Callable[[Any], str]:
+    return lambda row: str(row[key])
+
+
+def _two(key: str) -> Callable[[Any], str]:
+    return lambda row: number(row[key], 2)
+
+
+def _judge(row: Any) -> str:
+    return shorten(row["judge"])
+
+
+def _judgments(row: Any) -> str:
+    return f"{row['judgments']:,}"
+
+
+def _interval(row: Any) -> str:
+    return interval(row["low"], row["high"])
+
+
+_MISTAKE: _Columns = {
+    "as": lambda row: shorten(row["label"]),
+    ">rate": lambda row: f"{row['rate']:.0%}",
+}
+# What each view shows: a heading, and columns.
+_TABLES: dict[str, tuple[str, _Columns]] = {
+    "mistakes": (
+        "Mistakes, the commonest first",
+        {
+            "judge": _judge,
+            "rates": lambda row: shorten(row["truth"]),
+            **_MISTAKE,
+            ">90% interval": _interval,
+            ">judgments": lambda row: f"{row['judgments']:,.1f}",
+        },
+    ),
+    "common": (  # what the guidelines should speak of
+        "Mistakes of all judges together",
+        {
+            "rated": lambda row: shorten(row["truth"]),
+            **_MISTAKE,
+            ">judgments": lambda row: f"{row['judgments']:,.1f}",
+            ">commonest of": lambda row: count_of(row["judges"], "judge"),
+        },
+    ),
+    "drift": (
+        "Who changed over time, the surest first",
+        {
+            "judge": _judge,
+            ">n": _judgments,
+            ">early": _two("accuracy_early"),
+            ">late": _two("accuracy_late"),
+            ">p adj.": lambda row: number(row["p_adjusted"]),
+            "what": _get("sentence"),
+        },
+    ),
+    "history": (
+        "The work of each judge in its order",
+        {
+            "judge": _judge,
+            ">block": lambda row: f"{row['block']:,}",
+            "from": lambda row: f"{row['begin']:{_MINUTE}}",
+            ">n": _judgments,
+            ">accuracy": _two("accuracy"),
+            ">90% interval": _interval,
+        },
+    ),
+    "pairs": (
+        "Judges who agree more than explained",
+        {
+            "judge": lambda row: shorten(row["judge_a"]),
+            "and judge": lambda row: shorten(row["judge_b"]),
+            ">items": lambda row: f"{row['items']:,}",
+            ">agree": lambda row: f"{row['agreements']:,}",
+            ">expected": lambda row: f"{row['expected']:,.1f}",
+            ">copied": lambda row: f"{row['copied']:.0%}",
+            ">p adj.": lambda row: f"{row['p_adjusted']:.1g}",
+        },
+    ),
+    "families": (
+        "Judges who are one source, or may be",
+        {
+            "kind": _get("kind"),
+            "judges": lambda row: shorten(row["judges"]),
+            ">excess": _two("excess"),
+            ">items": lambda row: "-" if row["common"] is None else f"{row['common']:,}",
+        },
+    ),
+}

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, labels_of, name, page
-from adjudge.cli.groups import given_options
+from adjudge.cli import Command
+from adjudge.cli import _options as o
+from adjudge.cli._console import be_quiet, labels_of
+from adjudge.cli._files import is_here, read_content
+from adjudge.cli._places import place_of
+from adjudge.cli._results import grid, page, print_json, shorten
 
 if TYPE_CHECKING:
     from adjudge.data.formats import Content
 
-NAME = "look"
-EXAMPLES = (
-    "adjudge look export.json",
-    "adjudge look ratings.csv --label stars --judge reviewer --json",
-)
 _ROWS = 5  # first rows that are shown
 
 
-def run(
+def _run(
     files: Annotated[
         list[str],
         typer.Argument(metavar="FILE...", help="Files, a folder, a pattern or an address."),
@@ -40,14 +38,12 @@ def run(
     The last line is the command to run next; what it needs beside the file, such as judgments
     beside gold, stands there in capitals.
     """
-    from adjudge.cli.reading import place_of, read_content
-    from adjudge.cli.writing import print_json
     from adjudge.data.formats import named
 
     be_quiet(True)  # what readers remark stands in the page
     content = read_content(files, replace(reading, skip_bad_rows=True), labels=labelling)
     reading = replace(reading, skip_bad_rows=bool(content.bad))
-    manner = [*given_options(reading), *given_options(labelling)]
+    manner = [*_type_options(reading), *_type_options(labelling)]
     about = _about(content, files, manner)
     if printing.json:
         print_json(about)
@@ -60,17 +56,26 @@ def run(
     rows = [[what, f"{about[what]:,}"] for what in _COUNTS if about.get(what)]
     if content.judgments is not None:
         rows.append(["scale", labels_of(content.judgments.scale)])
-    rows += [[f"column of {role}", name(column)] for role, column in about["columns"].items()]
+    rows += [[f"column of {role}", shorten(column)] for role, column in about["columns"].items()]
     screen = page()
     screen.print(f"{place_of(files)}: {title} ({kind})", markup=False)
-    screen.print(grid("What is in it", [("what", "left"), ("", "left")], rows))
+    screen.print(grid("What is in it", ["what", ""], rows))
     if about["first"]:
         heads = list(about["first"][0])
-        cells = [[name(str(row[head])) for head in heads] for row in about["first"]]
-        screen.print(grid("First rows", [(head, "left") for head in heads], cells))
+        cells = [[shorten(str(row[head])) for head in heads] for row in about["first"]]
+        screen.print(grid("First rows", heads, cells))
     for note in about["notes"]:
         screen.print(f"- {note}", markup=False)
     screen.print(f"Next: {about['next']}", markup=False, soft_wrap=True)
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge look export.json",
+        "adjudge look ratings.csv --label stars --judge reviewer --json",
+    ),
+)
 
 
 _SEPARATED = {
@@ -96,7 +101,6 @@ _COUNTS = (
 
 def _delimiter(files: list[str], encoding: str) -> str:
     """What sets the cells of a file apart; nothing where there are several, or it is elsewhere."""
-    from adjudge.cli.reading import is_here
     from adjudge.data.formats.delimited import delimiter_of
     from adjudge.data.formats.opening import File
 
@@ -220,3 +224,22 @@ def _next(content: Content, files: list[str], manner: list[str]) -> str:
     if content.run is not None:
         return f"adjudge rank JUDGMENTS --runs {given}"
     return f"adjudge convert {given} -o table.csv"
+
+
+def _type_options(group: Any) -> list[str]:
+    """The options of a group that differ from their defaults, as a person would type them."""
+    hints = get_type_hints(type(group), include_extras=True)
+    typed: list[str] = []
+    for field in fields(group):
+        value = getattr(group, field.name)
+        if value is None or value == field.default:
+            continue
+        made = hints[field.name].__metadata__[0]  # its first name stands where Typer has a default
+        yes, _, no = str(made.default).partition("/")
+        if isinstance(value, bool):
+            typed.append(yes if value else no)
+        else:
+            for one in value if isinstance(value, list) else [value]:
+                text = str(one)
+                typed += [f"{yes}={text}"] if text.startswith("-") else [yes, text]
+    return typed

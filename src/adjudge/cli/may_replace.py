@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, name, progress, say
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import check_places, check_printing, omissions_of, read_judgments
+from adjudge.cli._places import read_runs
+from adjudge.cli._results import deliver_all, grid, number, shorten
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
@@ -17,53 +21,41 @@ if TYPE_CHECKING:
     from adjudge.evaluation.model_judges.power import PowerTable
     from adjudge.evaluation.model_judges.replacement import Replacement
 
-NAME = "may-replace"
-LIST_OPTIONS = ("--runs",)
-EXAMPLES = (
-    "adjudge may-replace people.json models.json --score accuracy --epsilon 0.2",
-    "adjudge may-replace judgments.csv --score neg-rmse --by topic -o verdicts.csv",
-    "adjudge may-replace people.csv gpt.csv llama.csv --power power.csv",
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Testing:
     """How a person wants models held against people."""
 
     score: Annotated[
-        str,
-        o.option("--score", metavar="NAME", help="accuracy, or neg-rmse for labels in grades."),
+        str, option("--score", "NAME", "accuracy, or neg-rmse for labels in grades.")
     ] = "accuracy"
     epsilon: Annotated[
         float,
-        o.option(
+        option(
             "--epsilon",
-            metavar="E",
-            help="What a model is allowed for being cheaper: 0.2 beside experts, 0.15 beside "
+            "E",
+            "What a model is allowed for being cheaper: 0.2 beside experts, 0.15 beside "
             "trained people, 0.1 beside a crowd.",
         ),
     ] = 0.2
-    q: Annotated[float, o.option("--q", metavar="Q", help="False discovery rate over people.")] = (
-        0.05
-    )
+    q: Annotated[float, option("--q", "Q", "False discovery rate over people.")] = 0.05
     least_items: Annotated[
-        int,
-        o.option("--least-items", metavar="N", help="Items that a person needs to be compared."),
+        int, option("--least-items", "N", "Items that a person needs to be compared.")
     ] = 30
     by: Annotated[
         str | None,
-        o.option(
+        option(
             "--by",
-            metavar="GROUP",
-            help="A verdict by topic, or by what a regular expression finds in the items' names.",
+            "GROUP",
+            "A verdict by topic, or by what a regular expression finds in the items' names.",
         ),
     ] = None
     margin: Annotated[
         float | None,
-        o.option(
+        option(
             "--margin",
-            metavar="X",
-            help="How much worse a model's score may be and still be called no worse than a "
+            "X",
+            "How much worse a model's score may be and still be called no worse than a "
             "person's; 0.05, or a twentieth of the range of grades.",
         ),
     ] = None
@@ -74,12 +66,9 @@ class _Systems:
     """Systems that models are to rank as people do."""
 
     run_files: Annotated[
-        list[str] | None,
-        o.option("--runs", metavar="FILE...", help="TREC runs: would models rank them alike?"),
+        list[str] | None, option("--runs", "FILE...", "TREC runs: would models rank them alike?")
     ] = None
-    measure: Annotated[
-        str, o.option("--measure", metavar="NAME", help="By which runs are ranked.")
-    ] = "nDCG@10"
+    measure: Annotated[str, option("--measure", "NAME", "By which runs are ranked.")] = "nDCG@10"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,20 +76,19 @@ class _MoreFiles:
     """What is written beside the verdicts."""
 
     per_person: Annotated[
-        Path | None,
-        o.option("--per-person", metavar="FILE", help="Write each model against each person too."),
+        Path | None, option("--per-person", "FILE", "Write each model against each person too.")
     ] = None
     power: Annotated[
         Path | None,
-        o.option(
+        option(
             "--power",
-            metavar="FILE",
-            help="Write how often each model would pass with other numbers of people and items.",
+            "FILE",
+            "Write how often each model would pass with other numbers of people and items.",
         ),
     ] = None
 
 
-def run(
+def _run(
     people: Annotated[
         str,
         typer.Argument(
@@ -135,12 +123,8 @@ def run(
     stands whether its labels are no worse than a person's on average, and with --runs whether it
     ranks systems no worse than a person does.
     """
-    from adjudge.cli.delivering import deliver_all
-    from adjudge.cli.rank import read_runs
-    from adjudge.cli.writing import check_places, check_printing
     from adjudge.evaluation.model_judges.replacement import may_replace
 
-    be_quiet(printing.quiet or printing.json)
     files = systems.run_files or []
     places = {"--output": output, "--per-person": beside.per_person, "--power": beside.power}
     check_places(places, inputs=(people, *(models or ()), *files))
@@ -161,8 +145,19 @@ def run(
         },
         printing,
         about=lambda whole: _as_data(found, simulated, whole) | omissions,
-        show=lambda: [_shown(found)],
+        show=lambda: [_show(found)],
     )
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge may-replace people.json models.json --score accuracy --epsilon 0.2",
+        "adjudge may-replace judgments.csv --score neg-rmse --by topic -o verdicts.csv",
+        "adjudge may-replace people.csv gpt.csv llama.csv --power power.csv",
+    ),
+    lists=("--runs",),
+)
 
 
 def _read(
@@ -170,8 +165,6 @@ def _read(
 ) -> tuple[Judgments, Judgments | None, dict[str, Any]]:
     """The judgments of both files, or of the one that holds both; and what was left out."""
     from dataclasses import replace
-
-    from adjudge.cli.reading import omissions_of, read_judgments
 
     first = read_judgments([people], None, reading, labelling)
     if not models:
@@ -198,7 +191,7 @@ def _say(found: Replacement, simulated: PowerTable | None) -> None:
         f"discovery rate {found.rule.q:g}"
     )
     if found.left_out:
-        shown = ", ".join(name(person) for person in found.left_out[:5])
+        shown = ", ".join(shorten(person) for person in found.left_out[:5])
         more = len(found.left_out) - 5
         say(
             f"  left out, with fewer than {found.rule.least_items} items: {shown}"
@@ -237,18 +230,16 @@ def _as_data(found: Replacement, simulated: PowerTable | None, whole: bool) -> d
     return about
 
 
-def _shown(found: Replacement) -> Any:
+def _show(found: Replacement) -> Any:
     """The verdicts for people."""
-    from adjudge.cli.writing import number
-
     grouped = any(one.group is not None for one in found.verdicts)
-    columns = [("model", "left"), *([("group", "left")] if grouped else [])]
-    columns += [("verdict", "left"), ("winning rate", "right"), ("advantage", "right")]
-    columns += [("people", "right"), ("difference", "right"), ("at least", "right")]
+    columns = ["model", *(["group"] if grouped else [])]
+    columns += ["verdict", ">winning rate", ">advantage"]
+    columns += [">people", ">difference", ">at least"]
     rows = [
         [
-            name(one.model),
-            *([name(one.group or "(all)")] if grouped else []),
+            shorten(one.model),
+            *([shorten(one.group or "(all)")] if grouped else []),
             one.verdict,
             number(one.winning_rate, 2),
             number(one.advantage_probability, 2),

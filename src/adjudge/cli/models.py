@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, page
-
-NAME = "models"
-EXAMPLES = ("adjudge models --json",)
+from adjudge.cli import Command
+from adjudge.cli import _options as o
+from adjudge.cli._results import grid, page, print_json
 
 
-def run(*, printing: o.Printing) -> None:
+def _run(*, printing: o.Printing) -> None:
     """List the models, what each is, and its settings with their defaults.
 
     Commands that fit a model take any of its settings by --set NAME=VALUE.
     """
     from dataclasses import fields
 
-    from adjudge.cli.writing import print_json
     from adjudge.models.registry import MODELS
 
-    be_quiet(printing.quiet)
     entries: list[dict[str, Any]] = [
         {
             "name": name,
@@ -42,5 +38,8 @@ def run(*, printing: o.Printing) -> None:
         ]
         for entry in entries
     ]
-    columns = [("model", "left"), ("what it is", "left"), ("settings", "left")]
+    columns = ["model", "what it is", "settings"]
     page().print(grid("Models", columns, rows))
+
+
+COMMAND = Command(_run, examples=("adjudge models --json",))

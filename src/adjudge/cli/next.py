@@ -5,29 +5,27 @@ With ``--for``, the items that people should label for an estimate, drawn with k
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from adjudge.cli import options as o
-from adjudge.cli.brought import brings_files
-from adjudge.cli.console import be_quiet, grid, name, progress, say
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import Input, check_places, read_judgments
+from adjudge.cli._fitting import build_model, fit_model
+from adjudge.cli._pairs import deliver_pair_next, holds_comparisons, refuse
+from adjudge.cli._places import fetch_first, list_files, read_runs
+from adjudge.cli._results import deliver, number, shorten, show_rows
+from adjudge.cli._summary import diagnose_fit, summarise
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
-    from adjudge.cli.reading import Input
     from adjudge.data.consensus import Consensus
     from adjudge.data.gold import Gold
     from adjudge.evaluation.diagnosis.diagnose import Diagnosis
     from adjudge.models.model import Model
 
-NAME = "next"
-LIST_OPTIONS = ("--run",)
-EXAMPLES = (
-    "adjudge next judgments.csv --top 50 -o to-judge.csv",
-    "adjudge next judgments.csv --gold gold.csv --suggest 1",
-    "adjudge next j.csv --for estimate --target share:2,3 --budget 200 -o l.csv",
-    "adjudge next j.csv --for A-B --run a.run b.run --budget 200 -o l.csv",
-)
 _PURPOSES = ("estimate", "nDCG", "A-B")
 _LITTLE = 0.1  # of the labels
 
@@ -38,43 +36,36 @@ class _Purpose:
 
     purpose: Annotated[
         str | None,
-        o.option(
+        option(
             "--for",
-            metavar="WHAT",
-            help="Draw items for people to label, with known chances: for an estimate, for the "
+            "WHAT",
+            "Draw items for people to label, with known chances: for an estimate, for the "
             "nDCG of a run, or for A-B, the difference of two.",
         ),
     ] = None
     aim: Annotated[
         str | None,
-        o.option(
+        option(
             "--target",
-            metavar="NAME",
-            help="With --for: the target as 'adjudge estimate' has it (mean-grade, nDCG@10).",
+            "NAME",
+            "With --for: the target as 'adjudge estimate' has it (mean-grade, nDCG@10).",
         ),
     ] = None
     system: Annotated[
-        list[str] | None,
-        o.option("--run", metavar="FILE...", help="With --for: a run, or two."),
+        list[str] | None, option("--run", "FILE...", "With --for: a run, or two.")
     ] = None
-    asked: Annotated[
-        int, o.option("--budget", metavar="N", min=2, help="With --for: items to draw.")
-    ] = 100
+    asked: Annotated[int, option("--budget", "N", "With --for: items to draw.", min=2)] = 100
 
 
-@brings_files
-def run(
+@fetch_first
+def _run(
     judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     use_gold: o.UseGold = False,
     output: o.Output = None,
-    top: Annotated[
-        int, o.option("--top", metavar="N", min=0, help="Items to list; 0 for all.")
-    ] = 20,
-    suggest: Annotated[
-        int, o.option("--suggest", metavar="N", min=0, help="Judges to suggest for each.")
-    ] = 3,
+    top: Annotated[int, option("--top", "N", "Items to list; 0 for all.", min=0)] = 20,
+    suggest: Annotated[int, option("--suggest", "N", "Judges to suggest for each.", min=0)] = 3,
     purpose: _Purpose,
     fitting: o.Fitting,
     labelling: o.TruthLabelling,
@@ -96,27 +87,18 @@ def run(
     tells how many items drawn at random would be worth as much: for rankings many more, for shares
     and means hardly more.
     """
-    from adjudge.cli.fitting import built, fitted, summary
-    from adjudge.cli.judges import diagnose_fit
-    from adjudge.cli.pair_commands import holds_comparisons, pair_next, refuse
-    from adjudge.cli.reading import read_judgments
-    from adjudge.cli.writing import check_places, check_printing, deliver
-
-    be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*judgments, gold, *(purpose.system or ())))
-    check_printing(printing, output)
+    inputs = (*judgments, gold, *(purpose.system or ()))
+    check_places({"--output": output}, inputs=inputs, printing=printing)
     _check_purpose(purpose)
     if holds_comparisons(judgments, reading):
         refuse({"--gold": gold, "--for": purpose.purpose})
-        pair_next(judgments, output, top, fitting, reading, printing)
+        deliver_pair_next(judgments, output, top, fitting, reading, printing)
         return
-    model = built(fitting)
+    model = build_model(fitting)
     read = read_judgments(judgments, gold, reading, labelling)
-    known = read.given
-    if known is None and use_gold:
-        known = read.beside
+    known = read.choose_gold(use_gold)
     if purpose.purpose is not None:
-        table = _drawn_items(model, read, known, purpose, fitting, reading)
+        table = _draw_items(model, read, known, purpose, fitting, reading)
         as_many = int(table.schema.metadata[b"labels_at_random"])
         about = {
             "budget": purpose.asked,
@@ -124,26 +106,36 @@ def run(
             "labels_at_random": as_many,
             **read.omissions,
         }
-        say(f"  {_worth(purpose.asked, as_many)}")
-        deliver(table, "items", output, printing, about=about, show=lambda: _shown_draw(table))
+        say(f"  {_describe_saving(purpose.asked, as_many)}")
+        deliver(table, "items", output, printing, about=about, show=lambda: _show_draw(table))
         return
-    consensus = fitted(model, read.judgments, known, fitting)
+    consensus = fit_model(model, read.judgments, known, fitting)
     found = diagnose_fit(consensus, None, pairs=False)
-    table = _next_items(model, consensus, found, top or len(found.items), suggest)
+    table = _choose_items(model, consensus, found, top or len(found.items), suggest)
     deliver(
         table,
         "items",
         output,
         printing,
-        about=summary(consensus, read),
-        show=lambda: _shown(table, suggest),
+        about=summarise(consensus, read),
+        show=lambda: _show(table, suggest),
     )
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge next judgments.csv --top 50 -o to-judge.csv",
+        "adjudge next judgments.csv --gold gold.csv --suggest 1",
+        "adjudge next j.csv --for estimate --target share:2,3 --budget 200 -o l.csv",
+        "adjudge next j.csv --for A-B --run a.run b.run --budget 200 -o l.csv",
+    ),
+    lists=("--run",),
+)
 
 
 def _check_purpose(purpose: _Purpose) -> None:
     """Refuse a purpose that there is none of, or of what belongs to one without it."""
-    from adjudge.cli.reading import each_file
-
     if purpose.purpose is None:
         for flag, value in (("--target", purpose.aim), ("--run", purpose.system)):
             if value:
@@ -152,12 +144,12 @@ def _check_purpose(purpose: _Purpose) -> None:
     if purpose.purpose not in _PURPOSES:
         raise BadSetting("--for", purpose.purpose, f"one of {', '.join(_PURPOSES)}")
     wanted = {"estimate": None, "nDCG": 1, "A-B": 2}[purpose.purpose]
-    runs = len(each_file(purpose.system or []))
+    runs = len(list_files(purpose.system or []))
     if wanted is not None and runs != wanted:
         raise BadSetting("--run", runs or None, f"{wanted} with --for {purpose.purpose}")
 
 
-def _drawn_items(
+def _draw_items(
     model: Model,
     read: Input,
     gold: Gold | None,
@@ -166,15 +158,13 @@ def _drawn_items(
     reading: o.Reading,
 ) -> Any:
     """The items that people should label for a target, with their chances."""
-    from adjudge.cli.fitting import fitted
-    from adjudge.cli.rank import read_runs
     from adjudge.evaluation.estimation.choosing import choose_items
     from adjudge.evaluation.estimation.estimate import Plan
     from adjudge.models.cross_calibration import CrossFit
 
     aim = purpose.aim or ("nDCG@10" if purpose.system else "mean-grade")
     runs = read_runs(purpose.system or [], reading)
-    consensus = fitted(model, read.judgments, None, fitting)
+    consensus = fit_model(model, read.judgments, None, fitting)
     with progress("choosing items"):
         return choose_items(
             CrossFit.of(consensus),
@@ -186,7 +176,7 @@ def _drawn_items(
         )
 
 
-def _worth(drawn: int, as_many: int) -> str:
+def _describe_saving(drawn: int, as_many: int) -> str:
     """A sentence on what choosing items is expected to save."""
     saved = 1 - drawn / max(as_many, 1)
     told = f"{drawn:,} items so chosen are expected to tell as much as {as_many:,} drawn at random"
@@ -195,23 +185,19 @@ def _worth(drawn: int, as_many: int) -> str:
     return f"{told}, which saves {saved:.0%} of the labels"
 
 
-def _shown_draw(table: Any) -> Any:
+def _show_draw(table: Any) -> Any:
     """Drawn items for people."""
     rows = [row for row in table.to_pylist() if row["gold"] is None]
-    cells = [
-        [
-            name(row["item"]),
-            name(row["believed"]),
-            f"{row['probability']:.2f}",
-            f"{row['sampling_probability']:.3f}",
-        ]
-        for row in rows
-    ]
-    heads = [("item", "left"), ("believed", "left"), ("p", "right"), ("chance", "right")]
-    return grid("Items to label (chance to be drawn)", heads, cells)
+    columns: dict[str, Callable[[Any], str]] = {
+        "item": lambda row: shorten(row["item"]),
+        "believed": lambda row: shorten(row["believed"]),
+        ">p": lambda row: f"{row['probability']:.2f}",
+        ">chance": lambda row: f"{row['sampling_probability']:.3f}",
+    }
+    return show_rows("Items to label (chance to be drawn)", rows, columns)
 
 
-def _next_items(
+def _choose_items(
     model: Model, consensus: Consensus, found: Diagnosis, count: int, judges: int
 ) -> Any:
     """The items of most gain, most first, each with the judges suggested for it."""
@@ -285,33 +271,21 @@ def _by_agreement(
     return columns
 
 
-def _shown(table: Any, judges: int) -> Any:
+def _show(table: Any, judges: int) -> Any:
     """The items for people."""
-    from adjudge.cli.writing import number
-
-    rows = table.to_pylist()
-    effective = "n_eff" in table.column_names
-    cells = [
-        [
-            name(row["item"]),
-            name(row["label"]),
-            f"{row['probability']:.2f}",
-            f"{row['judgments']:,}",
-            *([number(row["n_eff"], 1)] if effective else []),
-            f"{row['gain']:.3f}",
-            ", ".join(name(row[f"judge_{n + 1}"]) for n in range(judges) if row[f"judge_{n + 1}"]),
-        ]
-        for row in rows
-    ]
-    columns = [
-        ("item", "left"),
-        ("label", "left"),
-        ("p", "right"),
-        ("judgments", "right"),
-        *([("n_eff", "right")] if effective else []),
-        ("gain", "right"),
-        ("who should judge it", "left"),
-    ]
-    if not judges:
-        columns, cells = columns[:-1], [row[:-1] for row in cells]
-    return grid("Items most worth another judgment (gain in bits)", columns, cells)
+    columns: dict[str, Callable[[Any], str]] = {
+        "item": lambda row: shorten(row["item"]),
+        "label": lambda row: shorten(row["label"]),
+        ">p": lambda row: f"{row['probability']:.2f}",
+        ">judgments": lambda row: f"{row['judgments']:,}",
+    }
+    if "n_eff" in table.column_names:
+        columns[">n_eff"] = lambda row: number(row["n_eff"], 1)
+    columns[">gain"] = lambda row: f"{row['gain']:.3f}"
+    if judges:
+        names = [f"judge_{place + 1}" for place in range(judges)]
+        columns["who should judge it"] = lambda row: ", ".join(
+            shorten(row[name]) for name in names if row[name]
+        )
+    title = "Items most worth another judgment (gain in bits)"
+    return show_rows(title, table.to_pylist(), columns)

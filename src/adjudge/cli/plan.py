@@ -4,49 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, progress, say
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import Input, check_places, read_judgments
+from adjudge.cli._fitting import build_model, fit_model
+from adjudge.cli._results import deliver, grid
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
-    from adjudge.cli.reading import Input
     from adjudge.data.gold import Gold
     from adjudge.simulation.planning import JudgmentPlan
 
-NAME = "plan"
-EXAMPLES = (
-    "adjudge plan pilot.csv --accuracy 0.9 --items 5000 --price 0.02",
-    "adjudge plan pilot.csv --gold gold.csv --accuracy 0.95 --most 25 -o plan.csv",
-)
 
-
-def run(
+def _run(
     judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     accuracy: Annotated[
-        float, o.option("--accuracy", metavar="X", help="Share of labels that have to be right.")
+        float, option("--accuracy", "X", "Share of labels that have to be right.")
     ] = 0.9,
     items: Annotated[
-        int | None,
-        o.option("--items", metavar="N", help="Items to label; as many as the pilot if not given."),
+        int | None, option("--items", "N", "Items to label; as many as the pilot if not given.")
     ] = None,
-    price: Annotated[
-        float, o.option("--price", metavar="X", help="Of one judgment, in your currency.")
-    ] = 0.0,
-    most: Annotated[
-        int, o.option("--most", metavar="N", min=1, help="Most judgments an item to try.")
-    ] = 15,
+    price: Annotated[float, option("--price", "X", "Of one judgment, in your currency.")] = 0.0,
+    most: Annotated[int, option("--most", "N", "Most judgments an item to try.", min=1)] = 15,
     crowd: Annotated[
-        int | None,
-        o.option("--crowd", metavar="N", help="Judges to expect; as the pilot's if not given."),
+        int | None, option("--crowd", "N", "Judges to expect; as the pilot's if not given.")
     ] = None,
-    runs: Annotated[
-        int, o.option("--runs", metavar="N", min=1, help="Made crowds for each number.")
-    ] = 10,
+    runs: Annotated[int, option("--runs", "N", "Made crowds for each number.", min=1)] = 10,
     error: Annotated[
-        float,
-        o.option("--error", metavar="X", help="Chance that gold tells a judge wrongly."),
+        float, option("--error", "X", "Chance that gold tells a judge wrongly.")
     ] = 0.05,
     output: o.Output = None,
     fitting: o.Fitting,
@@ -59,24 +47,19 @@ def run(
     A model is fitted to the judgments of a pilot; crowds of judges like those are made, and judge
     made items one, two, three times, until the labels are as accurate as is wanted.
     """
-    from adjudge.cli.fitting import built, fitted
-    from adjudge.cli.reading import read_judgments
-    from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.simulation.planning import plan
 
-    be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*judgments, gold))
-    check_printing(printing, output)
-    model = built(fitting)
+    check_places({"--output": output}, inputs=(*judgments, gold), printing=printing)
+    model = build_model(fitting)
     read = read_judgments(judgments, gold, reading, labelling)
-    pilot = fitted(model, read.judgments, read.given, fitting)
+    pilot = fit_model(model, read.judgments, read.given, fitting)
     with progress("making crowds") as on_step:
         made = plan(
             pilot, model=model, accuracy=accuracy, price=price, most=most, judges=crowd, runs=runs,
             items=items or pilot.judgments.item_count, error=error, seed=fitting.seed,
             progress=on_step,
         )  # fmt: skip
-    known = read.given if read.given is not None else read.beside
+    known = read.every
     notes = [*made.notes, *([] if known is None else _beside_gold(made, model, read, known))]
     deliver(
         made.table,
@@ -90,9 +73,18 @@ def run(
             "pass_mark": made.pass_mark,
             "notes": notes,
         },
-        show=lambda: _shown(made),
+        show=lambda: _show(made),
     )
     _tell(made, price, notes)
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge plan pilot.csv --accuracy 0.9 --items 5000 --price 0.02",
+        "adjudge plan pilot.csv --gold gold.csv --accuracy 0.95 --most 25 -o plan.csv",
+    ),
+)
 
 
 def _beside_gold(made: JudgmentPlan, model: Any, read: Input, gold: Gold) -> list[str]:
@@ -137,7 +129,7 @@ def _tell(made: JudgmentPlan, price: float, notes: list[str]) -> None:
         say(("  ", ""), (note, "yellow"))
 
 
-def _shown(made: JudgmentPlan) -> Any:
+def _show(made: JudgmentPlan) -> Any:
     """The table for people."""
     rows = [
         [
@@ -151,4 +143,4 @@ def _shown(made: JudgmentPlan) -> Any:
         for row in made.table.to_pylist()
     ]
     columns = ["judgments an item", "n_eff", "accuracy", "90% interval", "judgments", "cost"]
-    return grid("Plan", [(name, "right") for name in columns], rows)
+    return grid("Plan", [f">{name}" for name in columns], rows)

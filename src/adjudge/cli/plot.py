@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, page, progress, say
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import check_places
+from adjudge.cli._findings import gather_findings
+from adjudge.cli._results import grid, page, print_json
 from adjudge.errors import BadData, BadSetting, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.report.results import Results
 
-NAME = "plot"
-EXAMPLES = (
-    "adjudge plot judgments.csv --figure confusion -o confusion.png",
-    "adjudge plot judgments.csv --gold gold.csv -o figures --as svg",
-    "adjudge plot --list",
-)
 _KINDS = ("png", "svg", "html", "json")
 
 
-def run(
+def _run(
     judgments: Annotated[
         list[str] | None,
         typer.Argument(
@@ -35,30 +33,26 @@ def run(
     *,
     figure: Annotated[
         list[str] | None,
-        o.option(
+        option(
             "--figure",
-            metavar="NAME",
-            help="The figure to draw (again for more); all that the data allow if not given.",
+            "NAME",
+            "The figure to draw (again for more); all that the data allow if not given.",
         ),
     ] = None,
     output: Annotated[
         Path,
-        o.option(
-            "--output",
-            "-o",
-            metavar="PATH",
-            help="A file for one figure (.png, .svg, .html, .json), or a folder.",
+        option(
+            "--output -o", "PATH", "A file for one figure (.png, .svg, .html, .json), or a folder."
         ),
     ] = Path("figures"),
     kind: Annotated[
-        str,
-        o.option("--as", metavar="KIND", help="In a folder: png, svg, html (interactive) or json."),
+        str, option("--as", "KIND", "In a folder: png, svg, html (interactive) or json.")
     ] = "png",
     theme: Annotated[
-        str, o.option("--theme", metavar="NAME", help="Of PNG, SVG and JSON: light or dark.")
+        str, option("--theme", "NAME", "Of PNG, SVG and JSON: light or dark.")
     ] = "light",
     list_figures: Annotated[
-        bool, o.option("--list", help="List the figures and what each shows, and stop.")
+        bool, flag("--list", "List the figures and what each shows, and stop.")
     ] = False,
     gold: o.GoldFile = None,
     use_gold: o.UseGold = False,
@@ -72,11 +66,8 @@ def run(
     A name that ends in .png, .svg or .html says the form of one figure; any other name is a
     folder, which gets all figures that the data allow. HTML is interactive and needs no network.
     """
-    from adjudge.cli.report import found
-    from adjudge.cli.writing import check_places, print_json
     from adjudge.report.plots.figures import FIGURES
 
-    be_quiet(printing.quiet or printing.json)
     if list_figures:
         _list(printing)
         return
@@ -87,12 +78,22 @@ def run(
             raise UnknownName("figure", name, FIGURES)
     _check(output, figure or [], kind, theme)
     check_places({"--output": output}, inputs=(*judgments, gold), free=("--output",))
-    results = found(judgments, gold, use_gold, fitting, labelling, reading)
+    results = gather_findings(judgments, gold, use_gold, fitting, labelling, reading)
     written = _draw(results, figure or [], output, kind, theme)
     for name, path in written.items():
         say(f"{name} written to {path}")
     if printing.json:
         print_json({"figures": {name: str(path) for name, path in written.items()}})
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge plot judgments.csv --figure confusion -o confusion.png",
+        "adjudge plot judgments.csv --gold gold.csv -o figures --as svg",
+        "adjudge plot --list",
+    ),
+)
 
 
 def _check(output: Path, names: list[str], kind: str, theme: str) -> None:
@@ -143,11 +144,10 @@ def _draw(
 
 def _list(printing: o.Printing) -> None:
     """The figures, for a program or a person."""
-    from adjudge.cli.writing import print_json
     from adjudge.report.plots.figures import FIGURES
 
     if printing.json:
         print_json([{"name": entry.name, "shows": entry.shows} for entry in FIGURES.values()])
         return
     rows: list[list[Any]] = [[entry.name, entry.shows] for entry in FIGURES.values()]
-    page().print(grid("Figures", [("figure", "left"), ("what it shows", "left")], rows))
+    page().print(grid("Figures", ["figure", "what it shows"], rows))

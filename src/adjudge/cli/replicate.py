@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, is_piped, page, progress, say
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import is_piped, progress, say
+from adjudge.cli._results import grid, number, page, print_json
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
@@ -18,15 +20,8 @@ if TYPE_CHECKING:
     from adjudge.replications.replication import Replication, ReplicationResult, Setup, Table
     from adjudge.replications.running import Done
 
-NAME = "replicate"
-EXAMPLES = (
-    "adjudge replicate zscore --quick",
-    "adjudge replicate all -o replications",
-    "adjudge replicate training --through-server -o replications",
-)
 
-
-def run(
+def _run(
     paper: Annotated[
         list[str],
         typer.Argument(
@@ -36,34 +31,29 @@ def run(
     *,
     output: Annotated[
         Path | None,
-        o.option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Where to write pages, tables and figures, and to keep what is done.",
+        option(
+            "--output -o",
+            "FOLDER",
+            "Where to write pages, tables and figures, and to keep what is done.",
         ),
     ] = None,
     quick: Annotated[
-        bool, o.option("--quick", help="Fewer seeds, runs and draws: seconds, not minutes.")
+        bool, flag("--quick", "Fewer seeds, runs and draws: seconds, not minutes.")
     ] = False,
     data: Annotated[
-        Path | None,
-        o.option(
-            "--data", metavar="FOLDER", help="Where the real judgments are; ADJUDGE_DATA else."
-        ),
+        Path | None, option("--data", "FOLDER", "Where the real judgments are; ADJUDGE_DATA else.")
     ] = None,
     seeds: Annotated[
-        int | None,
-        o.option("--seeds", metavar="N", help="Seeds (splits, runs) in place of the paper's."),
+        int | None, option("--seeds", "N", "Seeds (splits, runs) in place of the paper's.")
     ] = None,
     fresh: Annotated[
-        bool, o.option("--fresh", help="Do everything again, whatever the folder keeps.")
+        bool, flag("--fresh", "Do everything again, whatever the folder keeps.")
     ] = False,
     through_server: Annotated[
         bool,
-        o.option(
+        flag(
             "--through-server",
-            help="The paper training only: by a real server, over HTTP, and from its own report.",
+            "The paper training only: by a real server, over HTTP, and from its own report.",
         ),
     ] = False,
     printing: o.Printing,
@@ -80,7 +70,6 @@ def run(
     from adjudge.replications.running import forget
     from adjudge.replications.running import run as run_parts
 
-    be_quiet(printing.quiet or printing.json)
     setup = Setup(quick=quick, seeds=seeds, data=data)
     papers = _chosen(paper, through_server)
     for replication in papers:
@@ -103,22 +92,28 @@ def run(
             pages.write_index(results, setup, output)
         say(f"{count_of(len(results), 'paper')} written to {output}")
     if printing.json:
-        from adjudge.cli.writing import print_json
-
         print_json([_document(result) for result in results])
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge replicate zscore --quick",
+        "adjudge replicate all -o replications",
+        "adjudge replicate training --through-server -o replications",
+    ),
+)
 
 
 def _chosen(paper: list[str], through_server: bool) -> list[Replication]:
     """The papers that are named; one of them may go through the real server instead."""
-    from adjudge.replications import PAPERS, named
+    from adjudge.replications import PAPERS, find_paper
 
     if not through_server:
-        return [named(name) for name in (PAPERS if "all" in paper else dict.fromkeys(paper))]
+        return [find_paper(name) for name in (PAPERS if "all" in paper else dict.fromkeys(paper))]
     if list(paper) != ["training"]:
         raise BadSetting("--through-server", " ".join(paper), "the paper training alone")
-    from adjudge.replications.training import through
-
-    return [through.REPLICATION]
+    return [find_paper("training", through_server=True)]
 
 
 def _check_folder(output: Path | None) -> None:
@@ -159,8 +154,6 @@ def _print(result: ReplicationResult, setup: Setup) -> None:
 
 def _grid(table: Table) -> Any:
     """A row for each cell: published, obtained, sd, and a mark where they differ by two sd."""
-    from adjudge.cli.writing import number
-
     rows, last = [], None
     for cell in table.cells:
         digits = table.digits if cell.digits is None else cell.digits
@@ -168,13 +161,12 @@ def _grid(table: Table) -> Any:
         note = f"{'*' if cell.differs else ' '} {cell.note}".rstrip()
         rows.append(["" if cell.row == last else cell.row, cell.column, *values, note])
         last = cell.row
-    heads = [("", "left"), ("", "left"), ("published", "right"), ("obtained", "right")]
-    return grid(f"{table.title} ({table.source})", [*heads, ("sd", "right"), ("", "left")], rows)
+    heads = ["", "", ">published", ">obtained"]
+    return grid(f"{table.title} ({table.source})", [*heads, ">sd", ""], rows)
 
 
 def _document(result: ReplicationResult) -> dict[str, Any]:
     from adjudge.replications.pages import differences
-    from adjudge.replications.replication import cell_table
 
     return {
         "paper": result.paper,
@@ -188,7 +180,7 @@ def _document(result: ReplicationResult) -> dict[str, Any]:
                 "name": table.name,
                 "title": table.title,
                 "source": table.source,
-                "cells": cell_table(table.cells).to_pylist(),
+                "cells": table.to_table().to_pylist(),
                 "differences": [s for group in differences(table).values() for s in group],
             }
             for table in result.tables

@@ -7,80 +7,59 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from adjudge.cli import options as o
+from adjudge.cli import Command, flag, option
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.web.settings import Settings
 
-NAME = "serve"
-EXAMPLES = (
-    "adjudge serve --demo",
-    "adjudge serve --database postgresql://adjudge@db/adjudge --workers 4",
-)
 _PATIENCE = 30  # seconds that requests get to finish when the server is stopped
 
 
-def run(
+def _run(
     *,
     demo: Annotated[
-        bool, o.option("--demo", help="Begin with a project to look around in, open to judges.")
+        bool, flag("--demo", "Begin with a project to look around in, open to judges.")
     ] = False,
     host: Annotated[
-        str, o.option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0 for everyone.")
+        str, option("--host", "ADDRESS", "Where to listen; 0.0.0.0 for everyone.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, o.option("--port", metavar="N", min=1, max=65_535, help="The port to listen at.")
-    ] = 8100,
+    port: Annotated[int, option("--port", "N", "The port to listen at.", min=1, max=65_535)] = 8100,
     database: Annotated[
-        str,
-        o.option(
-            "--database",
-            metavar="URL",
-            help="A SQLite file, or postgresql://USER:PASSWORD@HOST/NAME.",
-        ),
+        str, option("--database", "URL", "A SQLite file, or postgresql://USER:PASSWORD@HOST/NAME.")
     ] = "adjudge.db",
-    workers: Annotated[
-        int, o.option("--workers", metavar="N", min=1, max=64, help="Processes that serve.")
-    ] = 1,
+    workers: Annotated[int, option("--workers", "N", "Processes that serve.", min=1, max=64)] = 1,
     prefix: Annotated[
-        str,
-        o.option("--prefix", metavar="PATH", help="The path at which a proxy shows the server."),
+        str, option("--prefix", "PATH", "The path at which a proxy shows the server.")
     ] = "",
     secret_file: Annotated[
         str,
-        o.option(
+        option(
             "--secret-file",
-            metavar="FILE",
-            help="The key that signs; made if there is none. Beside the SQLite file if not given.",
+            "FILE",
+            "The key that signs; made if there is none. Beside the SQLite file if not given.",
         ),
     ] = "",
     upload_megabytes: Annotated[
-        int,
-        o.option(
-            "--upload-megabytes", metavar="N", min=1, max=10_000, help="Most that a file may hold."
-        ),
+        int, option("--upload-megabytes", "N", "Most that a file may hold.", min=1, max=10_000)
     ] = 20,
     smtp: Annotated[
         str,
-        o.option(
+        option(
             "--smtp",
-            metavar="URL",
-            help="The mail server, as smtp://USER:PASSWORD@HOST:PORT or smtps://; better kept in "
+            "URL",
+            "The mail server, as smtp://USER:PASSWORD@HOST:PORT or smtps://; better kept in "
             "the variable ADJUDGE_SMTP.",
         ),
     ] = "",
     mail_from: Annotated[
-        str, o.option("--mail-from", metavar="ADDRESS", help="The address that mail comes from.")
+        str, option("--mail-from", "ADDRESS", "The address that mail comes from.")
     ] = "",
     private_webhooks: Annotated[
-        bool,
-        o.option(
-            "--private-webhooks", help="Let webhooks be at addresses that are not public, too."
-        ),
+        bool, flag("--private-webhooks", "Let webhooks be at addresses that are not public, too.")
     ] = False,
     log_format: Annotated[
-        str, o.option("--log-format", metavar="NAME", help="How the log is written: text or json.")
+        str, option("--log-format", "NAME", "How the log is written: text or json.")
     ] = "text",
 ) -> None:
     """Serve the pages where judgments are collected, and the API, until it is stopped.
@@ -108,6 +87,15 @@ def run(
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
     _serve(settings, host, port, workers)
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge serve --demo",
+        "adjudge serve --database postgresql://adjudge@db/adjudge --workers 4",
+    ),
+)
 
 
 def _prepare(settings: Settings, where: str) -> list[str]:

@@ -5,103 +5,63 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, is_piped, page, progress, say
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import is_piped, progress, say
+from adjudge.cli._files import STDOUT, check_places, tell_written, write_tables
+from adjudge.cli._results import grid, page
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.simulation import Crowd
 
-NAME = "simulate"
-EXAMPLES = (
-    "adjudge simulate -o judgments.csv --truth truth.csv",
-    "adjudge simulate --population 'skilled(8,2):80,spammer:20' > judgments.csv",
-)
 _POPULATION = "skilled:80,spammer:10,lazy:5,adversary:5"
 _SHOWN = 10  # judgments a person is shown
-_MADE = "What is made"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Making:
     """What crowd is at work, and on what."""
 
-    items: Annotated[int, o.option("--items", metavar="N", help="How many items.", panel=_MADE)] = (
-        1000
-    )
-    judges: Annotated[
-        int, o.option("--judges", metavar="N", help="How many judges.", panel=_MADE)
-    ] = 50
-    per_item: Annotated[
-        str,
-        o.option("--per-item", metavar="N[-M]", help="Judgments an item, or a range.", panel=_MADE),
-    ] = "5"
+    panel: ClassVar[str] = "What is made"
+
+    items: Annotated[int, option("--items", "N", "How many items.")] = 1000
+    judges: Annotated[int, option("--judges", "N", "How many judges.")] = 50
+    per_item: Annotated[str, option("--per-item", "N[-M]", "Judgments an item, or a range.")] = "5"
     population: Annotated[
         str,
-        o.option(
+        option(
             "--population",
-            metavar="KINDS",
-            help="Kinds of judges, with settings in brackets and weights: skilled, two-coin, "
+            "KINDS",
+            "Kinds of judges, with settings in brackets and weights: skilled, two-coin, "
             f"biased, spammer, lazy, adversary, dirichlet. By default {_POPULATION}.",
-            panel=_MADE,
             show_default=False,
         ),
     ] = _POPULATION
-    labels: Annotated[
-        str,
-        o.option("--labels", metavar="SCALE", help="'0<1<2' in order, 'cat,dog' not.", panel=_MADE),
-    ] = "0<1"
+    labels: Annotated[str, option("--labels", "SCALE", "'0<1<2' in order, 'cat,dog' not.")] = "0<1"
     prevalence: Annotated[
-        str,
-        o.option(
-            "--prevalence", metavar="SHARES", help="Of each label, such as 0.7,0.3.", panel=_MADE
-        ),
+        str, option("--prevalence", "SHARES", "Of each label, such as 0.7,0.3.")
     ] = ""
-    topics: Annotated[
-        int, o.option("--topics", metavar="N", help="How many topics; 0 for none.", panel=_MADE)
-    ] = 0
+    topics: Annotated[int, option("--topics", "N", "How many topics; 0 for none.")] = 0
     concentration: Annotated[
-        float,
-        o.option(
-            "--concentration", metavar="X", help="How alike topics are in prevalence.", panel=_MADE
-        ),
+        float, option("--concentration", "X", "How alike topics are in prevalence.")
     ] = math.inf
     activity: Annotated[
-        str,
-        o.option(
-            "--activity",
-            metavar="SPREAD",
-            help="Of the judges: even, zipf, lognormal.",
-            panel=_MADE,
-        ),
+        str, option("--activity", "SPREAD", "Of the judges: even, zipf, lognormal.")
     ] = "zipf"
-    steepness: Annotated[
-        float,
-        o.option("--steepness", metavar="X", help="How long the tail of judges is.", panel=_MADE),
-    ] = 1.0
+    steepness: Annotated[float, option("--steepness", "X", "How long the tail of judges is.")] = 1.0
     difficulty: Annotated[
-        str,
-        o.option(
-            "--difficulty", metavar="A,B", help="Of items: a Beta(A, B), such as 1,4.", panel=_MADE
-        ),
+        str, option("--difficulty", "A,B", "Of items: a Beta(A, B), such as 1,4.")
     ] = ""
-    repeats: Annotated[
-        bool, o.option("--repeats", help="Let a judge judge an item again.", panel=_MADE)
-    ] = False
-    gold_share: Annotated[
-        float,
-        o.option("--gold-share", metavar="X", help="Share of items that are gold.", panel=_MADE),
-    ] = 0.0
-    honeypots: Annotated[
-        float,
-        o.option("--honeypots", metavar="X", help="Share of items planted as tests.", panel=_MADE),
-    ] = 0.0
-    timed: Annotated[
-        bool, o.option("--timed", help="Give judgments times and seconds.", panel=_MADE)
-    ] = False
+    repeats: Annotated[bool, flag("--repeats", "Let a judge judge an item again.")] = False
+    gold_share: Annotated[float, option("--gold-share", "X", "Share of items that are gold.")] = 0.0
+    honeypots: Annotated[float, option("--honeypots", "X", "Share of items planted as tests.")] = (
+        0.0
+    )
+    timed: Annotated[bool, flag("--timed", "Give judgments times and seconds.")] = False
 
     def crowd(self) -> Crowd:
         """The crowd that is asked for."""
@@ -126,27 +86,23 @@ class _Making:
         )
 
 
-def run(
+def _run(
     *,
     output: o.Output = None,
     truth: Annotated[
-        Path | None,
-        o.option("--truth", metavar="FILE", help="Where the truth of every item goes."),
+        Path | None, option("--truth", "FILE", "Where the truth of every item goes.")
     ] = None,
     gold: Annotated[
-        Path | None,
-        o.option("--gold", metavar="FILE", help="Where the revealed share of the truth goes."),
+        Path | None, option("--gold", "FILE", "Where the revealed share of the truth goes.")
     ] = None,
     making: _Making,
     seed: o.Seed = 0,
-    quietness: o.Quietness,
+    quietness: o.Quietness,  # noqa: ARG001 - obeyed before the command runs
 ) -> None:
     """Make judgments from a stated crowd, with the truth that real judgments hide."""
-    from adjudge.cli.writing import STDOUT, check_places, tell_written, write_tables
     from adjudge.data.formats import Content
     from adjudge.data.formats.plain import table_of
 
-    be_quiet(quietness.quiet)
     check_places({"--output": output, "--truth": truth, "--gold": gold})
     if gold is not None and making.gold_share == 0:
         raise BadSetting("--gold-share", 0.0, "a share above 0, since --gold asks for gold")
@@ -174,6 +130,15 @@ def run(
         say((f"{count_of(table.num_rows, 'judgment')} in all; -o judgments.csv keeps them", "dim"))
 
 
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge simulate -o judgments.csv --truth truth.csv",
+        "adjudge simulate --population 'skilled(8,2):80,spammer:20' > judgments.csv",
+    ),
+)
+
+
 def _first(table: Any) -> Any:
     """The first of the judgments, as a table for people."""
     rows = table.slice(0, _SHOWN).to_pylist()
@@ -181,7 +146,7 @@ def _first(table: Any) -> Any:
         [f"{v:%Y-%m-%d %H:%M:%S}" if name == "time" else str(v) for name, v in row.items()]
         for row in rows
     ]
-    return grid("Judgments", [(name, "left") for name in table.column_names], cells)
+    return grid("Judgments", table.column_names, cells)
 
 
 def _numbers(option: str, text: str, wanted: str) -> tuple[float, ...]:

@@ -7,39 +7,35 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, progress, say
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import check_places, read_judgments
+from adjudge.cli._results import deliver, grid
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.models.weighting import Filter, Sides
 
-NAME = "tune"
-EXAMPLES = (
-    "adjudge tune judgments.csv --gold gold.csv --filter zscore:honeypot-accuracy",
-    "adjudge tune judgments.csv --gold gold.csv --filter accuracy --flip",
-)
 
-
-def run(
+def _run(
     judgments: o.JudgmentsFiles,
     *,
     gold: o.GoldFile = None,
     filter: Annotated[
-        str,
-        o.option("--filter", metavar="FILTER", help="[|]zscore[|]:FEATURE+FEATURE, or accuracy."),
+        str, option("--filter", "FILTER", "[|]zscore[|]:FEATURE+FEATURE, or accuracy.")
     ] = "accuracy",
     weight: o.Weight = None,
     measure: Annotated[
-        str, o.option("--measure", metavar="NAME", help="What is tuned for: graded or binary.")
+        str, option("--measure", "NAME", "What is tuned for: graded or binary.")
     ] = "graded",
-    folds: Annotated[int, o.option("--folds", metavar="N", min=3, help="Folds of the gold.")] = 5,
+    folds: Annotated[int, option("--folds", "N", "Folds of the gold.", min=3)] = 5,
     flip: Annotated[
-        bool, o.option("--flip", help="Turn round judges who are more often wrong than right.")
+        bool, flag("--flip", "Turn round judges who are more often wrong than right.")
     ] = False,
     shrink: Annotated[
-        float, o.option("--shrink", metavar="N", help="Pseudo-judgments that draw weights in.")
+        float, option("--shrink", "N", "Pseudo-judgments that draw weights in.")
     ] = 0.0,
     seed: o.Seed = 0,
     output: o.Output = None,
@@ -52,20 +48,16 @@ def run(
     The choice is nested in cross-validation: gamma of a Z-score from 0.1 to 4.0, alpha of an
     accuracy from 0.60 to 0.99. Equal thresholds yield to the gentler.
     """
-    from adjudge.cli.reading import read_judgments
-    from adjudge.cli.writing import check_places, check_printing, deliver
     from adjudge.evaluation.tuning import Tuner
     from adjudge.models.weighting import parse_weight
 
-    be_quiet(printing.quiet or printing.json)
-    check_places({"--output": output}, inputs=(*judgments, gold))
-    check_printing(printing, output)
+    check_places({"--output": output}, inputs=(*judgments, gold), printing=printing)
     if measure not in ("graded", "binary"):
         raise BadSetting("--measure", measure, "graded or binary")
-    sweep = _sweep(filter)
+    sweep = _parse_sweep(filter)
     weights = None if weight is None else parse_weight(weight)
     read = read_judgments(judgments, gold, reading, labelling)
-    known = read.given if read.given is not None else read.beside
+    known = read.every
     if known is None:
         raise BadSetting("--gold", None, "a file of gold to tune by")
     known.tell_unjudged(read.judgments, needed=True)
@@ -95,8 +87,17 @@ def run(
         "without_filter": plain.mean,
     }
     table = tuned.to_table(sweep.name)
-    show = partial(_grid, table, sweep.name)
+    show = partial(_show, table, sweep.name)
     deliver(table, "folds", output, printing, about=about, show=show)
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge tune judgments.csv --gold gold.csv --filter zscore:honeypot-accuracy",
+        "adjudge tune judgments.csv --gold gold.csv --filter accuracy --flip",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class _ThresholdSweep:
     gentler: Literal["higher", "lower"]
 
 
-def _sweep(text: str) -> _ThresholdSweep:
+def _parse_sweep(text: str) -> _ThresholdSweep:
     """The sweep that a filter's text asks for; features that do not exist are refused."""
     from adjudge.evaluation.tuning import ALPHAS, GAMMAS
     from adjudge.models.weighting import ZSCORES, AccuracyFilter
@@ -132,8 +133,8 @@ def _zscore(features: tuple[str, ...], sides: Sides, gamma: float) -> Filter:
     return ZScore(*features, gamma=gamma, sides=sides)
 
 
-def _grid(table: Any, name: str) -> Any:
-    columns = [("fold", "right"), (name, "right"), ("accuracy", "right")]
+def _show(table: Any, name: str) -> Any:
+    columns = [">fold", f">{name}", ">accuracy"]
     cells = [
         [
             str(row["fold"]),
@@ -144,5 +145,5 @@ def _grid(table: Any, name: str) -> Any:
         ]
         for row in table.to_pylist()
     ]
-    more = [("judges dropped", "right"), ("items that fell back", "right")]
+    more = [">judges dropped", ">items that fell back"]
     return grid("Folds", [*columns, *more], cells)

@@ -21,8 +21,12 @@ PAPERS: dict[str, str] = {
 }
 
 
-def named(name: str) -> Replication:
-    """The replication of a paper, or an error that suggests the nearest name."""
+def find_paper(name: str, *, through_server: bool = False) -> Replication:
+    """The replication of a paper, or an error that suggests the nearest name.
+
+    ``training`` can also be replicated through the real server.
+    """
     if name not in PAPERS:
         raise UnknownName("paper", name, (*PAPERS, "all"))
-    return cast(Replication, import_module(f"adjudge.replications.{name}").REPLICATION)
+    module = f"adjudge.replications.{name}{'._through' if through_server else ''}"
+    return cast(Replication, import_module(module).REPLICATION)

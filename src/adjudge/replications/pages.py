@@ -15,8 +15,6 @@ from adjudge.replications.replication import (
     ReplicationResult,
     Setup,
     Table,
-    cell_table,
-    markdown,
 )
 
 VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
@@ -29,7 +27,7 @@ def write(result: ReplicationResult, setup: Setup, folder: Path) -> None:
     with writing(beside):
         beside.mkdir(parents=True, exist_ok=True)
     for table in result.tables:
-        _write_csv(cell_table(table.cells), beside / f"{table.name}.csv")
+        _write_csv(table.to_table(), beside / f"{table.name}.csv")
     for figure in result.figures:
         _write_csv(figure.data, beside / f"{figure.name}.csv")
         _write_pictures(figure, beside)
@@ -113,7 +111,7 @@ def differences(table: Table) -> dict[str, list[str]]:
 def _table(table: Table, paper: str) -> Iterator[str]:
     yield f"## {table.title}\n"
     yield f"{table.source}.\n"
-    yield markdown(table.cells, table.digits)
+    yield _markdown(table.cells, table.digits)
     yield f"Data: [{table.name}.csv]({paper}/{table.name}.csv)\n"
     known = [cell for cell in table.cells if _published(cell)]
     apart = differences(table)
@@ -126,6 +124,33 @@ def _table(table: Table, paper: str) -> Iterator[str]:
             yield f"{(cause or 'No cause is known').rstrip('.')}:\n"
             yield from (f"- {sentence}" for sentence in sentences)
             yield ""
+
+
+def _markdown(cells: Sequence[Cell], digits: int = 3) -> str:
+    """A table for people: ``obtained ± sd (published)`` in each cell."""
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
+    for name in dict.fromkeys(cell.row for cell in cells):
+        found = {cell.column: cell for cell in cells if cell.row == name}
+        lines.append(
+            f"| {name} | "
+            + " | ".join(_shown(found.get(column), digits) for column in columns)
+            + " |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _shown(cell: Cell | None, digits: int = 3) -> str:
+    """A cell for people: ``obtained ± sd (published) note``, a dash where there is nothing."""
+    if cell is None or math.isnan(cell.obtained):
+        return "–"
+    digits = cell.digits if cell.digits is not None else digits
+    text = f"{cell.obtained:.{digits}f}"
+    if cell.sd > 0:  # else it is the same for all seeds, or there is one alone
+        text += f" ± {cell.sd:.{digits}f}"
+    if not math.isnan(cell.published):
+        text += f" ({cell.published:.{digits}f})"
+    return f"{text} {cell.note}".strip()
 
 
 def _claim(claim: Claim) -> str:

@@ -1,8 +1,8 @@
 """What a replication is: parts that can be stopped and gone on with, gathered into a result.
 
 A paper is a folder beside this file: the published values and the run in its ``__init__.py``, with
-a constant ``REPLICATION``, an object of the protocol ``Replication``; tables, figures and claims in
-its ``result.py``; and one line in ``PAPERS``. Its work goes in two steps:
+a constant ``REPLICATION``; tables, figures and claims in its ``_result.py``; and one line in
+``PAPERS``. Its work goes in two steps:
 
 1. ``parts(setup)`` names the units of work, some seconds to a minute each. A part's ``work`` gets a
    ``Progress`` (or None) and gives plain JSON: dicts with text keys, lists, text, numbers,
@@ -20,7 +20,7 @@ The runner (``running.py``) measures seconds and peak memory and fills them in; 
 
 Rules of the house: published values stand as data beside page and cell; nothing is tuned to agree;
 seeds are numbers in the settings; a paper without a number of its own takes ``setup.seeds`` where
-it is given. Real data are found by ``data.py``; what is made comes from ``adjudge.simulation``.
+it is given. Real data are found by ``_data.py``; what is made comes from ``adjudge.simulation``.
 ``setup.quick`` makes the same tables with fewer seeds, runs or draws, in less than half a minute.
 Altair is imported inside ``chart`` functions only.
 """
@@ -28,10 +28,10 @@ Altair is imported inside ``chart`` functions only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -96,41 +96,6 @@ class Cell:
         )
 
 
-def cell_table(cells: Iterable[Cell]) -> Any:
-    """Cells as an Arrow table."""
-    rows = list(cells)
-    names = ("row", "column", "published", "obtained", "sd", "note")
-    return pa.table({name: [getattr(cell, name) for cell in rows] for name in names})
-
-
-def markdown(cells: Iterable[Cell], digits: int = 3) -> str:
-    """A table for people: ``obtained ± sd (published)`` in each cell."""
-    rows = list(cells)
-    columns = list(dict.fromkeys(cell.column for cell in rows))
-    lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
-    for name in dict.fromkeys(cell.row for cell in rows):
-        found = {cell.column: cell for cell in rows if cell.row == name}
-        lines.append(
-            f"| {name} | "
-            + " | ".join(_shown(found.get(column), digits) for column in columns)
-            + " |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def _shown(cell: Cell | None, digits: int = 3) -> str:
-    """A cell for people: ``obtained ± sd (published) note``, a dash where there is nothing."""
-    if cell is None or math.isnan(cell.obtained):
-        return "–"
-    digits = cell.digits if cell.digits is not None else digits
-    text = f"{cell.obtained:.{digits}f}"
-    if cell.sd > 0:  # else it is the same for all seeds, or there is one alone
-        text += f" ± {cell.sd:.{digits}f}"
-    if not math.isnan(cell.published):
-        text += f" ({cell.published:.{digits}f})"
-    return f"{text} {cell.note}".strip()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """What a person asks for: quick or full, how many seeds, where the real data are."""
@@ -176,6 +141,11 @@ class Table:
     cells: Sequence[Cell]
     digits: int = 3
     cause: Callable[[Cell], str] | None = None
+
+    def to_table(self) -> Any:
+        """The cells as an Arrow table."""
+        names = ("row", "column", "published", "obtained", "sd", "note")
+        return pa.table({name: [getattr(cell, name) for cell in self.cells] for name in names})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,33 +201,12 @@ class ReplicationResult:
     parts: Mapping[str, float] = field(default_factory=dict)  # seconds of each
 
 
-def results_of(kind: str, partials: Mapping[str, Any]) -> list[Any]:
-    """The results of the parts of one kind, by how their names begin, in the order they ran."""
-    return [result for name, result in partials.items() if name.startswith(kind)]
-
-
-class Replication(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replication:
     """A paper that can be replicated."""
 
-    @property
-    def name(self) -> str:
-        """Its name on the command line."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """What is replicated, in a line."""
-        ...
-
-    @property
-    def source(self) -> str:
-        """Authors, year, title, where it appeared."""
-        ...
-
-    def parts(self, setup: Setup) -> Sequence[ReplicationPart]:
-        """The units of work, in the order in which they run."""
-        ...
-
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
-        """The tables, figures and claims that the parts' results come to."""
-        ...
+    name: str  # on the command line
+    title: str  # what is replicated, in a line
+    source: str  # authors, year, title, where it appeared
+    parts: Callable[[Setup], Sequence[ReplicationPart]]  # the units of work, in their order
+    gather: Callable[[Setup, Mapping[str, Any]], ReplicationResult]  # what their results come to

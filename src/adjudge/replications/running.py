@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import Any
 from adjudge.data.formats.files import written_whole
 from adjudge.errors import BadSetting
 from adjudge.models.model import Progress, Step
+from adjudge.replications._data import measure_peak
 from adjudge.replications.replication import Replication, ReplicationPart, ReplicationResult, Setup
 
 _FOLDER = ".parts"
@@ -46,7 +46,7 @@ def run(
     _check(replication.name, parts)
     done: dict[str, Done] = {}
     for at, part in enumerate(parts):
-        place = None if folder is None else folder / _FOLDER / replication.name / file_name(part)
+        place = None if folder is None else folder / _FOLDER / replication.name / _file_name(part)
         report = _inside(replication.name, part.name, at, len(parts), progress)
         if report is not None:
             report(Step(part.name, 0, 0))
@@ -68,7 +68,7 @@ def run(
     )
 
 
-def file_name(part: ReplicationPart) -> str:
+def _file_name(part: ReplicationPart) -> str:
     """The name under which a part is kept: it changes with its settings and with the version."""
     from adjudge import __version__
 
@@ -124,7 +124,7 @@ def _worked(part: ReplicationPart, place: Path | None, progress: Progress | None
     took = {
         "seconds": time.perf_counter() - start,
         "busy": time.process_time() - worked,
-        "memory": peak_memory(),
+        "memory": measure_peak(),
     }
     held = {"part": part.name, "settings": part.settings, **took, "result": result}
     text = json.dumps(held, indent=1)
@@ -135,25 +135,6 @@ def _worked(part: ReplicationPart, place: Path | None, progress: Progress | None
     # Through JSON and back, so that a run that was stopped and one that was not are the same.
     back = json.loads(text)
     return Done(part=part.name, result=back["result"], kept=False, **took)
-
-
-def peak_memory() -> float:
-    """The greatest memory of the process in bytes: since the part began where the system can tell.
-
-    Linux can (and is asked to forget the peak before each part); elsewhere it is the peak since the
-    process began, and NaN where the system does not tell.
-    """
-    status = Path("/proc/self/status")
-    if status.is_file():
-        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-        if found:
-            return float(found.group(1)) * 1024
-    if sys.platform == "win32":
-        return float("nan")
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(peak if sys.platform == "darwin" else peak * 1024)
 
 
 def _forget_peak() -> None:

@@ -16,7 +16,7 @@ from adjudge.collect.store.database import Database
 from adjudge.collect.values.project import Arm
 from adjudge.errors import AdjudgeError, Refused
 from adjudge.replications.training import TABLE_1
-from adjudge.replications.training.crowd import LABELS as REPLICATED
+from adjudge.replications.training._crowd import LABELS as REPLICATED
 from collecting import LABELS, Bench, made_project
 
 

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 import pytest
 from fastapi import FastAPI
 
-from adjudge.cli.serve import run
+from adjudge.cli.serve import COMMAND
 from adjudge.collect.web import (
     api_arms,
     api_consensus,
@@ -65,9 +65,9 @@ def test_every_route_of_health_is_told(route: str) -> None:
     assert f"`{route}`" in PAGES["serve"]
 
 
-@pytest.mark.parametrize("name", signature(run).parameters)
+@pytest.mark.parametrize("name", signature(COMMAND.run).parameters)
 def test_every_option_of_serve_is_told(name: str) -> None:
-    flag = get_type_hints(run, include_extras=True)[name].__metadata__[0]
+    flag = get_type_hints(COMMAND.run, include_extras=True)[name].__metadata__[0]
     spelt = [text for text in (flag.default, *flag.param_decls) if str(text).startswith("--")]
     assert f"`{spelt[0]}`" in PAGES["serve"]
 

@@ -13,6 +13,15 @@ from adjudge.cli.project import (
     token,
 )
 
-NAME = "project"
-HELP = "Make, fill, watch and take out collection projects, on the database of 'adjudge serve'."
-COMMANDS = (create, importing, policy, state, status, arms, gold, export, members, token)
+COMMANDS = {
+    "create": create.COMMAND,
+    "import": importing.COMMAND,
+    "policy": policy.COMMAND,
+    "state": state.COMMAND,
+    "status": status.COMMAND,
+    "arms": arms.COMMAND,
+    "gold": gold.COMMAND,
+    "export": export.COMMAND,
+    "members": members.COMMAND,
+    "token": token.COMMAND,
+}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, name, page, progress, say
-from adjudge.cli.project.create import text_of
-from adjudge.cli.project.stored import DATABASE, Stored, open_services
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import progress, say
+from adjudge.cli._files import check_places, tell_written, write_tables
+from adjudge.cli._results import grid, page, print_json, shorten
+from adjudge.cli.project._shared import open_services, read_json, warn
 from adjudge.errors import BadData, BadSetting
 
 if TYPE_CHECKING:
@@ -20,45 +19,31 @@ if TYPE_CHECKING:
     from adjudge.collect.values.arms import ArmReport, Measured
     from adjudge.collect.values.project import Arm
 
-NAME = "arms"
-EXAMPLES = (
-    "adjudge project arms shop-search --preset five-mixes",
-    "adjudge project arms shop-search --set arms.json",
-    "adjudge project arms shop-search --report --test expert.csv",
-)
 
-
-def run(
-    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")],
+def _run(
+    project: o.ProjectName,
     *,
-    arms: Annotated[
-        Path | None, o.option("--set", metavar="FILE", help="The arms, as a JSON list.")
-    ] = None,
+    arms: Annotated[Path | None, option("--set", "FILE", "The arms, as a JSON list.")] = None,
     preset: Annotated[
         str | None,
-        o.option(
-            "--preset",
-            metavar="NAME",
-            help="Arms made up: five-mixes, uniform-or-population, feedback-or-none.",
+        option(
+            "--preset", "NAME", "Arms made up: five-mixes, uniform-or-population, feedback-or-none."
         ),
     ] = None,
     report: Annotated[
-        bool, o.option("--report", help="How judges and their labels are, arm by arm.")
+        bool, flag("--report", "How judges and their labels are, arm by arm.")
     ] = False,
     test: Annotated[
-        Path | None,
-        o.option("--test", metavar="FILE", help="Known truth of judged items; else the gold."),
+        Path | None, option("--test", "FILE", "Known truth of judged items; else the gold.")
     ] = None,
     model: Annotated[
         list[str] | None,
-        o.option(
-            "--model", "-m", metavar="NAME", help="Aggregate by this model too (again for more)."
-        ),
+        option("--model -m", "NAME", "Aggregate by this model too (again for more)."),
     ] = None,
     resamples: o.Resamples = 1000,
     seed: o.Seed = 0,
     output: o.Output = None,
-    database: Stored = DATABASE,
+    database: o.Database = o.DATABASE,
     printing: o.Printing,
 ) -> None:
     """Show or set the arms of a project, or report on them.
@@ -67,13 +52,9 @@ def run(
     are set before the first judge comes; later they can only be added to. The report has the
     funnel, judges and aggregates with intervals, and tests of difference; -o writes its measures.
     """
-    from adjudge.cli.writing import check_places, check_printing, print_json
-
-    be_quiet(printing.quiet or printing.json)
     if arms is not None and preset is not None:
         raise BadSetting("--preset", preset, "either --set or --preset")
-    check_places({"--output": output}, inputs=(arms, test))
-    check_printing(printing, output)
+    check_places({"--output": output}, inputs=(arms, test), printing=printing)
     services = open_services(database)
     if arms is not None or preset is not None:
         _set(services, project, arms, preset)
@@ -84,9 +65,18 @@ def run(
     if printing.json:
         print_json([arm.to_dict() for arm in known])
         return
-    page().print(_listed(project, known))
-    for warning in services.arms.get_warnings(project):
-        say(("  ", ""), (warning, "yellow"))
+    page().print(_show_arms(project, known))
+    warn(services.arms.get_warnings(project))
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge project arms shop-search --preset five-mixes",
+        "adjudge project arms shop-search --set arms.json",
+        "adjudge project arms shop-search --report --test expert.csv",
+    ),
+)
 
 
 def _set(
@@ -101,23 +91,20 @@ def _set(
     if file is None:
         services.arms.set_all(project, preset_arms(str(preset_name), labels=labels, gold=known))
         return
-    try:
-        given = json.loads(text_of(file))
-    except json.JSONDecodeError as fault:
-        raise BadData(f"is no JSON ({fault.msg})", source=file.name, line=fault.lineno) from None
+    given = read_json(file)
     try:
         services.arms.set_all(project, read_arms(given, labels=labels, gold=known))
     except BadData as fault:
         raise BadData(fault.problem, source=file.name, record=fault.record) from None
 
 
-def _listed(project: str, arms: tuple[Arm, ...]) -> Any:
+def _show_arms(project: str, arms: tuple[Arm, ...]) -> Any:
     """The arms for people."""
     rows = [
         [
-            name(arm.name),
-            _mix(arm.training_mix),
-            _mix(arm.screening_mix),
+            shorten(arm.name),
+            _describe_mix(arm.training_mix),
+            _describe_mix(arm.screening_mix),
             {None: "", True: "yes", False: "no"}[arm.feedback],
             arm.pay_per_page or "",
             "own" if arm.guidelines is not None else "",
@@ -125,10 +112,10 @@ def _listed(project: str, arms: tuple[Arm, ...]) -> Any:
         for arm in arms
     ]
     heads = ["arm", "training mix", "screening mix", "feedback", "pay a page", "guidelines"]
-    return grid(f"Arms of {project}", [(head, "left") for head in heads], rows)
+    return grid(f"Arms of {project}", heads, rows)
 
 
-def _mix(mix: Any) -> str:
+def _describe_mix(mix: Any) -> str:
     """A label mix in a few words; as the project's where there is none."""
     if mix is None or isinstance(mix, str):
         return mix or ""
@@ -146,7 +133,6 @@ def _report(
     printing: o.Printing,
 ) -> None:
     """Fit, measure, and print."""
-    from adjudge.cli.writing import print_json, tell_written, write_tables
     from adjudge.data.gold import Gold
     from adjudge.models.registry import model
 
@@ -167,14 +153,16 @@ def _report(
 
 def _show(made: ArmReport) -> None:
     """The report for people: tables 2, 3 and 4, and what the tests say."""
-    page().print(_funnel(made))
+    page().print(_show_funnel(made))
     if any(one.units for one in made.measures):
-        page().print(_table(made, "judges", f"Judges, against {made.against}: mean of each one's"))
+        page().print(
+            _show_measures(made, "judges", f"Judges, against {made.against}: mean of each one's")
+        )
         for what in made.models:
-            page().print(_table(made, what, f"Aggregate by {what}"))
+            page().print(_show_measures(made, what, f"Aggregate by {what}"))
     if made.refreshers:
-        page().print(_refreshers(made))
-    for line in _verdicts(made):
+        page().print(_show_refreshers(made))
+    for line in _describe_tests(made):
         page().print(f"  {line}", markup=False)
     for note in made.notes:
         say(f"  {note}")
@@ -194,7 +182,7 @@ _FUNNEL = (
 )
 
 
-def _funnel(made: ArmReport) -> Any:
+def _show_funnel(made: ArmReport) -> Any:
     """One row a step, one column an arm, as in table 2 of the paper."""
     rows = []
     for head, field in _FUNNEL:
@@ -203,44 +191,43 @@ def _funnel(made: ArmReport) -> Any:
             rows.append([head, *("-" if one is None else f"{one:.1%}" for one in values)])
         else:
             rows.append([head, *(f"{one:,}" for one in values)])
-    columns = [("", "left"), *((name(arm), "right") for arm in made.arms)]
+    columns = ["", *(f">{shorten(arm)}" for arm in made.arms)]
     return grid("Funnel", columns, rows)
 
 
-def _refreshers(made: ArmReport) -> Any:
+def _show_refreshers(made: ArmReport) -> Any:
     """One row an arm: gold accuracy of who had a refresher, before their first and after it."""
     rows = [
         [
-            name(one.arm),
+            shorten(one.arm),
             f"{one.judges:,}",
             f"{one.refreshers:,}",
-            _of(one.before, one.before_right, one.before_seen),
-            _of(one.after, one.after_right, one.after_seen),
+            _share(one.before, one.before_right, one.before_seen),
+            _share(one.after, one.after_right, one.after_seen),
         ]
         for one in made.refreshers
     ]
-    heads = ["arm", "judges", "refreshers", "gold before", "gold after"]
-    columns = [(head, "right" if at else "left") for at, head in enumerate(heads)]
+    columns = ["arm", ">judges", ">refreshers", ">gold before", ">gold after"]
     return grid("Refreshers: who had one, before the first and after", columns, rows)
 
 
-def _of(share: float | None, right: int, seen: int) -> str:
+def _share(share: float | None, right: int, seen: int) -> str:
     return "-" if share is None else f"{share:.1%} ({right:,} of {seen:,})"
 
 
-def _table(made: ArmReport, what: str, title: str) -> Any:
+def _show_measures(made: ArmReport, what: str, title: str) -> Any:
     """One row a measure, one column an arm."""
     names = list(dict.fromkeys(one.measure for one in made.measures))
-    rows = [[measure, *map(_cell, made.found(what, measure))] for measure in names]
+    rows = [[measure, *map(_write_cell, made.found(what, measure))] for measure in names]
     units = "judges" if what == "judges" else "items"
     counts = made.found(what, "accuracy")
     rows += [[units, *(f"{one.units:,}" for one in counts)],
              ["judgments", *(f"{one.judgments:,}" for one in counts)]]  # fmt: skip
-    columns = [("", "left"), *((name(arm), "right") for arm in made.arms)]
+    columns = ["", *(f">{shorten(arm)}" for arm in made.arms)]
     return grid(title, columns, rows)
 
 
-def _cell(one: Measured) -> str:
+def _write_cell(one: Measured) -> str:
     if one.value is None:
         return "-"
     if one.low is None or one.high is None:
@@ -248,7 +235,7 @@ def _cell(one: Measured) -> str:
     return f"{one.value:.3f}\n{one.low:.2f}-{one.high:.2f}"
 
 
-def _verdicts(made: ArmReport) -> list[str]:
+def _describe_tests(made: ArmReport) -> list[str]:
     """What the tests of accuracy say, in sentences."""
     said = []
     for what in ("judges", *made.models):

@@ -7,42 +7,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, page, say
-from adjudge.cli.project.stored import DATABASE, Stored, open_services
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import be_quiet, say
+from adjudge.cli._fitting import build_model, fit_model
+from adjudge.cli._results import grid, page
+from adjudge.cli.project._shared import open_services
 from adjudge.errors import BadSetting
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
 
-NAME = "export"
-EXAMPLES = (
-    "adjudge project export shop-search -o answers.csv",
-    "adjudge project export shop-search --to labels-qrels -o crowd.qrels",
-    "adjudge project export shop-search --to archive -o shop-search.zip",
-)
 
-
-def run(
+def _run(
     project: Annotated[
         str | None, typer.Argument(metavar="PROJECT", help="The project's short name.")
     ] = None,
     *,
-    to: Annotated[
-        str, o.option("--to", metavar="NAME", help="What to export; --list shows all.")
-    ] = "answers",
+    to: Annotated[str, option("--to", "NAME", "What to export; --list shows all.")] = "answers",
     output: Annotated[
-        Path, o.option("--output", "-o", metavar="FILE", help="Where to; - is standard output.")
+        Path, option("--output -o", "FILE", "Where to; - is standard output.")
     ] = Path("-"),
     untrusted: Annotated[
-        bool, o.option("--untrusted", help="With the judgments of blocked judges.")
+        bool, flag("--untrusted", "With the judgments of blocked judges.")
     ] = False,
     question: Annotated[
-        str,
-        o.option("--question", metavar="NAME", help="Judgments or labels of a further question."),
+        str, option("--question", "NAME", "Judgments or labels of a further question.")
     ] = "",
-    list_exports: Annotated[bool, o.option("--list", help="List what can be exported.")] = False,
-    database: Stored = DATABASE,
+    list_exports: Annotated[bool, flag("--list", "List what can be exported.")] = False,
+    database: o.Database = o.DATABASE,
     fitting: o.Fitting,
     printing: o.Printing,
 ) -> None:
@@ -53,10 +46,10 @@ def run(
     from adjudge.collect.services import exports
     from adjudge.data.formats.files import written_whole
 
-    be_quiet(printing.quiet)
+    be_quiet(printing.quiet)  # --json has nothing to print here
     if list_exports:
         rows = [[e.name, e.extension, e.title] for e in exports.list_exports()]
-        columns = [("export", "left"), ("file", "left"), ("what it is", "left")]
+        columns = ["export", "file", "what it is"]
         page().print(grid("Exports", columns, rows))
         return
     if project is None:
@@ -74,16 +67,24 @@ def run(
         say(f"{project}: {entry.title.lower()}; written to {output}")
 
 
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge project export shop-search -o answers.csv",
+        "adjudge project export shop-search --to labels-qrels -o crowd.qrels",
+        "adjudge project export shop-search --to archive -o shop-search.zip",
+    ),
+)
+
+
 def _labels(
     services: RequesterServices, project: str, fitting: o.Fitting, untrusted: bool, question: str
 ) -> Any:
     """The consensus table of a project."""
-    from adjudge.cli.fitting import built, fitted
-
     judgments = services.exports.get_judgments(
         project, trusted=not untrusted, golds=True, question=question
     )
     if judgments is None:
         raise BadSetting("PROJECT", project, "a project that has judgments")
     gold = None if question else services.exports.get_gold(project)
-    return fitted(built(fitting), judgments, gold, fitting).labels
+    return fit_model(build_model(fitting), judgments, gold, fitting).labels

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, name, page, say
-from adjudge.cli.project.stored import DATABASE, Stored, open_services
+from adjudge.cli import Command, flag, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import say
+from adjudge.cli._fitting import build_model, fit_model
+from adjudge.cli._results import grid, page, print_json, shorten
+from adjudge.cli.project._shared import open_services, warn
 from adjudge.data.source import count_of
 from adjudge.errors import BadSetting
 
@@ -16,50 +18,36 @@ if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.gold import GoldForecast, Suggestion
 
-NAME = "gold"
-EXAMPLES = (
-    "adjudge project gold shop-search --forecast --judges 40",
-    "adjudge project gold shop-search --suggest 20",
-    "adjudge project gold shop-search --approve q7/d3 --label Matching",
-)
 
-
-def run(
-    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")],
+def _run(
+    project: o.ProjectName,
     *,
     forecast: Annotated[
-        bool, o.option("--forecast", help="How much gold is needed; as without any option.")
+        bool, flag("--forecast", "How much gold is needed; as without any option.")
     ] = False,
     judges: Annotated[
-        int | None,
-        o.option("--judges", metavar="N", min=1, help="Judges to expect; else from those so far."),
+        int | None, option("--judges", "N", "Judges to expect; else from those so far.", min=1)
     ] = None,
     suggest: Annotated[
-        int | None,
-        o.option("--suggest", metavar="N", min=1, help="Items the consensus is surest of."),
+        int | None, option("--suggest", "N", "Items the consensus is surest of.", min=1)
     ] = None,
-    approve: Annotated[
-        str | None, o.option("--approve", metavar="ITEM", help="Make gold of this item.")
-    ] = None,
+    approve: Annotated[str | None, option("--approve", "ITEM", "Make gold of this item.")] = None,
     label: Annotated[
-        list[str] | None,
-        o.option("--label", metavar="LABEL", help="Of --approve: accepted (again for more)."),
+        list[str] | None, option("--label", "LABEL", "Of --approve: accepted (again for more).")
     ] = None,
-    reason: Annotated[
-        str, o.option("--reason", metavar="TEXT", help="Of --approve: told to who misses it.")
-    ] = "",
+    reason: Annotated[str, option("--reason", "TEXT", "Of --approve: told to who misses it.")] = "",
     role: Annotated[
-        str, o.option("--role", metavar="ROLE", help="Of --approve: screening, training or both.")
+        str, option("--role", "ROLE", "Of --approve: screening, training or both.")
     ] = "screening",
     split: Annotated[
         str | None,
-        o.option(
+        option(
             "--split",
-            metavar="MIX",
-            help="Split gold into training of this mix (uniform, any, 'A=2,B=1') and screening.",
+            "MIX",
+            "Split gold into training of this mix (uniform, any, 'A=2,B=1') and screening.",
         ),
     ] = None,
-    database: Stored = DATABASE,
+    database: o.Database = o.DATABASE,
     fitting: o.Fitting,
     printing: o.Printing,
 ) -> None:
@@ -68,7 +56,6 @@ def run(
     Suggestions come from the model that the options name, on trusted judgments. A person looks at
     each: gold that the crowd is sure of is easy gold, and the crowd can be sure and wrong.
     """
-    be_quiet(printing.quiet or printing.json)
     services = open_services(database)
     if approve is not None:
         _approve(services, project, approve, label or [], reason, role)
@@ -78,6 +65,16 @@ def run(
         _suggest(services, project, suggest, fitting, printing)
     if forecast or (approve is None and split is None and suggest is None):
         _forecast(services, project, judges, printing)
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge project gold shop-search --forecast --judges 40",
+        "adjudge project gold shop-search --suggest 20",
+        "adjudge project gold shop-search --approve q7/d3 --label Matching",
+    ),
+)
 
 
 def _approve(
@@ -116,55 +113,51 @@ def _split(services: RequesterServices, project: str, text: str, seed: int) -> N
         f"{count_of(len(made.training), 'gold')} for training, "
         f"{count_of(len(made.screening), 'gold')} for screening"
     )
-    for warning in made.warnings:
-        say(("  ", ""), (warning, "yellow"))
+    warn(made.warnings)
 
 
 def _suggest(
     services: RequesterServices, project: str, many: int, fitting: o.Fitting, printing: o.Printing
 ) -> None:
-    from dataclasses import asdict
-
-    from adjudge.cli.fitting import built, fitted
-    from adjudge.cli.writing import print_json
-
     judgments = services.exports.get_judgments(project, golds=True)
     if judgments is None:
         raise BadSetting("PROJECT", project, "a project that has judgments")
-    consensus = fitted(built(fitting), judgments, services.exports.get_gold(project), fitting)
+    consensus = fit_model(
+        build_model(fitting), judgments, services.exports.get_gold(project), fitting
+    )
     found = services.gold.suggest(project, consensus, many)
     if printing.json:
         print_json([asdict(one) for one in found])
         return
-    page().print(_listed(found))
+    page().print(_show_suggestions(found))
     say("  look at each, then 'adjudge project gold PROJECT --approve ITEM --label LABEL'")
 
 
-def _listed(found: list[Suggestion]) -> Any:
+def _show_suggestions(found: list[Suggestion]) -> Any:
     rows = [
-        [name(one.item), name(one.topic), one.label, f"{one.probability:.3f}", str(one.judgments),
-         f"{one.agreement:.0%}"]
+        [
+            *map(shorten, (one.item, one.topic)),
+            one.label,
+            f"{one.probability:.3f}",
+            str(one.judgments),
+            f"{one.agreement:.0%}",
+        ]
         for one in found
-    ]  # fmt: skip
-    heads = ["item", "topic", "label", "probability", "judgments", "agree"]
-    columns = [(head, "left" if place < 3 else "right") for place, head in enumerate(heads)]
+    ]
+    columns = ["item", "topic", "label", ">probability", ">judgments", ">agree"]
     return grid("Suggested gold", columns, rows)
 
 
 def _forecast(
     services: RequesterServices, project: str, judges: int | None, printing: o.Printing
 ) -> None:
-    from dataclasses import asdict
-
-    from adjudge.cli.writing import print_json
-
     made = services.gold.forecast(project, judges=judges)
     if printing.json:
         print_json(asdict(made))
         return
-    page().print(grid(f"Gold of {project}", [("", "left"), ("", "right")], _rows(made)))
-    labels = [[name(one), str(needed), str(had)] for one, (needed, had) in made.by_label.items()]
-    page().print(grid("", [("label", "left"), ("needed", "right"), ("there", "right")], labels))
+    page().print(grid(f"Gold of {project}", ["", ">"], _rows(made)))
+    labels = [[shorten(one), str(needed), str(had)] for one, (needed, had) in made.by_label.items()]
+    page().print(grid("", ["label", ">needed", ">there"], labels))
     for warning in made.warnings:
         page().print(f"  {warning}", style="yellow", markup=False)
 

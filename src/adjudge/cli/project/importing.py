@@ -2,65 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, say
-from adjudge.cli.project.stored import DATABASE, Stored, checked, open_services
+from adjudge.cli import Command, flag
+from adjudge.cli import _options as o
+from adjudge.cli._console import say
+from adjudge.cli._results import print_json
+from adjudge.cli.project._shared import open_services, read_items, warn
 from adjudge.data.source import count_of
 
-NAME = "import"
-EXAMPLES = (
-    "adjudge project import shop-search items.csv gold.csv",
-    "adjudge project import shop-search topics.xml run.txt docs.jsonl --check",
-)
 
-
-def run(
-    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")],
+def _run(
+    project: o.ProjectName,
     files: Annotated[
         list[Path], typer.Argument(metavar="FILES", help="Items and gold, in any format known.")
     ],
     *,
-    depth: Annotated[
-        int, o.option("--depth", metavar="N", min=1, help="Results of each topic of a run.")
-    ] = 10,
-    qrels_as_gold: Annotated[
-        bool, o.option("--qrels-as-gold", help="Take the grades of a BEIR folder as gold.")
-    ] = False,
+    depth: o.Depth = 10,
+    qrels_as_gold: o.QrelsAsGold = False,
     replace: Annotated[
-        bool, o.option("--replace", help="Withdraw items that are not in these files.")
+        bool, flag("--replace", "Withdraw items that are not in these files.")
     ] = False,
-    check: Annotated[
-        bool, o.option("--check", help="Look for faults only; store nothing.")
-    ] = False,
-    database: Stored = DATABASE,
+    check: Annotated[bool, flag("--check", "Look for faults only; store nothing.")] = False,
+    database: o.Database = o.DATABASE,
     printing: o.Printing,
 ) -> None:
     """Add items and gold to a project, or change those of a known name.
 
     All faults are listed with file, line and column, and nothing is stored unless there are none.
     """
-    from dataclasses import asdict
-
-    from adjudge.cli.writing import print_json
-    from adjudge.collect.importing import ImportLimits, read
-
-    be_quiet(printing.quiet or printing.json)
     services = open_services(database)
     held = services.projects.read(project)
-    preview = checked(
-        read(
-            files,
-            scale=held.scale,
-            known=frozenset(item.name for item in held.items),
-            depth=depth,
-            qrels_as_gold=qrels_as_gold,
-            limits=ImportLimits(bytes=2_000_000_000, rows=10_000_000),
-        )
+    known = frozenset(item.name for item in held.items)
+    preview = read_items(
+        files, scale=held.scale, known=known, depth=depth, qrels_as_gold=qrels_as_gold
     )
     if check:
         say(
@@ -77,5 +56,13 @@ def run(
         f"{count_of(done.added, 'item')} added, {done.changed:,} changed, {done.withdrawn:,} "
         f"withdrawn; {count_of(done.golds_added, 'gold')} added, {done.golds_changed:,} changed"
     )
-    for warning in done.warnings:
-        say(("  ", ""), (warning, "yellow"))
+    warn(done.warnings)
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge project import shop-search items.csv gold.csv",
+        "adjudge project import shop-search topics.xml run.txt docs.jsonl --check",
+    ),
+)

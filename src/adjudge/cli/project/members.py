@@ -6,55 +6,42 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, say
-from adjudge.cli.project.stored import DATABASE, Stored, open_services
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import say
+from adjudge.cli._results import print_json
+from adjudge.cli.project._shared import open_services
 from adjudge.errors import BadSetting, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
 
-NAME = "members"
-EXAMPLES = (
-    "adjudge project members shop-search",
-    "adjudge project members shop-search --invite reviewer --days 30",
-    "adjudge project members shop-search --remove grace",
-)
 _Role = Literal["viewer", "reviewer", "manager", "owner"]
 
 
-def run(
-    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")],
+def _run(
+    project: o.ProjectName,
     *,
     invite: Annotated[
         _Role | None,
-        o.option(
+        option(
             "--invite",
-            metavar="ROLE",
-            help="Print a link that makes one person a viewer, reviewer, manager or owner.",
+            "ROLE",
+            "Print a link that makes one person a viewer, reviewer, manager or owner.",
         ),
     ] = None,
     note: Annotated[
-        str, o.option("--note", metavar="TEXT", help="Whom the link is for; only owners see it.")
+        str, option("--note", "TEXT", "Whom the link is for; only owners see it.")
     ] = "",
-    days: Annotated[
-        int, o.option("--days", metavar="N", min=1, max=3_650, help="How long the link lasts.")
-    ] = 7,
+    days: Annotated[int, option("--days", "N", "How long the link lasts.", min=1, max=3_650)] = 7,
     url: Annotated[
-        str, o.option("--url", metavar="URL", help="Where the server is, to begin the link with.")
+        str, option("--url", "URL", "Where the server is, to begin the link with.")
     ] = "http://127.0.0.1:8000",
-    remove: Annotated[
-        str, o.option("--remove", metavar="NAME", help="Let somebody be a member no more.")
-    ] = "",
-    database: Stored = DATABASE,
+    remove: Annotated[str, option("--remove", "NAME", "Let somebody be a member no more.")] = "",
+    database: o.Database = o.DATABASE,
     printing: o.Printing,
 ) -> None:
     """List the members of a project with their roles; invite by link, or remove one."""
-    from adjudge.cli.writing import print_json
-
-    be_quiet(printing.quiet or printing.json)
     services = open_services(database)
     if not url.startswith(("http://", "https://")):
         raise BadSetting("--url", url, "http:// or https://")
@@ -78,6 +65,16 @@ def run(
         sys.stdout.write(f"{one.role}\t{one.name}\n")
     if not found:
         say("Nobody but the admins: the project was made on the command line.")
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge project members shop-search",
+        "adjudge project members shop-search --invite reviewer --days 30",
+        "adjudge project members shop-search --remove grace",
+    ),
+)
 
 
 def _remove(services: RequesterServices, project: str, name: str) -> None:

@@ -5,46 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, name, page, say
-from adjudge.cli.project.create import policy_settings
-from adjudge.cli.project.stored import DATABASE, Stored, open_services
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import say
+from adjudge.cli._results import grid, page, print_json, shorten
+from adjudge.cli.project._shared import open_services, read_policy, warn
 
 if TYPE_CHECKING:
     from adjudge.collect.rules.policy import Policy
 
-NAME = "policy"
-EXAMPLES = (
-    "adjudge project policy shop-search",
-    "adjudge project policy shop-search --set judgments_per_item=3",
-    "adjudge project policy shop --panel prolific --set pay_failed=0.40",
-)
 
-
-def run(
-    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")],
+def _run(
+    project: o.ProjectName,
     *,
-    file: Annotated[
-        Path | None, o.option("--policy", metavar="FILE", help="Settings to change, as JSON.")
-    ] = None,
+    file: Annotated[Path | None, option("--policy", "FILE", "Settings to change, as JSON.")] = None,
     settings: Annotated[
-        list[str] | None,
-        o.option("--set", metavar="NAME=VALUE", help="One setting to change (again for more)."),
+        list[str] | None, option("--set", "NAME=VALUE", "One setting to change (again for more).")
     ] = None,
     panel: Annotated[
-        str | None,
-        o.option("--panel", metavar="NAME", help="First set all that a panel asks for: prolific."),
+        str | None, option("--panel", "NAME", "First set all that a panel asks for: prolific.")
     ] = None,
-    database: Stored = DATABASE,
+    database: o.Database = o.DATABASE,
     printing: o.Printing,
 ) -> None:
     """Show the policy of a project, or change some of its settings; then what to look at in it."""
-    from adjudge.cli.writing import print_json
-
-    be_quiet(printing.quiet or printing.json)
-    changes = policy_settings(file, settings or ())
+    changes = read_policy(file, settings or ())
     services = open_services(database)
     before, version = services.projects.get_policy(project)
     after = before
@@ -60,23 +45,32 @@ def run(
     if rows:
         heads = ["setting", "value"] if len(rows[0]) == 2 else ["setting", "before", "now"]
         title = f"Policy of {project}, version {version}"
-        page().print(grid(title, [(head, "left") for head in heads], rows))
+        page().print(grid(title, heads, rows))
     else:
         say("nothing to change: it is so already")
-    for warning in warnings:
-        say(("  ", ""), (warning, "yellow"))
+    warn(warnings)
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge project policy shop-search",
+        "adjudge project policy shop-search --set judgments_per_item=3",
+        "adjudge project policy shop --panel prolific --set pay_failed=0.40",
+    ),
+)
 
 
 def _rows(policy: Policy) -> list[list[Any]]:
     """Every setting, a line each."""
-    return [[name(key), _shown(value)] for key, value in policy.to_dict().items()]
+    return [[shorten(key), _shown(value)] for key, value in policy.to_dict().items()]
 
 
 def _changed(before: Policy, after: Policy) -> list[list[Any]]:
     """The settings that are not what they were."""
     old, new = before.to_dict(), after.to_dict()
     return [
-        [name(key), _shown(old[key]), _shown(value)]
+        [shorten(key), _shown(old[key]), _shown(value)]
         for key, value in new.items()
         if old[key] != value
     ]
@@ -86,4 +80,4 @@ def _shown(value: Any) -> Any:
     """A value as ``--set`` takes it."""
     import json
 
-    return name(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return shorten(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, grid, name, page
-from adjudge.cli.project.stored import DATABASE, Stored, open_services
+from adjudge.cli import Command
+from adjudge.cli import _options as o
+from adjudge.cli._results import grid, page, print_json, shorten
+from adjudge.cli.project._shared import open_services
 from adjudge.data.source import count_of
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.requesting import Progress
 
-NAME = "status"
-EXAMPLES = ("adjudge project status", "adjudge project status shop-search --json")
 
-
-def run(
+def _run(
     project: Annotated[
         str | None, typer.Argument(metavar="PROJECT", help="One project; all if not given.")
     ] = None,
     *,
-    database: Stored = DATABASE,
+    database: o.Database = o.DATABASE,
     printing: o.Printing,
 ) -> None:
     """Show the projects of a database, or how far one of them is, what it cost and why it waits."""
-    from dataclasses import asdict
-
-    from adjudge.cli.writing import print_json
-
-    be_quiet(printing.quiet or printing.json)
     services = open_services(database)
     if project is None:
         if printing.json:
@@ -46,17 +40,20 @@ def run(
             {"project": asdict(services.projects.get(project)), "progress": asdict(progress)}
         )
         return
-    page().print(
-        grid(services.projects.get(project).name, [("", "left"), ("", "right")], _rows(progress))
-    )
+    page().print(grid(services.projects.get(project).name, ["", ">"], _rows(progress)))
     for warning in progress.warnings:
         page().print(f"  {warning}", style="yellow", markup=False)
+
+
+COMMAND = Command(
+    _run, examples=("adjudge project status", "adjudge project status shop-search --json")
+)
 
 
 def _list(services: RequesterServices) -> Any:
     rows = [
         [
-            name(one.slug),
+            shorten(one.slug),
             one.state,
             f"{one.closed:,} of {one.items:,}",
             f"{one.golds:,}",
@@ -65,8 +62,7 @@ def _list(services: RequesterServices) -> Any:
         ]
         for one in services.projects.get_all()
     ]
-    heads = ["project", "state", "items closed", "golds", "judges", "judgments"]
-    columns = [(head, "left" if at < 2 else "right") for at, head in enumerate(heads)]
+    columns = ["project", "state", ">items closed", ">golds", ">judges", ">judgments"]
     return grid("Projects", columns, rows)
 
 

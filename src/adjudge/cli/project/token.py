@@ -6,44 +6,33 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
-from adjudge.cli import options as o
-from adjudge.cli.console import be_quiet, say
-from adjudge.cli.project.stored import DATABASE, Stored, open_services
+from adjudge.cli import Command, option
+from adjudge.cli import _options as o
+from adjudge.cli._console import say
+from adjudge.cli._results import print_json
+from adjudge.cli.project._shared import open_services
 from adjudge.errors import BadSetting, UnknownName
 
 if TYPE_CHECKING:
     from adjudge.collect.services.requester import RequesterServices
     from adjudge.collect.values.requesting import Requester
 
-NAME = "token"
-EXAMPLES = (
-    "adjudge project token shop-search > token.txt",
-    "adjudge project token shop-search --may requester --days 7",
-)
 
-
-def run(
-    project: Annotated[str, typer.Argument(metavar="PROJECT", help="The project's short name.")],
+def _run(
+    project: o.ProjectName,
     *,
     may: Annotated[
         Literal["judge", "requester"],
-        o.option("--may", metavar="WHAT", help="judge, or requester: all that its requester may."),
+        option("--may", "WHAT", "judge, or requester: all that its requester may."),
     ] = "judge",
-    days: Annotated[
-        int, o.option("--days", metavar="N", min=1, max=36_500, help="How long it lasts.")
-    ] = 90,
+    days: Annotated[int, option("--days", "N", "How long it lasts.", min=1, max=36_500)] = 90,
     name: Annotated[
-        str, o.option("--name", metavar="TEXT", help="What it is called on the account page.")
+        str, option("--name", "TEXT", "What it is called on the account page.")
     ] = "from the command line",
     requester: Annotated[
-        str,
-        o.option(
-            "--requester", metavar="NAME", help="Whose it is; the project's own if not given."
-        ),
+        str, option("--requester", "NAME", "Whose it is; the project's own if not given.")
     ] = "",
-    database: Stored = DATABASE,
+    database: o.Database = o.DATABASE,
     printing: o.Printing,
 ) -> None:
     """Make an API token of one project, and print its secret, which is shown this once.
@@ -51,9 +40,6 @@ def run(
     It belongs to the requester of the project, or to the first admin where the project was made on
     the command line. It is revoked on the account page.
     """
-    from adjudge.cli.writing import print_json
-
-    be_quiet(printing.quiet or printing.json)
     services = open_services(database)
     whose = _find(services, services.projects.get(project).owner, requester)
     expires = datetime.now(UTC) + timedelta(days=days)
@@ -65,6 +51,15 @@ def run(
         return
     sys.stdout.write(f"{secret}\n")
     say(f"A token of {whose.name} for {project}, until {expires:%Y-%m-%d}; it may {may}.")
+
+
+COMMAND = Command(
+    _run,
+    examples=(
+        "adjudge project token shop-search > token.txt",
+        "adjudge project token shop-search --may requester --days 7",
+    ),
+)
 
 
 def _find(services: RequesterServices, owner: str, named: str) -> Requester:

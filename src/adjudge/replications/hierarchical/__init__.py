@@ -27,10 +27,16 @@ from adjudge.evaluation.measures import Cells
 from adjudge.models.hierarchical_relevance import HierarchicalRelevance
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress, Step
-from adjudge.replications.data import fingerprint, real_file, trec_2011
-from adjudge.replications.pmf import Split, both, split_of
-from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
-from adjudge.replications.running import peak_memory
+from adjudge.replications._data import (
+    Split,
+    fingerprint,
+    get_both,
+    measure_peak,
+    real_file,
+    split_gold,
+    trec_2011,
+)
+from adjudge.replications.replication import Replication, ReplicationPart, ReplicationResult, Setup
 
 # Section 9.3, page 9: expected precision and recall of uniform probabilities.
 QUANTISED, FRACTIONAL = 0.75, 0.66
@@ -57,7 +63,7 @@ def _model(seed: int, quick: bool) -> HierarchicalRelevance:
     )
 
 
-def simulate(seeds: int, size: int) -> Any:
+def _simulate(seeds: int, size: int) -> Any:
     """Section 9.3: uniform probabilities as responses, rounded and as they are."""
     found: dict[str, list[list[float]]] = {"quantised": [], "fractional": []}
     for seed in range(seeds):
@@ -97,8 +103,8 @@ def _semi_supervised(path: Path, quick: bool, progress: Progress | None) -> Any:
     """The fit with the training gold of the first split, and figure 1."""
     from adjudge.report.plots.voted import estimate_both, voted_relevance
 
-    judgments, gold = both(trec_2011(path))
-    consensus, took = _timed(path, split_of(judgments, gold, 0).train, quick, progress)
+    judgments, gold = get_both(trec_2011(path))
+    consensus, took = _timed(path, split_gold(judgments, gold, 0).train, quick, progress)
     pairs = estimate_both(consensus)
     return {
         **took,
@@ -112,15 +118,15 @@ def _timed(
     path: Path, gold: Gold | None, quick: bool, progress: Progress | None
 ) -> tuple[Consensus, dict[str, Any]]:
     """A fit, and what it took: seconds, memory, R-hat of every parameter, switched draws."""
-    judgments, _ = both(trec_2011(path))
+    judgments, _ = get_both(trec_2011(path))
     start = time.perf_counter()
     consensus = _model(0, quick).fit(judgments, gold, progress=progress)
-    took = {"seconds": time.perf_counter() - start, "memory": peak_memory()}
+    took = {"seconds": time.perf_counter() - start, "memory": measure_peak()}
     draws = _draws(consensus)
     return consensus, {
         **took,
         "r_hat": _r_hats(draws, rank_r_hat),
-        "gelman_rubin": _r_hats(draws, gelman_rubin),
+        "gelman_rubin": _r_hats(draws, _gelman_rubin),
         "relabelled": draws.relabelled,
     }
 
@@ -131,7 +137,7 @@ def _draws(consensus: Consensus) -> Draws:
     return consensus.draws
 
 
-def gelman_rubin(values: NDArray[np.float64]) -> float:  # (chain, draw)
+def _gelman_rubin(values: NDArray[np.float64]) -> float:  # (chain, draw)
     """The potential scale reduction of A. Gelman and D. B. Rubin (1992), as it was when they wrote.
 
     Whole chains, no ranks: sqrt(((n - 1) / n W + B / n) / W). doi:10.1214/ss/1177011136
@@ -196,8 +202,8 @@ def _by_vote(voted: NDArray[np.float64], estimated: NDArray[np.float64]) -> list
 
 def _split_scores(path: Path, seed: int, quick: bool, progress: Progress | None) -> Any:
     """Every run on the test items of one split, and each topic's AP and nDCG."""
-    judgments, gold = both(trec_2011(path))
-    split = split_of(judgments, gold, seed)
+    judgments, gold = get_both(trec_2011(path))
+    split = split_gold(judgments, gold, seed)
     chances: dict[str, NDArray[np.float64]] = {}
     fits: dict[str, tuple[Any, Gold | None]] = {
         "vote": (MajorityVote(seed=seed), None),
@@ -215,7 +221,7 @@ def _split_scores(path: Path, seed: int, quick: bool, progress: Progress | None)
             progress(Step("runs", done, len(fits), name))
     documents = judgments.items.take(split.test).to_pylist()
     topics = _topics_of(judgments, split.test)
-    ranked = {name: by_topic(split, documents, topics, score) for name, score in chances.items()}
+    ranked = {name: _by_topic(split, documents, topics, score) for name, score in chances.items()}
     return {
         "runs": {
             run: _scored(split, labels[name] if whole else chances[name], ranked[name])
@@ -258,7 +264,7 @@ def _scored(
     return found
 
 
-def by_topic(
+def _by_topic(
     split: Split, documents: list[str], topics: NDArray[Any], score: NDArray[np.float64]
 ) -> dict[str, dict[str, float]]:
     """AP and nDCG of the test items of each topic that has some of either class."""
@@ -279,53 +285,54 @@ def by_topic(
     return found
 
 
-class _HierarchicalPaper:
+def _parts(setup: Setup) -> list[ReplicationPart]:
     """The paper as parts: the simulation, two timed fits, and a split each."""
+    path = real_file("trec-rf10", setup.data)
+    quick = setup.quick
+    data = {"data": fingerprint(path), "quick": quick}
+    seeds = setup.count(full=20, quick=3)
+    size = 100_000 if quick else 1_000_000
+    return [
+        ReplicationPart(
+            name="simulation",
+            settings={"seeds": seeds, "size": size},
+            work=lambda _: _simulate(seeds, size),
+        ),
+        *(
+            ReplicationPart(
+                name=name,
+                settings={**data, "r_hat": ["ranks", "1992"]},
+                work=partial(work, path, quick),
+            )
+            for name, work in (
+                ("unsupervised", _unsupervised),
+                ("semi-supervised", _semi_supervised),
+            )
+        ),
+        *(
+            ReplicationPart(
+                name=f"split-{seed + 1:02d}",
+                settings={**data, "seed": seed},
+                work=partial(_split_scores, path, seed, quick),
+            )
+            for seed in range(seeds)
+        ),
+    ]
 
-    name = "hierarchical"
-    title = "A hierarchical model of relevance coding"
-    source = (
+
+def _gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
+    from adjudge.replications.hierarchical._result import gather
+
+    return gather(setup, partials)
+
+
+REPLICATION = Replication(
+    name="hierarchical",
+    title="A hierarchical model of relevance coding",
+    source=(
         'B. Carpenter (2011), "A Hierarchical Bayesian Model of Crowdsourced Relevance Coding", '
         "TREC crowdsourcing track."
-    )
-
-    def parts(self, setup: Setup) -> list[ReplicationPart]:
-        path = real_file("trec-rf10", setup.data)
-        quick = setup.quick
-        data = {"data": fingerprint(path), "quick": quick}
-        seeds = setup.count(full=20, quick=3)
-        size = 100_000 if quick else 1_000_000
-        return [
-            ReplicationPart(
-                name="simulation",
-                settings={"seeds": seeds, "size": size},
-                work=lambda _: simulate(seeds, size),
-            ),
-            *(
-                ReplicationPart(
-                    name=name,
-                    settings={**data, "r_hat": ["ranks", "1992"]},
-                    work=partial(work, path, quick),
-                )
-                for name, work in (
-                    ("unsupervised", _unsupervised),
-                    ("semi-supervised", _semi_supervised),
-                )
-            ),
-            *(
-                ReplicationPart(
-                    name=f"split-{seed + 1:02d}",
-                    settings={**data, "seed": seed},
-                    work=partial(_split_scores, path, seed, quick),
-                )
-                for seed in range(seeds)
-            ),
-        ]
-
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
-        from adjudge.replications.hierarchical.result import gather
-
-        return gather(setup, partials)
-
-
-REPLICATION = _HierarchicalPaper()
+    ),
+    parts=_parts,
+    gather=_gather,
+)

@@ -22,11 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.formats import Content
 from adjudge.data.formats.trec_rf10 import BROKEN
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.errors import BadData
 from adjudge.evaluation.tuning import ALPHAS, Tuner
 from adjudge.models.completion import Factors
 from adjudge.models.dawid_skene import DawidSkene
@@ -39,8 +37,16 @@ from adjudge.models.model import Progress, Step, pick
 from adjudge.models.pmf import Pmf
 from adjudge.models.vote import choose_judges
 from adjudge.models.weighting import ACCURACY, AccuracyFilter, Feature, Product
-from adjudge.replications.data import contents, fingerprint, real_file, trec_2011
-from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
+from adjudge.replications._data import (
+    Split,
+    contents,
+    fingerprint,
+    get_both,
+    real_file,
+    split_gold,
+    trec_2011,
+)
+from adjudge.replications.replication import Replication, ReplicationPart, ReplicationResult, Setup
 
 # Table 1, page 2: accuracy and its rank, RMSE and its rank, specificity and its rank.
 PUBLISHED: dict[str, tuple[float, int, float, int, float, int]] = {
@@ -72,30 +78,9 @@ _TOLERANCE = 0.01  # of the gradient: labels no longer change below it
 LEAKED = ("all gold, plain vote", "all gold, not relevant", "training gold, not relevant")
 LEAK = ", test gold seen"  # said after a method's name: the second of these
 _SEEDS = 10
-_TEST = 1000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Split:
-    """Gold items for training, and the items and truth of the test."""
-
-    train: Gold
-    test: NDArray[np.int64]  # (test,) items
-    truth: NDArray[np.int16]  # (test,)
-
-
-def split_of(judgments: Judgments, gold: Gold, seed: int) -> Split:
-    """A seeded split: a test set balanced between the classes, the rest for training."""
-    known = gold.align(judgments)
-    rng = np.random.default_rng([2012, seed])
-    drawn = [rng.choice(np.flatnonzero(known == k), _TEST // 2, replace=False) for k in (0, 1)]
-    test = np.sort(np.concatenate(drawn))
-    names = set(judgments.items.take(test).to_pylist())
-    mask = np.array([name not in names for name in gold.items.to_pylist()], dtype=np.bool_)
-    return Split(gold.select(mask), test, known[test])
-
-
-def outcome(
+def _outcome(
     split: Split, choice: NDArray[np.int16], fell: NDArray[np.bool_] | None = None
 ) -> dict[str, float]:  # (test,), (test,)
     """Accuracy, specificity, sensitivity of labels of the test items; what the filter covers."""
@@ -110,23 +95,16 @@ def outcome(
     }
 
 
-def marks(split: Split, choice: NDArray[np.int16]) -> str:  # (test,)
+def _marks(split: Split, choice: NDArray[np.int16]) -> str:  # (test,)
     """Right (1) or wrong (0) for each test item, those that are not relevant first."""
     order = np.argsort(split.truth, kind="stable")
     return "".join(map(str, (choice == split.truth)[order].astype(int)))
 
 
-def both(content: Content) -> tuple[Judgments, Gold]:
-    """The judgments and the gold of the paper's data."""
-    if content.judgments is None or content.gold is None:
-        raise BadData("the PMF paper needs judgments and gold", wanted="TREC 2011 task 2")
-    return content.judgments, content.gold
-
-
 @lru_cache(maxsize=1)
 def _graded(path: Path) -> Judgments:
     """The same judgments with their grades kept, and truth relevant or not."""
-    judgments, gold = both(contents(path))
+    judgments, gold = get_both(contents(path))
     left = judgments.select(items=~gold.honeypots(judgments)).without_labels(BROKEN)
     return left.with_scale(left.scale.with_binary_truth())
 
@@ -136,7 +114,7 @@ def _factors(path: Path, how: str) -> Factors:
     """The factors of all judgments, fitted once for all parts of a run."""
     ridge, steps = FITS[how]
     plan = Pmf(rank=RANK, regularisation=ridge, iterations=steps, tolerance=_TOLERANCE)
-    return plan.factors(both(trec_2011(path))[0])
+    return plan.factors(get_both(trec_2011(path))[0])
 
 
 def _models(quick: bool) -> dict[str, tuple[Any, bool]]:
@@ -153,7 +131,7 @@ def _models(quick: bool) -> dict[str, tuple[Any, bool]]:
 
 def _unsupervised(path: Path, seeds: int, quick: bool, progress: Progress | None) -> Any:
     """Methods 1 to 3 and the models without gold, on every split."""
-    judgments, gold = both(trec_2011(path))
+    judgments, gold = get_both(trec_2011(path))
     choices = {"1 MV": MajorityVote().fit(judgments).choice}
     fitted = {}
     for how in FITS:
@@ -166,14 +144,14 @@ def _unsupervised(path: Path, seeds: int, quick: bool, progress: Progress | None
         if progress is not None:
             progress(Step("unsupervised", done, len(chosen_models), name))
     choices["2 EM"] = choices.pop("DawidSkene")
-    splits = [split_of(judgments, gold, seed) for seed in range(seeds)]
+    splits = [split_gold(judgments, gold, seed) for seed in range(seeds)]
     return {
         "methods": {
-            name: [outcome(split, choice[split.test]) for split in splits]
+            name: [_outcome(split, choice[split.test]) for split in splits]
             for name, choice in choices.items()
         },
         "marks": {
-            name: [marks(split, choice[split.test]) for split in splits]
+            name: [_marks(split, choice[split.test]) for split in splits]
             for name, choice in choices.items()
         },
         "fitted": fitted,
@@ -182,8 +160,8 @@ def _unsupervised(path: Path, seeds: int, quick: bool, progress: Progress | None
 
 def _supervised(path: Path, seed: int, quick: bool, progress: Progress | None) -> Any:
     """Methods 4 to 7 and the models with gold on one split, and the sweep over alpha."""
-    judgments, gold = both(trec_2011(path))
-    split = split_of(judgments, gold, seed)
+    judgments, gold = get_both(trec_2011(path))
+    split = split_gold(judgments, gold, seed)
     alpha = Tuner(judgments, split.train, flip=True).choose(
         lambda value: AccuracyFilter(alpha=value), ALPHAS, measure="binary", gentler="lower"
     )
@@ -192,9 +170,9 @@ def _supervised(path: Path, seed: int, quick: bool, progress: Progress | None) -
     filtered = _sweep(judgments, split, None, split.train)
     chosen = {"4 WV": weighed[0], "5 filter": filtered[at + 1], "6 WV+filter": weighed[at + 1]}
     labels = {name: choice for name, (choice, _) in chosen.items()}
-    found = {name: outcome(split, *vote) for name, vote in chosen.items()}
+    found = {name: _outcome(split, *vote) for name, vote in chosen.items()}
     sweeps = {
-        name: [outcome(split, *vote) for vote in votes[1:]]
+        name: [_outcome(split, *vote) for vote in votes[1:]]
         for name, votes in (("5 filter", filtered), ("6 WV+filter", weighed))
     }
     alphas = dict.fromkeys(sweeps, alpha)
@@ -202,17 +180,17 @@ def _supervised(path: Path, seed: int, quick: bool, progress: Progress | None) -
         name = f"7 PMF+WV+filter{how}"
         votes, best = _Completed.of(path, how).sweep(judgments, split)
         labels[name], alphas[name] = votes[best], ALPHAS[best]
-        sweeps[name] = [outcome(split, choice) for choice in votes]
+        sweeps[name] = [_outcome(split, choice) for choice in votes]
         found[name] = sweeps[name][best]
     for done, (name, (model, grades)) in enumerate(_models(quick).items(), start=1):
         fit = model.fit(_graded(path) if grades else judgments, split.train)
         labels[f"{name}, gold"] = fit.choice[split.test]
-        found[f"{name}, gold"] = outcome(split, fit.choice[split.test])
+        found[f"{name}, gold"] = _outcome(split, fit.choice[split.test])
         if progress is not None:
             progress(Step("supervised", done, len(_models(quick)), name))
     return {
         "methods": found,
-        "marks": {name: marks(split, choice) for name, choice in labels.items()},
+        "marks": {name: _marks(split, choice) for name, choice in labels.items()},
         "alpha": alphas,
         "sweep": sweeps,
         "leaked": _leaked(judgments, split, gold),
@@ -235,7 +213,7 @@ def _leaked(judgments: Judgments, split: Split, gold: Gold) -> dict[str, dict[st
             told = {"4 WV": plain, name: (choice, fell)} if weight else {name: (choice, fell)}
             for method, vote in told.items():
                 found.setdefault(reading, {})[method] = {
-                    **outcome(split, *vote), "marks": marks(split, vote[0]),
+                    **_outcome(split, *vote), "marks": _marks(split, vote[0]),
                 }  # fmt: skip
     return found
 
@@ -281,7 +259,7 @@ class _Completed:
     @lru_cache(maxsize=len(FITS))
     def of(path: Path, how: str) -> _Completed:
         """What every judge would have said of every gold item."""
-        judgments, gold = both(trec_2011(path))
+        judgments, gold = get_both(trec_2011(path))
         known = gold.align(judgments)
         items = np.flatnonzero(known >= 0)
         fitted = _factors(path, how)
@@ -332,59 +310,60 @@ def _rank_errors(
     path: Path, rank: int, ridges: tuple[float, ...], folds: int, progress: Progress | None
 ) -> Any:
     """The held-out error of a rank under every lambda, by cross-validation over all labels."""
-    judgments = both(trec_2011(path))[0]
+    judgments = get_both(trec_2011(path))[0]
     _, tried = Pmf(tolerance=1e-5).try_ranks(
         judgments, ranks=(rank,), regularisations=ridges, folds=folds, progress=progress
     )
     return [[entry.rank, entry.regularisation, entry.rmse] for entry in tried]
 
 
-class _PmfPaper:
+def _parts(setup: Setup) -> list[ReplicationPart]:
     """The paper as parts: methods without gold, a split each with gold, a rank each."""
+    path = real_file("trec-rf10", setup.data)
+    quick = setup.quick
+    data = {"data": fingerprint(path), "quick": quick}
+    seeds = setup.count(full=_SEEDS, quick=4)
+    ranks = (10, 30) if quick else _RANKS
+    ridges = (0.1, 0.5, 2.0) if quick else (*RIDGES, *_BEYOND)
+    folds = 2 if quick else 3
+    return [
+        ReplicationPart(
+            name="unsupervised",
+            settings={**data, "seeds": seeds},
+            work=partial(_unsupervised, path, seeds, quick),
+        ),
+        *(
+            ReplicationPart(
+                name=f"split-{seed + 1:02d}",
+                settings={**data, "seed": seed, "leaked": LEAKED},
+                work=partial(_supervised, path, seed, quick),
+            )
+            for seed in range(seeds)
+        ),
+        *(
+            ReplicationPart(
+                name=f"rank-{rank}",
+                settings={**data, "ridges": ridges, "folds": folds},
+                work=partial(_rank_errors, path, rank, ridges, folds),
+            )
+            for rank in ranks
+        ),
+    ]
 
-    name = "pmf"
-    title = "Missing judgments by matrix factorisation"
-    source = (
+
+def _gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
+    from adjudge.replications.pmf._result import gather
+
+    return gather(setup, partials)
+
+
+REPLICATION = Replication(
+    name="pmf",
+    title="Missing judgments by matrix factorisation",
+    source=(
         'H. J. Jung and M. Lease (2012), "Inferring Missing Relevance Judgments from Crowd Workers '
         'via Probabilistic Matrix Factorization", SIGIR.'
-    )
-
-    def parts(self, setup: Setup) -> list[ReplicationPart]:
-        path = real_file("trec-rf10", setup.data)
-        quick = setup.quick
-        data = {"data": fingerprint(path), "quick": quick}
-        seeds = setup.count(full=_SEEDS, quick=4)
-        ranks = (10, 30) if quick else _RANKS
-        ridges = (0.1, 0.5, 2.0) if quick else (*RIDGES, *_BEYOND)
-        folds = 2 if quick else 3
-        return [
-            ReplicationPart(
-                name="unsupervised",
-                settings={**data, "seeds": seeds},
-                work=partial(_unsupervised, path, seeds, quick),
-            ),
-            *(
-                ReplicationPart(
-                    name=f"split-{seed + 1:02d}",
-                    settings={**data, "seed": seed, "leaked": LEAKED},
-                    work=partial(_supervised, path, seed, quick),
-                )
-                for seed in range(seeds)
-            ),
-            *(
-                ReplicationPart(
-                    name=f"rank-{rank}",
-                    settings={**data, "ridges": ridges, "folds": folds},
-                    work=partial(_rank_errors, path, rank, ridges, folds),
-                )
-                for rank in ranks
-            ),
-        ]
-
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
-        from adjudge.replications.pmf.result import gather
-
-        return gather(setup, partials)
-
-
-REPLICATION = _PmfPaper()
+    ),
+    parts=_parts,
+    gather=_gather,
+)

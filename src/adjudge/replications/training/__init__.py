@@ -21,12 +21,13 @@ from adjudge.data.scale import Scale
 from adjudge.models.hybrid_confusion import HybridConfusion
 from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress, Step
-from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
-from adjudge.replications.training.collection import ArmCollection, JudgeRecord
-from adjudge.replications.training.crowd import (
+from adjudge.replications.replication import Replication, ReplicationPart, ReplicationResult, Setup
+from adjudge.replications.training._crowd import (
     LABELS,
     NOT_MATCHING,
+    ArmCollection,
     Assumptions,
+    JudgeRecord,
     Material,
     run_experiment,
 )
@@ -54,14 +55,14 @@ VOTE, HYBRID = "vote", "hybrid"
 def _outcome(made: Material, collection: ArmCollection, seed: int) -> dict[str, dict[str, float]]:
     """The funnel, the mean of the judges' measures, and the measures of the aggregates."""
     truth = made.truth
-    judgments = trusted_judgments(collection)
+    judgments = _trusted_judgments(collection)
     vote = MajorityVote(seed=seed).fit(judgments)
     hybrid = HybridConfusion(method="em", seed=seed).fit(judgments)
     return {
         "funnel": _funnel(collection),
         "judges": _judge_means(collection, truth),
-        VOTE: measures(vote.choice, truth),
-        HYBRID: measures(hybrid.choice, truth),
+        VOTE: _measures(vote.choice, truth),
+        HYBRID: _measures(hybrid.choice, truth),
     }
 
 
@@ -81,7 +82,7 @@ def _judge_means(collection: ArmCollection, truth: NDArray[np.int64]) -> dict[st
     for judge in collection.records.values():
         if judge.items:
             items, labels = _work_of(judge)
-            each.append(measures(labels, truth[items]))
+            each.append(_measures(labels, truth[items]))
     return {name: float(np.nanmean([one[name] for one in each])) for name in _MEASURES}
 
 
@@ -91,7 +92,7 @@ def _work_of(judge: JudgeRecord) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.concatenate(judge.items), np.array(labels, dtype=np.int64)
 
 
-def measures(labels: NDArray[np.signedinteger], truth: NDArray[np.int64]) -> dict[str, float]:
+def _measures(labels: NDArray[np.signedinteger], truth: NDArray[np.int64]) -> dict[str, float]:
     """Accuracy over all labels; precision and recall of Not Matching, NaN where there is none."""
     said, true = labels == NOT_MATCHING, truth == NOT_MATCHING
     both = float((said & true).sum())
@@ -103,7 +104,7 @@ def measures(labels: NDArray[np.signedinteger], truth: NDArray[np.int64]) -> dic
     }
 
 
-def trusted_judgments(collection: ArmCollection) -> Judgments:
+def _trusted_judgments(collection: ArmCollection) -> Judgments:
     """The judgments of judges who were not blocked."""
     records = [judge for judge in collection.records.values() if judge.items and judge.trusted]
     work = [_work_of(judge) for judge in records]
@@ -183,42 +184,25 @@ _BY_NUMBER = replace(POLICY, training_rule="correct", training_tries=2, trust_tr
 _BLOCK = 10  # experiments in a part
 
 
-class _TrainingPaper:
-    """The replication, as the runner takes it."""
-
-    name = "training"
-    title = "The label mix of training questions, on a simulated crowd"
-    source = (
-        'J. Le, A. Edmonds, V. Hester and L. Biewald (2010), "Ensuring Quality in Crowdsourced '
-        'Search Relevance Evaluation: The Effects of Training Question Distribution", SIGIR '
-        "Workshop on Crowdsourcing for Search Evaluation."
-    )
-
-    def parts(self, setup: Setup) -> list[ReplicationPart]:
-        """Ten experiments a part, for each crowd."""
-        parts = []
-        for name, crowd in CROWDS.items():
-            main = name in (MAIN, LEARNING, CONTROL)
-            seeds = setup.count(full=40, quick=4)
-            if not main:
-                seeds = min(seeds, 2 if setup.quick else 20)
-            for first in range(1, seeds + 1, _BLOCK):
-                last = min(first + _BLOCK - 1, seeds)
-                policy = _BY_NUMBER if name == CORRECT else POLICY
-                parts.append(
-                    ReplicationPart(
-                        name=f"{name}-seeds-{first:03d}",
-                        settings={"last": last, "crowd": asdict(crowd), "policy": policy.to_dict()},
-                        work=partial(_experiments, crowd, policy, range(first, last + 1)),
-                    )
+def _parts(setup: Setup) -> list[ReplicationPart]:
+    """Ten experiments a part, for each crowd."""
+    parts = []
+    for name, crowd in CROWDS.items():
+        main = name in (MAIN, LEARNING, CONTROL)
+        seeds = setup.count(full=40, quick=4)
+        if not main:
+            seeds = min(seeds, 2 if setup.quick else 20)
+        for first in range(1, seeds + 1, _BLOCK):
+            last = min(first + _BLOCK - 1, seeds)
+            policy = _BY_NUMBER if name == CORRECT else POLICY
+            parts.append(
+                ReplicationPart(
+                    name=f"{name}-seeds-{first:03d}",
+                    settings={"last": last, "crowd": asdict(crowd), "policy": policy.to_dict()},
+                    work=partial(_experiments, crowd, policy, range(first, last + 1)),
                 )
-        return parts
-
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:  # noqa: ARG002
-        """Tables 1 to 4 and figure 2, and what the paper says of them."""
-        from adjudge.replications.training.result import gather
-
-        return gather(partials)
+            )
+    return parts
 
 
 def _experiments(
@@ -238,4 +222,20 @@ def _experiments(
     return found
 
 
-REPLICATION = _TrainingPaper()
+def _gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
+    from adjudge.replications.training._result import gather
+
+    return gather(setup, partials)
+
+
+REPLICATION = Replication(
+    name="training",
+    title="The label mix of training questions, on a simulated crowd",
+    source=(
+        'J. Le, A. Edmonds, V. Hester and L. Biewald (2010), "Ensuring Quality in Crowdsourced '
+        'Search Relevance Evaluation: The Effects of Training Question Distribution", SIGIR '
+        "Workshop on Crowdsourcing for Search Evaluation."
+    ),
+    parts=_parts,
+    gather=_gather,
+)

@@ -8,38 +8,192 @@ made panel of the same shape, and the same curves are drawn on the real ``web-re
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data.consensus import Consensus
+from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.names import Names
 from adjudge.errors import BadData
+from adjudge.models.dawid_skene import DawidSkene
+from adjudge.models.hybrid_confusion import HybridConfusion
+from adjudge.models.majority_vote import MajorityVote
 from adjudge.models.model import Progress
-from adjudge.replications.data import contents, fingerprint, real_file
-from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
-from adjudge.replications.truelabel.models import (
-    DAWID_SKENE,
-    HYBRID,
-    MODELS,
-    VOTE,
-    Spectrum,
-    stack_runs,
-)
+from adjudge.replications._data import contents, fingerprint, real_file
+from adjudge.replications.replication import Replication, ReplicationPart, ReplicationResult, Setup
 from adjudge.simulation.panels import monitoring_panel, three_judges
 
+
+def _stack_runs(runs: Sequence[Judgments]) -> Judgments:
+    """The judgments of all runs: run r's items and judges are called ``r/name``, its topic ``r``.
+
+    Runs have one scale; times and documents are left behind.
+    """
+    first = np.cumsum([0, *(run.judge_count for run in runs)])  # (run + 1,), judges before it
+    counts = np.concatenate([run.counts_per_item for run in runs])
+    return Judgments(
+        scale=runs[0].scale,
+        items=pa.concat_arrays([_of_run(at, run.items) for at, run in enumerate(runs)]),
+        judges=pa.concat_arrays([_of_run(at, run.judges) for at, run in enumerate(runs)]),
+        offsets=np.append(0, np.cumsum(counts)).astype(np.int64),
+        judge=np.concatenate(
+            [run.judge + np.int32(before) for run, before in zip(runs, first, strict=False)]
+        ),
+        label=np.concatenate([run.label for run in runs]),
+        topics=pa.array([str(at) for at in range(len(runs))], pa.large_string()),
+        topic=np.repeat(np.arange(len(runs), dtype=np.int32), [run.item_count for run in runs]),
+    )
+
+
+def _as_one_judge(stack: Judgments) -> Judgments:
+    """The stack as if one judge had made all judgments of a run.
+
+    A confusion matrix of each such judge is one matrix that all judges of a run share.
+    """
+    if stack.topics is None or stack.topic is None:
+        return replace(
+            stack,
+            judges=pa.array(["all"], pa.large_string()),
+            judge=np.zeros(len(stack), dtype=np.int32),
+        )
+    return replace(stack, judges=stack.topics, judge=stack.topic[stack.item])
+
+
+def _of_run(run: int, names: Names) -> Names:
+    """Names with the number of their run before them."""
+    number = pa.scalar(str(run), pa.large_string())
+    return pc.binary_join_element_wise(number, names, pa.scalar("/", pa.large_string()))
+
+
+HYBRID, DAWID_SKENE, SINGLE, VOTE = (
+    "HybridConfusion",
+    "DawidSkene",
+    "SingleConfusion",
+    "MajorityVote",
+)
+
+MODELS = (HYBRID, DAWID_SKENE, SINGLE, VOTE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spectrum:
+    """How the models are fitted: the sampler's run, and the seed of everything random."""
+
+    chains: int = 3
+    warmup: int = 1000
+    draws: int = 100
+    thin: int = 10
+    seed: int = 0
+
+    @property
+    def settings(self) -> dict[str, int]:
+        """The settings that a part's result depends on."""
+        return {name: getattr(self, name) for name in ("chains", "warmup", "draws", "thin", "seed")}
+
+    def fit(
+        self,
+        model: str,
+        stack: Judgments,
+        *,
+        diagonal: float = 3.0,
+        progress: Progress | None = None,
+    ) -> _Fit:
+        """One of the four models on a stack of runs."""
+        if model == VOTE:
+            vote = MajorityVote(by_topic=stack.topics is not None, seed=self.seed)
+            return _Fit(model, _counted(vote, stack))
+        if model == HYBRID:
+            hybrid = HybridConfusion(
+                diagonal=diagonal,
+                by_topic=stack.topics is not None,
+                chains=self.chains,
+                warmup=self.warmup,
+                draws=self.draws,
+                thin=self.thin,
+                seed=self.seed,
+            )
+            return _Fit(model, hybrid.fit(stack, progress=progress))
+        # The runs' likelihoods are summed: for a run to gain less than a millionth of its own, the
+        # stack must gain less than a millionth of a run's.
+        free = DawidSkene(
+            diagonal=diagonal,
+            by_topic=stack.topics is not None,
+            tolerance=1e-6 / max(1, stack.topic_count),
+            iterations=3000,
+            seed=self.seed,
+        )
+        return _Fit(model, free.fit(_as_one_judge(stack) if model == SINGLE else stack))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """A model fitted to a stack, and what can be asked of it."""
+
+    model: str
+    consensus: Consensus = field(repr=False)
+
+    @property
+    def choice(self) -> NDArray[np.int16]:  # (item,)
+        """The label of each item of the stack."""
+        return self.consensus.choice
+
+    @property
+    def prevalence(self) -> NDArray[np.float64]:  # (run, truth)
+        """The prevalence found in each run."""
+        return self.consensus.prevalence
+
+    @property
+    def switched(self) -> int:
+        """How many runs had truths that traded places and were put back, as the fit says."""
+        said = re.search(r"traded places in ([\d,]+) of", " ".join(self.consensus.notes))
+        return int(said.group(1).replace(",", "")) if said else 0
+
+    def confusion(self, judges: int) -> NDArray[np.float64]:  # (run, judge, truth, label)
+        """The confusion found of each judge of each run, where every run has so many judges."""
+        found = self.consensus.confusion
+        runs = len(self.prevalence)
+        if self.model == SINGLE:
+            return np.repeat(found[:, None], judges, axis=1)
+        return found.reshape(runs, judges, *found.shape[1:])
+
+    def recall(self, stack: Judgments) -> NDArray[np.int16]:  # (item,)
+        """The labels of other items by what was learnt: the paper's memory mode."""
+        return self.consensus.predict(
+            _as_one_judge(stack) if self.model == SINGLE else stack
+        ).choice
+
+
+def _counted(vote: MajorityVote, stack: Judgments) -> Consensus:
+    """The vote, with prevalence and confusion counted against the labels it chose."""
+    chosen = vote.fit(stack)
+    labels = Gold(
+        items=stack.items, value=chosen.choice.astype(np.int32), values=stack.scale.truths
+    )
+    return vote.fit(stack, labels)
+
+
 _Truth = NDArray[np.integer[Any]]  # (item,), -1 where it is not known
+
 _Source = Callable[[int], tuple[Judgments, _Truth]]  # the data of a run
+
 MEMORY, MEMORYLESS = "memory", "memoryless"
+
 _TRAIN = 2 / 3  # the share of items that memory is learnt from
 
 
 def _synthetic(
-    items: int, diagonal: float, runs: int, spectrum: Spectrum, progress: Progress | None
+    items: int, diagonal: float, runs: int, spectrum: _Spectrum, progress: Progress | None
 ) -> dict[str, dict[str, Any]]:
     """Section 3: three judges on so many items; accuracy, prevalence, error of each matrix.
 
@@ -47,7 +201,7 @@ def _synthetic(
     places and were put back.
     """
     made = [three_judges(items, seed) for seed in range(1, runs + 1)]
-    stack = stack_runs([run.judgments for run in made])
+    stack = _stack_runs([run.judgments for run in made])
     truth = np.stack([run.truth.value for run in made])  # (run, item)
     rates = made[0].confusion  # (judge, truth, label), the same in every run
     found: dict[str, dict[str, Any]] = {}
@@ -88,7 +242,7 @@ def _remembered(
     source: _Source,
     ratings: int,
     runs: int,
-    spectrum: Spectrum,
+    spectrum: _Spectrum,
     progress: Progress | None,
     *,
     matrices: bool = False,
@@ -102,14 +256,14 @@ def _remembered(
     for seed in range(1, runs + 1):
         judgments, truth = source(seed)
         rng = np.random.default_rng([seed, ratings])
-        kept = thin_ratings(judgments, ratings, rng)
+        kept = _thin_ratings(judgments, ratings, rng)
         chosen = np.zeros(judgments.item_count, dtype=np.bool_)
         chosen[rng.permutation(len(chosen))[: round(_TRAIN * len(chosen))]] = True
         # Every judge stays in the training set, so that one without judgments gets the prior mean.
         train.append(judgments.select(judgments=kept, items=chosen, keep_empty=True))
         test.append(judgments.select(judgments=kept, items=~chosen, keep_empty=True))
         truths.append(truth[~chosen])
-    seen, new = stack_runs(train), stack_runs(test)
+    seen, new = _stack_runs(train), _stack_runs(test)
     found: dict[str, Any] = {MEMORY: {}, MEMORYLESS: {}}
     for model in MODELS:
         fit = spectrum.fit(model, seen, progress=progress)
@@ -123,7 +277,7 @@ def _remembered(
     return found
 
 
-def thin_ratings(
+def _thin_ratings(
     judgments: Judgments, ratings: int, rng: np.random.Generator
 ) -> NDArray[np.bool_]:  # (judgment,)
     """Which judgments stay: at random so many of each item, or all it has."""
@@ -149,58 +303,54 @@ def _accuracies(choice: NDArray[np.int16], truths: list[_Truth]) -> list[float]:
     ]
 
 
-SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 3000)  # items
+_SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 3000)  # items
+
 _QUICK_SIZES = (5, 20, 100, 1000, 3000)
+
 DIAGONALS = (3, 10)  # the paper's beta
+
 _RATINGS = (5, 10, 20, 30, 50, 80, 110)  # judgments an item of the panel
+
 _QUICK_RATINGS = (5, 10, 20, 50)
+
 _WEB_RATINGS = (2, 3, 4, 5, 6)  # nearly all items of the real data have 6
+
 _QUICK_WEB_RATINGS = (2, 6)
 
 # The panel is hard, as the paper says its own was: with the accuracy of .65 that the panel has
 # unless it is told otherwise, every model is right on every item from 20 judgments on.
 ACCURACY, KAPPA = 0.5, 10.0
+
 # Panels of judges who are better and more alike, or who differ more: accuracy, kappa.
 OTHER_PANELS = {"alike": (0.65, 20.0), "varied": (0.5, 2.0)}
+
 _OTHER_RATINGS = (5, 10, 20, 50)
 
 # Section 3.1, in words: the vote's prevalence "is consistently around (0.1, 0.15, 0.75)", and
 # HybridConfusion and DawidSkene "can exactly recover the true pi with enough data".
 TRUE_PREVALENCE = (0.05, 0.15, 0.8)
+
 VOTED = (0.1, 0.15, 0.75)
+
 FASTER = 4.0  # times that DawidSkene is faster than HybridConfusion: "about"
+
 SIGN_TEST = 0.05  # below which p is, of HybridConfusion above the vote: section 4
+
 PREVALENCE: dict[tuple[str, int], tuple[float, ...]] = {
-    **dict.fromkeys(((VOTE, size) for size in SIZES), VOTED),
+    **dict.fromkeys(((VOTE, size) for size in _SIZES), VOTED),
     (HYBRID, 3000): TRUE_PREVALENCE,
     (DAWID_SKENE, 3000): TRUE_PREVALENCE,
 }
 
 
-class _TrueLabelPaper:
-    """The replication, as the runner takes it."""
-
-    name = "truelabel"
-    title = "A spectrum of models with a true label and confusions"
-    source = (
-        'C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusions: A Spectrum of Probabilistic '
-        'Models in Analyzing Multiple Ratings", ICML.'
-    )
-
-    def parts(self, setup: Setup) -> list[ReplicationPart]:
-        """A part for each size of figures 3 to 5, and for each number of judgments of figure 6."""
-        return [
-            *_synthetic_parts(setup),
-            *_panel_parts(setup),
-            *_other_panel_parts(setup),
-            *_web_parts(setup),
-        ]
-
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:  # noqa: ARG002
-        """Figures 3 to 7 as tables and charts, and what the paper says of them."""
-        from adjudge.replications.truelabel.result import gather
-
-        return gather(partials)
+def _parts(setup: Setup) -> list[ReplicationPart]:
+    """A part for each size of figures 3 to 5, and for each number of judgments of figure 6."""
+    return [
+        *_synthetic_parts(setup),
+        *_panel_parts(setup),
+        *_other_panel_parts(setup),
+        *_web_parts(setup),
+    ]
 
 
 def _web_file(setup: Setup) -> Path | None:
@@ -211,18 +361,19 @@ def _web_file(setup: Setup) -> Path | None:
         return None
 
 
-def _published_run(setup: Setup) -> Spectrum:
+def _published_run(setup: Setup) -> _Spectrum:
     """The paper's sampler, 3 chains, 1,000 sweeps of burn-in, 100 draws thinned by 10; or short."""
-    return _SHORT if setup.quick else Spectrum(chains=3, warmup=1000, draws=100, thin=10, seed=1)
+    return _SHORT if setup.quick else _Spectrum(chains=3, warmup=1000, draws=100, thin=10, seed=1)
 
 
-def _shorter_run(setup: Setup) -> Spectrum:
+def _shorter_run(setup: Setup) -> _Spectrum:
     """A fifth of the paper's sampler, which finds the same on a few hundred judges; or shorter."""
-    return _SHORTEST if setup.quick else Spectrum(chains=3, warmup=200, draws=100, thin=2, seed=1)
+    return _SHORTEST if setup.quick else _Spectrum(chains=3, warmup=200, draws=100, thin=2, seed=1)
 
 
-_SHORT = Spectrum(chains=2, warmup=100, draws=50, thin=2, seed=1)
-_SHORTEST = Spectrum(chains=2, warmup=50, draws=50, thin=1, seed=1)
+_SHORT = _Spectrum(chains=2, warmup=100, draws=50, thin=2, seed=1)
+
+_SHORTEST = _Spectrum(chains=2, warmup=50, draws=50, thin=1, seed=1)
 
 
 def _synthetic_parts(setup: Setup) -> list[ReplicationPart]:
@@ -235,7 +386,7 @@ def _synthetic_parts(setup: Setup) -> list[ReplicationPart]:
             work=partial(_synthetic, items, float(diagonal), runs, spectrum),
         )
         for diagonal in DIAGONALS
-        for items in (_QUICK_SIZES if setup.quick else SIZES)
+        for items in (_QUICK_SIZES if setup.quick else _SIZES)
     ]
 
 
@@ -290,12 +441,14 @@ def _web_parts(setup: Setup) -> list[ReplicationPart]:
     ]
 
 
-def _panel(ratings: int, runs: int, spectrum: Spectrum, progress: Progress | None) -> Any:
+def _panel(ratings: int, runs: int, spectrum: _Spectrum, progress: Progress | None) -> Any:
     source = _panel_source(ACCURACY, KAPPA)
     return _remembered(source, ratings, runs, spectrum, progress, matrices=ratings == _RATINGS[0])
 
 
-def _web(path: Path, ratings: int, runs: int, spectrum: Spectrum, progress: Progress | None) -> Any:
+def _web(
+    path: Path, ratings: int, runs: int, spectrum: _Spectrum, progress: Progress | None
+) -> Any:
     content = contents(path)
     known = None
     if content.judgments is not None and content.gold is not None:
@@ -303,4 +456,19 @@ def _web(path: Path, ratings: int, runs: int, spectrum: Spectrum, progress: Prog
     return _remembered(_file_source(content.judgments, known), ratings, runs, spectrum, progress)
 
 
-REPLICATION = _TrueLabelPaper()
+def _gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
+    from adjudge.replications.truelabel._result import gather
+
+    return gather(setup, partials)
+
+
+REPLICATION = Replication(
+    name="truelabel",
+    title="A spectrum of models with a true label and confusions",
+    source=(
+        'C. Liu and Y.-M. Wang (2012), "TrueLabel + Confusions: A Spectrum of Probabilistic '
+        'Models in Analyzing Multiple Ratings", ICML.'
+    ),
+    parts=_parts,
+    gather=_gather,
+)

@@ -28,13 +28,12 @@ from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.data.scale import Scale
-from adjudge.errors import BadData
 from adjudge.evaluation.tuning import GAMMAS, Measure, Tuner
 from adjudge.models.features import PAPER
 from adjudge.models.model import Progress, Step
 from adjudge.models.weighting import Filter, Product, Sides, ZScore
-from adjudge.replications.data import contents, fingerprint, real_file
-from adjudge.replications.replication import ReplicationPart, ReplicationResult, Setup
+from adjudge.replications._data import contents, fingerprint, get_both, real_file
+from adjudge.replications.replication import Replication, ReplicationPart, ReplicationResult, Setup
 
 NAMES = {code: name for name, code in PAPER.items()}
 ROWS: dict[str, tuple[str, ...]] = {
@@ -102,9 +101,9 @@ _SEEDS = 10  # of figure 1
 _FEW_SEEDS = 3  # of the other reading, of the sets that the paper does not show, and of models
 
 
-def paper_data(content: Content) -> tuple[Judgments, Gold]:
+def _paper_data(content: Content) -> tuple[Judgments, Gold]:
     """The judgments of gold items and honeypots, grades 0 to 2 as truths, a broken link as none."""
-    judgments, gold = _both(content)
+    judgments, gold = get_both(content, "Z-score", "trec-rf10")
     kept = np.zeros(judgments.item_count, dtype=np.bool_)
     kept[look_up(gold.items, judgments.items)] = True
     scale = Scale(
@@ -136,7 +135,7 @@ def _figure_1(
     progress: Progress | None,
 ) -> Any:
     """One seed of figure 1 by one reading: accuracy and median gamma of each cell, by row."""
-    tuner = Tuner(*paper_data(contents(path)), seed=seed)
+    tuner = Tuner(*_paper_data(contents(path)), seed=seed)
     weights = {"SM": None, "SWM": Product((NAMES["GACG"],)), "MWM": Product(_EVERY[reading])}
     found: dict[str, list[list[float]]] = {}
     for done, (row, codes) in enumerate(rows.items(), start=1):
@@ -234,64 +233,44 @@ def _one_each(path: Path) -> tuple[Judgments, Gold]:
 
     Models take every label for a sign of a grade.
     """
-    judgments, gold = _both(gold_subset(contents(path)))
+    judgments, gold = get_both(gold_subset(contents(path)), "Z-score", "trec-rf10")
     return _first_of_each(judgments), gold
 
 
 def _graded(content: Content) -> Judgments:
     """The judgments of every item but honeypots, broken links left out: TREC 2011's, graded."""
-    judgments, gold = _both(content)
+    judgments, gold = get_both(content, "Z-score", "trec-rf10")
     left = judgments.select(items=~gold.honeypots(judgments)).without_labels(BROKEN)
     return _first_of_each(left)
 
 
-def _both(content: Content) -> tuple[Judgments, Gold]:
-    if content.judgments is None or content.gold is None:
-        raise BadData("the Z-score paper needs judgments and gold", wanted="trec-rf10")
-    return content.judgments, content.gold
-
-
-class _ZScorePaper:
+def _parts(setup: Setup) -> list[ReplicationPart]:
     """The paper as parts: a seed of figure 1 each, the baselines, a seed of the models each."""
-
-    name = "zscore"
-    title = "Z-score filters and weighted votes"
-    source = (
-        'H. J. Jung and M. Lease (2011), "Improving Consensus Accuracy via Z-score and Weighted '
-        'Voting", AAAI Workshop on Human Computation.'
+    path = real_file("trec-rf10", setup.data)
+    data = {"data": fingerprint(path)}
+    seeds = setup.count(full=_SEEDS, quick=2)
+    few = min(seeds, 1 if setup.quick else _FEW_SEEDS)
+    gammas = GAMMAS[::5] if setup.quick else GAMMAS
+    middle = ReplicationPart(
+        name="baselines",
+        settings={**data, "seeds": seeds},
+        work=lambda _: _baselines(path, seeds),
     )
-
-    def parts(self, setup: Setup) -> list[ReplicationPart]:
-        path = real_file("trec-rf10", setup.data)
-        data = {"data": fingerprint(path)}
-        seeds = setup.count(full=_SEEDS, quick=2)
-        few = min(seeds, 1 if setup.quick else _FEW_SEEDS)
-        gammas = GAMMAS[::5] if setup.quick else GAMMAS
-        middle = ReplicationPart(
-            name="baselines",
-            settings={**data, "seeds": seeds},
-            work=lambda _: _baselines(path, seeds),
+    last = [
+        ReplicationPart(
+            name=f"models-seed-{seed:02d}",
+            settings={**data, "seed": seed, "quick": setup.quick},
+            work=partial(_score_models, path, seed, setup.quick),
         )
-        last = [
-            ReplicationPart(
-                name=f"models-seed-{seed:02d}",
-                settings={**data, "seed": seed, "quick": setup.quick},
-                work=partial(_score_models, path, seed, setup.quick),
-            )
-            for seed in range(1, few + 1)
-        ]
-        return [
-            *_seeds_of("figure-1", path, range(1, seeds + 1), gammas, BOTH, ROWS),
-            *_seeds_of("low", path, range(1, few + 1), gammas, LOW, ROWS),
-            *_seeds_of("others", path, range(1, few + 1), gammas, BOTH, OTHERS),
-            middle,
-            *last,
-        ]
-
-    def gather(self, setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
-        from adjudge.replications.zscore.result import gather
-
-        return gather(setup, partials)
+        for seed in range(1, few + 1)
+    ]
+    return [
+        *_seeds_of("figure-1", path, range(1, seeds + 1), gammas, BOTH, ROWS),
+        *_seeds_of("low", path, range(1, few + 1), gammas, LOW, ROWS),
+        *_seeds_of("others", path, range(1, few + 1), gammas, BOTH, OTHERS),
+        middle,
+        *last,
+    ]
 
 
 def _seeds_of(
@@ -314,4 +293,19 @@ def _seeds_of(
     ]
 
 
-REPLICATION = _ZScorePaper()
+def _gather(setup: Setup, partials: Mapping[str, Any]) -> ReplicationResult:
+    from adjudge.replications.zscore._result import gather
+
+    return gather(setup, partials)
+
+
+REPLICATION = Replication(
+    name="zscore",
+    title="Z-score filters and weighted votes",
+    source=(
+        'H. J. Jung and M. Lease (2011), "Improving Consensus Accuracy via Z-score and Weighted '
+        'Voting", AAAI Workshop on Human Computation.'
+    ),
+    parts=_parts,
+    gather=_gather,
+)

@@ -1,0 +1,225 @@
+"""Comparisons of two items: read, fitted, and what commands of judgments make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adjudge.cli import _options as o
+from adjudge.cli._console import command_line, progress, say
+from adjudge.cli._files import omissions_of, read_content
+from adjudge.cli._fitting import read_settings
+from adjudge.cli._labels import describe
+from adjudge.cli._places import list_files, place_of
+from adjudge.cli._results import deliver, interval, number, print_json, shorten, show_rows
+from adjudge.data.source import count_of
+from adjudge.errors import BadData, BadSetting, UnknownName
+
+if TYPE_CHECKING:
+    from adjudge.data.comparisons import Comparisons
+    from adjudge.data.formats import Content
+    from adjudge.data.judgments import Judgments
+    from adjudge.data.preferences import Preferences
+    from adjudge.models.pairs.registry import PairModel
+
+_OPTIONS = ("method", "chains", "warmup", "draws", "by_topic", "iterations", "ties")
+_ONLY = ("pairs", "evalica", "crowd-kit-pairs", "arena", "mt-bench")
+
+
+def build_pair_model(fitting: o.Fitting) -> PairModel:
+    """The model that is asked for; a setting that was given but is not the model's is an error."""
+    from adjudge.models.pairs.registry import PAIR_MODELS
+
+    chosen = fitting.model or next(iter(PAIR_MODELS))  # the first is the default
+    if chosen not in PAIR_MODELS:
+        raise UnknownName("model of comparisons", chosen, PAIR_MODELS)
+    kind = PAIR_MODELS[chosen]
+    settings = read_settings(fitting, kind, options=_OPTIONS, such_as="regularisation=0")
+    made: PairModel = kind(**settings)
+    return made
+
+
+def read_comparisons(places: list[str], reading: o.Reading) -> tuple[Comparisons, Content]:
+    """The comparisons of all files together, and what was read."""
+    content = read_content(places, reading, wanted="comparisons")
+    if content.comparisons is None:
+        problem = f"there are no comparisons in this file: {describe(content)}"
+        raise BadData(problem, source=place_of(places))
+    if reading.family is None:
+        return content.comparisons, content
+    return content.comparisons.with_family_rule(reading.family), content
+
+
+def fit_pairs(
+    model: PairModel, compared: Comparisons, graded: Judgments | None = None
+) -> Preferences:
+    """The preferences, with a bar while it takes long; what was fitted is told."""
+    beside: Any = () if graded is None else (graded,)
+    with progress(f"fitting {model.name}") as on_step:
+        found = model.fit(compared, *beside, progress=on_step)
+    outcomes = compared.outcome_counts
+    say(
+        (found.model, "bold"),
+        f" on {count_of(len(compared), 'comparison')} of "
+        f"{count_of(compared.item_count, 'item')} by "
+        f"{count_of(compared.judge_count, 'judge')}: {count_of(outcomes['tie'], 'tie')}, "
+        f"{outcomes['cannot say']:,} could not say",
+    )
+    if graded is not None:
+        say(
+            f"  with {count_of(len(graded), 'judgment')} of "
+            f"{count_of(graded.item_count, 'item')} by "
+            f"{count_of(graded.judge_count, 'judge')} on the scale {graded.scale}"
+        )
+    for parameter, (value, low, high) in found.parameters.items():
+        between = "" if low != low else f" ({low:.2f} to {high:.2f})"  # noqa: PLR0124 - NaN
+        say(f"  {parameter} {value:.2f}{between}")
+    for note in found.notes:
+        say(f"  {note}")
+    return found
+
+
+def summarise_pairs(found: Preferences, content: Content) -> dict[str, Any]:
+    """The run as data: what went in and what was left out, which model, how it ended."""
+    compared = found.comparisons
+    names = ("value", "low", "high")
+    return {
+        "model": found.model,
+        "settings": dict(found.settings),
+        "unit": found.unit,
+        "counts": {
+            "comparisons": len(compared),
+            "items": compared.item_count,
+            "judges": compared.judge_count,
+            "topics": compared.topic_count,
+            **compared.outcome_counts,
+        },
+        "parameters": {k: dict(zip(names, v, strict=True)) for k, v in found.parameters.items()},
+        "converged": found.converged,
+        "r_hat": None if found.samples is None else found.samples.r_hat(),
+        "notes": found.notes,
+        **omissions_of(content),
+    }
+
+
+def write_pair_page(found: Preferences, path: Path, title: str) -> None:
+    """The page of a ranking to its file."""
+    from adjudge.report.preferences import write_pair_report
+
+    if str(path) != "-" and path.suffix.lower() not in (".html", ".htm"):
+        raise BadSetting("--report", str(path), "a name that ends in .html")
+    write_pair_report(found, path, title=title, command=command_line())
+    say(f"report written to {path}")
+
+
+def show_pairs(table: Any) -> Any:
+    """Pairs to ask next, for people."""
+    columns: dict[str, Callable[[Any], str]] = {
+        "left": lambda row: shorten(row["left"]),
+        "right": lambda row: shorten(row["right"]),
+        ">left above": lambda row: f"{row['p_above']:.0%}",
+        ">so far": lambda row: f"{row['comparisons']:,}",
+        ">bits gained": lambda row: f"{row['gain']:.3f}",
+    }
+    return show_rows("Ask next", table.to_pylist(), columns)
+
+
+def holds_comparisons(places: list[str], reading: o.Reading) -> bool:
+    """Whether files of this machine are of formats that hold comparisons and nothing else."""
+    from adjudge.data.formats import detect
+
+    if reading.format is not None:
+        return reading.format in _ONLY
+    try:
+        paths = [Path(place) for place in list_files(places)]
+        if not paths or not all(path.is_file() for path in paths):
+            return False
+        return all(detect(path, encoding=reading.encoding).name in _ONLY for path in paths)
+    except BadData:
+        return False  # whoever reads it says what is wrong
+
+
+def refuse(given: dict[str, object]) -> None:
+    """Refuse options that say nothing of comparisons."""
+    for option, value in given.items():
+        if value:
+            raise BadSetting(option, str(value), "a file of judgments, not of comparisons")
+
+
+def _read_and_fit(
+    places: list[str], fitting: o.Fitting, reading: o.Reading
+) -> tuple[Preferences, Content]:
+    """What a model makes of comparisons, and what was read."""
+    compared, content = read_comparisons(places, reading)
+    return fit_pairs(build_pair_model(fitting), compared), content
+
+
+def deliver_pair_judges(
+    places: list[str],
+    output: Path | None,
+    top: int,
+    fitting: o.Fitting,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """The judges of comparisons."""
+    found, content = _read_and_fit(places, fitting, reading)
+    deliver(
+        found.judges,
+        "judges",
+        output,
+        printing,
+        about=summarise_pairs(found, content),
+        show=lambda: _judges_grid(found.judges, top),
+    )
+
+
+def _judges_grid(table: Any, top: int) -> Any:
+    """The busiest judges for people."""
+    rows = table.sort_by([("comparisons", "descending")]).slice(0, top or len(table)).to_pylist()
+    columns: dict[str, Callable[[Any], str]] = {
+        "judge": lambda row: shorten(row["judge"]),
+        ">n": lambda row: f"{row['comparisons']:,}",
+        ">agreement": lambda row: number(row["agreement"], 2),
+    }
+    if rows and "skill" in rows[0]:
+        columns[">skill"] = lambda row: number(row["skill"], 2)
+        columns[">interval"] = lambda row: interval(row["skill_low"], row["skill_high"])
+        columns["verdict"] = lambda row: str(row["verdict"])
+    if rows and "position" in rows[0]:
+        columns[">position"] = lambda row: number(row["position"], 2)
+    columns[">ties"] = lambda row: number(row["tie_share"], 2)
+    return show_rows("Judges (skill .5 tells nothing; position in log odds)", rows, columns)
+
+
+def deliver_pair_next(
+    places: list[str],
+    output: Path | None,
+    top: int,
+    fitting: o.Fitting,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """The pairs to ask next, of comparisons."""
+    from adjudge.evaluation.preferences import next_pairs
+
+    found, content = _read_and_fit(places, fitting, reading)
+    table = next_pairs(found, top)
+    about = summarise_pairs(found, content)
+    deliver(table, "pairs", output, printing, about=about, show=lambda: show_pairs(table))
+
+
+def deliver_pair_report(
+    places: list[str],
+    output: Path,
+    title: str | None,
+    fitting: o.Fitting,
+    reading: o.Reading,
+    printing: o.Printing,
+) -> None:
+    """The page of comparisons."""
+    found, content = _read_and_fit(places, fitting, reading)
+    write_pair_page(found, output, title or place_of(places))
+    if printing.json:
+        print_json({"output": str(output)} | summarise_pairs(found, content))

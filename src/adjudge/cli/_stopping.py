@@ -1,0 +1,142 @@
+"""A command that is stopped: by Ctrl-C, or ended from outside.
+
+A signal raises an exception in the work, which cleans up after itself. Python tells its main
+thread of a signal between two steps of its code. A compiler or a long sweep may be a single step
+that takes seconds, so a thread beside it listens to the same signals: where the main thread has not
+answered within a moment, it ends the process. And a process that has stopped does not wait for
+threads that still compile. Files appear whole or not at all, so that nothing is lost; what is
+half-written is removed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from types import FrameType
+from typing import Any
+
+_STOPPED, _ENDED = 130, 143  # how the process ends
+_AGAIN = 0.5  # seconds
+_PATIENCE = 0.4  # seconds
+_HEARD = b"\0"  # no signal has this number
+_SHOW_CURSOR = b"\x1b[?25h"  # which a progress bar hides
+
+_Handler = Callable[[int, FrameType | None], None]
+
+
+class _SignalWatch:
+    """A thread that ends the process if ``handler`` is not called soon after a signal."""
+
+    def __init__(self, handler: _Handler) -> None:
+        self.handler = handler
+        self._read, self._write = os.pipe()
+        self._first = 0  # the signal that began it
+
+    def watch(self) -> None:
+        """Listen from now on; in processes that are forked from this one no more."""
+        os.set_blocking(self._write, False)
+        signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
+        threading.Thread(target=self._listen, name="stopping", daemon=True).start()
+
+    def heard(self) -> None:
+        """Say that the main thread knows of the signal."""
+        os.write(self._write, _HEARD)
+
+    def leave(self, code: int) -> None:
+        """End a process that was stopped, without the threads that it would wait for."""
+        late = threading.Timer(_PATIENCE, os._exit, (code,))
+        late.daemon = True
+        late.start()
+        atexit._run_exitfuncs()  # what others asked to be done, and nothing of threads
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+
+    def _listen(self) -> None:
+        while True:
+            for number in os.read(self._read, 64):
+                if number and signal.getsignal(number) is self.handler:
+                    self._first = self._first or number  # an alarm repeats it
+                    if not self._answered():
+                        _end(self._first)
+
+    def _answered(self) -> bool:
+        """Whether the main thread says within a moment that it heard."""
+        while select.select([self._read], [], [], _PATIENCE)[0]:
+            if _HEARD in os.read(self._read, 64):
+                return True
+        return False
+
+
+signals: list[int] = []  # those that came; no lock, which a second signal would wait for
+_STOPS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)
+]
+_watching: list[_SignalWatch] = []  # one, in the process of a command
+
+
+def listen(work: Callable[..., Any]) -> None:
+    """From now on a signal stops ``work``, and nothing half-written is left behind."""
+    handler = partial(_interrupt, work)
+    for number in _STOPS:
+        signal.signal(number, handler)
+    if hasattr(signal, "setitimer"):  # not on Windows
+        _watching.append(_SignalWatch(handler))
+        _watching[0].watch()
+
+
+def stop() -> BaseException:
+    """What ends the work after a signal: Ctrl-C, or the end that was asked for from outside."""
+    return SystemExit(_ENDED) if signal.SIGTERM in signals else KeyboardInterrupt()
+
+
+def end(code: int) -> None:
+    """Listen no more: the work is over. A process that was stopped ends here."""
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(_ENDED))
+    for number in _STOPS:
+        if number != signal.SIGTERM:
+            signal.signal(number, signal.SIG_IGN)
+    # Python remembers Ctrl-C in code that was made of text, as dataclasses are, though it was
+    # caught, and would end by the signal; the next such code makes it forget.
+    exec("")  # noqa: S102
+    if signals and _watching:
+        _watching[0].leave(code)
+
+
+def _interrupt(work: Callable[..., Any], number: int, frame: FrameType | None) -> None:
+    """Stop, and again after a while: an import or the compiler may have swallowed the first.
+
+    Only the work is stopped, wherever it is: before it, it is told when it begins; after it, there
+    is nothing to stop, and an exception would end the process in the wrong way. What is left half
+    done may complain in its own words while it goes; nobody wants to hear it.
+    """
+    signals.append(number)
+    for watcher in _watching:
+        watcher.heard()
+    sys.unraisablehook = lambda _: None
+    while frame is not None and frame.f_code is not work.__code__:
+        frame = frame.f_back
+    if frame is None:
+        return
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+    raise stop()
+
+
+def _end(number: int) -> None:
+    """End the process at once, as it would have ended."""
+    from adjudge.data.formats.files import remove_unfinished
+
+    remove_unfinished()
+    told = b"" if number == signal.SIGTERM else b"stopped\n"
+    os.write(2, (_SHOW_CURSOR if sys.stderr.isatty() else b"") + told)
+    os._exit(_ENDED if number == signal.SIGTERM else _STOPPED)

@@ -1,0 +1,187 @@
+"""What is said of a fit: the run as data, judges diagnosed, scores against gold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from adjudge.cli._console import progress, say
+from adjudge.cli._results import grid, interval, number, shorten
+from adjudge.errors import BadSetting
+
+if TYPE_CHECKING:
+    from adjudge.cli._files import Input
+    from adjudge.data.consensus import Consensus
+    from adjudge.data.gold import Gold
+    from adjudge.data.judgments import Judgments
+    from adjudge.evaluation.diagnosis.diagnose import Diagnosis
+    from adjudge.evaluation.predictive import Check
+    from adjudge.models.model import Model
+
+_SHOWN = 12  # items a person is shown
+_FEW = 6  # truths up to which each has a column there
+
+
+def summarise(consensus: Consensus, read: Input) -> dict[str, Any]:
+    """The run as data: what went in and what was left out, which model, how it ended."""
+    from adjudge.evaluation.diagnosis.voices import FamilyVoices
+
+    judgments, scale = consensus.judgments, consensus.scale
+    prevalence = zip(scale.truths, consensus.overall_prevalence.tolist(), strict=True)
+    return {
+        "model": consensus.model,
+        "settings": consensus.settings,
+        "counts": {
+            "judgments": len(judgments),
+            "items": judgments.item_count,
+            "judges": judgments.judge_count,
+            "topics": judgments.topic_count,
+        },
+        "scale": {"labels": scale.labels, "truths": scale.truths, "ordinal": scale.ordinal},
+        "iterations": len(consensus.trace),
+        "converged": consensus.converged,
+        "log_likelihood": consensus.trace[-1] if consensus.trace else None,
+        "prevalence": dict(prevalence),
+        "notes": consensus.notes,
+        **FamilyVoices.of(consensus).to_json(),
+        **_describe_draws(consensus),
+        **read.omissions,
+    }
+
+
+def _describe_draws(consensus: Consensus) -> dict[str, Any]:
+    """What a sampled model adds to the summary: chains, diagnostics, checks."""
+    from dataclasses import asdict
+
+    draws = consensus.draws
+    if draws is None:
+        return {}
+    return {
+        "chains": draws.chains,
+        "draws": draws.draws,
+        "relabelled": draws.relabelled,
+        "diagnostics": draws.diagnostics(),
+        "checks": [asdict(check) for check in _check_draws(consensus)],
+    }
+
+
+def tell_checks(consensus: Consensus) -> None:
+    """Say where a sampled model does not fit what it was given."""
+    failed = [check for check in _check_draws(consensus) if check.fails]
+    for check in failed:
+        say(("  model check: ", "yellow"), str(check))
+    if failed:
+        say("  so items differ in ways this model does not know: its probabilities are too sure")
+
+
+def _check_draws(consensus: Consensus) -> tuple[Check, ...]:
+    """What a sampled model would have given, beside what it was given; none for points."""
+    if consensus.draws is None or not len(consensus.judgments):
+        return ()
+    from adjudge.evaluation.predictive import predictive_checks
+
+    return predictive_checks(consensus, seed=int(str(consensus.settings.get("seed", 0))))
+
+
+def diagnose_fit(consensus: Consensus, gold: Gold | None, *, pairs: bool) -> Diagnosis:
+    """The diagnosis of a fit, with a bar while it takes long; what it lacks is told."""
+    from adjudge.evaluation.diagnosis.diagnose import diagnose
+
+    with progress("diagnosing") as on_step:
+        found = diagnose(consensus, gold=gold, pairs=pairs, progress=on_step)
+    if pairs:
+        say(f"  {found.notes[-1]}")
+    return found
+
+
+def tell_scores(consensus: Consensus, gold: Gold, judgments: Judgments) -> dict[str, Any]:
+    """How labels and probabilities fare against gold that the fit did not see; it is told."""
+    from adjudge.evaluation.against_gold import evaluate
+    from adjudge.evaluation.honesty import beside_vote
+
+    result = evaluate(consensus, gold)
+    score = result["accuracy"]
+    wanted = {"log loss": "log_loss", "calibration error": "corrected_calibration_error"}
+    others = {words: result[key] for words, key in wanted.items() if result[key].defined}
+    if score.defined:
+        told = "".join(f", {words} {other.shown.value:.3f}" for words, other in others.items())
+        say(
+            f"  accuracy against the gold in the file: {score.value:.3f} "
+            f"({score.low:.3f} to {score.high:.3f}){told}; the fit did not use it "
+            "(--use-gold would)"
+        )
+    beside = beside_vote(result, judgments)
+    if beside is not None and beside.warning is not None:
+        say(f"  {beside.warning}")
+    return {
+        "accuracy": {
+            "value": score.value,
+            "low": score.low,
+            "high": score.high,
+            "items": result.scored,
+        },
+        **{wanted[words]: other.value for words, other in others.items()},
+    }
+
+
+def scores_grid(
+    title: str, table: Any, level: float, meanings: Mapping[str, str] | None = None
+) -> Any:
+    """A table of scores for people: what is undefined says why, and the rest, if asked, what."""
+    from adjudge.evaluation.scores import Score
+
+    folds = "mean" in table.column_names
+    rows = table.to_pylist()
+    for row in rows:
+        for column in ("value", "low", "high", "mean"):
+            if row.get(column) is not None:
+                row[column] = Score(name=row["score"], value=row[column]).shown.value
+    words = [row["reason"] or (meanings or {}).get(row["score"], "") for row in rows]
+    cells = [
+        [
+            row["score"].replace("_", " "),
+            number(row["value"]),
+            interval(row["low"], row["high"]),
+            *([number(row["mean"]), number(row["sd"])] if folds else []),
+            *([word] if any(words) else []),
+        ]
+        for row, word in zip(rows, words, strict=True)
+    ]
+    columns = ["score", ">value", f">{level:.0%} interval"]
+    if folds:
+        columns += [">mean of folds", ">sd"]
+    if any(words):
+        columns.append("")
+    return grid(title, columns, cells)
+
+
+def show_least_certain(consensus: Consensus) -> Any:
+    """The items about which most doubt is left, as a table for people."""
+    import numpy as np
+
+    order = np.argsort(-consensus.entropy, kind="stable")[:_SHOWN]
+    rows = consensus.labels.take(order).to_pylist()
+    truths = consensus.scale.truths
+    shares = [(f">p({shorten(truth)})", f"p_{truth}") for truth in truths]
+    if len(truths) > _FEW:
+        shares = [(">probability", "probability")]
+    cells = [
+        [
+            shorten(row["item"]),
+            shorten(row["label"]),
+            *(f"{row[column]:.2f}" for _, column in shares),
+            f"{row['judgments']:,}",
+        ]
+        for row in rows
+    ]
+    columns = ["item", "label", *(head for head, _ in shares), ">judgments"]
+    return grid("Least certain items", columns, cells)
+
+
+def check_sampled(model: Model | None) -> None:
+    """Refuse draws asked from a model that draws none, as that of numbers, which is None here."""
+    from adjudge.models.model import is_sampled
+
+    if not is_sampled(model):
+        name = "continuous" if model is None else model.name
+        raise BadSetting("--save-draws", True, f"a sampled model; {name} has no draws here")
