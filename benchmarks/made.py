@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge import Judgments, Scale
-from adjudge.data.formats.tables import write_csv
+from adjudge.data.formats.writing import write_csv
 from adjudge.data.stored import store
 from adjudge.simulation import Crowd, Population, number_names
 

@@ -7,10 +7,8 @@ from inspect import signature
 from typing import Any, Literal, overload
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import GoldLike, JudgmentsLike, gold_given, judgments_given
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
-from adjudge.data.labels import is_many
+from adjudge.data.gold import Gold, take_gold
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, take_judgments
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
 from adjudge.models import default
@@ -73,11 +71,11 @@ def fit(
     Gold calibrates the answer, across folds where the model learns from it too; where a model is
     sampled, which takes long, only with ``calibrate=True``. ``calibrate=False`` leaves it out.
     """
-    table = judgments_given(judgments)
-    known = None if gold is None else gold_given(gold)
+    table = take_judgments(judgments)
+    known = None if gold is None else take_gold(gold)
     if family is not None:
         table = table.with_family_rule(family)
-    if model == Continuous.name or (model is None and is_many(table.scale)):
+    if model == Continuous.name or (model is None and table.scale.has_many_grades):
         return _fit_numbers(table, known, engine, progress, start, settings)
     strange = (
         isinstance(model, type) or not hasattr(model, "fit") or settings.keys() - {"calibrate"}

@@ -426,7 +426,7 @@ def test_stopped_where_the_main_thread_hears_nothing(
     """One step of code that takes minutes: the process ends, and what is half-written goes."""
     code = (
         "import hashlib, sys; from pathlib import Path; import adjudge.cli as cli\n"
-        "from adjudge.data.formats.files import written_whole\n"
+        "from adjudge.data.formats.writing import written_whole\n"
         "def deaf(given):\n"
         "    def work(**_):\n"
         "        with written_whole(Path('out.csv')) as file:\n"

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import beta
 
 from adjudge import DawidSkene, Gold, ItemTypes, Judgments, MajorityVote, Scale
-from adjudge.data.judges import information, judge_table
+from adjudge.data.judges import _from_counts, information
 from adjudge.evaluation.diagnosis.diagnose import diagnose
 
 
@@ -93,7 +93,7 @@ def test_bias_of_a_kind_judge_is_positive() -> None:
     counts[0, 2, 2] = 10
     names = pa.array(["kind"], pa.large_string())
     even = np.ones(3) / 3
-    row = judge_table(names=names, scale=scale, counts=counts, prevalence=even, told=np.ones(1))
+    row = _from_counts(names=names, scale=scale, counts=counts, prevalence=even, told=np.ones(1))
     assert row["bias"].to_pylist() == [0.5]
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.data.instants import KIND, american, instants, seconds_between
+from adjudge.data._instants import KIND, american, instants, seconds_between
 from adjudge.data.source import Source
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.data.keys import encode_short
+from adjudge.data._keys import encode_short
 from adjudge.data.names import encode
 
 LETTERS = st.text(alphabet="01aü\u3000", max_size=4)

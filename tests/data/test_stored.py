@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudge import BadData, Judgments
-from adjudge.data.blocks import even_cuts, run_of
-from adjudge.data.mapped import map_of, path_of
+from adjudge.data.mapped import even_cuts, map_of, path_of
 from adjudge.data.stored import Writer, open_stored, read_manifest, store
 from adjudge.simulation import demo
 from strategies import gold_for, judgments
@@ -52,7 +51,7 @@ def test_parts_are_appended_as_if_written_at_once(tmp_path: Path) -> None:
     assert len(ends) == 8
     with Writer(parts) as writer:
         for start, stop in pairwise(ends):
-            writer.append(run_of(table, start, stop))
+            writer.append(table.run(start, stop))
         writer.finish(table.scale, table.judges, table.topics)
     for file in sorted(path.name for path in whole.iterdir()):
         if file != "manifest.json":
@@ -81,7 +80,7 @@ def test_a_flipped_bit_names_its_part(file: str, tmp_path: Path) -> None:
     ends = even_cuts(table.offsets, 3)
     with Writer(folder) as writer:
         for start, stop in pairwise(ends):
-            writer.append(run_of(table, start, stop))
+            writer.append(table.run(start, stop))
         writer.finish(table.scale, table.judges, table.topics)
     part = read_manifest(folder).parts[1]
     data = bytearray((folder / file).read_bytes())

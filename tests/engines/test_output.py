@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adjudge import Consensus, DawidSkene, ThreadsEngine
-from adjudge.data.formats.tables import write_blocks, write_csv, write_jsonl
+from adjudge.data.formats.writing import write_csv, write_jsonl, write_table
 from adjudge.data.mapped import map_of, releaser
 from adjudge.data.stored import open_stored, store
 from adjudge.engines import _part, output
@@ -49,7 +49,7 @@ def test_blocks_are_the_table_without_ranks(mapped: Consensus) -> None:
 def test_blocks_are_written_as_the_table_is(kind: str, mapped: Consensus) -> None:
     table = mapped.labels.drop_columns(["rank"])
     found, wanted = io.BytesIO(), io.BytesIO()
-    write_blocks(output.label_blocks(mapped), found, kind, guard=True)
+    write_table(output.label_blocks(mapped), found, kind, guard=True)
     if kind == ".parquet":
         assert pq.read_table(io.BytesIO(found.getvalue())).equals(table)
         return

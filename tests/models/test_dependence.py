@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adjudge import DawidSkene, Judgments
 from adjudge.collect.rules.adaptive import Knowledge, accuracy_by_count, order_of, read_knowledge
-from adjudge.data.families import Families
+from adjudge.data.consensus import Families
 from adjudge.evaluation.diagnosis.diagnose import _count_votes, _list_items
 from adjudge.evaluation.diagnosis.next_judges import suggest_judges
 from adjudge.evaluation.stopping import Stopping

@@ -19,7 +19,7 @@ from adjudge import (
     SingleConfusion,
     Vote,
 )
-from adjudge.data.families import Families
+from adjudge.data.consensus import Families
 from adjudge.engines.threads import ThreadsEngine
 from adjudge.models import _families as module
 from adjudge.models._families import find_families, voices_of

@@ -258,7 +258,7 @@ def write_tables(*tables: tuple[Any, Path | None], guard: bool = True) -> None:
     Standard output comes last, since its reader may go away. ``guard`` disarms cells of CSV that a
     spreadsheet would run. A path of None is left out.
     """
-    from adjudge.data.formats.files import written_whole
+    from adjudge.data.formats.writing import written_whole
 
     with ExitStack() as stack:
         for table, path in tables:
@@ -273,7 +273,7 @@ def write_tables(*tables: tuple[Any, Path | None], guard: bool = True) -> None:
 
 def write_table(table: Any, file: IO[bytes], kind: str, guard: bool) -> None:
     """One table in the form of an extension."""
-    from adjudge.data.formats.tables import write_blocks, write_csv, write_jsonl, write_parquet
+    from adjudge.data.formats.writing import write_blocks, write_csv, write_jsonl, write_parquet
 
     if isinstance(table, Iterator):
         write_blocks(table, file, kind, guard=guard)

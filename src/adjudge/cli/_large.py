@@ -229,7 +229,7 @@ def write_labels(
         content = Content(labels=consensus.labels, scale=consensus.scale, gold=gold)
         write_content(content, place, to)
         return
-    from adjudge.data.formats.files import written_folder
+    from adjudge.data.formats.writing import written_folder
     from adjudge.engines.output import write_parts
 
     parts = frozenset(path.name for path in place.glob("part-?????.parquet"))

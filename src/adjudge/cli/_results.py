@@ -88,7 +88,7 @@ def check_format(to: str, output: Path, kind: Kind | None = None) -> None:
 def write_content(content: Content, path: Path, to: str) -> None:
     """What there is, in a format; labels as csv, tsv, jsonl or parquet are a consensus table."""
     from adjudge.data.formats import write
-    from adjudge.data.formats.files import written_whole
+    from adjudge.data.formats.writing import written_whole
 
     if f".{to}" in EXTENSIONS and content.judgments is None and content.labels is not None:
         with written_whole(path) as file:

@@ -134,7 +134,7 @@ def _interrupt(work: Callable[..., Any], number: int, frame: FrameType | None) -
 
 def _end(number: int) -> None:
     """End the process at once, as it would have ended."""
-    from adjudge.data.formats.files import remove_unfinished
+    from adjudge.data.formats.writing import remove_unfinished
 
     remove_unfinished()
     told = b"" if number == signal.SIGTERM else b"stopped\n"

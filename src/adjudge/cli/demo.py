@@ -181,14 +181,13 @@ def _check(folder: Path) -> None:
 def _keep(folder: Path, made: Made, consensus: Consensus) -> None:
     """Write the files of the demo."""
     from adjudge.data.formats import Content
-    from adjudge.data.formats.plain import table_of
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise BadData(f"cannot be made ({fault.strerror})", source=str(folder)) from None
     tables = (
-        table_of(Content(judgments=made.judgments)),
+        Content(judgments=made.judgments).to_table(),
         made.gold.to_table(),
         made.truth.to_table(),
         consensus.labels,

@@ -37,8 +37,8 @@ def _run(
     order of the file, or, where it has more rows than are held at a time, dealt out by their ids.
     """
     from adjudge.data.formats.encoded import FILES
-    from adjudge.data.formats.files import written_folder
     from adjudge.data.formats.uris import expand_patterns
+    from adjudge.data.formats.writing import written_folder
     from adjudge.data.stored import store
 
     check_engine(place)

@@ -101,7 +101,6 @@ def _run(
 ) -> None:
     """Make judgments from a stated crowd, with the truth that real judgments hide."""
     from adjudge.data.formats import Content
-    from adjudge.data.formats.plain import table_of
 
     check_places({"--output": output, "--truth": truth, "--gold": gold})
     if gold is not None and making.gold_share == 0:
@@ -114,7 +113,7 @@ def _run(
         f"{count_of(len(judgments), 'judgment')} of {count_of(judgments.item_count, 'item')} "
         f"by {count_of(judgments.judge_count, 'judge')} ({crowd.population}), seed {seed}"
     )
-    table = table_of(Content(judgments=judgments))
+    table = Content(judgments=judgments).to_table()
     place = STDOUT if output is None and is_piped() else output
     results = {
         "judgments": (table, place),

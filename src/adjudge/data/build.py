@@ -1,14 +1,14 @@
-"""From a table with text in it to integer-coded judgments and gold.
+"""From a table with text in it to integer-coded judgments.
 
 Columns are encoded by Arrow's hash tables, in parallel; rows are checked, grouped by item, and
-never looked at again.
+never looked at again. What only some tables need (topics, gold, families, odd spellings, bad rows)
+stands in modules of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,52 +17,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from adjudge.data.checks import bad_rows, need_columns, one_gold_each, scale_of
-from adjudge.data.columns import (
-    as_text,
-    canonical_codes,
-    named_columns,
-    numbers,
-    one_each,
-    roles_of,
-    taken_in,
-    text_of,
-)
-from adjudge.data.faults import Coded
+from adjudge.data._items import Items
+from adjudge.data.columns import roles_of, text_of
 from adjudge.data.gold import Gold
-from adjudge.data.judge_columns import (
-    family_column,
-    kind_column,
-    split_by_version,
-    without_strangers,
-)
 from adjudge.data.judgments import Judgments
-from adjudge.data.labels import remark_scale, settle_labels
-from adjudge.data.names import Codes, Names, encode, pair_names
-from adjudge.data.scale import Scale, canonical
+from adjudge.data.names import Coded, Codes, Names, encode
+from adjudge.data.scale import MOST_LABELS, Scale, canonical
 from adjudge.data.source import Source
-from adjudge.data.times import times
+from adjudge.data.synonyms import SYNONYMS
+from adjudge.errors import BadData, BadSetting
 
 _CODED = ("item", "topic", "document", "judge", "label", "gold")
 _OF_JUDGES = ("family", "kind", "prompt", "version")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Items:
-    """The item of each row, and what is known of each item."""
-
-    by_row: Codes  # (row,)
-    names: Names  # (item,)
-    topics: Names | None = None  # (topic,)
-    topic: Codes | None = None  # (item,)
-    documents: Names | None = None  # (item,)
-
-    @property
-    def topic_names(self) -> Names | None:  # (item,)
-        """The name of each item's topic."""
-        if self.topics is None or self.topic is None:
-            return None
-        return self.topics.take(pa.array(self.topic))
 
 
 def load_table(
@@ -81,8 +47,12 @@ def load_table(
     of the label, so that it is one however many there are.
     """
     place = source if isinstance(source, Source) else Source(source)
-    rows = taken_in(table, place)
-    where = without_strangers(roles_of(rows.column_names) if roles is None else dict(roles))
+    rows = _take_in(table, place)
+    where = roles_of(rows.column_names) if roles is None else dict(roles)
+    if where.keys() & {"prompt", "version"}:
+        from adjudge.data._judge_columns import without_strangers
+
+        where = without_strangers(where)
     need_columns(where, rows.column_names, place)
     if len(rows) == 0:
         raise place.error(None, "there are no judgments: the table has a header and no rows")
@@ -91,55 +61,55 @@ def load_table(
         from adjudge.data.oddities import settle_oddities
 
         coded, scale = settle_oddities(coded, where, place, scale)
-    coded = settle_labels(coded, where, place, scale=scale, asked=asked)
-    coded = one_gold_each(coded, where, place)
+    if not _are_digits(coded["label"][1].to_pylist()):
+        from adjudge.data.labels import settle_labels
+
+        coded = settle_labels(coded, where, place, scale=scale, asked=asked)
+    if "gold" in coded:
+        from adjudge.data._faults import one_gold_each
+
+        coded = one_gold_each(coded, where, place)
     if scale is None:
-        scale = scale_of(coded, where, place)
-        remark_scale(scale, where["label"], place)
-    bad = bad_rows(coded, where, scale, place)
-    if bad is not None:
-        good = np.flatnonzero(~bad)
-        if good.size == 0:
-            raise place.error(None, f"every one of the {bad.size:,} rows is bad")
-        coded = {role: compact(codes[good], names) for role, (codes, names) in coded.items()}
-        rows = rows.take(pa.array(good))
-        place.keep(good)
-    coded = split_by_version(coded, where)
-    items = items_of(coded, where, place)
+        scale = _infer_scale(coded, where, place)
+    if not _are_good(coded, scale):
+        from adjudge.data._faults import leave_out_bad
+
+        many = len(rows)
+        coded, rows = leave_out_bad(coded, rows, where, scale, place)
+        if not len(rows):
+            raise place.error(None, f"every one of the {many:,} rows is bad")
+    if coded.keys() & {"prompt", "version"}:
+        from adjudge.data._judge_columns import split_by_version
+
+        coded = split_by_version(coded, where)
+    items = _find_items(coded, where, place)
     judgments = _group(rows, coded, where, scale, place, items)
     if fields:
-        judgments = _with_fields(judgments, rows, items.by_row, fields)
-    gold = _gold_column(coded, where, place, items) if "gold" in coded else None
-    return judgments, gold
+        from adjudge.data._items import with_fields
+
+        judgments = with_fields(judgments, rows, items.by_row, fields)
+    if "gold" not in coded:
+        return judgments, None
+    from adjudge.data._items import gold_column
+
+    return judgments, gold_column(coded, where, place, items)
 
 
-def load_judgments(
-    table: Any, *, scale: Scale | None, source: Source, named: Mapping[str, str]
-) -> Judgments:
-    """Judgments from a program's table: columns as it names them, its categories in their order."""
-    rows = taken_in(table, source)
-    told = named_columns(named, rows.column_names, source.name)
-    roles = roles_of(rows.column_names, named=told)
-    if scale is None and "label" in roles:
-        scale = _ordered_scale(rows[roles["label"]])
-    asked = "label" in told
-    if "label" in roles and not asked and len(rows.column_names) > len(roles):
-        from adjudge.data.formats.second_questions import tell_label
+def _take_in(table: Any, place: Source) -> Any:
+    """A table of any library as an Arrow table; one of plain text, each name once, is one."""
+    if not isinstance(table, pa.Table) or not (
+        len(set(table.column_names)) == len(table.column_names)
+        and all(pa.types.is_string(kind) for kind in table.schema.types)
+    ):
+        from adjudge.data._frames import take_in
 
-        tell_label(rows, roles, source, rows.column_names)
-    return load_table(rows, scale=scale, source=source, roles=roles, asked=asked)[0]
+        return take_in(table, place)
+    return table
 
 
-def _ordered_scale(column: Any) -> Scale | None:
-    """The scale of an ordered categorical column of words; numbers have their order anyway."""
-    kind = column.type
-    if not pa.types.is_dictionary(kind) or not kind.ordered or not column.num_chunks:
-        return None
-    words = as_text(column.chunk(0).dictionary)
-    labels = [canonical(word) for word in words.to_pylist() if word is not None]
-    if len(labels) < 2 or len(set(labels)) < len(labels) or not all(labels):
-        return None
-    return Scale(labels=tuple(labels), ordinal=True)
+def _are_digits(labels: Iterable[str]) -> bool:
+    """Whether labels are single digits, about which nothing needs to be said."""
+    return all(len(label) == 1 and "0" <= label <= "9" for label in labels)
 
 
 def encode_columns(rows: Any, where: dict[str, str], place: Source) -> Coded:
@@ -159,51 +129,82 @@ def _look_odd(coded: Coded) -> bool:
     return any(pc.any(found).as_py() for found in marks)
 
 
-def compact(codes: Codes, names: Names) -> tuple[Codes, Names]:
-    """Codes and names without the names that no row uses any more; a code of -1 stays."""
-    used = np.zeros(len(names) + 1, dtype=np.bool_)
-    used[codes] = True
-    used = used[:-1]
-    if used.all():
-        return codes, names
-    renumbered = np.append(np.cumsum(used) - 1, -1).astype(np.int32)
-    return renumbered[codes], names.filter(pa.array(used))
-
-
-def items_of(coded: Coded, where: dict[str, str], place: Source) -> _Items:
-    """The item of each row: as named, or each distinct pair of topic and document."""
-    if "item" not in coded:
-        return _pairs(coded, place)
-    item, names = coded["item"]
-    topics = topic = documents = None
-    if "topic" in coded:
-        codes, topics = coded["topic"]
-        topic, _ = one_each(item, codes, topics, where["topic"], place, names)
-    if "document" in coded and where["document"] != where["item"]:
-        codes, every = coded["document"]
-        chosen, _ = one_each(item, codes, every, where["document"], place, names)
-        documents = every.take(pa.array(chosen))
-    return _Items(item, names, topics, topic, documents)
-
-
-def _pairs(coded: Coded, place: Source) -> _Items:
-    """Items from pairs of topic and document."""
-    by_row, topics = coded["topic"]
-    document, every = coded["document"]
-    pair = by_row.astype(np.int64) * len(every) + document
-    encoded = pa.array(pair).dictionary_encode()
-    key = encoded.dictionary.to_numpy()
-    topic = (key // len(every)).astype(np.int32)
-    documents = every.take(pa.array(key % len(every)))
-    names = pair_names(topics.take(pa.array(topic)), documents)
-    if pc.count_distinct(names).as_py() < len(names):
+def need_columns(where: dict[str, str], columns: list[str], place: Source) -> None:
+    """Refuse the first column that is missing, with those that are there."""
+    if "item" not in where and "document" in where and "topic" not in where:
+        where["item"] = where["document"]
+    pair = {"topic", "document"} <= where.keys()
+    for role in ("item", "judge", "label"):
+        if role in where or (role == "item" and pair):
+            continue
+        also = " (or topic and document)" if role == "item" else ""
         raise place.error(
             None,
-            "two pairs of topic and document give one item id, since ids hold slashes; "
-            "wanted a column item beside them",
+            f"no column {role!r}{also}; the columns are {', '.join(columns) or 'none'}; "
+            f"also accepted: {', '.join(SYNONYMS[role][1:])}; or name it with --{role} COLUMN",
+            column=role,
+            wanted=role,
         )
-    item = encoded.indices.to_numpy().astype(np.int32)
-    return _Items(item, names, topics, topic, documents)
+
+
+def _infer_scale(coded: Coded, where: dict[str, str], place: Source) -> Scale:
+    """The scale that the labels and the gold suggest."""
+    texts = coded["label"][1].to_pylist()
+    if "gold" in coded:
+        texts = texts + coded["gold"][1].to_pylist()
+    texts = [text for text in texts if text.strip()]
+    if not texts:
+        raise place.error(0, "there is no label in the whole column", column=where["label"])
+    try:
+        scale = Scale.infer(texts)
+    except BadSetting:
+        raise place.error(
+            None,
+            f"{len(set(texts)):,} different labels are more than the {MOST_LABELS:,} that can be",
+            column=where["label"],
+            wanted=f"at most {MOST_LABELS:,} different labels, or numbers",
+        ) from None
+    except BadData:
+        from adjudge.data._faults import refuse_mixed
+
+        refuse_mixed(coded, where, place)
+    if not _are_digits(scale.labels):
+        from adjudge.data.labels import remark_scale
+
+        remark_scale(scale, where["label"], place)
+    return scale
+
+
+def _are_good(coded: Coded, scale: Scale) -> bool:
+    """Whether every row can be used: ids are given, labels on the scale; False if not certain."""
+    if coded.keys() - {"item", "judge", "label"}:
+        return False
+    if any(int(codes.min(initial=0)) < 0 for codes, _ in coded.values()):
+        return False
+    known = set(scale.labels)
+    return all(_are_plain(names) for _, names in coded.values()) and all(
+        canonical(text) in known for text in coded["label"][1].to_pylist()
+    )
+
+
+def _are_plain(names: Names) -> bool:
+    """Whether every name begins with a letter of ASCII or a digit or sign, and none has a NUL."""
+    _, offsets, data = names.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64)[names.offset : names.offset + len(names) + 1]
+    letters = np.frombuffer(data or b"", dtype=np.uint8)[ends[0] : ends[-1]]
+    if not (ends[1:] > ends[:-1]).all():
+        return False
+    first = letters[ends[:-1] - ends[0]]
+    return bool(((first > ord(" ")) & (first < 0x80)).all() and letters.all())
+
+
+def _find_items(coded: Coded, where: dict[str, str], place: Source) -> Items:
+    """The item of each row: as named, or each distinct pair of topic and document."""
+    if "item" in coded and not coded.keys() & {"topic", "document"}:
+        return Items(*coded["item"])
+    from adjudge.data._items import find_items
+
+    return find_items(coded, where, place)
 
 
 def _group(
@@ -212,11 +213,16 @@ def _group(
     where: dict[str, str],
     scale: Scale,
     place: Source,
-    items: _Items,
+    items: Items,
 ) -> Judgments:
     """Judgments from rows: sorted by item, rows of one item in the order they came."""
     judge, judges = coded["judge"]
-    families, family = family_column(coded, where, place)
+    about: dict[str, Any] = {}
+    if coded.keys() & {"family", "kind"}:
+        from adjudge.data._judge_columns import family_column, kind_column
+
+        about["families"], about["family"] = family_column(coded, where, place)
+        about["kind"] = kind_column(coded, where, place)
     codes, names = coded["label"]
     known = {name: code for code, name in enumerate(scale.labels)}
     table = np.array([known[canonical(name)] for name in names.to_pylist()])
@@ -225,19 +231,22 @@ def _group(
     ranked = np.sort(key)
     again = int(np.count_nonzero(ranked[1:] == ranked[:-1]))
     if again and not place.samples:
-        from adjudge.data.oddities import remark_repeats
+        from adjudge.data._faults import remark_repeats
 
         remark_repeats(key, label, again, where, place)
     del key, ranked
-    time = times(rows[where["time"]], place, where["time"]) if "time" in where else None
-    seconds = None
+    if "time" in where:
+        from adjudge.data._instants import read_times
+
+        about["time"] = read_times(rows[where["time"]], place, where["time"])
     if "seconds" in where:
-        seconds = numbers(rows[where["seconds"]], place, where["seconds"])
+        from adjudge.data.columns import numbers
+
+        about["seconds"] = numbers(rows[where["seconds"]], place, where["seconds"])
     offsets = _runs(items.by_row, len(items.names))
     if offsets is None:
-        order = None if time is None and seconds is None else _order(items)
-        time = time if time is None or order is None else time[order]
-        seconds = seconds if seconds is None or order is None else seconds[order]
+        for name in about.keys() & {"time", "seconds"}:
+            about[name] = about[name][_order(items)]
         offsets, judge, label = _sorted_by_item(items, judge, label)
     return Judgments(
         scale=scale,
@@ -249,11 +258,7 @@ def _group(
         topics=items.topics,
         topic=items.topic,
         documents=items.documents,
-        time=time,
-        seconds=seconds,
-        families=families,
-        family=family,
-        kind=kind_column(coded, where, place),
+        **about,
     )
 
 
@@ -269,7 +274,7 @@ def _runs(item: Codes, count: int) -> NDArray[np.int64] | None:  # (item + 1,)
 
 
 def _sorted_by_item(
-    items: _Items,
+    items: Items,
     judge: Codes,  # (row,)
     label: NDArray[np.signedinteger],  # (row,)
 ) -> tuple[NDArray[np.int64], Codes, NDArray[np.signedinteger]]:
@@ -290,36 +295,8 @@ def _sorted_by_item(
     )
 
 
-def _order(items: _Items) -> NDArray[np.int32]:
+def _order(items: Items) -> NDArray[np.int32]:
     """The rows by item, those of one item as they came."""
     rows = np.arange(items.by_row.size, dtype=np.int32)
     ones = np.ones(rows.size, dtype=np.int8)
     return _sorted_by_item(items, rows, ones)[1]
-
-
-def _with_fields(
-    judgments: Judgments, rows: Any, item: Codes, fields: tuple[str, ...]
-) -> Judgments:
-    """The judgments with the columns that describe each item, as its first row has them."""
-    first = np.zeros(judgments.item_count, dtype=np.int64)
-    first[item[::-1]] = np.arange(item.size)[::-1]
-    return replace(judgments, fields=rows.select(list(fields)).take(pa.array(first)))
-
-
-def _gold_column(coded: Coded, where: dict[str, str], place: Source, items: _Items) -> Gold | None:
-    """The gold of a judgments table: one value an item, empty where it is not known."""
-    values, value = canonical_codes(*coded["gold"])
-    if not values:
-        return None
-    chosen, _ = one_each(items.by_row, value, values, where["gold"], place, items.names)
-    known = chosen >= 0
-    mask = pa.array(known)
-    topics = items.topic_names
-    return Gold(
-        items=items.names.filter(mask),
-        value=chosen[known],
-        values=values,
-        topics=None if topics is None else topics.filter(mask),
-        documents=None if items.documents is None else items.documents.filter(mask),
-        source=place.name,
-    )

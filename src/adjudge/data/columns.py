@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,9 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.frames import as_arrow
-from adjudge.data.names import Codes, Names
-from adjudge.data.scale import as_number, canonical
+from adjudge.data.scale import as_number
 from adjudge.data.source import Source
 from adjudge.data.synonyms import NAMED, NOT_A_LABEL, PAIR_SYNONYMS, SYNONYMS
 from adjudge.errors import BadData, shown
@@ -95,6 +92,13 @@ def comparison_roles(columns: list[str]) -> dict[str, str]:
     return {}
 
 
+def are_judgments(columns: list[str]) -> bool:
+    """Whether columns are two of item, judge and label, or item and gold."""
+    roles = roles_of(columns)
+    parts = ("item" in roles or "document" in roles, "judge" in roles, "label" in roles)
+    return sum(parts) >= 2 or (parts[0] and "gold" in roles)  # with one missing, say which
+
+
 def words_of(name: str) -> list[str]:
     """The words of a column's name: ``selectedAnswer`` and ``selected_answer`` have two."""
     return [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
@@ -142,48 +146,6 @@ def named_columns(given: Mapping[str, str], columns: list[str], source: str) -> 
     return found
 
 
-def worth_reading(columns: list[str], named: Mapping[str, str] | None = None) -> list[str]:
-    """The columns that play a role; all if a role is vacant, so that an error can name them."""
-    roles = roles_of(columns, named=named)
-    placed = "item" in roles or "document" in roles
-    whole = placed and ("gold" in roles or {"judge", "label"} <= roles.keys())
-    return list(dict.fromkeys(roles.values())) if whole else columns
-
-
-def taken_in(table: Any, place: Source) -> Any:
-    """A table of any library as an Arrow table."""
-    # An Arrow table is what it is: taken in again, all of it would be looked through.
-    rows = table if isinstance(table, pa.Table) else as_arrow(table, place)
-    twice = [name for name, times in Counter(rows.column_names).items() if times > 1]
-    if twice:
-        raise place.error(
-            None,
-            f"two columns are called {shown(twice[0])}; wanted each name once",
-            column=twice[0],
-        )
-    for at, kind in enumerate(rows.schema.types):
-        if _is_view(kind):  # Polars' text, for which Arrow lacks many functions
-            rows = rows.set_column(at, rows.column_names[at], _without_view(rows.column(at)))
-    return rows
-
-
-def _is_view(kind: Any) -> bool:
-    value = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string_view(value))
-
-
-def _without_view(column: Any) -> Any:
-    """A text column whose strings lie one after the other."""
-    if not pa.types.is_dictionary(column.type):
-        return column.cast(pa.large_string())
-    chunks = [
-        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.large_string()))
-        for chunk in column.chunks
-    ]
-    kind = pa.dictionary(column.type.index_type, pa.large_string())
-    return pa.chunked_array(chunks, kind)
-
-
 def text_of(rows: Any, name: str, place: Source) -> Any:
     """A column of a table as text, or an error where its kind cannot be."""
     try:
@@ -214,47 +176,6 @@ def as_text(column: Any) -> Any:
             return column.cast(pa.int64()).cast(pa.string())
         return column.cast(pa.string())
     return column.cast(pa.string())
-
-
-def canonical_codes(codes: Codes, names: Names) -> tuple[tuple[str, ...], Codes]:
-    """Distinct canonical labels and the code of each row, from the codes of the raw texts."""
-    texts = [canonical(name) for name in names.to_pylist()]
-    values = tuple(dict.fromkeys(text for text in texts if text))
-    position = {text: code for code, text in enumerate(values)}
-    table = np.array([position.get(text, -1) for text in texts] + [-1], dtype=np.int32)
-    return values, table[codes]
-
-
-def one_each(
-    item: Codes,  # (row,)
-    value: Codes,  # (row,) -1 is none
-    values: Any,
-    column: str,
-    place: Source,
-    items: Names,
-    *,
-    kind: str = "item",
-) -> tuple[Codes, NDArray[np.int64]]:  # (item,), (item,)
-    """The one value each item has in a column, and the row that says it; two are an error."""
-    first = np.full(len(items), -1, dtype=np.int64)
-    known = np.flatnonzero(value >= 0)
-    first[item[known[::-1]]] = known[::-1]
-    chosen = np.where(first >= 0, np.append(value, -1)[first], -1).astype(np.int32)
-    wrong = known[value[known] != chosen[item[known]]]
-    if wrong.size:
-        row = int(wrong[0])
-        names = values if isinstance(values, tuple) else values.to_pylist()
-        before = place.error(int(first[item[row]]), "").place.split(f"{place.name}, ", 1)[-1]
-        raise place.error(
-            row,
-            f"{kind} {shown(items[int(item[row])].as_py())} has {column} "
-            f"{shown(names[value[row]])} here but {shown(names[chosen[item[row]]])} at {before}; "
-            "wanted one",
-            column=column,
-            value=names[value[row]],
-            wanted=names[chosen[item[row]]],
-        )
-    return chosen, first
 
 
 def numbers(column: Any, place: Source, name: str, *, strict: bool = False) -> NDArray[np.float64]:

@@ -57,7 +57,7 @@ class Comparisons(Named):
         Its columns are left, right and label (or winner and loser), judge, topic and first, or what
         others call them. Without a column of judges there is one, called ``judge``.
         """
-        from adjudge.data.comparison_table import load_comparisons
+        from adjudge.data._comparison_table import load_comparisons
 
         return load_comparisons(table, judge=judge, source=source)
 
@@ -68,8 +68,8 @@ class Comparisons(Named):
         With several files, a judge of one file is the judge of that name in another. What was left
         out or guessed is warned of (``ReadingWarning``) and kept in ``notes``.
         """
+        from adjudge.data._telling import tell, told_in_python
         from adjudge.data.formats import read
-        from adjudge.data.telling import tell, told_in_python
 
         found = []
         for path in paths:
@@ -264,3 +264,23 @@ def _of_judges(parts: Sequence[Comparisons], judges: Names) -> tuple[Names | Non
     given = pa.array(named, pa.large_string()).dictionary_encode()
     code = np.asarray(pc.fill_null(given.indices, -1), dtype=np.int32)
     return as_names(given.dictionary), code
+
+
+_WORDS = {
+    LEFT: "left a x 1 first modela model1 answera responsea itema optiona systema assistanta",
+    RIGHT: "right b y 2 second modelb model2 answerb responseb itemb optionb systemb assistantb",
+    TIE: "tie ties tied draw equal same both bothgood tiebothgood tiebothbad bothbad neither",
+    CANNOT_SAY: "cannotsay cantsay unsure unknown dontknow idontknow skip skipped na error",
+}
+OUTCOME_WORDS = {word: code for code, words in _WORDS.items() for word in words.split()}
+
+
+def side_named(text: str) -> str | None:
+    """The outcome that a word names, as ``model_a`` names left; None where it names none."""
+    code = OUTCOME_WORDS.get(word_of(text))
+    return None if code is None else OUTCOMES[code]
+
+
+def word_of(text: str) -> str:
+    """A word by its letters and digits alone."""
+    return re.sub(r"[^a-z0-9]", "", text.casefold())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,15 +12,62 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.draws import Draws
-from adjudge.data.families import Families
-from adjudge.data.judges import judge_table, judge_table_from_draws
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import Judgments, take_judgments
 from adjudge.data.saved import Saved
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting
 
-_BLOCK = 100_000  # items looked through at a time
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two judges who agree more than what all judges have in common explains."""
+
+    judges: tuple[int, int]
+    excess: float  # 0: as strangers do; 1: always
+    common: int  # items that both judged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Families:
+    """Which judges are one voice, and how far.
+
+    A judgment weighs 1 / (1 + (c - 1) share), c being the judgments of its family on the item:
+    where the share is 1, a family has one vote between its members.
+    """
+
+    family: NDArray[np.int32]  # (judge,) the family's first judge; oneself, if one has none
+    share: NDArray[np.float64]  # (judge,)
+    declared: NDArray[np.bool_]  # (judge,) of a family that the user declared
+    merged: tuple[Pair, ...] = ()  # near copies that were found
+    suspected: tuple[Pair, ...] = ()  # alike, but not so far that it is certain
+
+    @classmethod
+    def none(cls, judges: int) -> Families:
+        """No families: every judge is a voice of their own."""
+        return cls(
+            family=np.arange(judges, dtype=np.int32),
+            share=np.ones(judges),
+            declared=np.zeros(judges, dtype=np.bool_),
+        )
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The judges of each family that has more than one."""
+        order = np.argsort(self.family, kind="stable")
+        ends = np.flatnonzero(np.diff(self.family[order], prepend=-1, append=-1))
+        groups = [tuple(order[a:b].tolist()) for a, b in pairwise(ends)]
+        return tuple(group for group in groups if len(group) > 1)
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a family of more than one judge."""
+        return bool((self.family != np.arange(len(self.family))).any())
+
+    def voices(self) -> float:
+        """How many voices the judges are, were each family to judge an item together."""
+        sizes = np.bincount(self.family, minlength=len(self.family))[self.family]
+        return float((1.0 / (1.0 + (sizes - 1) * self.share)).sum())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,24 +124,10 @@ class Consensus(Saved):
             raise BadSetting("draws", None, "a model that draws, such as hierarchical-relevance")
         if not truths:
             return self.draws.to_arviz()
-        from adjudge.data.truth_draws import draw_truths
-        from adjudge.lazy import load
+        from adjudge.data._truth_draws import truths_for_arviz
 
-        have = self.draws.prevalence.shape[1]
-        if not 0 < truths <= have:
-            raise BadSetting("truths", truths, f"a number from 1 to {have:,}, the draws kept")
-        kept = np.arange(truths) * have // truths
-        drawn = draw_truths(self, self.draws, kept, seed)
-        data = load("xarray").Dataset(
-            {"truth": (("chain", "draw", "item"), drawn)},
-            coords={
-                "chain": np.arange(len(drawn)),
-                "draw": kept * self.draws.stride,
-                "item": self.judgments.items.to_pylist(),
-            },
-            attrs={"truths": list(self.scale.truths)},
-        )
-        return self.draws.to_arviz({"posterior_truths": data})
+        drawn = truths_for_arviz(self, self.draws, truths, seed)
+        return self.draws.to_arviz({"posterior_truths": drawn})
 
     @property
     def scale(self) -> Scale:
@@ -159,54 +193,16 @@ class Consensus(Saved):
         These are judgments of items that another voice judged too, and of gold: where nobody else
         says anything, a judge is believed to be like the others, however much they judged.
         """
-        return self.counts * self._told()[:, None, None]
+        from adjudge.data.judges import share_held_against
 
-    def _told(self) -> NDArray[np.float64]:  # (judge,)
-        """The share of each judge's judgments that something can be held against."""
-        judgments = self.judgments
-        source = np.arange(judgments.judge_count) if self.families is None else self.families.family
-        told = np.zeros(judgments.judge_count)
-        for begin in range(0, judgments.item_count, _BLOCK):
-            offsets = judgments.offsets[begin : begin + _BLOCK + 1]
-            judge = judgments.judge[offsets[0] : offsets[-1]]
-            count = np.diff(offsets)
-            several = np.zeros(len(count), dtype=np.bool_)
-            if len(judge):
-                first, some = offsets[:-1][count > 0] - offsets[0], source[judge]
-                several[count > 0] = np.minimum.reduceat(some, first) != np.maximum.reduceat(
-                    some, first
-                )
-            if self.known is not None:
-                several |= self.known[begin : begin + _BLOCK] >= 0
-            told += np.bincount(judge[np.repeat(several, count)], minlength=len(told))
-        return told / np.maximum(judgments.counts_per_judge, 1)
+        return self.counts * share_held_against(self)[:, None, None]
 
     @property
     def judges(self) -> Any:
         """One row a judge: how many judgments, accuracy, bits a judgment, rates, with intervals."""
-        table = self._judges()
-        if self.about_judges is not None:
-            for name in self.about_judges.column_names:
-                table = table.append_column(name, self.about_judges[name])
-        return table
+        from adjudge.data.judges import tabulate_judges
 
-    def _judges(self) -> Any:
-        if self.draws is not None:
-            confusion = self.draws.confusion
-            return judge_table_from_draws(
-                names=self.judgments.judges,
-                scale=self.scale,
-                counts=self.counts,
-                prevalence=self.overall_prevalence,
-                confusion=confusion.reshape(-1, *confusion.shape[2:]),
-            )
-        return judge_table(
-            names=self.judgments.judges,
-            scale=self.scale,
-            counts=self.counts,
-            prevalence=self.overall_prevalence,
-            told=self._told(),
-        )
+        return tabulate_judges(self)
 
     @property
     def topics(self) -> Any:
@@ -246,9 +242,7 @@ class Consensus(Saved):
         """
         if self.predictor is None:
             raise BadData(f"{self.model} keeps nothing to predict with", wanted="a fitted model")
-        from adjudge.data.given import judgments_given
-
-        return self.predictor(judgments_given(judgments))
+        return self.predictor(take_judgments(judgments))
 
 
 def places(score: NDArray[np.float64], group: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -73,9 +73,9 @@ class Gold:
     @classmethod
     def from_table(cls, table: Any, *, source: str | Source = "gold") -> Gold:
         """Gold from any Arrow, pandas or Polars table with ``item`` and ``gold`` (or ``label``)."""
-        from adjudge.data.gold_table import gold_from_table
+        from adjudge.data._gold_table import gold_from_table
+        from adjudge.data._telling import tell, told_in_python
         from adjudge.data.source import Source
-        from adjudge.data.telling import tell, told_in_python
 
         place = source if isinstance(source, Source) else Source(source)
         with told_in_python():
@@ -89,8 +89,8 @@ class Gold:
         What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
         ``notes``.
         """
+        from adjudge.data._telling import tell, told_in_python
         from adjudge.data.formats import read
-        from adjudge.data.telling import tell, told_in_python
 
         with told_in_python():
             loaded = read(path, wanted="gold", **options)
@@ -107,9 +107,9 @@ class Gold:
         """The truth of each gold item on a scale; a value that is not on it is an error."""
         values: Sequence[str] = self.values
         if any(scale.truth_code(value) < 0 for value in values):
+            from adjudge.data._telling import tell
             from adjudge.data.oddities import settle_oddities
             from adjudge.data.source import Source
-            from adjudge.data.telling import tell
 
             place = Source(self.source)
             given = {"gold": (np.arange(len(values), dtype=np.int32), as_names(values))}
@@ -246,3 +246,17 @@ class Gold:
         if self.stratum is not None:
             columns["sampling_stratum"] = pa.array(self.stratum)
         return pa.table(columns)
+
+
+def take_gold(given: Gold | Any) -> Gold:
+    """Gold from a file, a table, a mapping of items to truths, or as it is."""
+    if isinstance(given, Gold):
+        return given
+    if isinstance(given, str | Path):
+        from adjudge.data._telling import told_in_python
+
+        with told_in_python(reader="Gold.read"):
+            return Gold.read(given)
+    if isinstance(given, dict) and not {"item", "document"} & given.keys():
+        return Gold.of(given)
+    return Gold.from_table(given)

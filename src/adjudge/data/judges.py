@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +12,55 @@ from scipy.special import betaincinv
 from adjudge.data.names import Names
 from adjudge.data.scale import Scale
 
+if TYPE_CHECKING:
+    from adjudge.data.consensus import Consensus
+
 LEVEL = 0.9  # of every interval in the table
 _FOR_BITS = 400  # draws behind the bits: enough for an interval, and logarithms are slow
+_BLOCK = 100_000  # items looked through at a time
 
 
-def judge_table(
+def tabulate_judges(consensus: Consensus) -> Any:
+    """One row a judge of a consensus, and what its model adds to the table."""
+    known: dict[str, Any] = {
+        "names": consensus.judgments.judges,
+        "scale": consensus.scale,
+        "counts": consensus.counts,
+        "prevalence": consensus.overall_prevalence,
+    }
+    if consensus.draws is not None:
+        confusion = consensus.draws.confusion
+        table = _from_draws(**known, confusion=confusion.reshape(-1, *confusion.shape[2:]))
+    else:
+        table = _from_counts(**known, told=share_held_against(consensus))
+    if consensus.about_judges is not None:
+        for name in consensus.about_judges.column_names:
+            table = table.append_column(name, consensus.about_judges[name])
+    return table
+
+
+def share_held_against(consensus: Consensus) -> NDArray[np.float64]:  # (judge,)
+    """The share of each judge's judgments that something can be held against."""
+    judgments, families = consensus.judgments, consensus.families
+    source = np.arange(judgments.judge_count) if families is None else families.family
+    told = np.zeros(judgments.judge_count)
+    for begin in range(0, judgments.item_count, _BLOCK):
+        offsets = judgments.offsets[begin : begin + _BLOCK + 1]
+        judge = judgments.judge[offsets[0] : offsets[-1]]
+        count = np.diff(offsets)
+        several = np.zeros(len(count), dtype=np.bool_)
+        if len(judge):
+            first, some = offsets[:-1][count > 0] - offsets[0], source[judge]
+            several[count > 0] = np.minimum.reduceat(some, first) != np.maximum.reduceat(
+                some, first
+            )
+        if consensus.known is not None:
+            several |= consensus.known[begin : begin + _BLOCK] >= 0
+        told += np.bincount(judge[np.repeat(several, count)], minlength=len(told))
+    return told / np.maximum(judgments.counts_per_judge, 1)
+
+
+def _from_counts(
     *,
     names: Names,
     scale: Scale,
@@ -52,7 +96,7 @@ def judge_table(
     return pa.table(columns)
 
 
-def judge_table_from_draws(
+def _from_draws(
     *,
     names: Names,
     scale: Scale,

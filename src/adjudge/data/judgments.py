@@ -1,22 +1,30 @@
-"""Judgments: who gave which item which label, stored once, grouped by item."""
+"""Judgments: who gave which item which label, stored once, grouped by item.
+
+Functions that take them (``takes_tables``) take whatever holds them too: a file, or a table of any
+dataframe library; and gold as a mapping.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.names import Codes, Named, Names, as_names, look_up
+from adjudge.data.gold import Gold, take_gold
+from adjudge.data.names import Codes, Named, Names, as_names
 from adjudge.data.scale import Scale, canonical
 from adjudge.data.source import Source, count_of
 from adjudge.errors import BadData, BadSetting, shown
 
+PERSON, MODEL = 0, 1  # kinds of judges; -1 where it is not known
 _BLOCK = 1_000_000  # judgments counted at a time
 _SHOWN = 10  # items whose judgments a notebook looks at
 
@@ -64,8 +72,8 @@ class Judgments(Named):
         categorical column of labels gives the scale its order. What was left out, merged or guessed
         is warned of (``ReadingWarning``) and kept in ``notes``.
         """
-        from adjudge.data.build import load_judgments
-        from adjudge.data.telling import tell, told_in_python
+        from adjudge.data._frames import load_judgments
+        from adjudge.data._telling import tell, told_in_python
 
         place = source if isinstance(source, Source) else Source(source, skip_bad=skip_bad)
         with told_in_python(skips=not place.skip_bad):
@@ -81,8 +89,8 @@ class Judgments(Named):
         bad rows out. What was left out, merged or guessed is warned of (``ReadingWarning``) and
         kept in ``notes``.
         """
+        from adjudge.data._telling import tell, told_in_python
         from adjudge.data.formats import read
-        from adjudge.data.telling import tell, told_in_python
 
         name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
         with told_in_python():
@@ -121,10 +129,9 @@ class Judgments(Named):
 
         Items and judges of one name are one; a judgment that stands in two parts counts twice.
         """
-        from adjudge.data.given import judgments_given
-        from adjudge.data.joining import join_judgments
+        from adjudge.data._joining import join_judgments
 
-        return join_judgments([judgments_given(part) for part in parts], scale=scale)
+        return join_judgments([take_judgments(part) for part in parts], scale=scale)
 
     @property
     def counts_per_item(self) -> NDArray[np.int64]:  # (item,)
@@ -155,63 +162,24 @@ class Judgments(Named):
 
         With ``keep_empty`` the chosen items and every judge stay, with or without judgments.
         """
-        chosen = np.ones(self.item_count, dtype=np.bool_) if items is None else items
-        kept = np.repeat(chosen, self.counts_per_item)
-        counts = np.where(chosen, self.counts_per_item, 0)
-        if judgments is not None:
-            kept &= judgments
-            counts = np.bincount(self.item[kept], minlength=self.item_count)
-        if not keep_empty:
-            chosen = chosen & (counts > 0)
-        judges, judge, family, kind = self.judges, self.judge[kept], self.family, self.kind
-        if not keep_empty:
-            present = np.bincount(judge, minlength=self.judge_count) > 0
-            judge = (np.cumsum(present) - 1).astype(np.int32)[judge]
-            judges = judges.filter(pa.array(present))
-            family = None if family is None else family[present]
-            kind = None if kind is None else kind[present]
-        topics, topic = self.topics, self.topic
-        if topics is not None and topic is not None:
-            topic = topic[chosen]
-            present = np.bincount(topic, minlength=len(topics)) > 0
-            topic = (np.cumsum(present) - 1).astype(np.int32)[topic]
-            topics = topics.filter(pa.array(present))
-        mask = pa.array(chosen)
-        return replace(
-            self,
-            items=self.items.filter(mask),
-            judges=judges,
-            family=family,
-            kind=kind,
-            offsets=np.concatenate([[0], np.cumsum(counts[chosen])]).astype(np.int64),
-            judge=judge,
-            label=self.label[kept],
-            topics=topics,
-            topic=topic,
-            documents=None if self.documents is None else self.documents.filter(mask),
-            time=None if self.time is None else self.time[kept],
-            seconds=None if self.seconds is None else self.seconds[kept],
-            fields=None if self.fields is None else self.fields.filter(mask),
-        )
+        from adjudge.data._reshaping import select
+
+        return select(self, judgments, items, keep_empty=keep_empty)
+
+    def run(self, start: int, stop: int) -> Judgments:
+        """The judgments of the items from ``start`` to ``stop``, every judge kept; no copy is made.
+
+        Columns that came along (time, seconds, fields) are left out.
+        """
+        from adjudge.data._reshaping import take_run
+
+        return take_run(self, start, stop)
 
     def without_labels(self, *labels: object) -> Judgments:
         """The judgments that did not give any of ``labels``, on the scale without them."""
-        dropped = {canonical(label) for label in labels}
-        strange = dropped - set(self.scale.labels)
-        if strange:
-            raise BadData(f"label {shown(min(strange))} is not on the scale {self.scale}")
-        gone = np.array([label in dropped for label in self.scale.labels])
-        left = self.select(judgments=~gone[self.label])
-        return left.with_scale(
-            Scale(
-                labels=tuple(name for name in self.scale.labels if name not in dropped),
-                ordinal=self.scale.ordinal,
-                relevant=tuple(name for name in self.scale.relevant if name not in dropped),
-                grades=tuple(np.array(self.scale.grades)[~gone].tolist())
-                if self.scale.grades
-                else (),
-            )
-        )
+        from adjudge.data._reshaping import drop_labels
+
+        return drop_labels(self, {canonical(label) for label in labels})
 
     def in_bins(self, bins: int) -> Judgments:
         """Numeric labels as so many grades of equal width, each by the number in its middle."""
@@ -250,22 +218,9 @@ class Judgments(Named):
         What it finds is its first group, or all of it: ``(.*)-run[0-9]`` makes ``gpt-run1`` and
         ``gpt-run2`` the family ``gpt``. Judges in whose names it finds nothing stay as they are.
         """
-        import re
+        from adjudge.data._reshaping import name_families
 
-        try:
-            rule = re.compile(pattern)
-        except re.error as fault:
-            raise BadSetting("family", pattern, f"a regular expression ({fault})") from None
-        found = [rule.search(name) for name in self.judges.to_pylist()]
-        names = [
-            None if match is None else (match[1] if rule.groups else match[0]) for match in found
-        ]
-        if all(name is None for name in names):
-            first = self.judges[0].as_py() if self.judge_count else ""
-            raise BadSetting(
-                "family", pattern, f"a pattern found in the name of a judge, such as {first!r}"
-            )
-        return self.with_families(names)
+        return self.with_families(name_families(self, pattern))
 
     def with_items(
         self, items: Names, *, topics: Names | None = None, documents: Names | None = None
@@ -274,53 +229,53 @@ class Judgments(Named):
 
         An added item whose topic or document is not given gets an empty one.
         """
-        new = pa.array(look_up(items, self.items) < 0)
-        added = as_names(items).filter(new)
-        if not len(added):
-            return self
+        from adjudge.data._reshaping import add_items
 
-        def more(given: Names | None) -> Names:
-            blank = pa.array([""] * len(added), pa.large_string())
-            return blank if given is None else pc.fill_null(as_names(given).filter(new), "")
-
-        all_topics, topic = self.topics, self.topic
-        if all_topics is not None and topic is not None:
-            given = more(topics)
-            all_topics = as_names(pc.unique(pa.concat_arrays([all_topics, given])))
-            topic = np.concatenate([topic, look_up(given, all_topics)])
-        all_documents, fields = self.documents, self.fields
-        if all_documents is not None:
-            all_documents = pa.concat_arrays([all_documents, more(documents)])
-        if fields is not None:
-            empty = {name: pa.nulls(len(added), fields[name].type) for name in fields.column_names}
-            fields = pa.concat_tables([fields, pa.table(empty)])
-        last = np.full(len(added), self.offsets[-1], dtype=np.int64)
-        return replace(
-            self,
-            items=pa.concat_arrays([self.items, added]),
-            offsets=np.concatenate([self.offsets, last]),
-            topics=all_topics,
-            topic=topic,
-            documents=all_documents,
-            fields=fields,
-        )
+        return add_items(self, items, topics, documents)
 
     def to_table(self) -> Any:
         """One row a judgment: item, topic and document if known, judge, label, time, seconds."""
-        item = pa.array(self.item)
-        columns: dict[str, Any] = {"item": self.items.take(item)}
-        if self.topics is not None and self.topic is not None:
-            columns["topic"] = self.topics.take(pa.array(self.topic[self.item]))
-        if self.documents is not None:
-            columns["document"] = self.documents.take(item)
-        columns["judge"] = self.judges.take(pa.array(self.judge))
-        labels = pa.array(self.scale.labels, pa.large_string())
-        columns["label"] = labels.take(pa.array(self.label))
-        if self.time is not None:
-            micro = np.rint(np.where(np.isnan(self.time), 0, self.time * 1e6)).astype(np.int64)
-            columns["time"] = pa.array(
-                micro, pa.timestamp("us", tz="UTC"), mask=np.isnan(self.time)
-            )
-        if self.seconds is not None:
-            columns["seconds"] = pa.array(self.seconds, mask=np.isnan(self.seconds))
-        return pa.table(columns)
+        from adjudge.data._reshaping import tabulate
+
+        return tabulate(self)
+
+
+JudgmentsLike: TypeAlias = Judgments | Any  # a file, or a table of any library
+GoldLike: TypeAlias = Gold | Any  # or a mapping
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def take_judgments(given: JudgmentsLike) -> Judgments:
+    """Judgments from a file, a table of any dataframe library, or as they are."""
+    if isinstance(given, Judgments):
+        return given
+    from adjudge.data._telling import told_in_python
+
+    reader = Judgments.read if isinstance(given, str | Path) else Judgments.from_table
+    with told_in_python(reader=reader.__qualname__):
+        return reader(given)
+
+
+_TAKEN: dict[str, Callable[[Any], Any]] = {"judgments": take_judgments, "gold": take_gold}
+
+
+def takes_tables(function: _Function) -> _Function:
+    """Let ``judgments`` and ``gold`` of a function be whatever holds them, or None."""
+    places = [
+        (place, name)
+        for place, name in enumerate(inspect.signature(function).parameters)
+        if name in _TAKEN
+    ]
+
+    @wraps(function)
+    def called(*args: Any, **named: Any) -> Any:
+        given = list(args)
+        for place, name in places:
+            if place < len(given):
+                if given[place] is not None:
+                    given[place] = _TAKEN[name](given[place])
+            elif named.get(name) is not None:
+                named[name] = _TAKEN[name](named[name])
+        return function(*given, **named)
+
+    return called  # type: ignore[return-value]  # the same signature

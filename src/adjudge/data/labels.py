@@ -13,14 +13,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.faults import Coded
 from adjudge.data.likely_order import LikelyOrder
-from adjudge.data.names import Names
+from adjudge.data.names import Coded, Names
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source, count_of
 from adjudge.errors import shown
 
-_MANY = 20  # numeric grades above which they are numbers rather than classes
 _FEW_ROWS = 20  # rows below which nothing is said of how labels are spread
 _FEW_LABELS = 10  # labels that are never too many
 _CODE, _APART = 77, 5  # the least number that is a code, times the grade below it
@@ -115,7 +113,7 @@ def _respelt(names: Names, chosen: dict[str, str]) -> Names:
 
 def remark_scale(scale: Scale, column: str, place: Source) -> None:
     """Tell of a scale that was read off the labels: many grades, codes, an order not taken."""
-    if is_many(scale):
+    if scale.has_many_grades:
         place.remark(
             f"column {column}: {len(scale.labels):,} numeric grades from {scale.labels[0]} to "
             f"{scale.labels[-1]} are many for classes; 'adjudge consensus' reads them as numbers, "
@@ -148,12 +146,3 @@ def _remark_above(scale: Scale, numbers: list[float], column: str, place: Source
             f"column {column}: {code} is far above the other grades and taken as the highest; if "
             f"it is a code, such as no answer, --drop-label {code} leaves it out"
         )
-
-
-def is_many(scale: Scale) -> bool:
-    """Whether a scale has more numeric grades than classes could be."""
-    return (
-        scale.ordinal
-        and len(scale.labels) > _MANY
-        and all(as_number(label) is not None for label in scale.labels)
-    )

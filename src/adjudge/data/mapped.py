@@ -2,7 +2,7 @@
 
 The system keeps pages of a mapped file as long as memory lasts. A sweep through a file that is
 larger than memory says itself what it is done with, so that its footprint is stated and bounded,
-and does not depend on what else the machine does.
+and does not depend on what else the machine does. ``even_cuts`` cuts items into runs to be swept.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _FileMap(mmap.mmap):
     path: Path
 
 
-def map_file(path: Path) -> _FileMap | None:
+def _map_file(path: Path) -> _FileMap | None:
     """A file as a map; None for an empty one, which cannot be mapped."""
     with path.open("rb") as file:
         if path.stat().st_size == 0:
@@ -36,7 +36,7 @@ def map_file(path: Path) -> _FileMap | None:
 
 def map_array(path: Path, kind: Any) -> NDArray[Any]:
     """A file of plain numbers as an array that cannot be written."""
-    held = map_file(path)
+    held = _map_file(path)
     return np.empty(0, dtype=kind) if held is None else np.frombuffer(held, dtype=kind)
 
 
@@ -89,3 +89,13 @@ def _start(array: NDArray[Any], held: mmap.mmap) -> int:
     """Bytes from the beginning of a map to that of an array on it."""
     whole = np.frombuffer(held, dtype=np.uint8)
     return int(array.__array_interface__["data"][0] - whole.__array_interface__["data"][0])
+
+
+def even_cuts(offsets: NDArray[np.int64], count: int) -> list[int]:
+    """Cuts between items that give each of ``count`` runs about as many judgments."""
+    items = len(offsets) - 1
+    if items == 0:
+        return [0, 0]
+    wanted = np.linspace(0, offsets[-1], count + 1)[1:-1]
+    cuts = np.searchsorted(offsets, wanted)
+    return sorted({0, *np.clip(cuts, 0, items).tolist(), items})

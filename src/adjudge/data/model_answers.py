@@ -121,7 +121,7 @@ class ModelAnswers:
         What was left out, merged or guessed is warned of (``ReadingWarning``) and kept in
         ``notes``.
         """
-        from adjudge.data.telling import tell, told_in_python
+        from adjudge.data._telling import tell, told_in_python
 
         name = Path(path).name if isinstance(path, str | Path) else f"{len(path):,} files"
         with told_in_python():
@@ -133,16 +133,15 @@ class ModelAnswers:
         cls, path: str | Path | Sequence[str | Path], *, format: str | None = None, **options: Any
     ) -> ModelAnswers:
         """What ``read`` reads, without a warning, for who tells of ``notes`` and ``bad``."""
-        from adjudge.data.formats import detected, read
+        from adjudge.data.formats import detect, list_files, read
         from adjudge.data.formats.format import Options
-        from adjudge.data.formats.several import each_known
         from adjudge.data.formats.uris import local_files
 
         chosen = Options(wanted="judgments", **options)
         places = [path] if isinstance(path, str | Path) else list(path)
         with local_files(places) as paths:
-            files = each_known(paths, chosen.encoding)
-            if files and {format or detected(file) for file in files} <= _PLAIN:
+            files = list_files(paths, chosen.encoding)
+            if files and {format or detect(file).name for file in files} <= _PLAIN:
                 return cls._of_files(files, chosen)
             content = read(paths, format=format, wanted="judgments", **options)
         if content.judgments is None:

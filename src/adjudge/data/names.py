@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.keys import encode_short
+from adjudge.data._keys import encode_short
 
 Names = Any  # pa.LargeStringArray, one chunk: pyarrow ships no types
 Codes = NDArray[np.int32]
+Coded = dict[str, tuple[Codes, Names]]  # role: code of each row, names
 
 _MANY = 100_000  # rows from which short ids are worth a look
 

@@ -12,11 +12,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from adjudge.data.columns import letters_of
-from adjudge.data.faults import Coded
-from adjudge.data.names import Names, as_names, encode
+from adjudge.data.names import Coded, Names, as_names, encode
 from adjudge.data.scale import Scale, as_number, canonical
 from adjudge.data.source import Source, count_of
 from adjudge.data.synonyms import SYNONYMS
@@ -241,34 +239,6 @@ def _remark_totals(coded: Coded, where: Mapping[str, str], place: Source) -> Non
             f"{at}, column {where[role]}: {shown(names[int(codes[rows[0]])].as_py())} looks like a "
             "row of totals, and is taken as a judgment; leave it out if it is none"
         )
-
-
-def remark_repeats(
-    key: NDArray[np.int64],  # (row,) of item and judge
-    label: NDArray[np.signedinteger],  # (row,)
-    again: int,
-    where: Mapping[str, str],
-    place: Source,
-) -> None:
-    """Tell how often a judge judged an item again, if they said something else.
-
-    An item that is a document without a topic may have been judged for several.
-    """
-    order = np.argsort(key, kind="stable")
-    key, given = key[order], label[order]
-    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
-    low = np.minimum.reduceat(given, begins)
-    high = np.maximum.reduceat(given, begins)
-    against = int(np.count_nonzero(low != high))
-    if not against:
-        return
-    alone = "document" in where and where.get("item") == where["document"]
-    place.remark(
-        f"{again:,} judgment{' repeats' if again == 1 else 's repeat'} one judge on one item; "
-        f"in {count_of(against, 'such case')} the labels contradict each "
-        "other (all are kept)"
-        + ("; --topic COLUMN names the queries, if documents were judged for several" * alone)
-    )
 
 
 def _as_percents(texts: list[str]) -> dict[str, str]:

@@ -40,7 +40,7 @@ _MOVED = {
 
 def _save(value: Any, path: str | Path) -> None:
     """Write a value, whole or not at all."""
-    from adjudge.data.formats.files import written_whole
+    from adjudge.data.formats.writing import written_whole
 
     with written_whole(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
         writer = _Saver(archive)

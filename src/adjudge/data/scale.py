@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,26 +12,13 @@ from numpy.typing import NDArray
 
 from adjudge.errors import BadData, BadSetting, shown
 
-# Pairs whose order is clear to a person although the alphabet says otherwise.
 MOST_LABELS = 32_000  # that can be classes
 _MOST_NUMBERS = 20_000_000  # different ones
 _SHOWN = 24  # labels that are written out
-_NEGATIVE_WORDS = frozenset(
-    {
-        "no",
-        "n",
-        "false",
-        "f",
-        "off",
-        "negative",
-        "bad",
-        "spam",
-        "irrelevant",
-        "nonrelevant",
-        "non-relevant",
-        "not relevant",
-        "not matching",
-    }
+_MANY = 20  # numeric grades above which they are numbers rather than classes
+# The lower of two labels, although the alphabet says otherwise.
+_NEGATIVE = re.compile(
+    "no|n|false|f|off|negative|bad|spam|irrelevant|non-?relevant|not relevant|not matching"
 )
 
 
@@ -101,6 +89,11 @@ class Scale:
         few = self.ordinal and len(self.labels) <= _MOST_NUMBERS
         return few and all(as_number(label) is not None for label in self.labels)
 
+    @property
+    def has_many_grades(self) -> bool:
+        """Whether it has more numeric grades than classes could be."""
+        return len(self.labels) > _MANY and self._are_numbers()
+
     def _check_grades(self) -> None:
         if len(self.grades) != len(self.labels):
             raise BadSetting("grades", self.grades, f"one grade for each of {self.labels}")
@@ -149,7 +142,7 @@ class Scale:
                 value=text,
                 wanted="labels of one kind",
             )
-        if len(distinct) == 2 and distinct[1].casefold() in _NEGATIVE_WORDS:
+        if len(distinct) == 2 and _NEGATIVE.fullmatch(distinct[1].casefold()):
             distinct.reverse()
         chosen = tuple(distinct)
         return cls(labels=chosen, relevant=_relevant_by_custom(chosen, False))
@@ -161,22 +154,20 @@ class Scale:
         On an ordered scale with grades, its grade; grades of labels without an order may be equal,
         which models could not tell apart.
         """
-        if self.grades and self.ordinal:
-            return np.array(self.grades, dtype=np.float64)
-        numbers = [as_number(label) for label in self.labels]
-        if all(number is not None for number in numbers):
-            return np.array(numbers, dtype=np.float64)
-        return np.arange(len(self.labels), dtype=np.float64)
+        return self._numbers_of(self.labels)
 
     @property
     def truth_values(self) -> NDArray[np.float64]:  # (truth,)
         """The number that each truth stands for, by the same rule."""
-        if self.grades and self.ordinal and self.truths == self.labels:
+        return self._numbers_of(self.truths)
+
+    def _numbers_of(self, names: tuple[str, ...]) -> NDArray[np.float64]:
+        if self.grades and self.ordinal and names == self.labels:
             return np.array(self.grades, dtype=np.float64)
-        numbers = [as_number(truth) for truth in self.truths]
+        numbers = [as_number(name) for name in names]
         if all(number is not None for number in numbers):
             return np.array(numbers, dtype=np.float64)
-        return np.arange(len(self.truths), dtype=np.float64)
+        return np.arange(len(names), dtype=np.float64)
 
     @property
     def label_dtype(self) -> type[np.signedinteger]:
@@ -260,6 +251,6 @@ def _relevant_by_custom(labels: tuple[str, ...], ordinal: bool) -> tuple[str, ..
         grades = dict(zip(labels, numbers, strict=True))
         if any(number == 0 for number in numbers) and max(n or 0.0 for n in numbers) > 0:
             return tuple(label for label, number in grades.items() if (number or 0.0) > 0)
-    if len(labels) == 2 and (ordinal or labels[0].casefold() in _NEGATIVE_WORDS):
+    if len(labels) == 2 and (ordinal or _NEGATIVE.fullmatch(labels[0].casefold())):
         return labels[1:]
     return ()

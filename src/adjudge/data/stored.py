@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
-from adjudge.data.mapped import map_array, map_file, releaser
+from adjudge.data.mapped import even_cuts, map_array, releaser
 from adjudge.data.names import Names, as_names
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
@@ -70,6 +70,46 @@ class Manifest:
     def label_file(self) -> str:
         """The file of the labels, by the size of one."""
         return f"label.i{np.dtype(self.scale.label_dtype).itemsize}"
+
+    def check_sizes(self, folder: Path) -> None:
+        """Refuse a file that is missing or has not the size that the manifest says."""
+        for name, wanted in self._sizes():
+            path = folder / name
+            found = path.stat().st_size if path.is_file() else -1
+            if found != wanted:
+                problem = "is not there" if found < 0 else f"has {found:,} bytes; wanted {wanted:,}"
+                raise BadData(problem, source=f"{folder.name}/{name}", wanted="a whole file")
+
+    def _sizes(self) -> Iterator[tuple[str, int]]:
+        """The files that are to be there, with their sizes as far as parts tell them."""
+        if self.parts:
+            for name, (_, stop) in self.parts[-1].spans.items():
+                yield name, stop
+
+    def check_part(self, folder: Path, number: int, *, names: bool = True) -> None:
+        """Refuse a part whose bytes are not those that were written; names may be left out."""
+        part = self.parts[number]
+        for name, (start, stop) in part.spans.items():
+            if not names and name.startswith(("items.", "documents.")):
+                continue
+            data: Any = map_array(folder / name, np.uint8)
+            release = releaser(data)
+            checksum = 0
+            for at in range(start, stop, _BLOCK):
+                end = min(at + _BLOCK, stop)
+                checksum = zlib.crc32(data[at:end], checksum)
+                if release is not None:
+                    release((at, end))
+            if checksum != part.checksums[name]:
+                first, last = part.items
+                raise BadData(
+                    f"part {number} of {len(self.parts)} (items {first:,} to {last:,}) is damaged: "
+                    f"the checksum of {name} is {checksum:08x}, and was "
+                    f"{part.checksums[name]:08x}; "
+                    "encode the judgments again, or bring the file back",
+                    source=folder.name,
+                    wanted="whole files",
+                )
 
 
 class Writer:
@@ -204,12 +244,10 @@ def buffers_of(names: Names) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
 
 def store(judgments: Judgments, folder: Path, gold: Gold | None = None) -> None:
     """Judgments that are in memory, written as a folder; it has to be there and be empty."""
-    from adjudge.data.blocks import even_cuts, run_of
-
     ends = even_cuts(judgments.offsets, -(-len(judgments) // _PER_PART) or 1)
     with Writer(folder) as writer:
         for start, stop in pairwise(ends):
-            writer.append(run_of(judgments, start, stop))
+            writer.append(judgments.run(start, stop))
         writer.finish(judgments.scale, judgments.judges, judgments.topics, gold)
 
 
@@ -263,10 +301,10 @@ def open_stored(folder: Path, *, check: bool = True) -> tuple[Judgments, Gold | 
     if sys.byteorder != "little":
         raise BadData("encoded judgments are little-endian, and this machine is not")
     manifest = read_manifest(folder)
-    check_sizes(folder, manifest)
+    manifest.check_sizes(folder)
     if check:
         for number in range(len(manifest.parts)):
-            check_part(folder, manifest, number)
+            manifest.check_part(folder, number)
         for file, wanted in manifest.checksums.items():
             if zlib.crc32((folder / file).read_bytes()) != wanted:
                 raise BadData("is damaged: its checksum differs", source=f"{folder.name}/{file}")
@@ -290,50 +328,8 @@ def open_stored(folder: Path, *, check: bool = True) -> tuple[Judgments, Gold | 
 
 def _names_in(folder: Path, name: str, count: int) -> Names:
     """Names mapped from two files."""
-    ends, text = map_file(folder / f"{name}.ends"), map_file(folder / f"{name}.utf8")
-    if ends is None or not count:
+    ends, text = (map_array(folder / f"{name}.{kind}", np.uint8) for kind in ("ends", "utf8"))
+    if not len(ends) or not count:
         return as_names(pa.array([], pa.large_string()))
-    letters = pa.py_buffer(b"" if text is None else text)
+    letters = pa.py_buffer(text)
     return pa.LargeStringArray.from_buffers(count, pa.py_buffer(ends), letters)
-
-
-def check_sizes(folder: Path, manifest: Manifest) -> None:
-    """Refuse a file that is missing or has not the size that the manifest says."""
-    for name, wanted in _sizes(manifest):
-        path = folder / name
-        found = path.stat().st_size if path.is_file() else -1
-        if found != wanted:
-            problem = "is not there" if found < 0 else f"has {found:,} bytes; wanted {wanted:,}"
-            raise BadData(problem, source=f"{folder.name}/{name}", wanted="a whole file")
-
-
-def _sizes(manifest: Manifest) -> Iterator[tuple[str, int]]:
-    """The files that are to be there, with their sizes as far as parts tell them."""
-    if manifest.parts:
-        for name, (_, stop) in manifest.parts[-1].spans.items():
-            yield name, stop
-
-
-def check_part(folder: Path, manifest: Manifest, number: int, *, names: bool = True) -> None:
-    """Refuse a part whose bytes are not those that were written; names may be left out."""
-    part = manifest.parts[number]
-    for name, (start, stop) in part.spans.items():
-        if not names and name.startswith(("items.", "documents.")):
-            continue
-        data: Any = map_array(folder / name, np.uint8)
-        release = releaser(data)
-        checksum = 0
-        for at in range(start, stop, _BLOCK):
-            end = min(at + _BLOCK, stop)
-            checksum = zlib.crc32(data[at:end], checksum)
-            if release is not None:
-                release((at, end))
-        if checksum != part.checksums[name]:
-            first, last = part.items
-            raise BadData(
-                f"part {number} of {len(manifest.parts)} (items {first:,} to {last:,}) is damaged: "
-                f"the checksum of {name} is {checksum:08x}, and was {part.checksums[name]:08x}; "
-                "encode the judgments again, or bring the file back",
-                source=folder.name,
-                wanted="whole files",
-            )

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.blocks import even_cuts
-from adjudge.data.mapped import map_of, releaser
+from adjudge.data.mapped import even_cuts, map_of, releaser
 from adjudge.data.scale import Scale
 from adjudge.engines._sources import Coded
 from adjudge.engines.engine import Counts, Parameters, Tables

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.blocks import even_cuts
 from adjudge.data.judgments import Judgments
-from adjudge.data.mapped import path_of
+from adjudge.data.mapped import even_cuts, path_of
 from adjudge.data.stored import Manifest, read_manifest
 from adjudge.engines._remote import Piece, Sampling
 from adjudge.engines._shared import Shared, share

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adjudge.data.mapped import map_array
 from adjudge.data.scale import Scale
-from adjudge.data.stored import check_part, check_sizes, read_manifest
+from adjudge.data.stored import read_manifest
 from adjudge.engines._shared import Window
 
 
@@ -191,11 +191,11 @@ class Stored:
         """The judgments, mapped, or checked and read into memory."""
         folder = Path(self.folder)
         manifest = read_manifest(folder)
-        check_sizes(folder, manifest)
+        manifest.check_sizes(folder)
         if not self.checked:
             for number, part in enumerate(manifest.parts):
                 if part.items[0] < self.stop and part.items[1] > self.start:
-                    check_part(folder, manifest, number, names=False)
+                    manifest.check_part(folder, number, names=False)
         offsets = map_array(folder / "offsets.i8", np.int64)[self.start : self.stop + 1]
         rows = slice(int(offsets[0]), int(offsets[-1]))
         judge = map_array(folder / "judge.i4", np.int32)[rows]

@@ -19,18 +19,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.build import load_table
-from adjudge.data.checks import need_columns
+from adjudge.data.build import load_table, need_columns
 from adjudge.data.columns import text_of
-from adjudge.data.faults import Coded
 from adjudge.data.formats.batches import PlainRows, rows_of
 from adjudge.data.formats.format import Options
-from adjudge.data.formats.opening import File
-from adjudge.data.formats.second_questions import tell_label
 from adjudge.data.formats.uris import fetch_file, is_uri, name_of, rows_about
 from adjudge.data.gold import Gold
 from adjudge.data.labels import remark_scale, settle_labels
-from adjudge.data.names import Codes, Names, as_names, encode, look_up, pair_names
+from adjudge.data.names import Coded, Codes, Names, as_names, encode, look_up, pair_names
 from adjudge.data.oddities import settle_oddities
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
@@ -110,8 +106,7 @@ def _spill_parts(number: int, path: str, options: Options, scratch: str, buckets
     """Deal the rows of a file out to buckets by their item; a URI is copied here first."""
     with fetch_file(path, Path(scratch)) as file:
         rows = rows_of(file, options)
-        if "label" in rows.roles:
-            tell_label(File.at(file, options.encoding), rows.roles, rows.source, rows.columns)
+        rows.tell_label()
         return _spill(number, path, rows, scratch, buckets)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from adjudge.data.blocks import run_of
 from adjudge.data.consensus import Consensus
 from adjudge.data.judgments import Judgments
 from adjudge.data.mapped import releaser
@@ -28,7 +27,7 @@ def _block_of(consensus: Consensus, start: int, stop: int) -> Any:
     known, fallback = consensus.known, consensus.fallback
     block = replace(
         consensus,
-        judgments=run_of(consensus.judgments, start, stop),
+        judgments=consensus.judgments.run(start, stop),
         posterior=np.array(consensus.posterior[start:stop]),
         choice=consensus.choice[start:stop],
         known=None if known is None else known[start:stop],
@@ -94,7 +93,7 @@ def _stored_block(
     effective: NDArray[np.float64] | None,  # (item,)
 ) -> Any:
     """The labels of a run of items whose names are taken from a folder."""
-    judgments: Judgments = run_of(open_stored(Path(folder), check=False)[0], start, stop)
+    judgments: Judgments = open_stored(Path(folder), check=False)[0].run(start, stop)
     none = np.empty((0, 0))
     consensus = Consensus(
         model="",

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.given import GoldLike, takes_tables
 from adjudge.data.gold import Gold
+from adjudge.data.judgments import GoldLike, takes_tables
 from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
 from adjudge.data.source import count_of

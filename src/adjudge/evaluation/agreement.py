@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from adjudge.data.given import JudgmentsLike, takes_tables
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
 from adjudge.errors import BadSetting, UnknownName
 from adjudge.evaluation._judge_pairs import (

@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import Names, look_up
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, BadSetting

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import JudgmentsLike, takes_tables
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation._score_functions import CLIP
 from adjudge.models.model import Step

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.given import JudgmentsLike, takes_tables
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
 from adjudge.data.source import count_of
 from adjudge.evaluation._score_functions import log_loss

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
 from adjudge.errors import BadData, BadSetting
 from adjudge.evaluation.stopping import Stopping, entropy_of

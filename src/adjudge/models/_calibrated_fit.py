@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import Consensus
-from adjudge.data.families import Families
+from adjudge.data.consensus import Consensus, Families
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import Names, look_up

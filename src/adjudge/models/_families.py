@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.families import Families, Pair
+from adjudge.data.consensus import Families, Pair
 from adjudge.data.judgments import Judgments
 from adjudge.engines.engine import Sweeps
 from adjudge.engines.item_types import CountPairs, Prints

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adjudge.data.consensus import Consensus
-from adjudge.data.families import Families
+from adjudge.data.consensus import Consensus, Families
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import look_up
 from adjudge.engines.engine import Engine, Parameters

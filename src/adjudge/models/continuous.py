@@ -28,9 +28,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import look_up
 from adjudge.data.scale import as_number
 from adjudge.engines.checkpoint import Checkpoint

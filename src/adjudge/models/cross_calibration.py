@@ -15,8 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import Consensus
-from adjudge.data.families import Families
+from adjudge.data.consensus import Consensus, Families
 from adjudge.data.judgments import Judgments
 from adjudge.models._calibration import learn, topics_of
 from adjudge.models._calibration_features import (

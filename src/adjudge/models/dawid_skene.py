@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
+from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.models.expectation import check_limits, fit_points
 from adjudge.models.model import Progress, Ties, check_ties

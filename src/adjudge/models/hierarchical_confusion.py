@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Counts, Engine, Parameters
 from adjudge.errors import BadSetting

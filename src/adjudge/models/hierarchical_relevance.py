@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.draws import Draws
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
+from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadData
 from adjudge.models._covariates import fit_with_columns

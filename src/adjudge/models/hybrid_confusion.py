@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
+from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.scale import Scale
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
+from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.checkpoint import Checkpoint
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.engines.item_types import BeginTypes, ChooseItems, CountTops

@@ -10,11 +10,9 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.consensus import Consensus
-from adjudge.data.families import Families
-from adjudge.data.given import GoldLike, JudgmentsLike
+from adjudge.data.consensus import Consensus, Families
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike
 from adjudge.data.mapped import releaser
 from adjudge.data.scale import MOST_LABELS
 from adjudge.data.source import count_of

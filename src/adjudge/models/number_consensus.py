@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.given import JudgmentsLike, takes_tables
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.data.saved import Saved
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine

@@ -18,9 +18,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
 from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import GoldLike, Judgments, JudgmentsLike, takes_tables
 from adjudge.data.source import count_of
 from adjudge.engines.engine import Engine, Parameters
 from adjudge.errors import BadData, BadSetting

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from adjudge.data.formats.files import writing, written_whole
-from adjudge.data.formats.tables import write_csv
+from adjudge.data.formats.writing import write_csv, writing, written_whole
 from adjudge.replications.replication import (
     Cell,
     Claim,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from adjudge.data.formats.files import written_whole
+from adjudge.data.formats.writing import written_whole
 from adjudge.errors import BadSetting
 from adjudge.models.model import Progress, Step
 from adjudge.replications._data import measure_peak

@@ -67,7 +67,7 @@ class _Drawing:
 
 def write_report(results: Results, path: str | Path, *, progress: Progress | None = None) -> None:
     """Write the report to a file, whole or not at all."""
-    from adjudge.data.formats.files import written_whole
+    from adjudge.data.formats.writing import written_whole
 
     text = report_html(results, progress=progress)
     with written_whole(Path(path)) as file:

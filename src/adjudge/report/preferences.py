@@ -23,7 +23,7 @@ _SURE = 0.95
 
 def write_pair_report(found: Preferences, path: Path, *, title: str, command: str = "") -> None:
     """Write the page to a file, whole or not at all."""
-    from adjudge.data.formats.files import written_whole
+    from adjudge.data.formats.writing import written_whole
 
     with written_whole(path) as file:
         file.write(pair_report_html(found, title=title, command=command).encode("utf-8", "replace"))

@@ -19,7 +19,7 @@ def save(chart: Any, path: str | Path, *, theme: str = "light") -> None:
 
     The HTML is interactive, holds all it needs, and follows the reader's light or dark by itself.
     """
-    from adjudge.data.formats.files import written_whole
+    from adjudge.data.formats.writing import written_whole
 
     place = Path(path)
     content = _rendered(chart, _check_suffix(place), theme=theme)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.data.formats import Content, read, write
-from adjudge.data.formats.consensus_table import relevance, scale_of_labels
+from adjudge.data.formats.consensus_table import _scale_of_labels, relevance
 from adjudge.data.gold import Gold
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
@@ -185,13 +185,13 @@ def test_nothing_to_write(tmp_path: Path) -> None:
 
 def test_the_scale_of_a_table() -> None:
     table = pa.table({"item": ["a"], "label": ["good"], "p_poor": [0.1], "p_good": [0.9]})
-    assert scale_of_labels(table) == Scale(labels=("poor", "good"))
+    assert _scale_of_labels(table) == Scale(labels=("poor", "good"))
     mixed = pa.table({"item": ["a"], "label": ["x"], "p_1": [0.1], "p_x": [0.9]})
-    assert scale_of_labels(mixed) == Scale(labels=("1", "x"))
+    assert _scale_of_labels(mixed) == Scale(labels=("1", "x"))
     alone = pa.table({"item": ["a", "b"], "label": ["2", "0"]})
-    assert scale_of_labels(alone) == Scale(labels=("0", "2"), ordinal=True, relevant=("2",))
+    assert _scale_of_labels(alone) == Scale(labels=("0", "2"), ordinal=True, relevant=("2",))
     none = pa.table({"item": ["a"], "label": pa.array([None], pa.string())})
-    assert scale_of_labels(none) is None
+    assert _scale_of_labels(none) is None
     assert np.isnan(relevance(none, None)).all()
 
 

@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from adjudge.data.formats import Content, detect, formats, named, read, write
-from adjudge.data.formats.signatures import SIGNATURES
+from adjudge.data.formats import SIGNATURES, Content, detect, formats, named, read, write
 from adjudge.errors import AdjudgeError, BadData, UnknownName
 
 

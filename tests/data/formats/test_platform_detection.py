@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.formats import detect, read
+from adjudge.data.formats import SIGNATURES, detect, read
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.signatures import SIGNATURES
 
 TASK = {"id": 1, "data": {"text": "x"}, "annotations": [{"result": [], "completed_by": 1}]}
 SAMPLES = {

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.formats.format import Options
-from adjudge.data.formats.opening import File
-from adjudge.data.formats.records import (
+from adjudge.data.formats._records import (
     RecordRows,
     as_text,
     read_json,
@@ -16,6 +14,8 @@ from adjudge.data.formats.records import (
     scalars,
     single,
 )
+from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File
 from adjudge.errors import BadData
 
 

@@ -10,15 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from adjudge.data.formats.format import Options
-from adjudge.data.formats.opening import File
-from adjudge.data.formats.signatures import WHOLE, is_number, most_rows
-from adjudge.data.formats.spaced import (
+from adjudge.data.formats._row_signatures import most_rows
+from adjudge.data.formats._spaced import (
+    WHOLE,
     check_cells,
     find_repeated,
+    is_number,
     numbers_of,
     read_spaced,
 )
+from adjudge.data.formats.format import Options
+from adjudge.data.formats.opening import File
 from adjudge.errors import BadData
 
 _NAMES = ("a", "b")

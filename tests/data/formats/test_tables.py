@@ -15,12 +15,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from adjudge.data.formats.tables import (
+from adjudge.data.formats.writing import (
     unguarded,
     write_csv,
     write_jsonl,
-    write_parquet,
     write_rows,
+    write_table,
 )
 
 
@@ -141,5 +141,5 @@ def test_jsonl_is_written_plainly() -> None:
 def test_parquet_keeps_types() -> None:
     table = pa.table({"a": ["x"], "b": [1.5], "c": [True]})
     file = io.BytesIO()
-    write_parquet(table, file)
+    write_table(table, file, ".parquet")
     assert pa.parquet.read_table(io.BytesIO(file.getvalue())).equals(table)

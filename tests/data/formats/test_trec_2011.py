@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from adjudge.data.formats import Content, read, write
-from adjudge.data.formats.trec_2011 import SCALE, write_submission
+from adjudge.data.formats.trec_2011 import SCALE, _write_submission
 from adjudge.data.formats.trec_rf10 import trec_2011_subset
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
@@ -39,7 +39,7 @@ def _labels(**columns: Any) -> Any:
 
 def _submission(content: Content, **options: Any) -> str:
     file = io.BytesIO()
-    write_submission(content, file, **options)
+    _write_submission(content, file, **options)
     return file.getvalue().decode()
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adjudge.data.formats.format import Options
-from adjudge.data.formats.uris import expand_patterns, fetch_file, name_of, rows_about, shown_uri
+from adjudge.data.formats.uris import _shown_uri, expand_patterns, fetch_file, name_of, rows_about
 from adjudge.errors import BadData
 
 DATE = "Mon, 16 Nov 2026 00:00:00 GMT"
@@ -141,7 +141,7 @@ def test_a_file_is_fetched_and_goes_again(buckets: Path) -> None:
 def test_files_of_an_s3_server(s3: tuple[str, list[str]], buckets: Path) -> None:
     options, asked = s3
     found = expand_patterns([f"s3://key:secret@crowd/parts/*.parquet{options}"])
-    assert [shown_uri(uri) for uri in found] == [
+    assert [_shown_uri(uri) for uri in found] == [
         "s3://crowd/parts/a%201.parquet",
         "s3://crowd/parts/b.parquet",
     ]

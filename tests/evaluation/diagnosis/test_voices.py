@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 from adjudge import Judgments, MajorityVote
-from adjudge.data.consensus import Consensus
-from adjudge.data.families import Families, Pair
+from adjudge.data.consensus import Consensus, Families, Pair
 from adjudge.evaluation.diagnosis.voices import FamilyVoices
 from adjudge.models.item_types import ItemTypes
 from adjudge.simulation import demo

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import GoldLike, JudgmentsLike, takes_tables
+from adjudge.data.judgments import GoldLike, JudgmentsLike, takes_tables
 from adjudge.engines.engine import Engine
 from adjudge.errors import BadSetting
 from adjudge.models.expectation import maximise, prior_counts

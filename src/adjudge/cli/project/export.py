@@ -44,7 +44,7 @@ def _run(
     Labels are fitted by the model that the options name, on trusted judgments and gold.
     """
     from adjudge.collect.services import exports
-    from adjudge.data.formats.files import written_whole
+    from adjudge.data.formats.writing import written_whole
 
     be_quiet(printing.quiet)  # --json has nothing to print here
     if list_exports:

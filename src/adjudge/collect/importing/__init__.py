@@ -14,7 +14,6 @@ from adjudge.collect.importing._preview import Gathering, Preview
 from adjudge.collect.importing._rows import SHOWN, find_roles, read_json_text, read_table
 from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.signatures import quepid_book_json
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData
 
@@ -70,7 +69,7 @@ def read(
         else:
             for upload in uploads:
                 try:
-                    if quepid_book_json(File.of(upload.name, upload.body)):
+                    if _is_quepid_book(upload):
                         kind = "quepid"
                         quepid.read(upload, gathering)
                     else:
@@ -82,3 +81,9 @@ def read(
     except RecursionError:  # lists in lists in lists
         gathering.add_fault("is nested too deep to be read", source="what was sent")
     return gathering.preview(kind)
+
+
+def _is_quepid_book(upload: Upload) -> bool:
+    """Whether a file is an object with pairs of query and document."""
+    text = File.of(upload.name, upload.body).text
+    return text.lstrip().startswith("{") and '"query_doc_pairs"' in text

@@ -23,7 +23,7 @@ from adjudge.collect.importing._rows import (
 )
 from adjudge.collect.importing._upload import ImportLimits, Upload, unpack_all
 from adjudge.collect.values.sides import LEFT, PAIR_SCALE, RIGHT
-from adjudge.data.comparison_table import side_named
+from adjudge.data.comparisons import side_named
 from adjudge.data.scale import canonical
 from adjudge.errors import BadData, shown
 

@@ -19,7 +19,7 @@ from adjudge.collect.model_judge._question import NO_ANSWER, Question
 from adjudge.collect.model_judge._samples import SampledAnswers, ask_samples
 from adjudge.collect.model_judge.endpoint import Endpoint
 from adjudge.collect.model_judge.ledger import AnswerLedger
-from adjudge.data.formats.opening import check_readable, opened, reading
+from adjudge.data.formats.opening import read_bytes
 from adjudge.errors import BadData, BudgetSpent, shown
 
 
@@ -81,9 +81,7 @@ _SCHEMA = pa.schema(
 
 def read_items(path: Path) -> tuple[_AskedItem, ...]:
     """The items of a table: item (or query and document), query, and something to judge by."""
-    check_readable(path)
-    with reading(path), opened(path) as file:
-        upload = Upload(name=path.name, body=file.read())
+    upload = Upload(name=path.name, body=read_bytes(path))
     columns, rows = read_table(upload, _LIMITS)
     found = find_roles(columns)
     if "query" not in found or not any(part in found for part in SHOWN):

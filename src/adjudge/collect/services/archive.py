@@ -34,7 +34,7 @@ _LOG = 5_000  # lines of the log read at a time
 
 def write_archive(request: Request, file: IO[bytes]) -> None:
     """Guidelines, scale, policy, arms, items with gold, every answer and the log, in one zip."""
-    from adjudge.data.formats.tables import write_csv
+    from adjudge.data.formats.writing import write_csv
 
     project = read_project(request.on, request.project.id)
     about = {

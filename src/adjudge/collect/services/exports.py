@@ -178,7 +178,7 @@ class ExportService:
         of blocked judges. ``question``: judgments and labels of a further question. Cells that a
         spreadsheet would run are disarmed in whatever is CSV.
         """
-        from adjudge.data.formats.tables import write_csv, write_jsonl
+        from adjudge.data.formats.writing import write_csv, write_jsonl
 
         with self.caller.reading(slug) as whole:
             entry, request = find_export(name), _about(whole, question)
@@ -237,7 +237,7 @@ def find_export(name: str) -> _Export:
 
 
 def _write_comparisons(request: Request, file: IO[bytes], trusted: bool) -> None:
-    from adjudge.data.formats.tables import write_csv
+    from adjudge.data.formats.writing import write_csv
 
     if not request.project.of_pairs:
         raise BadData(f"the items of {request.project.slug} are no pairs", wanted="pairs")
@@ -329,7 +329,7 @@ def _write_words(request: Request, entry: _Export, file: IO[bytes]) -> None:
     """The topics of a project with their words, or the pairs that nobody judged."""
     import pyarrow as pa
 
-    from adjudge.data.formats.tables import write_csv
+    from adjudge.data.formats.writing import write_csv
 
     if entry.kind == "items":
         names = ("name", "topic", "document", "query", "title", "url")

@@ -208,7 +208,7 @@ def _links(request: Request, project: str, who: Who) -> Response:
     """The links of all invitations that are still good, to send them by mail."""
     import pyarrow as pa
 
-    from adjudge.data.formats.tables import write_csv
+    from adjudge.data.formats.writing import write_csv
 
     good = [one for one in reversed(who.services.judges.get_invites(project)) if not one.revoked]
     columns = {

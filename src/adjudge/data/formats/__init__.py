@@ -1,24 +1,27 @@
 """Every format adjudge reads or writes: one file each, found by the beginning of the file.
 
 ``read`` detects the format and returns a ``Content``; ``write`` turns a ``Content`` into a file
-that appears whole or not at all. To add a format, write its file and its line in
-``signatures.SIGNATURES``. Other packages add theirs by the entry point ``adjudge.formats``
-(``adjudge.plugins``), and are asked first.
+that appears whole or not at all. To add a format, write its file and its line in ``SIGNATURES``:
+its name, its module, and how it is known by the beginning of a file, without loading the module.
+Signatures are asked in order, the more particular before the more general. Other packages add
+formats by the entry point ``adjudge.formats`` (``adjudge.plugins``), and are asked first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cache
+from glob import has_magic
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from adjudge.data.formats.files import written_whole
+from adjudge.data.columns import are_judgments, comparison_roles, letters_of, roles_of
 from adjudge.data.formats.format import Content, Format, Kind, Options
-from adjudge.data.formats.opening import AUTO, File, is_elsewhere
-from adjudge.data.formats.signatures import SIGNATURES
+from adjudge.data.formats.opening import AUTO, File, is_uri
 from adjudge.data.source import BadRow
 from adjudge.errors import BadData, UnknownName
 from adjudge.plugins import plugins
@@ -29,13 +32,233 @@ __all__ = [
     "Format",
     "Options",
     "detect",
-    "detected",
     "formats",
+    "list_files",
     "named",
     "read",
     "read_file",
     "write",
 ]
+
+TREC_RF10 = ("topicID", "workerID", "docID", "gold", "label")
+TREC_2011 = ("TOPIC", "HIT_ID", "WORKER_ID", "DOC_ID", "TRUTH", "LABEL")
+_CROWDKIT = ({"task", "worker", "label"}, {"task", "true_label"}, {"task", "label"})
+BEIR = ("query-id", "corpus-id", "score")
+
+_Rule = Callable[[File], bool]
+
+
+@dataclass(frozen=True)
+class _Signature:
+    """The name of a format, the module that holds it, and rules of which a file fits one."""
+
+    name: str
+    module: str
+    rules: tuple[_Rule, ...]
+
+    def fits(self, file: File) -> bool:
+        """Whether a file looks like the format."""
+        return any(rule(file) for rule in self.rules)
+
+
+def _known(name: str, module: str, *rules: _Rule) -> _Signature:
+    return _Signature(name, module, rules)
+
+
+def _in_json(name: str, module: str, *rules: _Rule) -> _Signature:
+    return _Signature(name, module, (*rules, _json(name)))
+
+
+def _has(*names: str) -> _Rule:
+    """A header with these columns among others, in whatever case; a star is any letters."""
+    return lambda file: _are_in(names, [name.casefold() for name in file.columns])
+
+
+def _holds(*names: str) -> _Rule:
+    """A folder or an archive with these files among others; a star is any letters."""
+    return lambda file: _are_in(names, file.names)
+
+
+def _are_in(wanted: Collection[str], names: Collection[str]) -> bool:
+    return all(any(fnmatchcase(name, one) for name in names) for one in wanted)
+
+
+def _is(*headers: set[str]) -> _Rule:
+    """The columns of one of these headers and no others, in whatever order."""
+    return lambda file: set(file.columns) in headers
+
+
+def _tabbed(*header: str) -> _Rule:
+    """Exactly this header, tab separated."""
+    return lambda file: tuple(file.cells("\t")) == header
+
+
+def _json(name: str) -> _Rule:
+    """JSON that fits the rule of that name in ``_json_signatures``."""
+
+    def fits(file: File) -> bool:
+        if not (file.is_json or (name == "nested" and file.kind == "parquet")):
+            return False
+        from adjudge.data.formats._json_signatures import RULES
+
+        return RULES[name](file)
+
+    return fits
+
+
+def _rows(name: str) -> _Rule:
+    """Rows of cells set apart by blanks that fit the rule of that name in ``_row_signatures``."""
+
+    def fits(file: File) -> bool:
+        if "#" not in file.text and file.first.strip() and len(file.first.split()) not in (4, 6):
+            return False
+        from adjudge.data.formats._row_signatures import RULES, most_rows
+
+        return most_rows(file, RULES[name])
+
+    return fits
+
+
+def _shape(name: str) -> _Rule:
+    """Rows of the shape of that name in ``_shapes``, unless the first line shows another one."""
+
+    def fits(file: File) -> bool:
+        if name != "headerless" and _is_other(file, name):
+            return False
+        from adjudge.data.formats._shapes import SHAPES
+
+        return SHAPES[name](file)
+
+    return fits
+
+
+def _is_other(file: File, shape: str) -> bool:
+    """Whether the first line is enough to see that a file is of another shape."""
+    letters = _letters(file)
+    if shape == "quepid-book":
+        return sorted(letters[:2]) != ["docid", "query"]
+    if '"' in file.first:
+        return False
+    if shape == "matrix":  # a header's names stand nowhere else
+        return any(name not in file.text[len(file.first) :] for name in file.columns)
+    roles = roles_of(file.columns)
+    return {"judge", "label"} <= roles.keys() and letters.count(letters_of(roles["label"])) == 1
+
+
+def _letters(file: File) -> list[str]:
+    """The columns of a header by their letters alone."""
+    return [letters_of(name) for name in file.columns]
+
+
+def _columns(file: File) -> list[str]:
+    """The columns of a table, be it delimited, JSONL or Parquet."""
+    if file.kind != "parquet" and not file.first.lstrip().startswith("{"):
+        return file.columns
+    from adjudge.data.formats._json_signatures import columns_of
+
+    return columns_of(file)
+
+
+def _potato(file: File) -> bool:
+    ends = ("user_state.json", "annotated_instances.jsonl")
+    tabled = {"user", "instance_id"} <= set(file.columns) and ":::" in file.first
+    return tabled or any(name.endswith(ends) for name in file.names)
+
+
+def _label_studio_flat(file: File) -> bool:
+    return {"id", "annotator", "annotation_id"} <= set(file.columns)
+
+
+def _langfuse(file: File) -> bool:
+    wanted = {"traceid", "name", "value", "source"}
+    return not file.is_json and wanted <= set(_letters(file))
+
+
+def _quepid_case(file: File) -> bool:
+    return sorted(_letters(file)) == ["docid", "query", "rating"]
+
+
+def _quepid_static(file: File) -> bool:
+    letters = set(_letters(file))
+    return {"querytext", "docid", "docposition"} <= letters and "rating" not in letters
+
+
+def _promptfoo(file: File) -> bool:
+    """Cells that begin with an outcome."""
+    outcome = re.search(r'(^|[,;|\t\n])"?\[(PASS|FAIL)\] ', file.text)
+    return outcome is not None and file.delimiter in file.first
+
+
+def _beir(file: File) -> bool:
+    """BEIR's header, perhaps with more columns but no judge."""
+    return _has(*BEIR)(file) and "judge" not in roles_of(file.columns)
+
+
+def _pairs(file: File) -> bool:
+    """A header, or a first record, of comparisons: left, right, label; or winner and loser."""
+    listed = file.text.lstrip().startswith("[")
+    return not listed and bool(comparison_roles(_columns(file)))
+
+
+def _consensus(file: File) -> bool:
+    columns = set(_columns(file))
+    return {"item", "label", "probability"} <= columns and "judge" not in columns
+
+
+def _alt_test(file: File) -> bool:
+    return _json("alt-test")(file) and not _plain(file)
+
+
+def _plain(file: File) -> bool:
+    """A header, or a first record, with two of item, judge and label; or item and gold."""
+    if file.path.suffix == ".parquet" or file.kind == "parquet":
+        return True
+    return file.kind != "json" and are_judgments(_columns(file))
+
+
+SIGNATURES = (
+    _known("encoded", "encoded", _holds("manifest.json", "offsets.i8", "judge.i4")),
+    _known("mturk", "mturk", _has("hitid", "workerid", "answer.*")),
+    _known("appen", "appen", _has("_unit_id", "_worker_id")),
+    _known("appen-aggregated", "appen", _has("_unit_id", "*:confidence")),
+    _known("toloka", "toloka", _has("assignment:worker_id", "output:*")),
+    _in_json("potato", "potato", _potato),
+    _in_json("inspect", "inspect_log", _holds("samples/*", "header.json")),
+    _in_json("promptfoo", "promptfoo"),
+    _in_json("label-studio", "label_studio"),
+    _in_json("label-studio-flat", "label_studio_flat", _label_studio_flat),
+    _in_json("doccano", "doccano"),
+    _in_json("prodigy", "prodigy"),
+    _in_json("langfuse", "langfuse", _langfuse),
+    _in_json("umbrela", "umbrela"),
+    _in_json("argilla", "argilla"),
+    _known("quepid-case", "quepid", _quepid_case),
+    _known("quepid-book", "quepid", _shape("quepid-book")),
+    _in_json("quepid-book-json", "quepid"),
+    _in_json("quepid-case-json", "quepid_export"),
+    _known("quepid-static", "quepid_export", _quepid_static),
+    _in_json("opensearch", "opensearch"),
+    _in_json("rank-eval", "opensearch"),
+    _known("promptfoo-csv", "promptfoo", _promptfoo),
+    _known("kaggle", "kaggle", _has("id", "query", "product_title")),
+    _known("trec-rf10", "trec_rf10", _tabbed(*TREC_RF10)),
+    _known("qrels", "qrels", _rows("qrels")),
+    _known("run", "run", _rows("run")),
+    _known("trec-2011", "trec_2011", _tabbed(*TREC_2011)),
+    _known("trec-2011-submission", "trec_2011", _rows("trec-2011-submission")),
+    _known("beir", "beir", _beir, _holds("qrels/*.tsv")),
+    _in_json("mt-bench", "pairs"),
+    _in_json("pairs", "pairs", _pairs),
+    _known("crowd-kit", "crowdkit", _is(*_CROWDKIT)),
+    _known("consensus", "consensus_table", _consensus),
+    _in_json("nested", "nested"),
+    _known("alt-test", "alt_test", _alt_test),
+    _known("matrix", "wide", _shape("matrix")),
+    _known("wide", "wide", _shape("wide")),
+    _in_json("json", "plain_json"),
+    _known("csv", "plain", _plain),
+    _known("headerless", "headerless", _shape("headerless")),
+)
 
 
 @cache
@@ -68,22 +291,18 @@ def named(name: str) -> Format:
     return formats()[name]
 
 
-def detect(path: str | Path, *, encoding: str = AUTO) -> Format:
-    """The format of a file, by its header; an error shows the header that no format fits."""
-    return named(detected(File.at(Path(path), encoding)))
-
-
-def detected(file: File) -> str:
-    """The name of the first format whose signature fits."""
-    for name, entry in _added().items():
-        if entry.fits is not None and entry.fits(file):
-            return name
+def detect(file: str | Path | File, *, encoding: str = AUTO) -> Format:
+    """The format of a file, by its beginning; an error shows the header that no format fits."""
+    given = file if isinstance(file, File) else File.at(Path(file), encoding)
+    for entry in _added().values():
+        if entry.fits is not None and entry.fits(given):
+            return entry
     for signature in SIGNATURES:
-        if signature.fits(file):
-            return signature.name
-    from adjudge.data.formats.unknown import unknown
+        if signature.fits(given):
+            return named(signature.name)
+    from adjudge.data.formats._unknown import unknown
 
-    raise unknown(file)
+    raise unknown(given)
 
 
 def read(
@@ -100,7 +319,7 @@ def read(
     pattern, or an address such as ``https://...`` or ``s3://bucket/*.parquet``.
     """
     places = [path] if isinstance(path, str | Path) else list(path)
-    if any(is_elsewhere(place) for place in places):
+    if any(_is_elsewhere(place) for place in places):
         from adjudge.data.formats.uris import local_files
 
         with local_files(places) as found:
@@ -111,15 +330,21 @@ def read(
     files = [File.at(Path(place), chosen.encoding) for place in places]
     if len(files) == 1:
         return _read(files[0], format, chosen)
-    from adjudge.data.formats.several import read_several
+    from adjudge.data.formats._several import read_several
 
     return read_several(files, format, chosen)
+
+
+def _is_elsewhere(place: str | Path) -> bool:
+    """Whether a place is no path as it stands: an address, or a pattern that files fit."""
+    text = str(place)
+    return is_uri(text) or (has_magic(text) and not Path(place).exists())
 
 
 def _read(file: File, format: str | None, options: Options) -> Content:
     """What one file or folder holds."""
     if format is None and file.is_folder and not any(s.fits(file) for s in SIGNATURES):
-        from adjudge.data.formats.several import read_folder
+        from adjudge.data.formats._several import read_folder
 
         return read_folder(file, options)
     return read_file(file, format, options)
@@ -138,13 +363,13 @@ def read_file(file: File, format: str | None, options: Options) -> Content:
 
 
 def _content(file: File, format: str | None, options: Options) -> Content:
-    entry = named(format or _detected_as_told(file, options))
+    entry = named(format) if format is not None else _detect_as_told(file, options)
     if options.columns and format is None and not file.is_folder:
         entry, options = _as_told(entry, file, options)
     try:
         content = entry.read(file, options) if entry.read is not None else Content()
     except UnicodeDecodeError:
-        from adjudge.data.formats.faults import not_text
+        from adjudge.data.formats._faults import not_text
 
         raise not_text(file) from None
     except UnicodeEncodeError as fault:  # half of a character, which JSON can spell
@@ -170,14 +395,18 @@ def _content(file: File, format: str | None, options: Options) -> Content:
     return replace(content, format=name, notes=tuple(dict.fromkeys(notes)))
 
 
-def _detected_as_told(file: File, options: Options) -> str:
-    """The name of the format that fits; whose columns are named needs no header that is known."""
+def _detect_as_told(file: File, options: Options) -> Format:
+    """The format that fits; a file whose columns are named needs no header that is known."""
     try:
-        return detected(file)
+        return detect(file)
     except BadData:
         if {"judge", "label"} <= options.columns.keys() and not file.is_folder:
-            return "json" if file.is_json_list else "csv"
+            return _plain_format(file)
         raise
+
+
+def _plain_format(file: File) -> Format:
+    return named("json" if file.is_json_list else "csv")
 
 
 _PLAIN = ("csv", "tsv", "jsonl", "parquet", "json", "headerless")
@@ -193,7 +422,14 @@ def _as_told(entry: Format, file: File, options: Options) -> tuple[Format, Optio
         return entry, options
     if entry.asks and set(options.columns) == {"label"}:
         return entry, replace(options, question=options.columns["label"], columns={})
-    return named("json" if file.is_json_list else "csv"), options
+    return _plain_format(file), options
+
+
+def list_files(paths: Sequence[Path], encoding: str) -> list[File]:
+    """The files at paths, those of folders one by one; none where a folder is a format itself."""
+    from adjudge.data.formats._several import each_known
+
+    return each_known(paths, encoding)
 
 
 def write(content: Content, path: str | Path, *, format: str) -> None:
@@ -205,5 +441,7 @@ def write(content: Content, path: str | Path, *, format: str) -> None:
         return
     if entry.write is None:
         raise BadData(f"{entry.name} is read, not written", wanted="a format that is written")
+    from adjudge.data.formats.writing import written_whole
+
     with written_whole(place) as file:
         entry.write(content, file)

@@ -13,11 +13,11 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from adjudge.data._comparison_table import load_comparisons
 from adjudge.data.build import load_table
-from adjudge.data.comparison_table import load_comparisons
-from adjudge.data.formats.format import Content, Format, Options, need
+from adjudge.data.formats._records import RecordRows, read_json, single
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.records import RecordRows, read_json, single
 from adjudge.errors import BadData, shown
 
 
@@ -71,7 +71,7 @@ def _comparisons(rows: RecordRows) -> Content:
 
 def _write(content: Content, file: IO[bytes]) -> None:
     """The judgments by judge and item; a judge who judged an item twice has no room in it."""
-    judgments = need(content, "judgments", "alt-test")
+    judgments = content.need("judgments", "alt-test")
     labels = [_plain(label) for label in judgments.scale.labels]
     table = judgments.to_table()
     found: dict[str, dict[str, Any]] = {}

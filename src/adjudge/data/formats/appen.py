@@ -21,18 +21,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adjudge.data._gold_table import gold_from_table
+from adjudge.data._instants import KIND, american, instants, seconds_between
 from adjudge.data.build import load_table
+from adjudge.data.formats._exports import (
+    asked_questions,
+    chosen_question,
+    first_rows,
+    is_blank,
+    is_word,
+    leave_out,
+    pair_columns,
+    with_reasons,
+)
+from adjudge.data.formats._multi_select import one_question_an_option
 from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.format import Content, Format, Options, need
-from adjudge.data.formats.multi_select import one_question_an_option
-from adjudge.data.formats.omissions import is_blank, is_word, leave_out
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.questions import asked_questions, chosen_question, pair_columns
-from adjudge.data.formats.reasons import first_rows, with_reasons
-from adjudge.data.formats.tables import unguarded, write_csv
+from adjudge.data.formats.writing import unguarded, write_csv
 from adjudge.data.gold import Gold
-from adjudge.data.gold_table import gold_from_table
-from adjudge.data.instants import KIND, american, instants, seconds_between
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import Source, count_of
@@ -172,7 +179,7 @@ def _described(gold: Gold, table: Any, roles: dict[str, str], question: str) -> 
 
 def _write_full(content: Content, file: IO[bytes]) -> None:
     """The judgments as a full report; what the platform alone knows stays empty."""
-    judgments: Judgments = need(content, "judgments", "appen")
+    judgments: Judgments = content.need("judgments", "appen")
     table = judgments.to_table()
     blank = pa.nulls(len(table), pa.string())
     created = table["time"].cast(KIND) if judgments.time is not None else pa.nulls(len(table), KIND)
@@ -207,7 +214,7 @@ def _write_full(content: Content, file: IO[bytes]) -> None:
 
 def _write_aggregated(content: Content, file: IO[bytes]) -> None:
     """The labels as an aggregated report; confidence is the probability of the label."""
-    labels = need(content, "labels", "appen-aggregated")
+    labels = content.need("labels", "appen-aggregated")
     blank = pa.nulls(len(labels), pa.string())
     gold, reason, golden = _gold_of(content.gold, labels["item"])
 

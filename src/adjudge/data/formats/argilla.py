@@ -13,11 +13,10 @@ from collections import Counter
 from typing import Any
 
 from adjudge.data.build import load_table
+from adjudge.data.formats._exports import chosen_question, left_out, pair_columns
+from adjudge.data.formats._records import RecordRows, as_text, read_records, scalars, single
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.omissions import left_out
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.questions import chosen_question, pair_columns
-from adjudge.data.formats.records import RecordRows, as_text, read_records, scalars, single
 from adjudge.errors import shown
 
 _OWN = ("id", "status", "_server_id", "inserted_at", "updated_at")

@@ -12,13 +12,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from adjudge.data._second_questions import tell_label
 from adjudge.data.columns import roles_of
-from adjudge.data.formats.delimited import Delimited, check_header, delimiter_of
-from adjudge.data.formats.faults import locate_fault, not_text
+from adjudge.data.formats._faults import locate_fault, not_text
+from adjudge.data.formats.delimited import Delimited, delimiter_of
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.formats.plain import read_rows
-from adjudge.data.formats.tables import unguarded_table
+from adjudge.data.formats.writing import unguarded_table
 from adjudge.data.source import Source
 from adjudge.errors import BadData
 
@@ -37,26 +38,41 @@ class PlainRows:
     source: Source
     estimate: int  # rows, about
     batches: Iterator[Any]  # Arrow tables, in order
+    encoding: str
+
+    def tell_label(self) -> None:
+        """Remark which column is taken for the label, where the header leaves it open."""
+        if "label" in self.roles:
+            file = File.at(self.path, self.encoding)
+            tell_label(file, self.roles, self.source, self.columns)
 
 
 def rows_of(path: Path, options: Options) -> PlainRows:
     """The rows of a plain file, to be gone through once."""
     file = File.at(path, options.encoding)
     if file.kind == "parquet":
-        return _parquet(path)
+        return _parquet(path, options.encoding)
     if file.kind == "jsonl":
         table, source = read_rows(file, options)
         names = table.column_names
-        return PlainRows(path, roles_of(names), names, source, len(table), iter([table]))
+        return PlainRows(
+            path, roles_of(names), names, source, len(table), iter([table]), options.encoding
+        )
     shape = Delimited(file, delimiter_of(file))
-    check_header(shape)
+    shape.check_header()
     source = Source(path.name, line_of=lambda row: next(islice(shape.records(), row, None))[0])
     return PlainRows(
-        path, roles_of(shape.header), shape.header, source, _estimate(shape), _delimited(shape)
+        path,
+        roles_of(shape.header),
+        shape.header,
+        source,
+        _estimate(shape),
+        _delimited(shape),
+        options.encoding,
     )
 
 
-def _parquet(path: Path) -> PlainRows:
+def _parquet(path: Path, encoding: str) -> PlainRows:
     try:
         file = pa.parquet.ParquetFile(path)
     except (pa.ArrowInvalid, OSError) as error:
@@ -71,7 +87,9 @@ def _parquet(path: Path) -> PlainRows:
         except (pa.ArrowInvalid, OSError) as error:
             raise _not_parquet(path, error) from None
 
-    return PlainRows(path, roles, names, Source(path.name), file.metadata.num_rows, batches())
+    return PlainRows(
+        path, roles, names, Source(path.name), file.metadata.num_rows, batches(), encoding
+    )
 
 
 def _not_parquet(path: Path, error: Exception) -> BadData:

@@ -13,16 +13,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adjudge.data._gold_table import gold_from_table
+from adjudge.data.formats import BEIR as HEADER
+from adjudge.data.formats._ratings import graded
+from adjudge.data.formats._spaced import check_rows, numbers_of
 from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.files import written_folder
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.qrels import graded
-from adjudge.data.formats.signatures import BEIR as HEADER
-from adjudge.data.formats.spaced import check_rows, numbers_of
-from adjudge.data.formats.tables import write_csv, write_jsonl
+from adjudge.data.formats.writing import write_csv, write_jsonl, written_folder
 from adjudge.data.gold import Gold
-from adjudge.data.gold_table import gold_from_table
 from adjudge.data.names import as_names, look_up
 from adjudge.data.source import BadRow
 from adjudge.errors import BadData, shown

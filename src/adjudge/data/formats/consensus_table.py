@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from adjudge.data._gold_table import gold_from_table
 from adjudge.data.columns import text_of
-from adjudge.data.formats.format import Content, Format, Options, need
+from adjudge.data.formats._spaced import Fault, good_rows, numbers_of
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
-from adjudge.data.formats.spaced import Fault, good_rows, numbers_of
-from adjudge.data.formats.tables import write_csv, write_jsonl, write_parquet
-from adjudge.data.gold_table import gold_from_table
+from adjudge.data.formats.writing import write_csv, write_jsonl, write_table
 from adjudge.data.names import as_names, encode
 from adjudge.data.scale import Scale
 from adjudge.data.source import Source
@@ -49,7 +49,7 @@ def _read(file: File, options: Options) -> Content:
         roles = {name: name for name in _TEXTS[:3] if name in labels.column_names}
         roles["gold"] = "label"
         gold = gold_from_table(labels, source=source, roles=roles, scale=options.truths)
-    scale = options.scale or scale_of_labels(labels)
+    scale = options.scale or _scale_of_labels(labels)
     return Content(labels=labels, gold=gold, scale=scale, bad=source.skipped)
 
 
@@ -150,7 +150,7 @@ def _item_faults(items: Any, source: Source) -> list[Fault]:
     ]
 
 
-def scale_of_labels(labels: Any) -> Scale | None:
+def _scale_of_labels(labels: Any) -> Scale | None:
     """The scale that a consensus table speaks of: the truths of its ``p_`` columns, in their order.
 
     Without such columns, the labels that are there; None if there is none.
@@ -175,7 +175,7 @@ def relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (item
 
     The sum over the relevant truths; 1 or 0 where the table has a label and no probabilities.
     """
-    known = scale if scale is not None else scale_of_labels(labels)
+    known = scale if scale is not None else _scale_of_labels(labels)
     if known is None:
         return np.full(len(labels), np.nan)
     known.need_relevant()
@@ -193,7 +193,7 @@ def relevance(labels: Any, scale: Scale | None) -> NDArray[np.float64]:  # (item
 
 def _table_of(content: Content) -> Any:
     """The labels with their columns in the order of the format, any others behind."""
-    labels = need(content, "labels", "consensus")
+    labels = content.need("labels", "consensus")
     shares = [name for name in labels.column_names if name.startswith("p_")]
     known = [*_TEXTS, "probability", *shares, *_ENDS]
     names = [name for name in known if name in labels.column_names]
@@ -210,7 +210,7 @@ def _write_jsonl(content: Content, file: IO[bytes]) -> None:
 
 
 def _write_parquet(content: Content, file: IO[bytes]) -> None:
-    write_parquet(_table_of(content), file)
+    write_table(_table_of(content), file, ".parquet")
 
 
 FORMATS = tuple(

@@ -6,12 +6,12 @@ from typing import IO
 
 import pyarrow as pa
 
+from adjudge.data._gold_table import gold_from_table
 from adjudge.data.build import load_table
 from adjudge.data.formats.delimited import delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.tables import write_csv
-from adjudge.data.gold_table import gold_from_table
+from adjudge.data.formats.writing import write_csv
 from adjudge.errors import BadData
 
 

@@ -19,10 +19,10 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.csv
 
-from adjudge.data.formats.faults import check_closed, locate_fault, not_text, note_ragged
+from adjudge.data.formats._faults import check_closed, locate_fault, not_text, note_ragged
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File, reading
-from adjudge.data.formats.tables import unguarded_table
+from adjudge.data.formats.writing import unguarded_table
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
@@ -115,6 +115,32 @@ class Delimited:
             return 0
         return self._first[0][1] if self._first else 1
 
+    def check_header(self) -> None:
+        """Refuse a header that is not there, names a column twice or holds a NUL byte."""
+        if not self.header:
+            raise BadData("there is nothing in the file", source=self.file.name)
+        seen = set()
+        for name in self.header:
+            if "\0" in name:
+                if not self.file.start.isascii():  # packed, it may be
+                    from adjudge.data.formats._unknown import unknown
+
+                    raise unknown(self.file)
+                raise BadData(
+                    "a NUL byte in the header; wanted text, perhaps in another --encoding "
+                    "(utf-16?)",
+                    source=self.file.name,
+                    line=self.header_line,
+                )
+            if name in seen:
+                raise BadData(
+                    f"the header names the column {shown(name)} twice",
+                    source=self.file.name,
+                    line=self.header_line,
+                    column=name,
+                )
+            seen.add(name)
+
     def line_of(self, row: int) -> int:
         """The line of a row, counted from 0 without header."""
         return self.lines[row]
@@ -156,7 +182,7 @@ def read_delimited(
     format is one that we write, with cells disarmed that a spreadsheet would run.
     """
     shape = Delimited(file, delimiter or delimiter_of(file), quoted, names, spelt=spelt)
-    check_header(shape)
+    shape.check_header()
     source = Source(
         file.name, line_of=shape.line_of, skip_bad=options.skip_bad, notes=options.notes
     )
@@ -216,32 +242,6 @@ def _read_arrow(
             raise not_text(file) from None
         break
     return table, bool(ragged)
-
-
-def check_header(shape: Delimited) -> None:
-    """Refuse a header that is not there, names a column twice or holds a NUL byte."""
-    if not shape.header:
-        raise BadData("there is nothing in the file", source=shape.file.name)
-    seen = set()
-    for name in shape.header:
-        if "\0" in name:
-            if not shape.file.start.isascii():  # packed, it may be
-                from adjudge.data.formats.unknown import unknown
-
-                raise unknown(shape.file)
-            raise BadData(
-                "a NUL byte in the header; wanted text, perhaps in another --encoding (utf-16?)",
-                source=shape.file.name,
-                line=shape.header_line,
-            )
-        if name in seen:
-            raise BadData(
-                f"the header names the column {shown(name)} twice",
-                source=shape.file.name,
-                line=shape.header_line,
-                column=name,
-            )
-        seen.add(name)
 
 
 def _count_quotes(file: File) -> int:

@@ -12,12 +12,12 @@ from collections import Counter
 from typing import Any
 
 from adjudge.data.build import load_table
+from adjudge.data.formats._exports import left_out
+from adjudge.data.formats._multi_select import one_question_an_option
+from adjudge.data.formats._ratings import judge_name
+from adjudge.data.formats._records import RecordRows, as_text, read_records
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.multi_select import one_question_an_option
-from adjudge.data.formats.omissions import left_out
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.qrels import judge_name
-from adjudge.data.formats.records import RecordRows, as_text, read_records
 from adjudge.errors import BadData, shown
 
 _LISTS = ("label", "labels", "cats", "category", "categories")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adjudge.data.formats.files import written_folder
-from adjudge.data.formats.format import Content, Format, Options, need
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
+from adjudge.data.formats.writing import written_folder
 from adjudge.data.stored import GOLD, MANIFEST, open_stored, store
 
 _LABELS = ("label.i1", "label.i2", "label.i4")
@@ -28,7 +28,7 @@ def _read(file: File, options: Options) -> Content:
 
 def _write_folder(content: Content, path: Path) -> None:
     """Judgments and their gold as a folder that appears whole or not at all."""
-    judgments = need(content, "judgments", "encoded")
+    judgments = content.need("judgments", "encoded")
     with written_folder(path, replaces=FILES) as folder:
         store(judgments, folder, content.gold)
 

@@ -1,4 +1,4 @@
-"""What a format is: a name, a reader and perhaps a writer; how it is known is in ``signatures``."""
+"""What a format is: a name, a reader and perhaps a writer; how it is known is in ``SIGNATURES``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.formats.opening import AUTO, File
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
+from adjudge.data.names import pair_names
 from adjudge.data.scale import Scale
 from adjudge.data.source import BadRow
 from adjudge.errors import BadData
@@ -47,6 +51,41 @@ class Content:
         """The scale of the judgments, or the one that came with the labels."""
         return self.judgments.scale if self.judgments is not None else self.scale
 
+    def to_table(self) -> Any:
+        """The plain table of it: judgments with their gold, comparisons, or gold alone."""
+        if self.judgments is None and self.comparisons is not None:
+            return self.comparisons.to_table()
+        if self.judgments is None:
+            if self.gold is None:
+                raise BadData("plain holds judgments or gold, and there are none to write")
+            return self.gold.to_table()
+        table = self.judgments.to_table()
+        if self.gold is not None:
+            gold = self.gold.to_table()
+            found = pc.index_in(table["item"], value_set=gold["item"].combine_chunks())
+            table = table.append_column("gold", gold["gold"].combine_chunks().take(found))
+        if {"topic", "document"} <= set(table.column_names):
+            pairs = pair_names(table["topic"], table["document"])
+            if pa.chunked_array([pairs]).equals(table["item"]):
+                table = table.drop_columns(["item"])  # the pair says it, and is what people know
+        return table
+
+    def need(self, kind: Kind, format_name: str) -> Any:
+        """The part of the content that a writer wants, or an error that says what was wanted."""
+        part = getattr(self, kind)
+        if part is None:
+            held = [
+                name
+                for name in ("judgments", "comparisons", "gold", "labels", "run")
+                if getattr(self, name) is not None
+            ]
+            raise BadData(
+                f"{format_name} holds {kind}, and there are none to write "
+                f"(only {', '.join(held) or 'nothing'})",
+                wanted=kind,
+            )
+        return part
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -77,20 +116,3 @@ class Format:
     write: Callable[[Content, IO[bytes]], None] | None = None
     write_folder: Callable[[Content, Path], None] | None = None
     fits: Callable[[File], bool] | None = None
-
-
-def need(content: Content, kind: Kind, format_name: str) -> Any:
-    """The part of the content that a writer wants, or an error that says what was wanted."""
-    part = getattr(content, kind)
-    if part is None:
-        held = [
-            name
-            for name in ("judgments", "comparisons", "gold", "labels", "run")
-            if getattr(content, name) is not None
-        ]
-        raise BadData(
-            f"{format_name} holds {kind}, and there are none to write "
-            f"(only {', '.join(held) or 'nothing'})",
-            wanted=kind,
-        )
-    return part

@@ -11,13 +11,14 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from adjudge.data._gold_table import gold_from_table
 from adjudge.data.build import load_table
+from adjudge.data.formats._exports import is_blank
+from adjudge.data.formats._shapes import number_columns
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.omissions import is_blank
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.plain import content_of, numbered
-from adjudge.data.gold_table import gold_from_table
+from adjudge.data.formats.plain import content_of
 from adjudge.data.source import Source
 from adjudge.errors import BadData
 
@@ -29,7 +30,7 @@ def _read(file: File, options: Options) -> Content:
     if file.delimiter == "," and "," not in file.first:
         table, source = _by_blanks(file, options)
     else:
-        names = numbered(len(file.cells(file.delimiter)))
+        names = number_columns(len(file.cells(file.delimiter)))
         table, source = read_delimited(file, options, delimiter=file.delimiter, names=names)
     if len(table.column_names) == 4 and is_blank(table[table.column_names[-1]]).all():
         table = table.select(table.column_names[:-1])  # a delimiter at the end of every line
@@ -50,9 +51,9 @@ def _read(file: File, options: Options) -> Content:
 
 def _by_blanks(file: File, options: Options) -> tuple[Any, Source]:
     """Cells set apart by blanks."""
-    from adjudge.data.formats.spaced import read_spaced
+    from adjudge.data.formats._spaced import read_spaced
 
-    return read_spaced(file, options, numbered(len(file.first.split())))
+    return read_spaced(file, options, number_columns(len(file.first.split())))
 
 
 def _roles(table: Any, source: Source) -> dict[str, str]:

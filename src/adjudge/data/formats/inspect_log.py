@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from adjudge.data.build import load_table
+from adjudge.data.formats._records import RecordRows, as_object, as_text, read_json
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.records import RecordRows, as_object, as_text, read_json
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
 

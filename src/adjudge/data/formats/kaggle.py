@@ -6,10 +6,10 @@ the row's id; query, title and description are the texts. A file without the med
 
 from __future__ import annotations
 
+from adjudge.data._gold_table import gold_from_table
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.gold_table import gold_from_table
 
 _TEXTS = {"query": "query", "product_title": "title", "product_description": "text"}
 _GOLD = "median_relevance"

@@ -22,16 +22,15 @@ from typing import IO, Any
 
 import numpy as np
 
+from adjudge.data._gold_table import gold_from_table
+from adjudge.data._instants import instants
 from adjudge.data.build import load_table
-from adjudge.data.formats.format import Content, Format, Options, need
-from adjudge.data.formats.omissions import left_out
+from adjudge.data.formats._exports import chosen_question, left_out, pair_columns
+from adjudge.data.formats._records import RecordRows, as_text, read_records, scalars, single
+from adjudge.data.formats._unknown import unknown
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.questions import chosen_question, pair_columns
-from adjudge.data.formats.records import RecordRows, as_text, read_records, scalars, single
-from adjudge.data.formats.unknown import unknown
 from adjudge.data.gold import Gold
-from adjudge.data.gold_table import gold_from_table
-from adjudge.data.instants import instants
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale
 from adjudge.errors import BadData, shown
@@ -223,7 +222,7 @@ def _write(content: Content, file: IO[bytes]) -> None:
     """The judgments as annotations of their tasks, and the gold as ground truth."""
     judgments, gold = content.judgments, content.gold
     if judgments is None and gold is None:
-        need(content, "judgments", "label-studio")
+        content.need("judgments", "label-studio")
     tasks: dict[str, dict[str, Any]] = {}
     number = iter(range(1, 1 << 62))
     if gold is not None:

@@ -14,13 +14,12 @@ import pyarrow as pa
 
 from adjudge.data.build import load_table
 from adjudge.data.columns import letters_of
+from adjudge.data.formats._exports import asked_questions, chosen_question, is_blank, leave_out
+from adjudge.data.formats._multi_select import one_question_an_option
+from adjudge.data.formats._records import RecordRows, read_json
 from adjudge.data.formats.delimited import delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.multi_select import one_question_an_option
-from adjudge.data.formats.omissions import is_blank, leave_out
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.questions import asked_questions, chosen_question
-from adjudge.data.formats.records import RecordRows, read_json
 from adjudge.data.names import encode
 from adjudge.data.source import Source
 from adjudge.data.synonyms import SYNONYMS

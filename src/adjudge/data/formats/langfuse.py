@@ -11,12 +11,11 @@ from typing import Any
 
 from adjudge.data.build import load_table
 from adjudge.data.columns import letters_of
+from adjudge.data.formats._exports import chosen_question
+from adjudge.data.formats._records import RecordRows, as_text, read_json, read_records, records_in
 from adjudge.data.formats.delimited import delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.plain_json import records_in
-from adjudge.data.formats.questions import chosen_question
-from adjudge.data.formats.records import RecordRows, as_text, read_json, read_records
 from adjudge.errors import BadData
 
 _JUDGES = ("authoruserid", "authorusername", "evaluator", "queueid")

@@ -18,14 +18,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adjudge.data._instants import instants
 from adjudge.data.build import load_table
+from adjudge.data.formats._exports import (
+    asked_questions,
+    chosen_question,
+    is_blank,
+    is_word,
+    keep_rows,
+    leave_out,
+    pair_columns,
+)
+from adjudge.data.formats._records import single
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.omissions import is_blank, is_word, keep_rows, leave_out
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.questions import asked_questions, chosen_question, pair_columns
-from adjudge.data.formats.records import single
-from adjudge.data.instants import instants
 from adjudge.data.names import encode
 from adjudge.data.source import Source
 

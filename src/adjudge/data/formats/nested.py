@@ -14,16 +14,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from adjudge.data._second_questions import tell_label
 from adjudge.data.columns import letters_of, roles_of
+from adjudge.data.formats._exports import chosen_question, left_out
+from adjudge.data.formats._nesting import Nest, nests_in, spelt_out
+from adjudge.data.formats._records import RecordRows, read_json, read_records, records_in, single
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.nesting import Nest, nests_in, spelt_out
-from adjudge.data.formats.omissions import left_out
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.formats.plain import content_of
-from adjudge.data.formats.plain_json import records_in
-from adjudge.data.formats.questions import chosen_question
-from adjudge.data.formats.records import RecordRows, read_json, read_records, single
-from adjudge.data.formats.second_questions import tell_label
 from adjudge.errors import BadData, shown
 
 _OUTSIDE = ("item", "topic", "document", "gold")

@@ -14,12 +14,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from glob import has_magic
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from adjudge.data.formats.faults import not_text
+from adjudge.data.formats._faults import not_text
 from adjudge.errors import BadData, UnknownName
 
 AUTO = "auto"  # the encoding is found out
@@ -56,8 +55,8 @@ class File:
             files = chain(path.glob("*"), path.glob("*/*"), path.glob("*/*/*"))
             names = frozenset(file.relative_to(path).as_posix() for file in files)
             return cls(path, path.resolve().name, encoding, names=names)
-        check_readable(path)
-        with reading(path), opened(path) as file:
+        _check_readable(path)
+        with reading(path), _opened(path) as file:
             start = file.read(_START)
         if start.startswith(b"PK\x03\x04"):
             return cls._archive(path, encoding)
@@ -119,7 +118,7 @@ class File:
     @property
     def codec(self) -> str:
         """The name by which Python knows the encoding."""
-        return "utf-8" if self.encoding == AUTO else encoding_name(self.encoding)
+        return "utf-8" if self.encoding == AUTO else _encoding_name(self.encoding)
 
     @cached_property
     def text(self) -> str:
@@ -163,10 +162,15 @@ class File:
         return "json" if _LIST.match(begins) else "delimited"
 
     @property
+    def is_json(self) -> bool:
+        """Whether it begins as JSON does."""
+        return self.text.lstrip()[:1] in ("[", "{")
+
+    @property
     def is_json_list(self) -> bool:
         """Whether it is JSON with a list of objects, by itself or in an object, and not JSONL."""
         text = self.text.lstrip()
-        if text[:1] not in ("[", "{") or re.search(r"\[\s*\{", text) is None:
+        if not self.is_json or re.search(r"\[\s*\{", text) is None:
             return False
         try:
             _, end = json.JSONDecoder().raw_decode(text)
@@ -178,8 +182,8 @@ class File:
         """All of it, to be read as bytes."""
         if self.whole:
             return io.BytesIO(self.start)
-        check_readable(self.path)
-        return opened(self.path)
+        _check_readable(self.path)
+        return _opened(self.path)
 
     @property
     def for_arrow(self) -> Any:
@@ -251,13 +255,7 @@ def is_uri(place: str) -> bool:
     return _SCHEME.match(place) is not None
 
 
-def is_elsewhere(place: str | Path) -> bool:
-    """Whether a place is no path as it stands: an address, or a pattern that files fit."""
-    text = str(place)
-    return is_uri(text) or (has_magic(text) and not Path(place).exists())
-
-
-def check_readable(path: Path) -> None:
+def _check_readable(path: Path) -> None:
     """Refuse a file that is not there, is a folder, or has no byte in it."""
     if not path.exists():
         raise BadData("there is no such file", source=str(path), wanted="a file")
@@ -267,13 +265,20 @@ def check_readable(path: Path) -> None:
         raise BadData("the file is empty (0 bytes)", source=path.name, wanted="judgments")
 
 
-def opened(path: Path) -> IO[bytes]:
+def _opened(path: Path) -> IO[bytes]:
     """A file for reading bytes, decompressed where its name ends in .gz or .bz2."""
     if path.suffix == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     if path.suffix == ".bz2":
         return cast(IO[bytes], bz2.open(path, "rb"))
     return path.open("rb")
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a file, unpacked; one that is not there, empty or cut short is an error."""
+    _check_readable(path)
+    with reading(path), _opened(path) as file:
+        return file.read()
 
 
 @contextmanager
@@ -290,7 +295,7 @@ def reading(path: Path) -> Iterator[None]:
         raise BadData(reason, source=path.name, wanted="a whole file") from None
 
 
-def encoding_name(encoding: str) -> str:
+def _encoding_name(encoding: str) -> str:
     """The name by which Python knows an encoding, or an error that suggests the nearest."""
     try:
         return codecs.lookup(encoding).name

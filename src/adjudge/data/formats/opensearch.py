@@ -10,20 +10,16 @@ from __future__ import annotations
 import json
 from typing import IO, Any
 
-from adjudge.data.build import load_table
-from adjudge.data.formats.format import Content, Format, Options, need
-from adjudge.data.formats.omissions import left_out, without_repeats
+from adjudge.data.formats._ratings import judge_name, need_pairs, queries, rated_content, ratings
+from adjudge.data.formats._records import RecordRows, read_json
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.qrels import judge_name
-from adjudge.data.formats.ratings import need_pairs, queries, ratings
-from adjudge.data.formats.records import RecordRows, read_json
-from adjudge.data.gold_table import gold_from_table
 from adjudge.errors import BadData, shown
 
 
 def _write(content: Content, file: IO[bytes]) -> None:
     """The label of each pair of query and document as a rating such as ``"3.000"``."""
-    labels = need(content, "labels", "opensearch")
+    labels = content.need("labels", "opensearch")
     need_pairs(labels.column_names, "opensearch")
     rated = ratings(labels["label"], content.known_scale, "opensearch").to_pylist()
     documents = labels["document"].to_pylist()
@@ -65,28 +61,6 @@ def _add(rows: RecordRows, place: str, known: dict[str, Any], rating: Any, docum
     rows.add(place, {**known, document: rating[document], "rating": rating["rating"]})
 
 
-def rated_content(rows: RecordRows, options: Options, names: tuple[str, str, str, str]) -> Content:
-    """Ratings by topic, document, judge and label: judgments, or gold where there is one judge."""
-    table = rows.table(*names)
-    topic, document, judge, label = names
-    table, again = without_repeats(table, rows.source)
-    notes = (left_out(again, "rating", "repeated word for word"),) if again else ()
-    roles = {"topic": topic, "document": document}
-    several = len(set(rows.values(judge))) > 1
-    if several or options.wanted == "judgments":
-        judgments, _ = load_table(
-            table,
-            scale=options.scale,
-            source=rows.source,
-            roles={**roles, "judge": judge, "label": label},
-        )
-        return Content(judgments=judgments, bad=rows.source.skipped, notes=notes)
-    gold = gold_from_table(
-        table, source=rows.source, roles={**roles, "gold": label}, scale=options.truths
-    )
-    return Content(gold=gold, bad=rows.source.skipped, notes=notes)
-
-
 def _lists(found: Any, name: str) -> list[tuple[str, list[Any]]]:
     """The judgment lists of a file: one to import, or the hits of a search for them."""
     if isinstance(found, dict) and isinstance(found.get("hits"), dict):
@@ -103,7 +77,7 @@ def _lists(found: Any, name: str) -> list[tuple[str, list[Any]]]:
 
 def _write_rank_eval(content: Content, file: IO[bytes]) -> None:
     """A request for each query, with the ratings of its documents; the index is for the reader."""
-    labels = need(content, "labels", "rank-eval")
+    labels = content.need("labels", "rank-eval")
     need_pairs(labels.column_names, "rank-eval")
     rated = ratings(labels["label"], content.known_scale, "rank-eval").to_pylist()
     topics = labels["topic"].to_pylist()

@@ -12,15 +12,15 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
+from adjudge.data._comparison_table import load_comparisons
+from adjudge.data._second_questions import further_columns, tell_label
 from adjudge.data.columns import comparison_roles, named_columns
-from adjudge.data.comparison_table import load_comparisons, outcome_words, winners
-from adjudge.data.comparisons import RIGHT, Comparisons
-from adjudge.data.formats.format import Content, Format, Options, need
+from adjudge.data.comparisons import LEFT, OUTCOMES, RIGHT, Comparisons
+from adjudge.data.formats._records import RecordRows, as_text, read_records
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import read_rows
-from adjudge.data.formats.records import RecordRows, as_text, read_records
-from adjudge.data.formats.second_questions import further_columns, tell_label
-from adjudge.data.formats.tables import write_csv, write_jsonl
+from adjudge.data.formats.writing import write_csv, write_jsonl
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, shown
 
@@ -94,14 +94,14 @@ def _read_mt_bench(file: File, options: Options) -> Content:
 
 
 def _write(content: Content, file: IO[bytes]) -> None:
-    write_csv(need(content, "comparisons", "pairs").to_table(), file, guard=True)
+    write_csv(content.need("comparisons", "pairs").to_table(), file, guard=True)
 
 
 def _write_evalica(content: Content, file: IO[bytes]) -> None:
     """What evalica reads: left, right, winner; what nobody could say it leaves out itself."""
-    found: Comparisons = need(content, "comparisons", "evalica")
+    found: Comparisons = content.need("comparisons", "evalica")
     table = found.to_table()
-    words = outcome_words(found, "left", "right", "tie", "ignore")
+    words = _outcome_words(found, "left", "right", "tie", "ignore")
     write_csv(
         pa.table([table["left"], table["right"], words], names=["left", "right", "winner"]),
         file,
@@ -111,7 +111,7 @@ def _write_evalica(content: Content, file: IO[bytes]) -> None:
 
 def _write_crowdkit(content: Content, file: IO[bytes]) -> None:
     """crowd-kit's frame: the label is the item that won, so that ties have no room in it."""
-    found: Comparisons = need(content, "comparisons", "crowd-kit-pairs")
+    found: Comparisons = content.need("comparisons", "crowd-kit-pairs")
     undecided = int(np.count_nonzero(found.outcome > RIGHT))
     if undecided:
         raise BadData(
@@ -121,19 +121,19 @@ def _write_crowdkit(content: Content, file: IO[bytes]) -> None:
             wanted="another format",
         )
     table = found.to_table()
-    columns = [table["judge"], table["left"], table["right"], winners(found)]
+    columns = [table["judge"], table["left"], table["right"], _winners(found)]
     names = ["worker", "left", "right", "label"]
     write_csv(pa.table(columns, names=names), file, guard=True)
 
 
 def _write_arena(content: Content, file: IO[bytes]) -> None:
     """One object a line: model_a, model_b, winner, judge, and the question where it is known."""
-    found: Comparisons = need(content, "comparisons", "arena")
+    found: Comparisons = content.need("comparisons", "arena")
     table = found.to_table()
     columns: dict[str, Any] = {
         "model_a": table["left"],
         "model_b": table["right"],
-        "winner": outcome_words(found, "model_a", "model_b", "tie", "cannot say"),
+        "winner": _outcome_words(found, "model_a", "model_b", "tie", "cannot say"),
         "judge": table["judge"],
     }
     if "topic" in table.column_names:
@@ -182,3 +182,15 @@ FORMATS = (
         read=_read_mt_bench,
     ),
 )
+
+
+def _winners(comparisons: Comparisons) -> Any:
+    """The item that won each comparison; null where none did."""
+    code = np.where(comparisons.outcome == LEFT, comparisons.left, comparisons.right)
+    return comparisons.items.take(pa.array(code, mask=comparisons.outcome > RIGHT))
+
+
+def _outcome_words(comparisons: Comparisons, *words: str) -> Any:
+    """The outcome of each comparison in a format's own four words."""
+    chosen = words or OUTCOMES
+    return pa.array(chosen, pa.large_string()).take(pa.array(comparisons.outcome))

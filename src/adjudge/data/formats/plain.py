@@ -5,27 +5,32 @@ Optional columns are gold, time and seconds; common synonyms of every name are a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import IO, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet
 
+from adjudge.data._gold_table import gold_from_table
 from adjudge.data.build import load_table
-from adjudge.data.columns import Columns, named_columns, roles_of, worth_reading
+from adjudge.data.columns import Columns, named_columns, roles_of
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.multi_select import one_question_an_option
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.tables import write_csv, write_jsonl, write_parquet
-from adjudge.data.gold_table import gold_from_table
-from adjudge.data.names import pair_names
+from adjudge.data.formats.writing import write_table
 from adjudge.data.source import Source
 from adjudge.data.synonyms import NAMED
 from adjudge.errors import BadData
+
+
+def _worth_reading(columns: list[str], named: Mapping[str, str] | None = None) -> list[str]:
+    """The columns that play a role; all if a role is vacant, so that an error can name them."""
+    roles = roles_of(columns, named=named)
+    placed = "item" in roles or "document" in roles
+    whole = placed and ("gold" in roles or {"judge", "label"} <= roles.keys())
+    return list(dict.fromkeys(roles.values())) if whole else columns
 
 
 def _read(file: File, options: Options) -> Content:
@@ -40,10 +45,10 @@ def _worth_reading_as_told(options: Options, file: File, columns: list[str]) -> 
 
     Where nobody named the label, also those that may be another one.
     """
-    chosen = worth_reading(columns, named_columns(options.columns, columns, file.name))
+    chosen = _worth_reading(columns, named_columns(options.columns, columns, file.name))
     if "label" in options.columns or len(chosen) == len(columns):
         return chosen
-    from adjudge.data.formats.second_questions import further_columns
+    from adjudge.data._second_questions import further_columns
 
     return chosen + further_columns(file, [name for name in columns if name not in chosen])
 
@@ -60,7 +65,7 @@ def content_of(
     every = columns or table.column_names
     known = roles.get("label") == "label" and len(every) == len(roles)
     if "label" in roles and "label" not in told and not known and len(table):
-        from adjudge.data.formats.second_questions import tell_label
+        from adjudge.data._second_questions import tell_label
 
         tell_label(table, roles, source, every)
     alone = "judge" not in roles and ("item" in roles or "document" in roles)
@@ -79,7 +84,11 @@ def content_of(
             source.remark("there is no judge, so its labels are read as gold")
         truth = gold_from_table(table, source=source, scale=options.truths, roles=roles)
         return Content(labels=labels, gold=truth, scale=options.scale, bad=source.skipped)
-    table, roles, choices = one_question_an_option(table, source, roles, options)
+    choices: tuple[str, ...] = ()
+    if _may_be_lists(table, roles):
+        from adjudge.data.formats._multi_select import one_question_an_option
+
+        table, roles, choices = one_question_an_option(table, source, roles, options)
     judgments, gold = load_table(
         table, scale=options.scale, source=source, roles=roles, asked="label" in told
     )
@@ -87,6 +96,14 @@ def content_of(
     return Content(
         judgments=judgments, gold=gold, bad=source.skipped, options=choices, columns=found
     )
+
+
+def _may_be_lists(table: Any, roles: dict[str, str]) -> bool:
+    """Whether the first label is a list, or not given: then all may be lists of options."""
+    if "label" not in roles or not len(table):
+        return False
+    first = table[roles["label"]][0].as_py()
+    return first is None or (isinstance(first, str) and first.strip()[:1] in ("", "["))
 
 
 def _labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:
@@ -100,12 +117,14 @@ def _labels_of(table: Any, source: Source, roles: dict[str, str]) -> Any:
 _PLACES = ("item", "topic", "document")
 
 
-def read_rows(file: File, options: Options, columns: Columns = worth_reading) -> tuple[Any, Source]:
+def read_rows(
+    file: File, options: Options, columns: Columns = _worth_reading
+) -> tuple[Any, Source]:
     """The columns of a plain file that play a role, or those chosen, whatever its kind."""
     if file.kind == "parquet":
         return _read_parquet(file, options, columns)
     if file.kind == "jsonl":
-        from adjudge.data.formats.jsonl import read_jsonl
+        from adjudge.data.formats._jsonl import read_jsonl
 
         return read_jsonl(file, options, columns)
     if file.path.suffix == ".parquet":
@@ -117,19 +136,16 @@ def read_rows(file: File, options: Options, columns: Columns = worth_reading) ->
     delimiter = delimiter_of(file)
     names = None
     if options.header is False:
-        names = numbered(len(Delimited(file, delimiter).header))
+        from adjudge.data.formats._shapes import number_columns
+
+        names = number_columns(len(Delimited(file, delimiter).header))
     return read_delimited(
         file, options, delimiter=delimiter, names=names, columns=columns, guarded=True
     )
 
 
-def numbered(width: int) -> tuple[str, ...]:
-    """The names of the columns of a file that has no header."""
-    return tuple(f"column {place}" for place in range(1, width + 1))
-
-
 def _read_parquet(
-    file: File, options: Options, columns: Columns = worth_reading
+    file: File, options: Options, columns: Columns = _worth_reading
 ) -> tuple[Any, Source]:
     """The chosen columns of a Parquet file."""
     try:
@@ -144,37 +160,8 @@ def _read_parquet(
     return table, Source(file.name, skip_bad=options.skip_bad, notes=options.notes)
 
 
-def table_of(content: Content) -> Any:
-    """The plain table of what there is: judgments with their gold, comparisons, or gold alone."""
-    if content.judgments is None and content.comparisons is not None:
-        return content.comparisons.to_table()
-    if content.judgments is None:
-        if content.gold is None:
-            raise BadData("plain holds judgments or gold, and there are none to write")
-        return content.gold.to_table()
-    table = content.judgments.to_table()
-    if content.gold is not None:
-        gold = content.gold.to_table()
-        found = pc.index_in(table["item"], value_set=gold["item"].combine_chunks())
-        table = table.append_column("gold", gold["gold"].combine_chunks().take(found))
-    if {"topic", "document"} <= set(table.column_names):
-        pairs = pair_names(table["topic"], table["document"])
-        if pa.chunked_array([pairs]).equals(table["item"]):
-            table = table.drop_columns(["item"])  # the pair says it, and is what people know
-    return table
-
-
-def _write(name: str) -> Any:
-    def write(content: Content, file: IO[bytes]) -> None:
-        table = table_of(content)
-        if name == "jsonl":
-            write_jsonl(table, file)
-        elif name == "parquet":
-            write_parquet(table, file)
-        else:
-            write_csv(table, file, delimiter="\t" if name == "tsv" else ",", guard=True)
-
-    return write
+def _write(extension: str) -> Callable[[Content, IO[bytes]], None]:
+    return lambda content, file: write_table(content.to_table(), file, extension, guard=True)
 
 
 FORMATS = tuple(
@@ -185,7 +172,7 @@ FORMATS = tuple(
         writes=("judgments", "comparisons", "gold"),
         extension=extension,
         read=_read,
-        write=_write(name),
+        write=_write(extension),
     )
     for name, text, extension in (
         ("csv", "comma separated", ".csv"),

@@ -5,14 +5,12 @@ What is nested in an object goes by its path: ``{"user": {"id": 3}}`` has a colu
 
 from __future__ import annotations
 
-from typing import Any
-
+from adjudge.data.formats._nesting import spelt_out
+from adjudge.data.formats._records import RecordRows, read_json, records_in
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.nesting import spelt_out
 from adjudge.data.formats.opening import File
 from adjudge.data.formats.plain import content_of
-from adjudge.data.formats.records import RecordRows, read_json
-from adjudge.errors import BadData, shown
+from adjudge.errors import shown
 
 
 def _read(file: File, options: Options) -> Content:
@@ -26,22 +24,6 @@ def _read(file: File, options: Options) -> Content:
         else:
             rows.add(where, spelt_out(record))
     return content_of(rows.table(), rows.source, options)
-
-
-def records_in(found: Any, name: str) -> tuple[str, list[Any]]:
-    """The longest list of objects in JSON, and what to call one of them."""
-    if isinstance(found, list):
-        return "record", found
-    lists = {
-        key: value
-        for key, value in (found.items() if isinstance(found, dict) else ())
-        if isinstance(value, list) and value and isinstance(value[0], dict)
-    }
-    if not lists:
-        keys = ", ".join(found) if isinstance(found, dict) else "none"
-        raise BadData(f"there is no list of objects; its keys are {keys}", source=name)
-    key = max(lists, key=lambda key: len(lists[key]))
-    return f"{key} entry", lists[key]
 
 
 FORMATS = (

@@ -15,12 +15,12 @@ from pathlib import PurePath
 from typing import Any
 
 from adjudge.data.build import load_table
+from adjudge.data.formats._exports import chosen_question
+from adjudge.data.formats._multi_select import one_question_an_option
+from adjudge.data.formats._records import RecordRows, as_object, as_text, read_json, read_records
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.multi_select import one_question_an_option
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.questions import chosen_question
-from adjudge.data.formats.records import RecordRows, as_object, as_text, read_json, read_records
 from adjudge.errors import BadData
 
 _STATE, _LINES = "user_state.json", "annotated_instances.jsonl"

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from adjudge.data.build import load_table
+from adjudge.data.formats._records import RecordRows, as_object, read_json, read_records
 from adjudge.data.formats.delimited import delimiter_of
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.records import RecordRows, as_object, read_json, read_records
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
 

@@ -6,29 +6,27 @@ and so are the values of the second column where pairs repeat under them.
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from adjudge.data._gold_table import gold_from_table
 from adjudge.data.build import load_table
-from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.opening import File
-from adjudge.data.formats.ratings import need_pairs, ratings
-from adjudge.data.formats.spaced import (
+from adjudge.data.formats._ratings import graded, judge_name
+from adjudge.data.formats._spaced import (
     check_cells,
     check_rows,
     find_repeated,
     numbers_of,
     read_spaced,
 )
-from adjudge.data.formats.tables import write_rows
-from adjudge.data.gold_table import gold_from_table
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.writing import write_rows
 from adjudge.data.names import encode
 from adjudge.data.source import Source
-from adjudge.errors import BadData, shown
+from adjudge.errors import shown
 
 _NAMES = ("topic", "0", "document", "grade")
 _FILLERS = ("0", "Q0")  # what the second column holds, and means nothing
@@ -102,54 +100,12 @@ def _judgments(
     return Content(judgments=judgments, bad=source.skipped)
 
 
-def judge_name(name: str) -> str:
-    """A file as the name of a judge: without folders and without its ending."""
-    plain = PurePath(name).name
-    for ending in (".gz", ".bz2", ".zip", ".txt", ".qrels", ".qrel", ".tsv", ".csv", ".json"):
-        plain = plain.removesuffix(ending) or plain
-    return plain
-
-
 def _write(content: Content, file: IO[bytes]) -> None:
     """The labels, or else the gold, as qrels."""
     table = graded(content, "qrels")
     check_cells(table, ("topic", "document"), "qrels", r"\t\n\v\f\r ")
     columns = [table["topic"], pa.array(["0"] * len(table)), table["document"], table["grade"]]
     write_rows(pa.table(columns, names=list(_NAMES)), file, delimiter=" ")
-
-
-def graded(content: Content, format_name: str) -> Any:
-    """The labels, or else the gold, as a table of topic, document and a whole number as grade.
-
-    A label that is a whole number is its own grade; the others have their place on an ordered
-    scale.
-    """
-    table, column = content.labels, "label"
-    if table is None and content.gold is not None:
-        table, column = content.gold.to_table(), "gold"
-    if table is None:
-        raise BadData(f"{format_name} holds labels or gold, and there are none to write")
-    need_pairs(table.column_names, format_name)
-    unlabelled = pc.index(pc.is_null(table[column]), True).as_py()
-    if unlabelled >= 0:
-        raise BadData(
-            f"item {shown(table['item'][unlabelled].as_py())} has no label; "
-            f"{format_name} wants one for each",
-            column=column,
-            wanted="a label",
-        )
-    values = np.asarray(ratings(table[column], content.known_scale, format_name))
-    partial = np.flatnonzero(values != np.rint(values))
-    if partial.size:
-        value = table[column][int(partial[0])].as_py()
-        raise BadData(
-            f"{format_name} wants whole numbers as grades, and label {shown(value)} is none",
-            column=column,
-            value=value,
-            wanted="a whole number",
-        )
-    columns = {"topic": table["topic"], "document": table["document"]}
-    return pa.table({**columns, "grade": pa.array(values.astype(np.int64))})
 
 
 FORMATS = (

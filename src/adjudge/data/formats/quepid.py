@@ -21,16 +21,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adjudge.data._gold_table import gold_from_table
 from adjudge.data.build import load_table
 from adjudge.data.columns import letters_of
+from adjudge.data.formats._exports import is_blank, keep_rows, left_out
+from adjudge.data.formats._ratings import need_pairs, queries, ratings
+from adjudge.data.formats._records import RecordRows, read_json, scalars, single
 from adjudge.data.formats.delimited import Delimited, delimiter_of, read_delimited
-from adjudge.data.formats.format import Content, Format, Options, need
-from adjudge.data.formats.omissions import is_blank, keep_rows, left_out
+from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.ratings import need_pairs, queries, ratings
-from adjudge.data.formats.records import RecordRows, read_json, scalars, single
-from adjudge.data.formats.tables import guarded, unguarded, write_csv, write_rows
-from adjudge.data.gold_table import gold_from_table
+from adjudge.data.formats.writing import guarded, unguarded, write_csv, write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import as_names, encode, pair_names
 from adjudge.data.scale import Scale, as_number, canonical
@@ -98,7 +98,7 @@ def _write_case(content: Content, file: IO[bytes]) -> None:
         labels = content.gold.to_table()
         given = labels["gold"]
     else:
-        labels = need(content, "labels", "quepid-case")
+        labels = content.need("labels", "quepid-case")
         given = labels["label"]
     need_pairs(labels.column_names, "quepid-case")
     rated = ratings(given, content.known_scale, "quepid-case")
@@ -190,7 +190,7 @@ def _write_book(content: Content, file: IO[bytes]) -> None:
 
 def _pairs(content: Content, name: str) -> tuple[Judgments, Any, Any]:
     """The judgments to write, with the query and the document of each item."""
-    judgments: Judgments = need(content, "judgments", name)
+    judgments: Judgments = content.need("judgments", name)
     known: dict[str, Any] = {"topic": judgments.topics, "document": judgments.documents}
     need_pairs([role for role, names in known.items() if names is not None], name)
     topics = known["topic"].take(pa.array(judgments.topic))

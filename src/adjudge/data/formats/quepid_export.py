@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from adjudge.data.columns import letters_of
+from adjudge.data.formats._exports import left_out
+from adjudge.data.formats._ratings import rated_content
+from adjudge.data.formats._records import RecordRows, read_json, single
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.omissions import left_out
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.opensearch import rated_content
-from adjudge.data.formats.records import RecordRows, read_json, single
 from adjudge.data.names import as_names
 from adjudge.errors import BadData, shown
 

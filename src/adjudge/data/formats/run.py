@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.opening import File
-from adjudge.data.formats.spaced import (
+from adjudge.data.formats._spaced import (
     check_rows,
+    is_number,
+    is_whole,
     nul_fault,
     numbers_of,
     read_spaced,
     repeated_fault,
 )
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
 from adjudge.errors import shown
 
 _NAMES = ("topic", "Q0", "document", "rank", "score", "tag")
+
+
+def is_run_row(cells: list[str]) -> bool:
+    """Six fields, of which the fourth is a whole number and the fifth a number."""
+    return len(cells) == 6 and is_whole(cells[3]) and is_number(cells[4])
 
 
 def _read(file: File, options: Options) -> Content:

@@ -16,14 +16,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adjudge.data._instants import instants, seconds_between
 from adjudge.data.build import load_table
+from adjudge.data.formats._exports import (
+    chosen_question,
+    is_blank,
+    is_word,
+    leave_out,
+    pair_columns,
+    with_reasons,
+)
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.omissions import is_blank, is_word, leave_out
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.questions import chosen_question, pair_columns
-from adjudge.data.formats.reasons import with_reasons
-from adjudge.data.instants import instants, seconds_between
 from adjudge.data.names import as_names
 from adjudge.data.source import Source
 

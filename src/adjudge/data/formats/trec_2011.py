@@ -16,13 +16,9 @@ from numpy.typing import NDArray
 
 from adjudge.data.build import load_table
 from adjudge.data.consensus import places
-from adjudge.data.formats.consensus_table import relevance
-from adjudge.data.formats.delimited import read_delimited
-from adjudge.data.formats.format import Content, Format, Options, need
-from adjudge.data.formats.opening import File
-from adjudge.data.formats.ratings import need_pairs
-from adjudge.data.formats.signatures import TREC_2011 as HEADER
-from adjudge.data.formats.spaced import (
+from adjudge.data.formats import TREC_2011 as HEADER
+from adjudge.data.formats._ratings import need_pairs
+from adjudge.data.formats._spaced import (
     check_cells,
     check_rows,
     find_repeated,
@@ -31,7 +27,11 @@ from adjudge.data.formats.spaced import (
     read_spaced,
     repeated_fault,
 )
-from adjudge.data.formats.tables import guarded, write_rows
+from adjudge.data.formats.consensus_table import relevance
+from adjudge.data.formats.delimited import read_delimited
+from adjudge.data.formats.format import Content, Format, Options
+from adjudge.data.formats.opening import File
+from adjudge.data.formats.writing import guarded, write_rows
 from adjudge.data.judgments import Judgments
 from adjudge.data.names import encode, look_up, pair_names
 from adjudge.data.scale import Scale, as_number
@@ -64,7 +64,7 @@ def _read(file: File, options: Options) -> Content:
 
 def _write(content: Content, file: IO[bytes]) -> None:
     """The judgments, made binary, with their gold; the HIT is ``na``."""
-    judgments: Judgments = need(content, "judgments", "trec-2011")
+    judgments: Judgments = content.need("judgments", "trec-2011")
     binary = _binary(judgments)
     table = binary.to_table()
     need_pairs(table.column_names, "trec-2011")
@@ -177,12 +177,12 @@ def _labels(table: Any) -> Any:
     )
 
 
-def write_submission(content: Content, file: IO[bytes], *, quantised: bool = False) -> None:
+def _write_submission(content: Content, file: IO[bytes], *, quantised: bool = False) -> None:
     """The labels as a submission; with ``quantised`` the class is 0 or 1 and nothing between.
 
     Where there are judgments beside the labels, each of their items must have its line.
     """
-    labels = need(content, "labels", "trec-2011-submission")
+    labels = content.need("labels", "trec-2011-submission")
     need_pairs(labels.column_names, "trec-2011-submission")
     check_cells(labels, ("topic", "document"), "trec-2011-submission", r"\t\n\v\f\r ")
     _check_pairs(labels, content.judgments)
@@ -244,6 +244,6 @@ FORMATS = (
         writes=("labels",),
         extension=".txt",
         read=_read_submission,
-        write=write_submission,
+        write=_write_submission,
     ),
 )

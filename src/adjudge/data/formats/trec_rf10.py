@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from adjudge.data.build import load_table
+from adjudge.data.formats import TREC_RF10 as HEADER
 from adjudge.data.formats.delimited import read_delimited
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.signatures import TREC_RF10 as HEADER
 from adjudge.data.gold import Gold
 from adjudge.data.judgments import Judgments
 from adjudge.data.scale import Scale

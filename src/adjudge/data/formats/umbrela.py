@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from adjudge.data.formats._ratings import judge_name, rated_content
+from adjudge.data.formats._records import RecordRows, as_text, read_records
 from adjudge.data.formats.format import Content, Format, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.opensearch import rated_content
-from adjudge.data.formats.qrels import judge_name
-from adjudge.data.formats.records import RecordRows, as_text, read_records
 from adjudge.data.source import count_of
 from adjudge.errors import BadData
 

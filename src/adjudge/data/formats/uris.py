@@ -38,7 +38,7 @@ _FETCHED = 2_000_000_000  # bytes that are fetched from the Web at most
 _PATIENCE = 30.0  # seconds without a byte
 
 
-def shown_uri(uri: str) -> str:
+def _shown_uri(uri: str) -> str:
     """A URI as it may be printed: without a key in it, and without options."""
     return _without_keys(uri.partition("?")[0])
 
@@ -50,7 +50,7 @@ def _without_keys(text: str) -> str:
 
 def name_of(place: str) -> str:
     """The last part of a path or a URI."""
-    return unquote(PurePosixPath(shown_uri(place)).name) if is_uri(place) else Path(place).name
+    return unquote(PurePosixPath(_shown_uri(place)).name) if is_uri(place) else Path(place).name
 
 
 def expand_patterns(places: Iterable[str]) -> list[str]:
@@ -70,7 +70,7 @@ def expand_patterns(places: Iterable[str]) -> list[str]:
 
 
 def _nothing(place: str) -> list[str]:
-    raise BadData("no file fits this pattern", source=shown_uri(place), wanted="a file")
+    raise BadData("no file fits this pattern", source=_shown_uri(place), wanted="a file")
 
 
 def _fitting(uri: str) -> list[str]:
@@ -115,7 +115,7 @@ def _told(uri: str) -> Iterator[None]:
     except (OSError, pa.ArrowException) as fault:
         reason = _without_keys(str(fault).splitlines()[0])
         raise BadData(
-            f"cannot be read ({reason})", source=shown_uri(uri), wanted="a file that can be read"
+            f"cannot be read ({reason})", source=_shown_uri(uri), wanted="a file that can be read"
         ) from None
 
 
@@ -173,7 +173,7 @@ def _from_web(place: str, folder: Path, progress: Callable[[int, int], None] | N
                     raise BadData(
                         f"is larger than {limit / 1e6:,.0f} MB; fetch it yourself, or raise the "
                         "limit with ADJUDGE_FETCH_MB",
-                        source=shown_uri(place),
+                        source=_shown_uri(place),
                     )
                 file.write(block)
                 if progress is not None:
@@ -181,7 +181,7 @@ def _from_web(place: str, folder: Path, progress: Callable[[int, int], None] | N
     except (OSError, ValueError, HTTPException) as fault:
         raise BadData(
             f"cannot be read ({_without_keys(str(fault))})",
-            source=shown_uri(place),
+            source=_shown_uri(place),
             wanted="a file that can be read",
         ) from None
     return copy

@@ -13,17 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adjudge.data._gold_table import gold_from_table
+from adjudge.data._second_questions import further_columns
 from adjudge.data.build import load_table
 from adjudge.data.columns import named_columns, roles_of
+from adjudge.data.formats._exports import is_blank
+from adjudge.data.formats._shapes import NONE, judge_columns, number_columns
 from adjudge.data.formats.delimited import delimiter_of, read_delimited
 from adjudge.data.formats.format import Content, Format, Options
-from adjudge.data.formats.omissions import is_blank
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.plain import numbered
-from adjudge.data.formats.second_questions import further_columns
-from adjudge.data.formats.shapes import NONE, judge_columns
 from adjudge.data.gold import Gold
-from adjudge.data.gold_table import gold_from_table
 from adjudge.data.labels import remark_scale
 from adjudge.data.names import as_names
 from adjudge.data.scale import Scale
@@ -73,7 +72,7 @@ def _place(roles: dict[str, str], columns: list[str], judges: list[str]) -> dict
 
 def _read_matrix(file: File, options: Options) -> Content:
     """The judgments of a matrix without names."""
-    names = numbered(len(file.cells(file.delimiter)))
+    names = number_columns(len(file.cells(file.delimiter)))
     table, source = read_delimited(file, options, delimiter=file.delimiter, names=names)
     items = pa.array([str(row) for row in range(1, len(table) + 1)], pa.large_string())
     source.remark("a matrix without names: a row an item, a column a judge, by their numbers")

@@ -10,8 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus, places
-from adjudge.data.given import GoldLike, takes_tables
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import GoldLike, Judgments, takes_tables
 from adjudge.evaluation.diagnosis._card import list_judges
 from adjudge.evaluation.diagnosis._collusion import find_pairs
 from adjudge.evaluation.diagnosis._confusions import (

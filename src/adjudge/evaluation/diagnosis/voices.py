@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from adjudge.data.consensus import Consensus
-from adjudge.data.families import Families
+from adjudge.data.consensus import Consensus, Families
 from adjudge.data.source import count_of
 
 _TOLD, _NAMED = 3, 6  # families told, judges named of each

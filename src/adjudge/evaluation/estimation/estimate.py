@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.data.consensus import Consensus
-from adjudge.data.given import gold_given, judgments_given
-from adjudge.data.gold import Gold
-from adjudge.data.judgments import Judgments
+from adjudge.data.gold import Gold, take_gold
+from adjudge.data.judgments import Judgments, take_judgments
 from adjudge.data.runs import Run
 from adjudge.data.source import count_of
 from adjudge.errors import BadData, BadSetting, shown
@@ -136,10 +135,10 @@ def estimate(
     ``population`` (how many items these were drawn from; 0 for endlessly many), ``level``.
     """
     how = Plan(**plan)
-    known = gold_given(gold)
+    known = take_gold(gold)
     consensus = judgments if isinstance(judgments, Consensus) else None
     if consensus is None:
-        table = judgments_given(judgments)
+        table = take_judgments(judgments)
         if family is not None:
             table = table.with_family_rule(family)
         check_gold(known, table)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.data.judge_columns import MODEL, PERSON
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import MODEL, PERSON, Judgments
 from adjudge.errors import BadData
 
 

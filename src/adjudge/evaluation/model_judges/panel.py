@@ -10,8 +10,7 @@ from scipy.special import betaincinv
 
 from adjudge.data.consensus import Consensus
 from adjudge.data.gold import Gold
-from adjudge.data.judge_columns import MODEL, PERSON
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import MODEL, PERSON, Judgments
 from adjudge.data.model_answers import ModelAnswers
 from adjudge.errors import AdjudgeError, BadData
 from adjudge.evaluation._judge_pairs import pairs_of_judgments

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from adjudge.data.comparisons import Comparisons
-from adjudge.data.families import Families
+from adjudge.data.consensus import Families
 from adjudge.data.judgments import Judgments
 from adjudge.data.source import count_of
 from adjudge.engines.threads import ThreadsEngine

@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from adjudge.data.comparisons import CANNOT_SAY, Comparisons
-from adjudge.data.given import JudgmentsLike, takes_tables
 from adjudge.data.judges import LEVEL
-from adjudge.data.judgments import Judgments
+from adjudge.data.judgments import Judgments, JudgmentsLike, takes_tables
 from adjudge.data.names import Names, look_up
 from adjudge.data.preferences import Preferences
 from adjudge.errors import BadData, BadSetting, shown

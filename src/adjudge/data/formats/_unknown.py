@@ -6,8 +6,8 @@ import csv
 import json
 
 from adjudge.data.columns import roles_of
+from adjudge.data.formats._shapes import answered_by
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.shapes import answered_by
 from adjudge.errors import BadData, shown
 
 _NEXT = "name the columns, such as --item A --judge B --label C, or the format with --format"

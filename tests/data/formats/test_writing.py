@@ -11,34 +11,34 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.data.formats.faults import not_text
-from adjudge.data.formats.files import written_folder, written_whole
+from adjudge.data.formats._faults import not_text
 from adjudge.data.formats.opening import (
     File,
-    check_readable,
-    encoding_name,
-    opened,
+    _check_readable,
+    _encoding_name,
+    _opened,
     reading,
 )
+from adjudge.data.formats.writing import written_folder, written_whole
 from adjudge.errors import BadData, UnknownName
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
-        check_readable(tmp_path / "none.csv")
+        _check_readable(tmp_path / "none.csv")
     assert str(raised.value) == f"{tmp_path}/none.csv: there is no such file"
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(BadData) as raised:
-        check_readable(tmp_path)
+        _check_readable(tmp_path)
     assert str(raised.value) == f"{tmp_path}: is a folder; wanted a file"
 
 
 def test_a_file_without_a_byte(tmp_path: Path) -> None:
     (tmp_path / "judgments.csv").touch()
     with pytest.raises(BadData) as raised:
-        check_readable(tmp_path / "judgments.csv")
+        _check_readable(tmp_path / "judgments.csv")
     assert str(raised.value) == "judgments.csv: the file is empty (0 bytes)"
 
 
@@ -49,14 +49,14 @@ def test_compressed_files_are_opened_as_what_they_hold(
     tmp_path: Path, name: str, pack: object
 ) -> None:
     (tmp_path / name).write_bytes(pack(b"item,judge\n"))  # type: ignore[operator]
-    with opened(tmp_path / name) as file:
+    with _opened(tmp_path / name) as file:
         assert file.read() == b"item,judge\n"
 
 
 def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"item,judge\n" * 100)[:-12])
-    with pytest.raises(BadData) as raised, reading(path), opened(path) as file:
+    with pytest.raises(BadData) as raised, reading(path), _opened(path) as file:
         file.read()
     assert str(raised.value) == (
         "a.gz: is cut short, or no gz file "
@@ -72,8 +72,8 @@ def test_a_file_that_may_not_be_read_says_so(tmp_path: Path) -> None:
 
 def test_an_encoding_nobody_knows() -> None:
     with pytest.raises(UnknownName) as raised:
-        encoding_name("latin-one")
-    assert encoding_name("UTF8") == "utf-8"
+        _encoding_name("latin-one")
+    assert _encoding_name("UTF8") == "utf-8"
     assert str(raised.value) == (
         "there is no encoding 'latin-one'; did you mean 'latin-1'? "
         "Known: utf-8, latin-1, utf-16, cp1252"
@@ -224,7 +224,7 @@ def test_a_folder_is_not_written_over_a_file(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from adjudge.data.formats.files import written_folder, written_whole
+from adjudge.data.formats.writing import written_folder, written_whole
 with {how}(Path(sys.argv[1])) as made:
     os.kill(os.getpid(), signal.SIGKILL)
 """

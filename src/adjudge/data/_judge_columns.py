@@ -7,12 +7,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.columns import letters_of, one_each
-from adjudge.data.faults import Coded
-from adjudge.data.names import Codes, Names, as_names, encode
+from adjudge.data._items import one_each
+from adjudge.data.columns import letters_of
+from adjudge.data.judgments import MODEL, PERSON
+from adjudge.data.names import Coded, Codes, Names, as_names, encode
 from adjudge.data.source import Source
 
-PERSON, MODEL = 0, 1  # kinds of judges; -1 where it is not known
 _KINDS = {
     PERSON: ("person", "people", "human", "expert", "crowd", "worker", "annotator", "assessor"),
     MODEL: ("model", "llm", "machine", "ai", "bot", "automatic", "languagemodel"),

@@ -9,9 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adjudge.data.build import compact, encode_columns, items_of
-from adjudge.data.checks import bad_rows
-from adjudge.data.columns import as_text, canonical_codes, one_each, roles_of, taken_in, text_of
+from adjudge.data._faults import leave_out_bad
+from adjudge.data._frames import take_in
+from adjudge.data._items import canonical_codes, find_items, one_each
+from adjudge.data.build import encode_columns
+from adjudge.data.columns import as_text, roles_of, text_of
 from adjudge.data.gold import Gold
 from adjudge.data.names import as_names
 from adjudge.data.oddities import settle_oddities
@@ -35,7 +37,7 @@ def gold_from_table(
     Gold fits any scale that has its values; with ``scale``, a row that is off it is a bad row.
     """
     place = source if isinstance(source, Source) else Source(source)
-    rows = taken_in(table, place)
+    rows = take_in(table, place)
     where = roles_of(rows.column_names) if roles is None else dict(roles)
     _need_gold_columns(where, rows.column_names, place)
     text = pc.utf8_trim_whitespace(_spread(text_of(rows, where["gold"], place)))
@@ -44,13 +46,8 @@ def gold_from_table(
     place.keep(kept)
     wanted = {role: name for role, name in where.items() if role not in _NOT_GOLD}
     coded, _ = settle_oddities(encode_columns(rows, wanted, place), where, place, scale)
-    bad = bad_rows(coded, where, scale, place)
-    if bad is not None:
-        good = np.flatnonzero(~bad)
-        coded = {role: compact(codes[good], names) for role, (codes, names) in coded.items()}
-        rows = rows.take(pa.array(good))
-        place.keep(good)
-    items = items_of(coded, where, place)
+    coded, rows = leave_out_bad(coded, rows, where, scale, place)
+    items = find_items(coded, where, place)
     values, value = canonical_codes(*coded["gold"])
     chosen, first = one_each(items.by_row, value, values, where["gold"], place, items.names)
 

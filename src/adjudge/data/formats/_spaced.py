@@ -5,6 +5,7 @@ Such files are read whole and split by Arrow, so a line is a row and every fault
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,13 +16,25 @@ from numpy.typing import NDArray
 
 from adjudge.data.formats.format import Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.signatures import NUMBER, WHOLE
 from adjudge.data.names import encode
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
 
+WHOLE = r"^-?[0-9]{1,18}$"
+_NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+
 # The rows at fault, the column, what is wrong with a row (given its number and its cell).
 Fault = tuple[NDArray[np.bool_], str, Callable[[int, Any], str]]
+
+
+def is_whole(cell: str) -> bool:
+    """Whether a cell is a whole number."""
+    return re.match(WHOLE, cell) is not None
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number."""
+    return re.match(_NUMBER, cell) is not None
 
 
 def read_spaced(
@@ -118,7 +131,7 @@ def check_rows(table: Any, source: Source, faults: list[Fault]) -> Any:
 
 def numbers_of(column: Any, *, whole: bool = False) -> tuple[Any, NDArray[np.bool_]]:
     """A text column as numbers, and which cells are no finite number, or no whole one."""
-    fits = pc.fill_null(pc.match_substring_regex(column, WHOLE if whole else NUMBER), False)
+    fits = pc.fill_null(pc.match_substring_regex(column, WHOLE if whole else _NUMBER), False)
     text = pc.if_else(fits, column, "0")
     values = text.cast(pa.int64() if whole else pa.float64())
     return values, ~np.asarray(pc.and_(fits, pc.is_finite(values)), dtype=np.bool_)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from adjudge.data.formats._exports import chosen_question, pair_columns
 from adjudge.data.formats.format import Options
-from adjudge.data.formats.questions import chosen_question, pair_columns
 from adjudge.errors import BadData
 
 

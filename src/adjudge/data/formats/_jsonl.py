@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from adjudge.data.columns import Columns, roles_of, worth_reading
+from adjudge.data.columns import Columns, roles_of
+from adjudge.data.formats._nesting import spelt_out
 from adjudge.data.formats.format import Options
-from adjudge.data.formats.nesting import spelt_out
 from adjudge.data.formats.opening import File, reading
 from adjudge.data.source import Source
 from adjudge.errors import BadData, shown
@@ -26,9 +26,7 @@ from adjudge.errors import BadData, shown
 _IDS = ("item", "topic", "document", "judge")
 
 
-def read_jsonl(
-    file: File, options: Options, columns: Columns = worth_reading
-) -> tuple[Any, Source]:
+def read_jsonl(file: File, options: Options, columns: Columns) -> tuple[Any, Source]:
     """The chosen columns of a JSONL file, and the source that can name its lines."""
     source = Source(
         file.name, line_of=_Lines(file).line_of, skip_bad=options.skip_bad, notes=options.notes

@@ -161,3 +161,19 @@ def single(value: object) -> tuple[str | None, str]:
         return None, f"{shown(value)} is no label; wanted a text or a number"
     text = as_text(value)
     return (text if text is not None and text.strip() else None), ""
+
+
+def records_in(found: Any, name: str) -> tuple[str, list[Any]]:
+    """The longest list of objects in JSON, and what to call one of them."""
+    if isinstance(found, list):
+        return "record", found
+    lists = {
+        key: value
+        for key, value in (found.items() if isinstance(found, dict) else ())
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    }
+    if not lists:
+        keys = ", ".join(found) if isinstance(found, dict) else "none"
+        raise BadData(f"there is no list of objects; its keys are {keys}", source=name)
+    key = max(lists, key=lambda key: len(lists[key]))
+    return f"{key} entry", lists[key]

@@ -6,29 +6,21 @@ says of the outcome may be a word (left, model_a, tie) or the name of the item t
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adjudge.data.columns import comparison_roles, roles_of, taken_in, text_of
-from adjudge.data.comparisons import CANNOT_SAY, LEFT, OUTCOMES, RIGHT, TIE, Comparisons
-from adjudge.data.faults import Coded
-from adjudge.data.judge_columns import family_column, kind_column
-from adjudge.data.names import Codes, Names, encode
+from adjudge.data._frames import take_in
+from adjudge.data._judge_columns import family_column, kind_column
+from adjudge.data.columns import comparison_roles, roles_of, text_of
+from adjudge.data.comparisons import LEFT, OUTCOME_WORDS, RIGHT, TIE, Comparisons, word_of
+from adjudge.data.names import Coded, Codes, Names, encode
 from adjudge.data.source import Source
 from adjudge.data.synonyms import PAIR_SYNONYMS
 from adjudge.errors import BadData, shown
 
-_WORDS = {
-    LEFT: "left a x 1 first modela model1 answera responsea itema optiona systema assistanta",
-    RIGHT: "right b y 2 second modelb model2 answerb responseb itemb optionb systemb assistantb",
-    TIE: "tie ties tied draw equal same both bothgood tiebothgood tiebothbad bothbad neither",
-    CANNOT_SAY: "cannotsay cantsay unsure unknown dontknow idontknow skip skipped na error",
-}
-_KNOWN = {word: code for code, words in _WORDS.items() for word in words.split()}
 _WANTED = "left, right, tie, cannot say, or the name of one of the two"
 
 
@@ -45,7 +37,7 @@ def load_comparisons(
     the header does not speak for itself.
     """
     place = source if isinstance(source, Source) else Source(source)
-    rows = taken_in(table, place)
+    rows = take_in(table, place)
     where = comparison_roles(rows.column_names) if roles is None else dict(roles)
     if not where:
         raise _missing(rows.column_names, place)
@@ -117,7 +109,7 @@ def _coded(
         return coded, items, np.full(many, LEFT, dtype=np.int8)
     said = encode(text_of(rows, where["outcome"], place))
     coded["outcome"] = said
-    return coded, items, _sides(said, codes[:many], codes[many:], items, words=_KNOWN)
+    return coded, items, _sides(said, codes[:many], codes[many:], items, words=OUTCOME_WORDS)
 
 
 def _sides(
@@ -132,11 +124,11 @@ def _sides(
     Where each row that names a side names one of its two items, items are meant, whatever they are
     called. Else a word for one side that is the name of the item on the other is -2.
     """
-    known = {word: code for word, code in _KNOWN.items() if code <= RIGHT}
+    known = {word: code for word, code in OUTCOME_WORDS.items() if code <= RIGHT}
     known = known if words is None else words
     codes, names = said
     texts = names.to_pylist()
-    word = np.array([known.get(_letters(text), -1) for text in texts] + [-1], dtype=np.int8)
+    word = np.array([known.get(word_of(text), -1) for text in texts] + [-1], dtype=np.int8)
     place = {name: code for code, name in enumerate(items.to_pylist())}
     item = np.array([place.get(text, -9) for text in texts] + [-9], dtype=np.int32)
     by_word, by_item = word[codes], item[codes]
@@ -145,17 +137,6 @@ def _sides(
     if ((named >= 0) | (by_word >= TIE)).all():
         return found.astype(np.int8)
     return np.where((named >= 0) & (by_word >= 0) & (named != by_word), -2, found).astype(np.int8)
-
-
-def side_named(text: str) -> str | None:
-    """The outcome that a word names, as ``model_a`` names left; None where it names none."""
-    code = _KNOWN.get(_letters(text))
-    return None if code is None else OUTCOMES[code]
-
-
-def _letters(text: str) -> str:
-    """A word by its letters and digits alone."""
-    return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
 def _bad_rows(
@@ -215,15 +196,3 @@ def _row_error(
         return place.error(row, f"{problem}; wanted {wanted}", column=column, value=text)
     role = "judge" if coded["judge"][0][row] < 0 or "topic" not in coded else "topic"
     return place.error(row, f"the {role} id is empty", column=where.get(role), wanted="an id")
-
-
-def winners(comparisons: Comparisons) -> Any:
-    """The item that won each comparison; null where none did."""
-    code = np.where(comparisons.outcome == LEFT, comparisons.left, comparisons.right)
-    return comparisons.items.take(pa.array(code, mask=comparisons.outcome > RIGHT))
-
-
-def outcome_words(comparisons: Comparisons, *words: str) -> Any:
-    """The outcome of each comparison in a format's own four words."""
-    chosen = words or OUTCOMES
-    return pa.array(chosen, pa.large_string()).take(pa.array(comparisons.outcome))

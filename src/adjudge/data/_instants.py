@@ -20,9 +20,40 @@ from numpy.typing import NDArray
 from adjudge.data.source import Source
 from adjudge.errors import shown
 
+
+def read_times(column: Any, place: Source, name: str) -> NDArray[np.float64]:
+    """Times as seconds since 1970: timestamps, numbers, ISO 8601 or other dates as text.
+
+    What is no time is left out with a word.
+    """
+    kind = column.type
+    if pa.types.is_date(kind):
+        column, kind = column.cast(KIND), KIND
+    if pa.types.is_timestamp(kind):
+        micro = column.cast(pa.timestamp("us", tz=kind.tz)).cast(pa.int64())
+        return np.asarray(pc.fill_null(pc.divide(micro.cast(pa.float64()), 1e6), np.nan))
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind):
+        return _in_seconds(np.asarray(pc.fill_null(column.cast(pa.float64()), np.nan)))
+    if not pa.types.is_string(kind) and not pa.types.is_large_string(kind):
+        place.remark(f"column {name} holds {kind}, no times, and is left out")
+        return np.full(len(column), np.nan)
+    text = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+    try:
+        return _in_seconds(np.asarray(pc.fill_null(text.cast(pa.float64()), np.nan)))
+    except pa.ArrowInvalid:
+        return read_times(instants(text, place, name), place, name)
+
+
+def _in_seconds(number: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers as seconds since 1970: some tools count milliseconds."""
+    known = number[np.isfinite(number)]
+    return number / 1000.0 if known.size and float(np.median(known)) > 1e11 else number
+
+
 KIND = pa.timestamp("us", tz="UTC")
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
 _ZONES = {  # hours to add to UTC
     "UTC": 0,
     "GMT": 0,
@@ -38,19 +69,25 @@ _ZONES = {  # hours to add to UTC
     "AKST": -9,
     "HST": -10,
 }
+
 _CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})"
+
 _WORDS = (
     r"^(?:[A-Za-z]{3},? +)?(?P<month>[A-Za-z]{3}) +(?P<day>\d{1,2}) +"
     + _CLOCK
     + r":(?P<second>\d{2}) +(?P<zone>[A-Za-z]+) +(?P<year>\d{4})$"
 )
+
 _TAIL = (
     r"(?P<year>\d{4})(?:,? +"
     + _CLOCK
     + r"(?::(?P<second>\d{2})(?:[.]\d+)?)?(?: *(?P<half>[AaPp])[Mm])?(?: +(?P<zone>[A-Za-z]+))?)?$"
 )
+
 _SLASHES = r"^(?P<month>\d{1,2})/(?P<day>\d{1,2})/" + _TAIL
+
 _DAY_FIRST = r"^(?P<day>\d{1,2})/(?P<month>\d{1,2})/" + _TAIL
+
 _DOTS = r"^(?P<day>\d{1,2})[.](?P<month>\d{1,2})[.]" + _TAIL
 
 

@@ -1,11 +1,13 @@
-"""The shapes of tables that no header speaks for: wide ones, matrices, rows without names."""
+"""Tables known by their cells: a column a judge, matrices, rows without names."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 
 from adjudge.data.columns import letters_of, roles_of
 from adjudge.data.formats.opening import File
+from adjudge.data.scale import as_number
 
 NONE = ("", "na", "nan", "null", "none", "-", "?")  # cells of a wide table that hold no judgment
 _LABELS = 12  # different values that the cells of judges may have
@@ -70,7 +72,7 @@ def _alike(values: dict[str, set[str]]) -> list[str]:
     return alike if len(alike) > 1 and len(every) <= _LABELS else []
 
 
-def is_wide(file: File) -> bool:
+def _is_wide(file: File) -> bool:
     """A header, a column that names items, and columns that share one small set of values."""
     if file.kind != "delimited" or len(file.columns) < 3:
         return False
@@ -85,7 +87,7 @@ def is_wide(file: File) -> bool:
     return not any(name in cells for name in judges)  # a header's names stand nowhere else
 
 
-def is_matrix(file: File) -> bool:
+def _is_matrix(file: File) -> bool:
     """Rows of one width, all of whose cells are empty or from one small set of values."""
     if file.kind != "delimited" or file.delimiter not in file.first:
         return False
@@ -103,7 +105,7 @@ def is_matrix(file: File) -> bool:
     return bool(values) and len(values) <= _LABELS and (gaps or max(widths) > 3)
 
 
-def is_headerless(file: File) -> bool:
+def _is_headerless(file: File) -> bool:
     """Two or three columns, the last of few values, that of the first line again below it."""
     if file.kind != "delimited":
         return False
@@ -121,3 +123,33 @@ def is_headerless(file: File) -> bool:
     repeated = last.count(last[0]) > 1 and (len(values) <= _LABELS or 4 * len(values) <= len(rows))
     others = [{row[at] for row in rows} for at in range(len(rows[0]) - 1)]
     return repeated and all(len(own) >= len(values) for own in others)
+
+
+def _is_book(file: File) -> bool:
+    """A header of query, docid and names, over cells that are numbers or empty."""
+    lines = file.text.splitlines(keepends=True)
+    rows = [cells for cells in csv.reader(lines[: 1 + 20], delimiter=file.delimiter) if cells]
+    if len(rows[0]) < 3 or _is_plain_but_for_pairs(rows[0][2:]):
+        return False
+    whole = [cells for cells in rows[1:] if len(cells) == len(rows[0])]
+    return all(not c.strip() or as_number(c.strip()) is not None for r in whole for c in r[2:])
+
+
+def _is_plain_but_for_pairs(names: list[str]) -> bool:
+    """Whether the columns after query and document are those of plain judgments or gold."""
+    roles = roles_of(names)
+    told = {"label", "gold"} & set(roles)
+    return {"judge", "label"} <= set(roles) or (bool(told) and len(roles) == len(names))
+
+
+SHAPES: dict[str, Callable[[File], bool]] = {
+    "quepid-book": _is_book,
+    "matrix": _is_matrix,
+    "wide": _is_wide,
+    "headerless": _is_headerless,
+}
+
+
+def number_columns(width: int) -> tuple[str, ...]:
+    """The names of the columns of a file that has no header."""
+    return tuple(f"column {place}" for place in range(1, width + 1))

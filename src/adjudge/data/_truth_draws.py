@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.errors import BadSetting
+from adjudge.lazy import load
 
 if TYPE_CHECKING:
     from adjudge.data.consensus import Consensus
@@ -17,13 +18,31 @@ if TYPE_CHECKING:
 _SMALLEST = 1e-300
 
 
+def truths_for_arviz(consensus: Consensus, draws: Draws, truths: int, seed: int) -> Any:
+    """So many draws a chain of the truth of every item, evenly over those kept, for ArviZ."""
+    have = draws.prevalence.shape[1]
+    if not 0 < truths <= have:
+        raise BadSetting("truths", truths, f"a number from 1 to {have:,}, the draws kept")
+    kept = np.arange(truths) * have // truths
+    drawn = _draw_truths(consensus, draws, kept, seed)
+    return load("xarray").Dataset(
+        {"truth": (("chain", "draw", "item"), drawn)},
+        coords={
+            "chain": np.arange(len(drawn)),
+            "draw": kept * draws.stride,
+            "item": consensus.judgments.items.to_pylist(),
+        },
+        attrs={"truths": list(consensus.scale.truths)},
+    )
+
+
 def _repeats(judgments: Judgments) -> bool:
     """Whether a judge judged an item twice."""
     pairs = judgments.item.astype(np.int64) * judgments.judge_count + judgments.judge
     return len(np.unique(pairs)) < len(pairs)
 
 
-def draw_truths(
+def _draw_truths(
     consensus: Consensus, draws: Draws, kept: NDArray[np.int64], seed: int
 ) -> NDArray[np.int16]:  # (chain, kept draw, item)
     """The truth of every item in each of the draws ``kept``, of those of which there are rates.

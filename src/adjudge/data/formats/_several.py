@@ -7,6 +7,7 @@ each, by the name of the file, unless gold is wanted.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path, PurePath
@@ -15,13 +16,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adjudge.data._gold_table import gold_from_table
 from adjudge.data.build import load_table
 from adjudge.data.comparisons import Comparisons
 from adjudge.data.formats.format import Content, Options
 from adjudge.data.formats.opening import File
-from adjudge.data.formats.signatures import SIGNATURES
 from adjudge.data.gold import Gold
-from adjudge.data.gold_table import gold_from_table
 from adjudge.data.judgments import Judgments
 from adjudge.data.labels import remark_scale
 from adjudge.data.scale import Scale
@@ -47,15 +47,15 @@ def read_folder(folder: File, options: Options) -> Content:
 
 def _known_files(folder: File) -> tuple[list[File], list[str]]:
     """The files of a folder whose format is known, and the names of the others that hold data."""
-    from adjudge.data.formats import detected
-    from adjudge.data.formats.unknown import unknown
+    from adjudge.data.formats import detect
+    from adjudge.data.formats._unknown import unknown
 
     files, strange = [], []
     for file in folder.files():
         if PurePath(file.name).suffix.lower() in _ABOUT or file.is_folder:
             continue
         try:
-            detected(file)
+            detect(file)
             files.append(file)
         except BadData:
             strange.append(file.name)
@@ -64,8 +64,10 @@ def _known_files(folder: File) -> tuple[list[File], list[str]]:
     return files, strange
 
 
-def each_known(paths: list[Path], encoding: str) -> list[File]:
+def each_known(paths: Sequence[Path], encoding: str) -> list[File]:
     """The files at paths, those of folders one by one; none where a folder is a format itself."""
+    from adjudge.data.formats import SIGNATURES
+
     found: list[File] = []
     for file in (File.at(path, encoding) for path in paths):
         if not file.is_folder:
@@ -85,9 +87,9 @@ def _one(file: File, options: Options) -> Content:
 
 def read_several(files: list[File], format: str | None, options: Options) -> Content:
     """What files of one kind hold together."""
-    from adjudge.data.formats import detected, read_file
+    from adjudge.data.formats import detect, read_file
 
-    kinds = [format or detected(file) for file in files]
+    kinds = [format or detect(file).name for file in files]
     kind = _one_kind(kinds, files)
     if kind in _JUDGES and options.wanted is None:
         options = replace(options, wanted="judgments")

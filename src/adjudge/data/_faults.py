@@ -1,0 +1,242 @@
+"""Rows of a table that are at fault, and in which words: looked for once something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data._items import compact
+from adjudge.data.names import Coded, Codes, Names
+from adjudge.data.scale import Scale, as_number, canonical
+from adjudge.data.source import Source, count_of
+from adjudge.errors import BadData, shown
+
+_MISSING = frozenset({"nan", "na", "n/a", "null", "none", "#n/a", "<na>"})
+_LISTED = 5  # labels that are written out
+
+
+def refuse_mixed(coded: Coded, where: dict[str, str], place: Source) -> NoReturn:
+    """Name the first row whose label is of the other kind than the labels before it."""
+    kind = None
+    seen: list[str] = []
+    for role in ("label", "gold"):
+        codes, names = coded[role]
+        texts = [canonical(name) for name in names.to_pylist()]
+        kinds = [-1 if not text else int(as_number(text) is not None) for text in texts]
+        by_row = np.array([*kinds, -1])[codes]
+        known = np.flatnonzero(by_row >= 0)
+        if kind is None and known.size:
+            kind = by_row[known[0]]
+            seen = [text for text, other in zip(texts, kinds, strict=True) if other == kind]
+        rows = known[by_row[known] != kind]
+        if rows.size:
+            break
+    row, numeric = int(rows[0]), bool(kind)
+    value = texts[codes[row]]
+    if role == "label":  # names are in order of first appearance
+        seen = [text for text in seen if texts.index(text) < codes[row]]
+    lost = [text for text in (value, *seen) if text.casefold() in _MISSING]
+    if lost:
+        numbers = sorted({t for t in texts if as_number(t) is not None}, key=float)
+        named = "<".join(numbers[:_LISTED]) + ("<..." if len(numbers) > _LISTED else "")
+        raise place.error(
+            row,
+            f"{shown(lost[0])} beside numbers looks like a label that is missing; "
+            f"--labels '{named}' and --skip-bad-rows together leave such rows out",
+            column=where[role],
+            value=lost[0],
+            wanted="labels of one kind",
+        )
+    raise place.error(
+        row,
+        f"{shown(value)} is {'text' if numeric else 'a number'}, but the labels before it are "
+        f"{'numbers' if numeric else 'text'} ({', '.join(seen[:3])}); wanted labels of one kind, "
+        "or the scale named with --labels",
+        column=where[role],
+        value=value,
+        wanted="labels of one kind",
+    )
+
+
+def _row_error(
+    row: int,
+    problems: list[tuple[NDArray[np.bool_], str, str]],
+    coded: Coded,
+    scale: Scale | None,
+    place: Source,
+) -> BadData:
+    """The error for one bad row: its first problem, in the order of the columns checked."""
+    _, column, problem = next(entry for entry in problems if entry[0][row])
+    if problem not in ("label", "gold"):
+        return place.error(row, problem, column=column, value="", wanted="an id")
+    codes, names = coded[problem]
+    text = names[int(codes[row])].as_py() if codes[row] >= 0 else ""
+    way_out = "" if place.skip_bad else "; --skip-bad-rows leaves out such rows"
+    what = (
+        f"{shown(text.strip())} is not on the scale {scale}"
+        if text.strip()
+        else (f"there is no {problem}; wanted one of {scale}{way_out}")
+    )
+    return place.error(row, what, column=column, value=text, wanted=str(scale))
+
+
+def leave_out_bad(
+    coded: Coded, rows: Any, where: dict[str, str], scale: Scale | None, place: Source
+) -> tuple[Coded, Any]:
+    """The columns and the rows without those that cannot be used; or an error for the first."""
+    bad = _bad_rows(coded, where, scale, place)
+    if bad is None:
+        return coded, rows
+    good = np.flatnonzero(~bad)
+    place.keep(good)
+    coded = {role: compact(codes[good], names) for role, (codes, names) in coded.items()}
+    return coded, rows.take(pa.array(good))
+
+
+def _bad_rows(
+    coded: Coded,
+    where: dict[str, str],
+    scale: Scale | None,
+    place: Source,
+) -> NDArray[np.bool_] | None:
+    """The rows that cannot be used, or an error for the first of them; None if all are good."""
+    problems: list[tuple[NDArray[np.bool_], str, str]] = []
+
+    def look(role: str, flags: NDArray[np.bool_], missing: bool, problem: str) -> None:
+        """Mark the rows of the names flagged, and those without a name where that is a fault."""
+        codes, _ = coded[role]
+        if flags.any() or (missing and int(codes.min(initial=0)) < 0):
+            marked = np.append(flags, missing)[codes]
+            if marked.any():
+                problems.append((marked, where[role], problem))
+
+    for role in ("item", "topic", "document", "judge"):
+        if role in coded:
+            names = coded[role][1]
+            look(role, np.asarray(pc.match_substring(names, "\0")), False, "a NUL byte in an id")
+            look(role, _blank(names), True, f"the {role} id is empty")
+    if "label" in coded:
+        nul = pc.match_substring(coded["label"][1], "\0")
+        look("label", np.asarray(nul), False, "a NUL byte in a label")
+    for role in ("label", "gold"):
+        if scale is not None and role in coded:
+            texts = coded[role][1].to_pylist()
+            known = set(scale.labels)
+            if role == "gold":
+                pairs = zip(scale.labels, scale.truth_of, strict=True)
+                known = {*scale.truths, *(label for label, truth in pairs if truth >= 0), ""}
+            off = [canonical(text) not in known for text in texts]
+            look(role, np.array(off, dtype=np.bool_), role == "label", role)
+    if place.skip_bad and "item" in coded:
+        for role in ("topic", "document"):
+            if role in coded and where[role] != where["item"]:
+                torn = _strays(coded["item"][0], coded[role][0], len(coded["item"][1]))
+                if torn.any():
+                    problems.append((torn, where[role], f"another {role} than the item had before"))
+    if not problems:
+        return None
+    bad = np.logical_or.reduce([marked for marked, _, _ in problems])
+    for row in np.flatnonzero(bad):
+        error = _row_error(int(row), problems, coded, scale, place)
+        if not place.skip_bad:
+            raise error
+        place.note(int(row), error)
+    return np.asarray(bad, dtype=np.bool_)
+
+
+def _strays(item: Codes, value: Codes, items: int) -> NDArray[np.bool_]:  # (row,)
+    """The rows whose value is not the one that their item had first."""
+    first = np.full(items + 1, -1, dtype=np.int64)
+    known = np.flatnonzero((value >= 0) & (item >= 0))
+    first[item[known[::-1]]] = value[known[::-1]]
+    stray = np.zeros(len(item), dtype=np.bool_)
+    stray[known] = first[item[known]] != value[known]
+    return stray
+
+
+def one_gold_each(coded: Coded, where: dict[str, str], place: Source) -> Coded:
+    """The columns without the gold of items that have two: it is optional, and told."""
+    if "gold" not in coded:
+        return coded
+    codes, names = coded["gold"]
+    values = {"": -1}
+    table = [values.setdefault(canonical(name), len(values)) for name in names.to_pylist()]
+    value = np.array([*table, -1], dtype=np.int64)[codes]
+    key = _item_keys(coded)
+    known = np.flatnonzero((value >= 0) & (key >= 0))
+    if not known.size:
+        return coded
+    low = np.full(int(key.max()) + 1, np.iinfo(np.int64).max)
+    high = np.full(int(key.max()) + 1, -1)
+    np.minimum.at(low, key[known], value[known])
+    np.maximum.at(high, key[known], value[known])
+    torn = low < high
+    if not torn.any():
+        return coded
+    rows = known[torn[key[known]]]
+    first = place.error(int(rows[0]), "").place.removeprefix(f"{place.name}, ")
+    place.remark(
+        f"column {where['gold']}: {count_of(int(torn.sum()), 'item')} with "
+        f"contradicting gold ({first}); their gold is left out"
+    )
+    codes = codes.copy()
+    codes[(key >= 0) & torn[np.maximum(key, 0)]] = -1
+    return {**coded, "gold": (codes, names)}
+
+
+def _item_keys(coded: Coded) -> NDArray[np.int64]:  # (row,) -1 where it is not known
+    """A number for the item of each row, close to how many items there are."""
+    if "item" in coded:
+        return coded["item"][0].astype(np.int64)
+    topic, document = coded["topic"][0].astype(np.int64), coded["document"][0].astype(np.int64)
+    pair = topic * max(len(coded["document"][1]), 1) + document
+    keys = np.unique(pair, return_inverse=True)[1].astype(np.int64)
+    return np.where((topic < 0) | (document < 0), -1, keys)
+
+
+def _blank(names: Names) -> NDArray[np.bool_]:  # (name,)
+    """Which names are empty or nothing but space; only those that begin so are looked through."""
+    blank = np.zeros(len(names), dtype=np.bool_)
+    _, offsets, data = names.buffers()
+    begins = np.frombuffer(offsets, dtype=np.int64)[names.offset : names.offset + len(names) + 1]
+    letters = np.append(np.frombuffer(data or b"", dtype=np.uint8), np.uint8(0))
+    first = letters[begins[:-1]]
+    plain = (first > ord(" ")) & (first < 0x80) & (begins[1:] > begins[:-1])
+    rest = np.flatnonzero(~plain)
+    blank[rest] = np.asarray(
+        pc.equal(pc.utf8_trim_whitespace(names.take(pa.array(rest))), ""), dtype=np.bool_
+    )
+    return blank
+
+
+def remark_repeats(
+    key: NDArray[np.int64],  # (row,) of item and judge
+    label: NDArray[np.signedinteger],  # (row,)
+    again: int,
+    where: Mapping[str, str],
+    place: Source,
+) -> None:
+    """Tell how often a judge judged an item again, if they said something else.
+
+    An item that is a document without a topic may have been judged for several.
+    """
+    order = np.argsort(key, kind="stable")
+    key, given = key[order], label[order]
+    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+    low = np.minimum.reduceat(given, begins)
+    high = np.maximum.reduceat(given, begins)
+    against = int(np.count_nonzero(low != high))
+    if not against:
+        return
+    alone = "document" in where and where.get("item") == where["document"]
+    place.remark(
+        f"{again:,} judgment{' repeats' if again == 1 else 's repeat'} one judge on one item; "
+        f"in {count_of(against, 'such case')} the labels contradict each "
+        "other (all are kept)"
+        + ("; --topic COLUMN names the queries, if documents were judged for several" * alone)
+    )

@@ -1,0 +1,173 @@
+"""Judgments in another shape: fewer of them, more items, other families, or as a table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from adjudge.data.judgments import Judgments
+from adjudge.data.names import Names, as_names, look_up
+from adjudge.data.scale import Scale
+from adjudge.errors import BadData, BadSetting, shown
+
+
+def select(
+    given: Judgments,
+    judgments: NDArray[np.bool_] | None,  # (judgment,)
+    items: NDArray[np.bool_] | None,  # (item,)
+    *,
+    keep_empty: bool,
+) -> Judgments:
+    """The judgments under both masks, without items and judges that are left with none."""
+    chosen = np.ones(given.item_count, dtype=np.bool_) if items is None else items
+    kept = np.repeat(chosen, given.counts_per_item)
+    counts = np.where(chosen, given.counts_per_item, 0)
+    if judgments is not None:
+        kept &= judgments
+        counts = np.bincount(given.item[kept], minlength=given.item_count)
+    if not keep_empty:
+        chosen = chosen & (counts > 0)
+    judges, judge, family, kind = given.judges, given.judge[kept], given.family, given.kind
+    if not keep_empty:
+        present = np.bincount(judge, minlength=given.judge_count) > 0
+        judge = (np.cumsum(present) - 1).astype(np.int32)[judge]
+        judges = judges.filter(pa.array(present))
+        family = None if family is None else family[present]
+        kind = None if kind is None else kind[present]
+    topics, topic = given.topics, given.topic
+    if topics is not None and topic is not None:
+        topic = topic[chosen]
+        present = np.bincount(topic, minlength=len(topics)) > 0
+        topic = (np.cumsum(present) - 1).astype(np.int32)[topic]
+        topics = topics.filter(pa.array(present))
+    mask = pa.array(chosen)
+    return replace(
+        given,
+        items=given.items.filter(mask),
+        judges=judges,
+        family=family,
+        kind=kind,
+        offsets=np.concatenate([[0], np.cumsum(counts[chosen])]).astype(np.int64),
+        judge=judge,
+        label=given.label[kept],
+        topics=topics,
+        topic=topic,
+        documents=None if given.documents is None else given.documents.filter(mask),
+        time=None if given.time is None else given.time[kept],
+        seconds=None if given.seconds is None else given.seconds[kept],
+        fields=None if given.fields is None else given.fields.filter(mask),
+    )
+
+
+def take_run(given: Judgments, start: int, stop: int) -> Judgments:
+    """The judgments of a run of items, every judge kept; nothing is copied."""
+    first, last = int(given.offsets[start]), int(given.offsets[stop])
+    topic, documents = given.topic, given.documents
+    return replace(
+        given,
+        items=given.items.slice(start, stop - start),
+        offsets=given.offsets[start : stop + 1] - first,
+        judge=given.judge[first:last],
+        label=given.label[first:last],
+        topic=None if topic is None else topic[start:stop],
+        documents=None if documents is None else documents.slice(start, stop - start),
+        time=None,
+        seconds=None,
+        fields=None,
+    )
+
+
+def drop_labels(given: Judgments, dropped: set[str]) -> Judgments:
+    """The judgments that did not give any of the labels, on the scale without them."""
+    strange = dropped - set(given.scale.labels)
+    if strange:
+        raise BadData(f"label {shown(min(strange))} is not on the scale {given.scale}")
+    gone = np.array([label in dropped for label in given.scale.labels])
+    left = given.select(judgments=~gone[given.label])
+    return left.with_scale(
+        Scale(
+            labels=tuple(name for name in given.scale.labels if name not in dropped),
+            ordinal=given.scale.ordinal,
+            relevant=tuple(name for name in given.scale.relevant if name not in dropped),
+            grades=tuple(np.array(given.scale.grades)[~gone].tolist())
+            if given.scale.grades
+            else (),
+        )
+    )
+
+
+def name_families(given: Judgments, pattern: str) -> list[str | None]:
+    """The family of each judge: what a pattern finds in their name, or its first group."""
+    try:
+        rule = re.compile(pattern)
+    except re.error as fault:
+        raise BadSetting("family", pattern, f"a regular expression ({fault})") from None
+    found = [rule.search(name) for name in given.judges.to_pylist()]
+    names = [None if match is None else (match[1] if rule.groups else match[0]) for match in found]
+    if all(name is None for name in names):
+        first = given.judges[0].as_py() if given.judge_count else ""
+        raise BadSetting(
+            "family", pattern, f"a pattern found in the name of a judge, such as {first!r}"
+        )
+    return names
+
+
+def add_items(
+    judgments: Judgments, items: Names, topics: Names | None, documents: Names | None
+) -> Judgments:
+    """The judgments with more items, which have none yet; known items are left alone."""
+    new = pa.array(look_up(items, judgments.items) < 0)
+    added = as_names(items).filter(new)
+    if not len(added):
+        return judgments
+
+    def more(given: Names | None) -> Names:
+        blank = pa.array([""] * len(added), pa.large_string())
+        return blank if given is None else pc.fill_null(as_names(given).filter(new), "")
+
+    all_topics, topic = judgments.topics, judgments.topic
+    if all_topics is not None and topic is not None:
+        given = more(topics)
+        all_topics = as_names(pc.unique(pa.concat_arrays([all_topics, given])))
+        topic = np.concatenate([topic, look_up(given, all_topics)])
+    all_documents, fields = judgments.documents, judgments.fields
+    if all_documents is not None:
+        all_documents = pa.concat_arrays([all_documents, more(documents)])
+    if fields is not None:
+        empty = {name: pa.nulls(len(added), fields[name].type) for name in fields.column_names}
+        fields = pa.concat_tables([fields, pa.table(empty)])
+    last = np.full(len(added), judgments.offsets[-1], dtype=np.int64)
+    return replace(
+        judgments,
+        items=pa.concat_arrays([judgments.items, added]),
+        offsets=np.concatenate([judgments.offsets, last]),
+        topics=all_topics,
+        topic=topic,
+        documents=all_documents,
+        fields=fields,
+    )
+
+
+def tabulate(given: Judgments) -> Any:
+    """One row a judgment: item, topic and document if known, judge, label, time, seconds."""
+    item = pa.array(given.item)
+    columns: dict[str, Any] = {"item": given.items.take(item)}
+    if given.topics is not None and given.topic is not None:
+        columns["topic"] = given.topics.take(pa.array(given.topic[given.item]))
+    if given.documents is not None:
+        columns["document"] = given.documents.take(item)
+    columns["judge"] = given.judges.take(pa.array(given.judge))
+    labels = pa.array(given.scale.labels, pa.large_string())
+    columns["label"] = labels.take(pa.array(given.label))
+    if given.time is not None:
+        micro = np.rint(np.where(np.isnan(given.time), 0, given.time * 1e6)).astype(np.int64)
+        columns["time"] = pa.array(micro, pa.timestamp("us", tz="UTC"), mask=np.isnan(given.time))
+    if given.seconds is not None:
+        columns["seconds"] = pa.array(given.seconds, mask=np.isnan(given.seconds))
+    return pa.table(columns)
