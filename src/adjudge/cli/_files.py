@@ -273,16 +273,9 @@ def write_tables(*tables: tuple[Any, Path | None], guard: bool = True) -> None:
 
 def write_table(table: Any, file: IO[bytes], kind: str, guard: bool) -> None:
     """One table in the form of an extension."""
-    from adjudge.data.formats.writing import write_blocks, write_csv, write_jsonl, write_parquet
+    from adjudge.data.formats.writing import write_table
 
-    if isinstance(table, Iterator):
-        write_blocks(table, file, kind, guard=guard)
-    elif kind == ".parquet":
-        write_parquet(table, file)
-    elif kind == ".jsonl":
-        write_jsonl(table, file)
-    else:
-        write_csv(table, file, delimiter="\t" if kind == ".tsv" else ",", guard=guard)
+    write_table(table, file, kind, guard=guard)
 
 
 def tell_written(name: str, output: Path) -> None:

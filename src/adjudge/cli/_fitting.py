@@ -50,10 +50,8 @@ def choose_model(
 
 def are_numbers(judgments: Judgments, labelling: NumberLabelling, fitting: Fitting) -> bool:
     """Whether labels are numbers rather than classes by how many there are, and nobody says no."""
-    from adjudge.data.labels import is_many
-
     asked = labelling.continuous is not None or fitting.model is not None
-    return not asked and is_many(judgments.scale) and labelling.labels is None
+    return not asked and judgments.scale.has_many_grades and labelling.labels is None
 
 
 def read_settings(

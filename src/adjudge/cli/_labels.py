@@ -50,9 +50,7 @@ def shape_input(
     if reading.family is not None:
         judgments = judgments.with_family_rule(reading.family)
     if gold is not None:
-        from adjudge.data.labels import is_many
-
-        loose = labelling.bin is not None or is_many(judgments.scale)
+        loose = labelling.bin is not None or judgments.scale.has_many_grades
         scale = None if loose else allow_labels(judgments.scale, labelling)
         given = read_gold(gold, reading, scale)
         known = given.gold
